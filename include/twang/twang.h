@@ -1,0 +1,19 @@
+/** @file twang.h
+ *  Everything: exponential integrators for stiff elastic systems.
+ */
+#ifndef TWANG_TWANG_H
+#define TWANG_TWANG_H
+
+#include <twang/cholesky.h>
+#include <twang/log.h>
+#include <twang/memory.h>
+#include <twang/operator.h>
+#include <twang/parallel.h>
+#include <twang/phi.h>
+#include <twang/sparse.h>
+#include <twang/square_root.h>
+#include <twang/status.h>
+#include <twang/stumpff.h>
+#include <twang/version.h>
+
+#endif

@@ -1,0 +1,21 @@
+/* Memory through the allocator hook. Every array is cache-line aligned. */
+#ifndef TW_BASE_MEMORY_H
+#define TW_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <twang/memory.h>
+
+/* `count * size` bytes, uninitialised, 64-byte aligned; NULL on overflow or when memory is out. count == 0 gives one
+ * byte, so that NULL always means failure. */
+void *tw_allocate(size_t count, size_t size);
+
+/* The same, zeroed. */
+void *tw_allocate_zeroed(size_t count, size_t size);
+
+/* Accepts NULL. */
+void tw_release(void *block);
+
+#define TW_NEW(type)              ((type *)tw_allocate_zeroed(1, sizeof(type)))
+#define TW_NEW_ARRAY(count, type) ((type *)tw_allocate((size_t)(count), sizeof(type)))
+
+#endif

@@ -1,0 +1,40 @@
+/* Small dense algebra over LAPACK. Column-major; nothing allocates: scratch is handed in, its size asked for first. */
+#ifndef TW_LINALG_DENSE_H
+#define TW_LINALG_DENSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <twang/status.h>
+
+/* Sets OpenBLAS to one thread, once per process: our blocks are small, and results must not depend on its threads. */
+void tw_dense_initialise(void);
+
+/* Doubles of scratch for the functions below at order n. */
+size_t tw_dense_eigen_scratch(int n); /* tw_symmetric_eigen, tw_tridiagonal_eigen */
+size_t tw_dense_expm_scratch(int n);  /* tw_expm */
+
+/* A = Q diag(w) Q^T: w ascending, Q overwrites A (n x n, leading dimension n). */
+tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch);
+
+/* Tridiagonal T (diagonal d[n], off-diagonal e[n-1], both destroyed; d becomes the eigenvalues ascending), Q n x n. */
+tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch);
+
+/* E = exp(A) by scaling and squaring with Pade approximants (Al-Mohy & Higham 2009). A is kept. TW_NOT_FINITE if A is
+ * not finite or exp overflows. */
+tw_status tw_expm(int n, const double *A, double *E, double *scratch);
+
+/* C = alpha A B + beta C, n x n. */
+void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta, double *C);
+
+/* Solves A X = B by LU with partial pivoting; A destroyed, B (n x columns) becomes X. */
+tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
+
+/* A = L L^T, lower triangle overwritten by L. TW_NOT_POSITIVE_DEFINITE if it is not. */
+tw_status tw_dense_cholesky(int n, double *A);
+
+/* Largest absolute column sum. */
+double tw_dense_norm1(int n, const double *A);
+
+bool tw_dense_is_finite(size_t count, const double *A);
+
+#endif

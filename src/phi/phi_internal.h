@@ -1,0 +1,53 @@
+/* What the engines share: the workspace, the table of engines, and the calls between them. */
+#ifndef TW_PHI_INTERNAL_H
+#define TW_PHI_INTERNAL_H
+
+#include <twang/phi.h>
+
+/* One engine. A NULL function means "unsupported". The dispatcher (phi.c) has already checked the arguments, found the
+ * inputs finite, and zeroed *statistics but for `engine`; afterwards it checks that the outputs are finite and zeroes
+ * them on failure. t = 0 and zero or NULL vectors are the engine's to handle. An engine fills every field of
+ * *statistics. */
+typedef struct tw_phi_engine_table {
+    /* Allocates what the engine needs into workspace->memory[engine]. */
+    tw_status (*reserve)(tw_phi_workspace *workspace, tw_error *error);
+    void (*release)(tw_phi_workspace *workspace);
+    tw_status (*first_order)(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
+                             tw_phi_statistics *statistics, tw_error *error);
+    tw_status (*second_order)(tw_phi_workspace *workspace, const tw_second_order *op, const tw_phi_request *request,
+                              tw_phi_statistics *statistics, tw_error *error);
+    tw_status (*spectral)(tw_phi_workspace *workspace, const tw_second_order *op, const tw_spectral_request *request,
+                          tw_phi_statistics *statistics, tw_error *error);
+    tw_status (*reuse)(tw_phi_workspace *workspace, const tw_spectral_request *request, tw_phi_statistics *statistics,
+                       tw_error *error);
+} tw_phi_engine_table;
+
+struct tw_phi_workspace {
+    tw_phi_limits limits;
+    tw_phi_options options;                      /* of the current call */
+    int64_t vector_size;                         /* entries of a request's vector: size, or 2 size */
+    void *memory[TW_PHI_ENGINE_COUNT];           /* each engine's own, NULL if not reserved */
+    tw_phi_engine slot_engine[TW_PHI_MAX_SLOTS]; /* which engine's basis a slot holds; TW_PHI_ENGINE_COUNT: none */
+    void *pair_memory;                           /* of second_order_pair.c: scaled copies for the Arnoldi engines */
+    void *spectral_memory;                       /* of phi_from_spectral.c */
+};
+
+/* The engines' tables, one per file. */
+extern const tw_phi_engine_table tw_phi_dense, tw_phi_phipm, tw_phi_phipm_iom2, tw_phi_phipm_simul_iom2, tw_phi_kiops,
+    tw_phi_expmv, tw_phi_leja, tw_phi_lanczos, tw_phi_chebyshev, tw_phi_shift_invert, tw_phi_auto;
+
+const tw_phi_engine_table *tw_phi_engine_table_of(tw_phi_engine engine);
+
+/* second_order of the polynomial first-order engines: works on J in scaled coordinates (omega_max M^1/2 x, M^1/2 v) or
+ * in the inner product asked for, and calls the engine's first_order there. (second_order_pair.c) */
+tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
+                               const tw_second_order *op, const tw_phi_request *request, tw_phi_statistics *statistics,
+                               tw_error *error);
+
+/* second_order of the spectral engines: phi_k(tJ) through Stumpff functions, or 2x2 phi-functions per eigenvalue under
+ * Rayleigh damping, by the engine's spectral function. (phi_from_spectral.c) */
+tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
+                                   const tw_second_order *op, const tw_phi_request *request,
+                                   tw_phi_statistics *statistics, tw_error *error);
+
+#endif

@@ -1,0 +1,3 @@
+#include "phi/phi_internal.h"
+
+const tw_phi_engine_table tw_phi_kiops = {0};
