@@ -5,15 +5,18 @@
 #define TWANG_TWANG_H
 
 #include <twang/cholesky.h>
+#include <twang/integrator.h>
 #include <twang/log.h>
 #include <twang/memory.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>
+#include <twang/problem.h>
 #include <twang/sparse.h>
 #include <twang/square_root.h>
 #include <twang/status.h>
 #include <twang/stumpff.h>
+#include <twang/tableau.h>
 #include <twang/version.h>
 
 #endif

@@ -1,0 +1,65 @@
+/** @file tableau.h
+ *  Exponential Rosenbrock and EPIRK methods as data; a user's own, checked against the stiff order conditions.
+ *
+ *  With `J = dF/du(u_n)`, `z = hJ`:
+ *      U_i     = u_n + c_i h phi_1(c_i z) F_n + h sum_terms coefficient * phi_k(node z) D_source
+ *      D_i     = F(U_i) - F_n - J (U_i - u_n)
+ *      u_{n+1} = u_n + h phi_1(z) F_n + h sum_terms coefficient * phi_k(node z) D_source
+ *      error   = h sum_terms coefficient * phi_k(node z) D_source        (what the embedded method differs by)
+ */
+#ifndef TWANG_TABLEAU_H
+#define TWANG_TABLEAU_H
+
+#include <twang/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TW_TABLEAU_MAX_STAGES = 6, TW_TABLEAU_MAX_TERMS = 48 };
+
+typedef enum tw_tableau_row {
+    TW_ROW_STEP = -1, /**< the term belongs to u_{n+1} */
+    TW_ROW_ERROR = -2 /**< the term belongs to the error estimate */
+} tw_tableau_row;
+
+/** `coefficient * phi_k(node * z) D_source`, added to `row`. */
+typedef struct tw_tableau_term {
+    int row;     /**< stage index 0.. (needs source < row), or a tw_tableau_row */
+    int source;  /**< stage whose D it weighs, 0.. */
+    int k;       /**< index of phi, 1..6 */
+    double node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
+    double coefficient;
+} tw_tableau_term;
+
+typedef struct tw_tableau {
+    const char *name;                /**< not owned; static or outliving the integrator */
+    int order;                       /**< claimed order, 2..5 */
+    int error_order;                 /**< order of the embedded method; 0 if there is no estimate */
+    int stages;                      /**< internal stages U_2.., 0..TW_TABLEAU_MAX_STAGES */
+    double c[TW_TABLEAU_MAX_STAGES]; /**< their nodes, nonzero */
+    int term_count;
+    tw_tableau_term terms[TW_TABLEAU_MAX_TERMS];
+} tw_tableau;
+
+/** What the stiff order conditions say of a tableau. */
+typedef struct tw_tableau_report {
+    int order;          /**< highest order whose conditions hold (weak form allowed as stated in docs/schemes.md) */
+    int strong_order;   /**< highest order with every condition in the strong form */
+    char violated[160]; /**< the first condition violated, with its residual; empty if none up to order 5 */
+} tw_tableau_report;
+
+/** Evaluates the stiff order conditions on random matrices. TW_INVALID_ARGUMENT for a malformed tableau or one whose
+ *  claimed order exceeds the order found; `error` names the violated condition. */
+TW_API tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report, tw_error *error);
+
+/** The built-in tableaux: "exprb2", "exprb32", "exprb42", "pexprb43", "exprb53", "epirk4s3". NULL if there is none. */
+TW_API const tw_tableau *tw_tableau_by_name(const char *name);
+
+/** pexprb43 with free distinct nonzero nodes (c2, c3). */
+TW_API tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
