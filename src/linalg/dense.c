@@ -1,0 +1,102 @@
+#include "linalg/dense.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <pthread.h>
+
+static void set_one_thread(void)
+{
+    openblas_set_num_threads(1);
+}
+
+void tw_dense_initialise(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_one_thread);
+}
+
+bool tw_dense_is_finite(size_t count, const double *A)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(A[i])) return false;
+    return true;
+}
+
+/* LAPACK's divide and conquer wants 1 + 6n + 2n^2 doubles and 3 + 5n integers. */
+static size_t real_scratch(int n)
+{
+    size_t m = n > 0 ? (size_t)n : 0;
+    return 1 + 6 * m + 2 * m * m;
+}
+
+static lapack_int integer_scratch(int n)
+{
+    return 3 + 5 * n;
+}
+
+size_t tw_dense_eigen_scratch(int n)
+{
+    size_t integers = (size_t)integer_scratch(n > 0 ? n : 0);
+    return real_scratch(n) + (integers * sizeof(lapack_int) + sizeof(double) - 1) / sizeof(double);
+}
+
+tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
+{
+    if (n <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+    size_t reals = real_scratch(n);
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
+                                          (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
+    return info == 0 ? TW_OK : TW_NOT_CONVERGED;
+}
+
+tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch)
+{
+    if (n <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e)) return TW_NOT_FINITE;
+    size_t reals = real_scratch(n);
+    lapack_int info = LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', n, d, e, Q, n, scratch, (lapack_int)reals,
+                                          (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
+    return info == 0 ? TW_OK : TW_NOT_CONVERGED;
+}
+
+void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta, double *C)
+{
+    if (n <= 0) return;
+    tw_dense_initialise();
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, alpha, A, n, B, n, beta, C, n);
+}
+
+tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
+{
+    if (n <= 0 || columns <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, A) || !tw_dense_is_finite((size_t)n * (size_t)columns, B))
+        return TW_NOT_FINITE;
+    lapack_int info = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, columns, A, n, pivots, B, n);
+    return info == 0 ? TW_OK : TW_SINGULAR;
+}
+
+tw_status tw_dense_cholesky(int n, double *A)
+{
+    if (n <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n);
+    return info == 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
+}
+
+double tw_dense_norm1(int n, const double *A)
+{
+    double norm = 0;
+    for (int j = 0; j < n; j++) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) sum += fabs(A[(size_t)j * (size_t)n + (size_t)i]);
+        if (isnan(sum)) return sum;
+        norm = fmax(norm, sum);
+    }
+    return norm;
+}
