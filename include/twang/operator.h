@@ -62,7 +62,7 @@ typedef struct tw_mass_operator {
     void *context;            /**< handed to both */
 } tw_mass_operator;
 
-/** The linearised second-order system `M x'' + D x' + K x = 0`, N unknowns.
+/** The linearised second-order system ``M x'' + D x' + K x = 0``, N unknowns.
  *  Its first-order form is `u = (x, v)`, `J = [[0, I], [-A, -B]]`, `A = M^-1 K`, `B = M^-1 D`. Plain data. */
 typedef struct tw_second_order {
     tw_operator stiffness;        /**< K. TW_SYMMETRIC enables lanczos, chebyshev, shift-invert (indefinite is fine) */

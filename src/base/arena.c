@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/allocate.h"
 
 enum { ALIGNMENT = 64 };
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
-#include "base/memory.h"
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 

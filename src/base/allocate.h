@@ -1,6 +1,6 @@
 /* Memory through the allocator hook. Every array is cache-line aligned. */
-#ifndef TW_BASE_MEMORY_H
-#define TW_BASE_MEMORY_H
+#ifndef TW_BASE_ALLOCATE_H
+#define TW_BASE_ALLOCATE_H
 
 #include <stddef.h>
 #include <twang/memory.h>
