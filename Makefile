@@ -1,10 +1,36 @@
-# make run    install what is missing, build, run the main job, show its result
-# make test   install what is missing, build, run all tests
-.PHONY: build test run install clean
+# make run      install what is missing, build, run the main job, show its result
+# make test     install what is missing, build, run all tests
+# make build    install what is missing, leave a release build in build/
+# make install  PREFIX=/usr/local, DESTDIR=: headers, both libraries, CMake package, twang.pc
+# make docs     API reference and guides in build/docs/html
+# make format   clang-format over the tree; make coverage: line coverage of the tests; make clean
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: build test run install docs format coverage clean
 build:
 	@tools/install_packages
-	@cmake --preset release >/dev/null && cmake --build --preset release
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release --parallel $(JOBS)
 test: build
-	@ctest --test-dir build --output-on-failure
+	@ctest --preset release --parallel $(JOBS)
+run: build
+	@tools/run_fput build
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+docs:
+	@tools/install_packages doxygen graphviz
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release --target docs
+format:
+	@tools/install_packages clang-format
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+coverage:
+	@tools/install_packages gcovr
+	@cmake --preset coverage --log-level=WARNING
+	@cmake --build --preset coverage --parallel $(JOBS)
+	@ctest --preset coverage --parallel $(JOBS)
+	@gcovr --root . --filter src/ --object-directory build-coverage --html-details build-coverage/coverage.html --print-summary
+	@echo "build-coverage/coverage.html"
 clean:
 	rm -rf build build-*
