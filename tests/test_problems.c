@@ -6,6 +6,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
+#include "problems/coil_state.h"
 #include "problems/link_chain.h"
 #include "problems/spring_network.h"
 #include "problems/verlet_driver.h"
@@ -318,6 +319,32 @@ START_TEST(verlet_keeps_energy_to_second_order)
 }
 END_TEST
 
+START_TEST(coil_state_is_the_same_from_the_cache)
+{
+    coil_parameters parameters = coil_default();
+    parameters.sections = 30;
+    int64_t n = 3 * 16 * (parameters.sections - 4);
+    double *x[2] = {vector(n), vector(n)}, *v[2] = {vector(n), vector(n)};
+    bool cached = false;
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(coil_state(parameters, 0.1, x[i], v[i], &cached), TW_OK);
+    ck_assert(cached);
+    ck_assert_mem_eq(x[0], x[1], (size_t)n * sizeof(double));
+    ck_assert_mem_eq(v[0], v[1], (size_t)n * sizeof(double));
+    /* It fell (the tip of a hinged bar falls at up to 3/2 g), and the energy that Verlet keeps is the initial one. */
+    spring_network *coil;
+    ck_assert_int_eq(coil_create(parameters, &coil), TW_OK);
+    problem p = spring_network_problem(coil);
+    double fall = coil->initial[n - 1] - x[0][n - 1];
+    ck_assert_double_ge(fall, 0.5 * 0.05 * 0.01);
+    ck_assert_double_le(fall, 1.5 * 0.5 * 0.05 * 0.01);
+    double energy = problem_energy(&p, x[0], v[0]), *rest = vector(n);
+    double kinetic = energy - p.potential(p.context, x[0]);
+    ck_assert_double_eq_tol(energy, problem_energy(&p, coil->initial, rest), 0.02 * kinetic);
+    spring_network_free(coil);
+    free(x[0]), free(x[1]), free(v[0]), free(v[1]), free(rest);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("problems");
@@ -331,6 +358,7 @@ int main(void)
     tcase_add_test(cases, networks_refuse_what_is_not_a_spring);
     tcase_add_test(cases, threads_do_not_change_bits);
     tcase_add_test(cases, verlet_keeps_energy_to_second_order);
+    tcase_add_test(cases, coil_state_is_the_same_from_the_cache);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -5,7 +5,7 @@
 #include "problems/spring_network.h"
 #include "problems/spring_tangent.h"
 
-enum { SPRING_BLOCK = 4096, PARTICLE_BLOCK = 1024, BATCH = 64 };
+enum { SPRING_BLOCK = 4096, BATCH = 64 };
 
 typedef struct network_job {
     spring_network *network;
@@ -14,68 +14,61 @@ typedef struct network_job {
     int count;
 } network_job;
 
-static void place_body(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    (void)block;
-    const network_job *job = context;
-    double *padded = job->network->padded;
-    for (int64_t i = begin; i < end; i++)
-        for (int c = 0; c < 3; c++) padded[4 * i + c] = job->in[3 * i + c];
-}
-
 /* Copies the unknowns beside the pinned particles. */
 static void place(spring_network *network, const double *x)
 {
-    tw_parallel_for(network->free_count, SPRING_BLOCK, place_body, &(network_job){.network = network, .in = x});
+    for (int64_t i = 0; i < network->free_count; i++)
+        for (int c = 0; c < 3; c++) network->padded[4 * i + c] = x[3 * i + c];
 }
 
-/* Pull of `count` springs from the first one on: k (1 - L/l) d acts on `from`. Loops over a batch and over padded
- * vectors of four so that the compiler vectorises each. */
-static void pull_batch(spring_network *network, int64_t first, int count)
+/* Sum where a particle's force is gathered: its place in the block, or the bin behind it for particles elsewhere. */
+static uint32_t place_in_block(int64_t particle, int64_t begin, int64_t end)
+{
+    uint32_t place = (uint32_t)(particle - begin), bin = (uint32_t)(end - begin);
+    return place < bin ? place : bin;
+}
+
+/* Adds the pulls k (1 - L/l) d of up to BATCH springs to the sums of a block. Loops over the batch and over padded
+ * vectors of four, so that the compiler vectorises each. */
+static void pull_batch(const double *restrict padded, const block_spring *restrict springs, int count, int64_t begin,
+                       int64_t end, double (*restrict sums)[4])
 {
     double d[BATCH][4], factor[BATCH];
-    const int32_t *from = network->from + first, *to = network->to + first;
-    const double *stiffness = network->stiffness + first, *rest_length = network->rest_length + first;
     for (int s = 0; s < count; s++) {
-        const double *near = network->padded + 4 * (int64_t)from[s], *far = network->padded + 4 * (int64_t)to[s];
+        const double *near = padded + 4 * (int64_t)springs[s].from, *far = padded + 4 * (int64_t)springs[s].to;
         for (int c = 0; c < 4; c++) d[s][c] = far[c] - near[c];
     }
     for (int s = 0; s < count; s++) factor[s] = d[s][0] * d[s][0] + d[s][1] * d[s][1] + d[s][2] * d[s][2];
-    for (int s = 0; s < count; s++) factor[s] = stiffness[s] * (1 - rest_length[s] / sqrt(factor[s]));
-    double *pulls = network->pulls + 4 * first;
-    for (int s = 0; s < count; s++)
-        for (int c = 0; c < 4; c++) pulls[4 * s + c] = factor[s] * d[s][c];
+    for (int s = 0; s < count; s++) factor[s] = springs[s].stiffness * (1 - springs[s].rest_length / sqrt(factor[s]));
+    for (int s = 0; s < count; s++) {
+        uint32_t near = place_in_block(springs[s].from, begin, end), far = place_in_block(springs[s].to, begin, end);
+        double pull[4];
+        for (int c = 0; c < 4; c++) pull[c] = factor[s] * d[s][c];
+        for (int c = 0; c < 4; c++) sums[near][c] += pull[c];
+        for (int c = 0; c < 4; c++) sums[far][c] -= pull[c];
+    }
 }
 
-static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)block;
-    const network_job *job = context;
-    for (int64_t s = begin; s < end; s += BATCH) pull_batch(job->network, s, end - s < BATCH ? (int)(end - s) : BATCH);
-}
-
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    (void)block;
     const network_job *job = context;
     const spring_network *network = job->network;
-    for (int64_t i = begin; i < end; i++) {
-        double force[4] = {0};
-        for (int64_t e = network->end_start[i]; e < network->end_start[i + 1]; e++) {
-            const double *pull = network->pulls + 4 * (int64_t)network->ends[e].spring;
-            for (int c = 0; c < 4; c++) force[c] += network->ends[e].sign * pull[c];
-        }
-        for (int c = 0; c < 3; c++) job->out[3 * i + c] = force[c] / network->masses[3 * i] + network->field[c];
-    }
+    double sums[NETWORK_BLOCK + 1][4] = {{0}};
+    int64_t last = network->block_start[block + 1];
+    for (int64_t s = network->block_start[block]; s < last; s += BATCH)
+        pull_batch(network->padded, network->block_springs + s, last - s < BATCH ? (int)(last - s) : BATCH, begin, end,
+                   sums);
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < 3; c++)
+            job->out[3 * i + c] = sums[i - begin][c] / network->masses[3 * i] + network->field[c];
 }
 
 static void network_acceleration(void *context, const double *x, double *a)
 {
     spring_network *network = context;
-    network_job job = {.network = network, .out = a};
     place(network, x);
-    tw_parallel_for(network->spring_count, SPRING_BLOCK, pull_body, &job);
-    tw_parallel_for(network->free_count, PARTICLE_BLOCK, gather_body, &job);
+    tw_parallel_for(network->free_count, NETWORK_BLOCK, acceleration_body,
+                    &(network_job){.network = network, .out = a});
 }
 
 static double network_potential(void *context, const double *x)
@@ -84,12 +77,12 @@ static double network_potential(void *context, const double *x)
     place(network, x);
     double elastic = 0, field = 0;
     for (int64_t s = 0; s < network->spring_count; s++) {
-        const double *near = network->padded + 4 * (int64_t)network->from[s];
-        const double *far = network->padded + 4 * (int64_t)network->to[s];
+        const block_spring *own = &network->springs[s];
+        const double *near = network->padded + 4 * (int64_t)own->from, *far = network->padded + 4 * (int64_t)own->to;
         double square = 0;
         for (int c = 0; c < 3; c++) square += (far[c] - near[c]) * (far[c] - near[c]);
-        double stretch = sqrt(square) - network->rest_length[s];
-        elastic += 0.5 * network->stiffness[s] * stretch * stretch;
+        double stretch = sqrt(square) - own->rest_length;
+        elastic += 0.5 * own->stiffness * stretch * stretch;
     }
     for (int64_t i = 0; i < network->free_count; i++)
         for (int c = 0; c < 3; c++) field -= network->masses[3 * i] * network->field[c] * x[3 * i + c];
@@ -103,15 +96,15 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
     const network_job *job = context;
     spring_network *network = job->network;
     for (int64_t s = begin; s < end; s++) {
-        const double *near = network->padded + 4 * (int64_t)network->from[s];
-        const double *far = network->padded + 4 * (int64_t)network->to[s];
+        const block_spring *own = &network->springs[s];
+        const double *near = network->padded + 4 * (int64_t)own->from, *far = network->padded + 4 * (int64_t)own->to;
         double d[3] = {far[0] - near[0], far[1] - near[1], far[2] - near[2]};
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        double across = network->stiffness[s] * (1 - network->rest_length[s] / length);
+        double across = own->stiffness * (1 - own->rest_length / length);
         double *tangent = network->tangents + 5 * s;
         for (int c = 0; c < 3; c++) tangent[c] = d[c] / length;
         tangent[3] = across;
-        tangent[4] = network->stiffness[s] - across;
+        tangent[4] = own->stiffness - across;
     }
 }
 
@@ -152,7 +145,7 @@ static tw_status network_apply_stiffness(void *context, int count, const double 
 {
     spring_network *network = context;
     network_job job = {.network = network, .in = in, .out = out, .count = count};
-    tw_parallel_for(network->free_count, PARTICLE_BLOCK, product_body, &job);
+    tw_parallel_for(network->free_count, NETWORK_BLOCK, product_body, &job);
     return TW_OK;
 }
 

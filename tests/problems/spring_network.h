@@ -1,7 +1,7 @@
 /* Particles joined by linear springs in a uniform field: the coil, the rope, any mesh's edges.
  *     V(x) = sum_s k_s (|x_j - x_i| - L_s)^2 / 2 - sum_i m_i g . x_i
- * Pinned particles are no unknowns. Everything is threaded and bitwise the same for any number of threads: forces are
- * computed once per spring and then gathered per particle. */
+ * Pinned particles are no unknowns. Everything is threaded and bitwise the same for any number of threads: a block
+ * of particles sums its own forces from its own list of springs. */
 #ifndef PROBLEMS_SPRING_NETWORK_H
 #define PROBLEMS_SPRING_NETWORK_H
 
@@ -26,28 +26,35 @@ typedef struct network_input {
     double field[3]; /* an acceleration [m/s^2] */
 } network_input;
 
+enum { NETWORK_BLOCK = 512 /* particles whose forces are summed together */ };
+
 /* One end of a spring as its particle sees it. */
 typedef struct spring_end {
     int32_t spring;
     int32_t other; /* particle at the other end, in the network's numbering */
-    double sign;   /* +1 at `from`, -1 at `to`: the sign with which the spring's pull acts here */
 } spring_end;
+
+/* A spring as the force kernel reads it. */
+typedef struct block_spring {
+    int32_t from, to; /* the network's numbering */
+    double stiffness, rest_length;
+} block_spring;
 
 typedef struct spring_network {
     int64_t particle_count, free_count, spring_count;
     int64_t *unknown_of; /* user's particle -> the network's: free ones first, in order, then the pinned */
     double *masses;      /* 3 per free particle: the lumped mass of every unknown */
     double field[3];
-    double *initial; /* initial positions of the unknowns */
-    /* per spring */
-    int32_t *from, *to; /* the network's numbering */
-    double *stiffness, *rest_length;
-    double *pulls;    /* 4 per spring: force on `from` (the fourth is padding) */
-    double *tangents; /* 5 per spring: direction n, k_perpendicular, k_parallel - k_perpendicular */
-    /* per particle */
-    double *padded;     /* 4 per particle: positions of unknowns and pinned alike */
-    int64_t *end_start; /* free_count + 1 offsets into ends */
-    spring_end *ends;   /* of free particles, ascending in `other` */
+    double *initial;       /* initial positions of the unknowns */
+    block_spring *springs; /* in the user's order */
+    double *tangents;      /* 5 per spring: direction n, k_perpendicular, k_parallel - k_perpendicular */
+    double *padded;        /* 4 per particle: positions of unknowns and pinned alike */
+    int64_t *end_start;    /* free_count + 1 offsets into ends */
+    spring_end *ends;      /* of free particles, ascending in `other` */
+    int64_t *block_start;  /* offsets into block_springs for every NETWORK_BLOCK free particles */
+    /* Every spring that touches the block, once per block, ordered so that neighbours in the list touch different
+     * particles: a sum does not wait for the one before it. */
+    block_spring *block_springs;
 } spring_network;
 
 /* TW_INVALID_ARGUMENT for springs of length zero or particles that do not exist. */
