@@ -1,4 +1,5 @@
 /* The shared problems are what they claim to be. */
+/* labels: threads */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

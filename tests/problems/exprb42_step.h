@@ -4,7 +4,7 @@
 
 #include <twang/phi.h>
 
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 typedef struct exprb42 {
     const problem *p;

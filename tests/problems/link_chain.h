@@ -3,7 +3,7 @@
 #ifndef PROBLEMS_LINK_CHAIN_H
 #define PROBLEMS_LINK_CHAIN_H
 
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 enum { LINK_ENTRIES = 4 };
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 typedef struct spring {
     int64_t from, to;   /* particles, in the user's numbering */

@@ -2,7 +2,7 @@
 #ifndef PROBLEMS_VERLET_DRIVER_H
 #define PROBLEMS_VERLET_DRIVER_H
 
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 /* `steps` kick-drift-kick steps of size h; x and v advance in place, `a` is scratch of N entries and holds the
  * acceleration at the end. steps + 1 force evaluations. */

@@ -1,4 +1,4 @@
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 #include <math.h>
 #include <stdlib.h>

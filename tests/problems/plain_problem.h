@@ -1,7 +1,7 @@
 /* A conservative second-order problem `M x'' = f(x) = -dV/dx`, as tests and benchmarks see it: plain functions over
  * plain arrays. N unknowns, lumped mass. */
-#ifndef PROBLEMS_PROBLEM_H
-#define PROBLEMS_PROBLEM_H
+#ifndef PROBLEMS_PLAIN_PROBLEM_H
+#define PROBLEMS_PLAIN_PROBLEM_H
 
 #include <stdint.h>
 #include <twang/operator.h>

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "problems/problem.h"
+#include "problems/plain_problem.h"
 
 tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, tw_sparse **out, tw_error *error)
 {
