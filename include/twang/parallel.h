@@ -10,8 +10,12 @@
 extern "C" {
 #endif
 
-/** Sets how many threads parallel loops started from the *calling* thread use; 0 means as many as there are cores.
- *  Idle workers should sleep, not spin: start the process with OMP_WAIT_POLICY=passive (the command does). */
+/** Sets how many threads parallel loops started from the *calling* thread use; 0 means what OpenMP offers
+ *  (OMP_NUM_THREADS, else as many as there are cores). Results do not depend on it, only time does.
+ *
+ *  **Waiting.** Idle workers should sleep, not spin: on a machine shared with other programs, or with more threads than
+ *  cores, spinning costs up to 50 times the run time. OpenMP reads how to wait from the environment when the process
+ *  starts, so a library cannot choose: start the process with OMP_WAIT_POLICY=passive. */
 TW_API void tw_set_threads(int threads);
 
 /** The number set, or the default; at least 1. */

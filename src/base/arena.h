@@ -15,7 +15,8 @@ typedef struct tw_arena {
 tw_status tw_arena_create(tw_arena *arena, size_t capacity);
 void tw_arena_free(tw_arena *arena);
 
-/* 64-byte aligned, uninitialised; NULL when the arena is full (a sizing mistake: callers report TW_INTERNAL). */
+/* 64-byte aligned, uninitialised; NULL when the arena is full (a sizing mistake: callers report TW_INTERNAL). Each take
+ * uses whole lines of 64 bytes of the capacity. */
 void *tw_arena_take(tw_arena *arena, size_t count, size_t size);
 
 size_t tw_arena_mark(const tw_arena *arena);

@@ -1,5 +1,6 @@
 #include "base/parallel_for.h"
 
+#include <assert.h>
 #include <omp.h>
 
 static _Thread_local int chosen_threads; /* 0: not chosen */
@@ -16,21 +17,22 @@ int tw_threads(void)
     return threads > 0 ? threads : 1;
 }
 
+static void call_body(int64_t count, int64_t block, int64_t index, tw_parallel_body *body, void *context)
+{
+    int64_t begin = index * block;
+    body(context, begin, count - begin < block ? count : begin + block, index);
+}
+
 void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void *context)
 {
+    assert(block > 0);
     int64_t blocks = tw_parallel_blocks(count, block);
     int64_t wanted = tw_threads();
     int threads = (int)(wanted < blocks ? wanted : blocks);
     if (threads <= 1) {
-        for (int64_t b = 0; b < blocks; b++) {
-            int64_t begin = b * block;
-            body(context, begin, begin + block < count ? begin + block : count, b);
-        }
+        for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t begin = b * block;
-        body(context, begin, begin + block < count ? begin + block : count, b);
-    }
+    for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
 }

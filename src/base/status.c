@@ -1,8 +1,7 @@
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/fail.h"
+#include "base/number.h"
 
 const char *tw_version(void)
 {
@@ -43,7 +42,7 @@ tw_status tw_fail(tw_error *error, tw_status status, const char *format, ...)
     error->status = status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    tw_format(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return status;
 }
