@@ -25,8 +25,8 @@ typedef enum tw_tableau_row {
 
 /** `coefficient * phi_k(node * z) D_source`, added to `row`. */
 typedef struct tw_tableau_term {
-    int row;     /**< stage index 0.. (needs source < row), or a tw_tableau_row */
-    int source;  /**< stage whose D it weighs, 0.. */
+    int row;     /**< stage index from 0 (needs source < row), or a tw_tableau_row */
+    int source;  /**< stage whose D it weighs, from 0 */
     int k;       /**< index of phi, 1..6 */
     double node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
     double coefficient;
