@@ -1,5 +1,12 @@
 /** @file cholesky.h
  *  Sparse Cholesky behind a small interface (CHOLMOD underneath): analyse once, refactor often, solve blocks.
+ *
+ *  What is global: SuiteSparse has one process-wide set of memory functions (SuiteSparse_config). The first factor
+ *  created replaces it by functions that serve Twang's factors through Twang's allocator (memory.h) and pass an
+ *  application's own SuiteSparse calls to the functions it had before; do not replace them again afterwards. OpenBLAS
+ * is set to one thread. Analysis takes a process-wide lock, because METIS uses rand(), whose sequence it restarts.
+ *
+ *  Licence: CHOLMOD's supernodal code is GPL. Configured with TWANG_GPL=OFF, Twang calls its simplicial code instead.
  */
 #ifndef TWANG_CHOLESKY_H
 #define TWANG_CHOLESKY_H
@@ -20,12 +27,13 @@ TW_API tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse 
                                     tw_error *error);
 
 /** Factorises `mass_factor * M + stiffness_factor * K` with the values the matrices hold now; M is the mass matrix
- * given at creation, or diag(lumped_mass), or (both NULL) the identity. TW_NOT_POSITIVE_DEFINITE leaves no factor.
- *  Allocates nothing. */
+ * given at creation, or diag(lumped_mass), or (both NULL) the identity. Only the upper triangles are read.
+ *  TW_NOT_POSITIVE_DEFINITE and TW_NOT_FINITE leave no factor. Allocates nothing. */
 TW_API tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const double *lumped_mass,
                                     double stiffness_factor);
 
-/** out = (factored matrix)^-1 in, `count` columns. Allocates nothing. `in == out` is allowed. */
+/** out = (factored matrix)^-1 in, `count` columns. Allocates nothing. `in == out` is allowed. TW_INVALID_ARGUMENT if
+ *  there is no factor, TW_NOT_FINITE (and `out` untouched) if the solution is not finite. */
 TW_API tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, double *out);
 
 typedef struct tw_cholesky_counts {

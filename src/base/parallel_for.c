@@ -36,3 +36,15 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void 
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
 }
+
+int tw_parallel_hold(void)
+{
+    int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    return levels;
+}
+
+void tw_parallel_resume(int held)
+{
+    omp_set_max_active_levels(held);
+}

@@ -24,4 +24,9 @@ static inline int64_t tw_parallel_blocks(int64_t count, int64_t block)
     return count > 0 ? (count - 1) / block + 1 : 0;
 }
 
+/* Between hold and resume, OpenMP loops inside the libraries we call (CHOLMOD has some, of four threads each and worth
+ * less than their wake-up) run on the calling thread alone. Other threads are not affected. */
+int tw_parallel_hold(void);
+void tw_parallel_resume(int held);
+
 #endif

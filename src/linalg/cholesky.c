@@ -1,0 +1,241 @@
+#include <pthread.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/parallel_for.h"
+#include "linalg/cholesky_internal.h"
+#include "linalg/dense.h"
+#include "linalg/vector.h"
+
+enum { PERMUTE_BLOCK = 16384 };
+
+/* METIS draws from the C library's one rand(), seeded anew for each graph, and traps signals: two analyses at once
+ * would disturb each other's ordering, and with it the last bits of every solution. */
+static pthread_mutex_t ordering_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cholmod_sparse triangle_view(const tw_triangle *triangle)
+{
+    return (cholmod_sparse){.nrow = (size_t)triangle->n,
+                            .ncol = (size_t)triangle->n,
+                            .nzmax = (size_t)triangle->entries,
+                            .p = triangle->start,
+                            .i = triangle->row,
+                            .stype = -1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_PATTERN,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+}
+
+/* Orders the graph by minimum degree and by nested dissection and writes the better of the two, granule by granule. */
+static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int granule, int *order)
+{
+    cholmod_sparse A = triangle_view(graph);
+    factor->common.supernodal = CHOLMOD_SIMPLICIAL;
+    factor->common.nmethods = 2;
+    factor->common.method[0].ordering = CHOLMOD_AMD;
+    factor->common.method[1].ordering = CHOLMOD_METIS;
+    pthread_mutex_lock(&ordering_lock);
+    cholmod_factor *symbolic = cholmod_analyze(&A, &factor->common);
+    pthread_mutex_unlock(&ordering_lock);
+    tw_status status = tw_cholesky_status(factor);
+    if (!status && !symbolic) status = TW_INTERNAL;
+    if (status) {
+        cholmod_free_factor(&symbolic, &factor->common);
+        return status;
+    }
+    const int *nodes = symbolic->Perm;
+    for (int k = 0; k < graph->n; k++)
+        for (int c = 0; c < granule; c++) order[k * granule + c] = nodes[k] * granule + c;
+    cholmod_free_factor(&symbolic, &factor->common);
+    return TW_OK;
+}
+
+/* The symbolic factor of the matrix in this order (or a postordering of it). */
+static tw_status analyse_matrix(tw_cholesky *factor, int *order)
+{
+    tw_triangle triangle;
+    tw_status status = tw_triangle_create(&factor->pair, 1, &triangle);
+    if (!status) {
+        cholmod_sparse A = triangle_view(&triangle);
+#ifdef TWANG_GPL
+        factor->common.supernodal = CHOLMOD_AUTO; /* simplicial where supernodes would be narrow, as in a chain */
+#endif
+        factor->common.nmethods = 1;
+        factor->common.method[0].ordering = CHOLMOD_GIVEN;
+        factor->L = cholmod_analyze_p(&A, order, NULL, 0, &factor->common);
+        status = tw_cholesky_status(factor);
+    }
+    tw_triangle_free(&triangle);
+    return status;
+}
+
+static tw_status analyse(tw_cholesky *factor)
+{
+    const int granule = tw_matrix_pair_granule(&factor->pair);
+    tw_triangle graph;
+    int *order = NULL;
+    tw_status status = tw_triangle_create(&factor->pair, granule, &graph);
+    if (!status) {
+        order = TW_NEW_ARRAY(factor->n, int);
+        status = order ? order_graph(factor, &graph, granule, order) : TW_OUT_OF_MEMORY;
+    }
+    tw_triangle_free(&graph);
+    if (!status) status = analyse_matrix(factor, order);
+    tw_release(order);
+    return status;
+}
+
+/* Makes CHOLMOD allocate all it ever will: -I has the pattern's needs and fails at its first pivot. From here on what
+ * it gives back is kept for the next time. */
+static tw_status rehearse(tw_cholesky *factor)
+{
+    tw_permuted *permuted = &factor->permuted;
+    factor->memory.keep = true;
+    for (int e = 0; e < permuted->triangle.entries; e++) permuted->values[e] = 0;
+    for (int row = 0; row < permuted->triangle.n; row++) permuted->values[permuted->diagonal[row]] = -1;
+    tw_status status = tw_cholesky_compute(factor);
+    return status == TW_NOT_POSITIVE_DEFINITE ? TW_OK : status == TW_OK ? TW_INTERNAL : status;
+}
+
+static void describe(tw_cholesky *factor)
+{
+    const cholmod_factor *L = factor->L;
+    const double stored = L->is_super ? (double)L->xsize : factor->common.lnz;
+    const double per_entry = L->is_super ? sizeof(double) : sizeof(double) + sizeof(int);
+    factor->counts.factor_flops = factor->common.fl;
+    factor->counts.factor_nonzeros = (int64_t)factor->common.lnz;
+    /* L is read twice; the vector is permuted in and out and passed over by both substitutions. */
+    factor->counts.solve_bytes = 2 * stored * per_entry + 8.0 * (double)factor->n * sizeof(double);
+}
+
+static tw_status prepare(tw_cholesky *factor)
+{
+    cholmod_start(&factor->common);
+    factor->started = true;
+    factor->common.print = 0;
+    factor->common.try_catch = 1; /* an error is a status, not a call of a handler */
+    factor->common.quick_return_if_not_posdef = 1;
+    tw_status status = analyse(factor);
+    if (status) return status;
+    describe(factor);
+    status = tw_permuted_create(&factor->pair, factor->L->Perm, factor->L->is_super, &factor->permuted);
+    if (status) return status;
+    factor->solution = TW_NEW_ARRAY(factor->n * TW_MAX_BLOCK, double);
+    factor->workspace = TW_NEW_ARRAY(factor->L->maxesize * TW_MAX_BLOCK, double);
+    if (!factor->solution || !factor->workspace) return TW_OUT_OF_MEMORY;
+    return rehearse(factor);
+}
+
+static tw_status explain(const tw_cholesky *factor, tw_status status, tw_error *error)
+{
+    if (status == TW_UNSUPPORTED)
+        return tw_fail(error, status, "Cholesky: a matrix of %lld rows needs more than 2^31 - 1 entries",
+                       (long long)factor->n);
+    return tw_fail_plain(error, status);
+}
+
+tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix, tw_cholesky **out,
+                             tw_error *error)
+{
+    if (!out || !stiffness) return tw_fail(error, TW_INVALID_ARGUMENT, "Cholesky: the matrix is NULL");
+    *out = NULL;
+    if (mass_matrix && tw_sparse_size(mass_matrix) != tw_sparse_size(stiffness))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "Cholesky: the mass has %lld rows, the stiffness %lld",
+                       (long long)tw_sparse_size(mass_matrix), (long long)tw_sparse_size(stiffness));
+    tw_dense_initialise();
+    tw_cholesky *factor = TW_NEW(tw_cholesky);
+    if (!factor) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    factor->pair = (tw_matrix_pair){stiffness, mass_matrix};
+    factor->n = tw_sparse_size(stiffness);
+    tw_status status = TW_OK;
+    if (factor->n > 0) {
+        tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
+        status = prepare(factor);
+        tw_solver_memory_leave(previous);
+    }
+    if (status) {
+        explain(factor, status, error);
+        tw_cholesky_free(factor);
+        return status;
+    }
+    *out = factor;
+    return TW_OK;
+}
+
+void tw_cholesky_free(tw_cholesky *factor)
+{
+    if (!factor) return;
+    if (factor->started) {
+        tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
+        cholmod_free_factor(&factor->L, &factor->common);
+        cholmod_finish(&factor->common);
+        tw_solver_memory_leave(previous);
+        tw_solver_memory_drain(&factor->memory);
+    }
+    tw_permuted_free(&factor->permuted);
+    tw_release(factor->solution);
+    tw_release(factor->workspace);
+    tw_release(factor);
+}
+
+tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const double *lumped_mass,
+                             double stiffness_factor)
+{
+    if (!factor || (lumped_mass && factor->pair.mass)) return TW_INVALID_ARGUMENT;
+    factor->factored = false;
+    factor->counts.factorizations++;
+    tw_status status = TW_OK;
+    if (factor->n > 0) {
+        tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass, stiffness_factor);
+        if (!tw_vector_is_finite(factor->permuted.triangle.entries, factor->permuted.values)) return TW_NOT_FINITE;
+        status = tw_cholesky_compute(factor);
+    }
+    factor->factored = status == TW_OK;
+    return status;
+}
+
+typedef struct permute_job {
+    const int *order;
+    int64_t n;
+    int count;
+    const double *from;
+    double *to;
+} permute_job;
+
+static void permute_in(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const permute_job *job = context;
+    for (int v = 0; v < job->count; v++)
+        for (int64_t k = begin; k < end; k++) job->to[v * job->n + k] = job->from[v * job->n + job->order[k]];
+}
+
+static void permute_out(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const permute_job *job = context;
+    for (int v = 0; v < job->count; v++)
+        for (int64_t k = begin; k < end; k++) job->to[v * job->n + job->order[k]] = job->from[v * job->n + k];
+}
+
+tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, double *out)
+{
+    if (!factor || !factor->factored || count < 1 || count > TW_MAX_BLOCK || !in || !out) return TW_INVALID_ARGUMENT;
+    factor->counts.solves += count;
+    const int64_t n = factor->n;
+    if (n == 0) return TW_OK;
+    const int *order = factor->L->Perm;
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_in, &(permute_job){order, n, count, in, factor->solution});
+    tw_status status = tw_cholesky_substitute(factor, count);
+    if (status) return status;
+    if (!tw_vector_is_finite(n * count, factor->solution)) return TW_NOT_FINITE;
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_out, &(permute_job){order, n, count, factor->solution, out});
+    return TW_OK;
+}
+
+tw_cholesky_counts tw_cholesky_counts_now(const tw_cholesky *factor)
+{
+    return factor->counts;
+}

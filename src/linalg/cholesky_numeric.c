@@ -1,0 +1,137 @@
+/* Numerical factorisation and substitution: CHOLMOD's supernodal code (GPL) or its simplicial code (LGPL). Which of the
+ * two is decided at analysis; without TWANG_GPL it is always the latter. */
+#include <math.h>
+
+#include "base/parallel_for.h"
+#include "linalg/cholesky_internal.h"
+
+tw_status tw_cholesky_status(const tw_cholesky *factor)
+{
+    if (factor->memory.failed) return TW_OUT_OF_MEMORY;
+    switch (factor->common.status) {
+    case CHOLMOD_OK:
+        return TW_OK;
+    case CHOLMOD_NOT_POSDEF:
+        return TW_NOT_POSITIVE_DEFINITE;
+    case CHOLMOD_OUT_OF_MEMORY:
+        return TW_OUT_OF_MEMORY;
+    case CHOLMOD_TOO_LARGE:
+        return TW_UNSUPPORTED;
+    default:
+        return TW_INTERNAL;
+    }
+}
+
+static cholmod_sparse permuted_view(const tw_permuted *permuted, bool lower)
+{
+    const tw_triangle *triangle = &permuted->triangle;
+    return (cholmod_sparse){.nrow = (size_t)triangle->n,
+                            .ncol = (size_t)triangle->n,
+                            .nzmax = (size_t)triangle->entries,
+                            .p = triangle->start,
+                            .i = triangle->row,
+                            .x = permuted->values,
+                            .stype = lower ? -1 : 1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .packed = 1};
+}
+
+/* Overflow leaves its trace on the diagonal: an infinite or NaN entry of row k makes L_kk NaN, which passes for a
+ * square root. */
+static bool diagonal_is_finite(const cholmod_factor *L)
+{
+    const double *x = L->x;
+    if (!L->is_super) {
+        const int *start = L->p;
+        for (size_t k = 0; k < L->n; k++)
+            if (!isfinite(x[start[k]])) return false;
+        return true;
+    }
+    const int *super = L->super, *row_start = L->pi, *value_start = L->px;
+    for (size_t s = 0; s < L->nsuper; s++) {
+        const int rows = row_start[s + 1] - row_start[s];
+        for (int c = 0; c < super[s + 1] - super[s]; c++)
+            if (!isfinite(x[value_start[s] + (int64_t)c * (rows + 1)])) return false;
+    }
+    return true;
+}
+
+tw_status tw_cholesky_compute(tw_cholesky *factor)
+{
+    double no_shift[2] = {0, 0};
+    cholmod_factor *L = factor->L;
+    cholmod_sparse A = permuted_view(&factor->permuted, L->is_super);
+    tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
+    const int held = tw_parallel_hold();
+#ifdef TWANG_GPL
+    if (L->is_super) cholmod_super_numeric(&A, NULL, no_shift, L, &factor->common);
+#endif
+    if (!L->is_super) {
+        L->is_ll = 1; /* L L^T: unlike L D L^T it stops at the first pivot that is not positive */
+        cholmod_rowfac(&A, NULL, no_shift, 0, L->n, L, &factor->common);
+    }
+    tw_parallel_resume(held);
+    tw_solver_memory_leave(previous);
+    tw_status status = tw_cholesky_status(factor);
+    if (!status && L->minor < L->n) status = TW_NOT_POSITIVE_DEFINITE;
+    if (!status && !diagonal_is_finite(L)) status = TW_NOT_FINITE;
+    return status;
+}
+
+#ifdef TWANG_GPL
+static cholmod_dense dense_view(size_t rows, int columns, double *values)
+{
+    return (cholmod_dense){.nrow = rows,
+                           .ncol = (size_t)columns,
+                           .nzmax = rows * (size_t)columns,
+                           .d = rows,
+                           .x = values,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
+}
+
+static tw_status supernodal_substitute(tw_cholesky *factor, int count)
+{
+    cholmod_dense Y = dense_view(factor->L->n, count, factor->solution);
+    cholmod_dense E = dense_view(factor->L->maxesize, count, factor->workspace);
+    tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
+    const int held = tw_parallel_hold();
+    bool done = cholmod_super_lsolve(factor->L, &Y, &E, &factor->common) &&
+                cholmod_super_ltsolve(factor->L, &Y, &E, &factor->common);
+    tw_parallel_resume(held);
+    tw_solver_memory_leave(previous);
+    return done ? TW_OK : tw_cholesky_status(factor);
+}
+#endif
+
+/* L by columns, the diagonal entry first. Each column serves all right-hand sides while it is in the cache. */
+static void simplicial_substitute(const cholmod_factor *L, int count, double *Y)
+{
+    const int *start = L->p, *entries = L->nz, *row = L->i;
+    const double *x = L->x;
+    const int64_t n = (int64_t)L->n;
+    for (int64_t k = 0; k < n; k++) /* L y = b */
+        for (int v = 0; v < count; v++) {
+            double *y = Y + v * n;
+            const double solved = y[k] /= x[start[k]];
+            for (int p = start[k] + 1; p < start[k] + entries[k]; p++) y[row[p]] -= x[p] * solved;
+        }
+    for (int64_t k = n - 1; k >= 0; k--) /* L^T x = y */
+        for (int v = 0; v < count; v++) {
+            double *y = Y + v * n;
+            double sum = y[k];
+            for (int p = start[k] + 1; p < start[k] + entries[k]; p++) sum -= x[p] * y[row[p]];
+            y[k] = sum / x[start[k]];
+        }
+}
+
+tw_status tw_cholesky_substitute(tw_cholesky *factor, int count)
+{
+#ifdef TWANG_GPL
+    if (factor->L->is_super) return supernodal_substitute(factor, count);
+#endif
+    simplicial_substitute(factor->L, count, factor->solution);
+    return TW_OK;
+}

@@ -1,0 +1,236 @@
+#include "linalg/cholesky_pattern.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/parallel_for.h"
+#include "linalg/sparse_internal.h"
+
+enum { GATHER_BLOCK = 16384 };
+
+/* Runs along one row of a sparse matrix, in granules, from the diagonal to the right. */
+typedef struct row_cursor {
+    const tw_sparse *matrix; /* NULL: an empty row */
+    int64_t per_block;       /* granules across a stored block: 1 or 3 */
+    int64_t inside;          /* row within the block */
+    int64_t p, end;          /* stored blocks */
+    int64_t c;               /* column within the block */
+} row_cursor;
+
+static int64_t cursor_column(const row_cursor *cursor)
+{
+    return cursor->p < cursor->end ? cursor->matrix->column[cursor->p] * cursor->per_block + cursor->c : INT64_MAX;
+}
+
+static void cursor_advance(row_cursor *cursor)
+{
+    if (++cursor->c < cursor->per_block) return;
+    cursor->c = 0;
+    cursor->p++;
+}
+
+static row_cursor cursor_at(const tw_sparse *matrix, int granule, int64_t row)
+{
+    row_cursor cursor = {.matrix = matrix};
+    if (!matrix) return cursor;
+    cursor.per_block = matrix->block / granule;
+    cursor.inside = row % cursor.per_block;
+    cursor.p = matrix->row_start[row / cursor.per_block];
+    cursor.end = matrix->row_start[row / cursor.per_block + 1];
+    while (cursor_column(&cursor) < row) cursor_advance(&cursor);
+    return cursor;
+}
+
+/* If the cursor stands on `column`: the index of its value (granule 1), and a step on. Else TW_NOWHERE. */
+static uint32_t cursor_take(row_cursor *cursor, int64_t column)
+{
+    if (cursor_column(cursor) != column) return TW_NOWHERE;
+    const int64_t block = cursor->matrix->block;
+    int64_t index = (cursor->p * block + cursor->c) * block + cursor->inside;
+    cursor_advance(cursor);
+    return (uint32_t)index;
+}
+
+/* The union of both matrices' rows with the diagonal, entry by entry. */
+typedef struct union_walk {
+    row_cursor stiffness, mass;
+    int64_t row, column; /* the entry the walk stands on; column -1 before the first */
+    uint32_t from_stiffness, from_mass;
+} union_walk;
+
+static union_walk walk_row(const tw_matrix_pair *pair, int granule, int64_t row)
+{
+    return (union_walk){.stiffness = cursor_at(pair->stiffness, granule, row),
+                        .mass = cursor_at(pair->mass, granule, row),
+                        .row = row,
+                        .column = -1};
+}
+
+static bool walk_next(union_walk *walk)
+{
+    int64_t stiffness = cursor_column(&walk->stiffness), mass = cursor_column(&walk->mass);
+    int64_t next = walk->column < 0 ? walk->row : stiffness < mass ? stiffness : mass;
+    if (next == INT64_MAX) return false;
+    walk->column = next;
+    walk->from_stiffness = cursor_take(&walk->stiffness, next);
+    walk->from_mass = cursor_take(&walk->mass, next);
+    return true;
+}
+
+int tw_matrix_pair_granule(const tw_matrix_pair *pair)
+{
+    return pair->stiffness->block == 3 && (!pair->mass || pair->mass->block == 3) ? 3 : 1;
+}
+
+/* counts -> starts; `start` holds the count of column k at k + 1. */
+static void accumulate(int n, int *start)
+{
+    for (int k = 0; k < n; k++) start[k + 1] += start[k];
+}
+
+/* Allocates the index arrays for the pair's union; the entries are counted, not placed. */
+static tw_status allocate_triangle(const tw_matrix_pair *pair, int granule, tw_triangle *triangle)
+{
+    int64_t n = tw_sparse_size(pair->stiffness) / granule, entries = 0;
+    *triangle = (tw_triangle){0};
+    if (n > INT_MAX - 1) return TW_UNSUPPORTED;
+    for (int64_t row = 0; row < n; row++)
+        for (union_walk walk = walk_row(pair, granule, row); walk_next(&walk);) entries++;
+    if (entries > INT_MAX) return TW_UNSUPPORTED;
+    triangle->n = (int)n;
+    triangle->entries = (int)entries;
+    triangle->start = tw_allocate_zeroed((size_t)n + 1, sizeof(int));
+    triangle->row = TW_NEW_ARRAY(entries, int);
+    return triangle->start && triangle->row ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+tw_status tw_triangle_create(const tw_matrix_pair *pair, int granule, tw_triangle *triangle)
+{
+    tw_status status = allocate_triangle(pair, granule, triangle);
+    if (status) return status;
+    int entries = 0;
+    /* A row right of the diagonal is a column below it. */
+    for (int k = 0; k < triangle->n; k++) {
+        for (union_walk walk = walk_row(pair, granule, k); walk_next(&walk);)
+            triangle->row[entries++] = (int)walk.column;
+        triangle->start[k + 1] = entries;
+    }
+    return TW_OK;
+}
+
+void tw_triangle_free(tw_triangle *triangle)
+{
+    tw_release(triangle->start);
+    tw_release(triangle->row);
+    *triangle = (tw_triangle){0};
+}
+
+/* Where entry (row, column) of the pair goes. */
+typedef struct place {
+    int row, column;
+} place;
+
+static place permuted_place(const int *position, bool lower, int64_t row, int64_t column)
+{
+    int a = position[row], b = position[column];
+    bool keep = lower ? a >= b : a <= b;
+    return keep ? (place){a, b} : (place){b, a};
+}
+
+/* Two sweeps: how many entries each column gets, then which. */
+static void place_entries(const tw_matrix_pair *pair, const int *position, bool lower, tw_permuted *permuted, int *next)
+{
+    tw_triangle *triangle = &permuted->triangle;
+    for (int row = 0; row < triangle->n; row++)
+        for (union_walk walk = walk_row(pair, 1, row); walk_next(&walk);)
+            triangle->start[permuted_place(position, lower, row, walk.column).column + 1]++;
+    accumulate(triangle->n, triangle->start);
+    memcpy(next, triangle->start, (size_t)triangle->n * sizeof *next);
+    for (int row = 0; row < triangle->n; row++)
+        for (union_walk walk = walk_row(pair, 1, row); walk_next(&walk);) {
+            place to = permuted_place(position, lower, row, walk.column);
+            int entry = next[to.column]++;
+            triangle->row[entry] = to.row;
+            permuted->from_stiffness[entry] = walk.from_stiffness;
+            if (permuted->from_mass) permuted->from_mass[entry] = walk.from_mass;
+            if (walk.column == row) permuted->diagonal[row] = entry;
+        }
+}
+
+static bool values_addressable(const tw_sparse *matrix)
+{
+    int64_t blocks = matrix ? matrix->row_start[matrix->block_rows] : 0;
+    return blocks < (int64_t)TW_NOWHERE / 9;
+}
+
+tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower, tw_permuted *permuted)
+{
+    *permuted = (tw_permuted){0};
+    if (!values_addressable(pair->stiffness) || !values_addressable(pair->mass)) return TW_UNSUPPORTED;
+    tw_status status = allocate_triangle(pair, 1, &permuted->triangle);
+    if (status) return status;
+    const int n = permuted->triangle.n, entries = permuted->triangle.entries;
+    permuted->values = TW_NEW_ARRAY(entries, double);
+    permuted->from_stiffness = TW_NEW_ARRAY(entries, uint32_t);
+    permuted->from_mass = pair->mass ? TW_NEW_ARRAY(entries, uint32_t) : NULL;
+    permuted->diagonal = TW_NEW_ARRAY(n, int);
+    int *position = TW_NEW_ARRAY(n, int), *next = TW_NEW_ARRAY(n, int);
+    status = TW_OUT_OF_MEMORY;
+    if (permuted->values && permuted->from_stiffness && (permuted->from_mass || !pair->mass) && permuted->diagonal &&
+        position && next) {
+        for (int k = 0; k < n; k++) position[order[k]] = k;
+        place_entries(pair, position, lower, permuted, next);
+        status = TW_OK;
+    }
+    tw_release(position);
+    tw_release(next);
+    return status;
+}
+
+void tw_permuted_free(tw_permuted *permuted)
+{
+    tw_triangle_free(&permuted->triangle);
+    tw_release(permuted->values);
+    tw_release(permuted->from_stiffness);
+    tw_release(permuted->from_mass);
+    tw_release(permuted->diagonal);
+    *permuted = (tw_permuted){0};
+}
+
+typedef struct gather_job {
+    const uint32_t *from;
+    const double *source;
+    double factor;
+    double *values;
+} gather_job;
+
+static void set_from(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const gather_job *job = context;
+    for (int64_t e = begin; e < end; e++)
+        job->values[e] = job->from[e] == TW_NOWHERE ? 0.0 : job->factor * job->source[job->from[e]];
+}
+
+static void add_from(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const gather_job *job = context;
+    for (int64_t e = begin; e < end; e++)
+        if (job->from[e] != TW_NOWHERE) job->values[e] += job->factor * job->source[job->from[e]];
+}
+
+void tw_permuted_gather(const tw_matrix_pair *pair, tw_permuted *permuted, double mass_factor,
+                        const double *lumped_mass, double stiffness_factor)
+{
+    gather_job stiffness = {permuted->from_stiffness, pair->stiffness->values, stiffness_factor, permuted->values};
+    tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, set_from, &stiffness);
+    if (pair->mass) {
+        gather_job mass = {permuted->from_mass, pair->mass->values, mass_factor, permuted->values};
+        tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, add_from, &mass);
+        return;
+    }
+    for (int row = 0; row < permuted->triangle.n; row++)
+        permuted->values[permuted->diagonal[row]] += mass_factor * (lumped_mass ? lumped_mass[row] : 1.0);
+}
