@@ -12,6 +12,7 @@
 #include "problems/spring_network.h"
 #include "problems/verlet_driver.h"
 #include "support/random.h"
+#include "support/reference.h"
 #include "support/run_suite.h"
 
 static double *vector(int64_t n)
@@ -346,6 +347,68 @@ START_TEST(coil_state_is_the_same_from_the_cache)
 }
 END_TEST
 
+/* Verlet with three steps extrapolated (its error is even in h): an order-six method nobody doubts. */
+static void extrapolated_verlet(const problem *p, const double *x0, const double *v0, double t, int64_t steps,
+                                double *state)
+{
+    int64_t n = p->size;
+    double *x = vector(n), *v = vector(n), *a = vector(n);
+    const double weights[3] = {1.0 / 45, -20.0 / 45, 64.0 / 45}; /* h, h/2, h/4 */
+    memset(state, 0, 2 * (size_t)n * sizeof *state);
+    for (int level = 0; level < 3; level++) {
+        memcpy(x, x0, (size_t)n * sizeof *x);
+        if (v0)
+            memcpy(v, v0, (size_t)n * sizeof *v);
+        else
+            memset(v, 0, (size_t)n * sizeof *v);
+        verlet_run(p, t / (double)(steps << level), steps << level, x, v, a);
+        for (int64_t i = 0; i < n; i++) {
+            state[i] += weights[level] * x[i];
+            state[n + i] += weights[level] * v[i];
+        }
+    }
+    free(x), free(v), free(a);
+}
+
+START_TEST(fput_reaches_the_independent_reference)
+{
+    link_chain *chain = fput_create(3, 100);
+    ck_assert_ptr_nonnull(chain);
+    problem p = link_chain_problem(chain);
+    double state[12], reference[12];
+    ck_assert(test_reference_read("fput_T1.txt", 6, 2, reference));
+    extrapolated_verlet(&p, chain->initial_x, chain->initial_v, 1, 20000, state);
+    for (int i = 0; i < 6; i++) {
+        ck_assert_double_eq_tol(state[i], reference[2 * i], 1e-12);
+        ck_assert_double_eq_tol(state[6 + i], reference[2 * i + 1], 1e-10);
+    }
+    link_chain_free(chain);
+    /* The committed T = 100 has the initial energy to rounding. */
+    chain = fput_create(3, 100);
+    p = link_chain_problem(chain);
+    ck_assert(test_reference_read("fput_T100.txt", 6, 2, reference));
+    for (int i = 0; i < 6; i++) state[i] = reference[2 * i], state[6 + i] = reference[2 * i + 1];
+    ck_assert_double_eq_tol(problem_energy(&p, state, state + 6), 2.500300005, 1e-13);
+    link_chain_free(chain);
+}
+END_TEST
+
+START_TEST(rope_reaches_the_independent_reference)
+{
+    spring_network *rope;
+    ck_assert_int_eq(rope_create(1e4, &rope), TW_OK);
+    problem p = spring_network_problem(rope);
+    double state[60], reference[60];
+    ck_assert(test_reference_read("rope_k4_T0.4.txt", 10, 6, reference));
+    extrapolated_verlet(&p, rope->initial, NULL, 0.4, 20000, state);
+    for (int i = 0; i < 30; i++) {
+        ck_assert_double_eq_tol(state[i], reference[i / 3 * 6 + i % 3], 1e-11);
+        ck_assert_double_eq_tol(state[30 + i], reference[i / 3 * 6 + 3 + i % 3], 1e-8);
+    }
+    spring_network_free(rope);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("problems");
@@ -360,6 +423,8 @@ int main(void)
     tcase_add_test(cases, threads_do_not_change_bits);
     tcase_add_test(cases, verlet_keeps_energy_to_second_order);
     tcase_add_test(cases, coil_state_is_the_same_from_the_cache);
+    tcase_add_test(cases, fput_reaches_the_independent_reference);
+    tcase_add_test(cases, rope_reaches_the_independent_reference);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
