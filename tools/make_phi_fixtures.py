@@ -7,7 +7,7 @@ Inputs are doubles, printed exactly enough to be read back to the same bits.
 import os
 import random
 
-from mpmath import mp, mpc, mpf, cos, cosh, exp, factorial, fabs, hyp1f1, inf, matrix, nstr, sin, sinh, sqrt
+from mpmath import mp, mpc, mpf, cos, cosh, exp, expm, eye, factorial, fabs, hyp1f1, matrix, nstr, sin, sinh, sqrt
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "fixtures")
 DIGITS = 50
@@ -123,7 +123,127 @@ def oscillator_values():
     write("phi_oscillator.txt", "t, lambda, delta, k, xx, xv, vx, vv, and the size of each away from its zeros.", rows)
 
 
+def phi_action(A, tau, vectors):
+    """sum_k phi_k(tau A) v_k through the exponential of the augmented matrix."""
+    n, p = A.rows, len(vectors) - 1
+    Z = matrix(n + p, n + p)
+    for i in range(n):
+        for j in range(n):
+            Z[i, j] = tau * A[i, j]
+        for k in range(1, p + 1):
+            Z[i, n + p - k] = vectors[k][i]
+    for k in range(p - 1):
+        Z[n + k, n + k + 1] = 1
+    E = expm(Z)
+    return [sum(E[i, j] * vectors[0][j] for j in range(n)) + (E[i, n + p - 1] if p else 0) for i in range(n)]
+
+
+def dyadic(low, high, bits=20):
+    """A random double with few digits, so that it prints short and is exact."""
+    return round(random.uniform(low, high) * 2 ** bits) / 2 ** bits
+
+
+def random_symmetric(n, low, high):
+    Q = [[dyadic(-1, 1, 8) for _ in range(n)] for _ in range(n)]
+    weight = [dyadic(low, high, 8) for _ in range(n)]
+    return [[sum(Q[i][k] * weight[k] * Q[j][k] for k in range(n)) for j in range(n)] for i in range(n)]
+
+
+def first_order_matrix(kind, n):
+    A = [[dyadic(-1, 1) for _ in range(n)] for _ in range(n)]
+    if kind == "symmetric-decay":
+        return random_symmetric(n, -4, 0)
+    if kind == "symmetric-indefinite":
+        return random_symmetric(n, -3, 3)
+    if kind == "skew":
+        return [[A[i][j] if i < j else (-A[j][i] if i > j else 0.0) for j in range(n)] for i in range(n)]
+    if kind == "nonnormal":
+        return [[8 * A[i][j] if i < j else (-1.0 - i / 4 if i == j else 0.0) for j in range(n)] for i in range(n)]
+    if kind == "jordan":
+        return [[-0.5 if i == j else (1.0 if j == i + 1 else 0.0) for j in range(n)] for i in range(n)]
+    if kind == "nilpotent":
+        return [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n)]
+    if kind == "decay":
+        return [[A[i][j] - (6.0 * (i + 1) if i == j else 0) for j in range(n)] for i in range(n)]
+    return A
+
+
+FIRST = ["symmetric-decay", "symmetric-indefinite", "skew", "nonnormal", "jordan", "nilpotent", "decay", "general"]
+SECOND = ["positive", "indefinite", "singular", "rayleigh", "rayleigh-stiff", "damped", "nonsymmetric"]
+
+
+def second_order_parts(kind, mass_kind, n):
+    """K, mass (diagonal or full), alpha, beta, D as lists of doubles."""
+    K = random_symmetric(n, 0.25, 4)
+    if kind == "indefinite":
+        K = random_symmetric(n, -2, 4)
+    if kind == "singular":  # a free chain
+        K = [[(2.0 if 0 < i < n - 1 else 1.0) if i == j else (-1.0 if abs(i - j) == 1 else 0.0) for j in range(n)]
+             for i in range(n)]
+    if kind == "nonsymmetric":
+        K = [[K[i][j] + dyadic(-0.5, 0.5) for j in range(n)] for i in range(n)]
+    alpha, beta = (0.25, 0.0625) if kind == "rayleigh" else ((0.125, 8.0) if kind == "rayleigh-stiff" else (0.0, 0.0))
+    D = random_symmetric(n, 0, 1) if kind == "damped" else None
+    mass = [dyadic(0.25, 4, 8) for _ in range(n)]
+    if mass_kind == 2:
+        mass = [[(4.0 if i == j else (1.0 if abs(i - j) == 1 else 0.0)) for j in range(n)] for i in range(n)]
+    return K, mass, alpha, beta, D
+
+
+def jacobian(n, K, mass, mass_kind, alpha, beta, D):
+    M = eye(n) if mass_kind == 0 else (matrix(mass) if mass_kind == 2 else mp.diag([mpf(m) for m in mass]))
+    A, B = M ** -1 * matrix(K), alpha * eye(n)
+    B += beta * A + (M ** -1 * matrix(D) if D else 0 * eye(n))
+    J = matrix(2 * n, 2 * n)
+    for i in range(n):
+        J[i, n + i] = 1
+        for j in range(n):
+            J[n + i, j], J[n + i, n + j] = -A[i, j], -B[i, j]
+    return J
+
+
+def flat(rows):
+    return [repr(float(rows[i][j])) for j in range(len(rows)) for i in range(len(rows))]
+
+
+def action_case(J, d, t, p):
+    nodes = random.choice([[1.0], [0.5, 1.0], [0.25, 0.75, 1.0], [1.0, -0.5, 0.0, 0.125]])
+    vectors = [[dyadic(-1, 1) for _ in range(d)] for _ in range(p + 1)]
+    if p and random.random() < 0.4:
+        vectors[0] = [0.0] * d
+    outputs = [phi_action(J, mpf(c) * mpf(t), [[mpf(x) for x in v] for v in vectors]) for c in nodes]
+    head = [repr(t), str(p), str(len(nodes))] + [repr(c) for c in nodes] + [repr(x) for v in vectors for x in v]
+    return head, [text(x, DIGITS) for w in outputs for x in w]
+
+
+def dense_values():
+    mp.dps = 150
+    random.seed(7)
+    rows = []
+    for kind in FIRST:
+        for t in [1e-6, 0.01, 1.0, 12.0, 80.0]:
+            n, p = random.choice([1, 2, 3, 4, 5, 6]), random.randrange(6)
+            A = first_order_matrix(kind, n)
+            symmetry = "1" if kind.startswith("symmetric") else ("2" if kind == "skew" else "0")
+            head, outputs = action_case(matrix(A), n, t, p)
+            rows.append(["1", str(n), symmetry] + flat(A) + head + outputs)
+    for kind in SECOND:
+        for t in [1e-6, 0.01, 1.0, 12.0, 80.0]:
+            n, p, mass_kind = random.choice([1, 2, 3, 4]), random.randrange(6), random.randrange(3)
+            K, mass, alpha, beta, D = second_order_parts(kind, mass_kind, n)
+            J = jacobian(n, K, mass, mass_kind, alpha, beta, D)
+            head, outputs = action_case(J, 2 * n, t, p)
+            masses = [] if mass_kind == 0 else ([repr(m) for m in mass] if mass_kind == 1 else flat(mass))
+            damping = ["1"] + flat(D) if D else ["0"]
+            rows.append(["2", str(n), "0" if kind == "nonsymmetric" else "1"] + flat(K) + [str(mass_kind)] + masses +
+                        [repr(alpha), repr(beta)] + damping + head + outputs)
+    write("phi_dense.txt",
+          "order 1: n, symmetry, A; order 2: n, symmetry, K, mass kind, mass, alpha, beta, D or 0; then t, p, nodes, "
+          "vectors, outputs. Matrices by columns.", rows)
+
+
 if __name__ == "__main__":
     scalar_values()
     stumpff_values()
     oscillator_values()
+    dense_values()

@@ -89,6 +89,25 @@ tw_status tw_dense_cholesky(int n, double *A)
     return info == 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
 }
 
+void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y)
+{
+    tw_dense_initialise();
+    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, rows, columns, 1.0, A, rows, x, 1, 0.0, y, 1);
+}
+
+void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x)
+{
+    tw_dense_initialise();
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, n, columns,
+                1.0, L, n, x, n);
+}
+
+void tw_dense_congruence(int n, const double *L, double *A)
+{
+    tw_dense_lower_solve(false, n, L, n, A);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, n, 1.0, L, n, A, n);
+}
+
 double tw_dense_norm1(int n, const double *A)
 {
     double norm = 0;

@@ -32,6 +32,15 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
 /* A = L L^T, lower triangle overwritten by L. TW_NOT_POSITIVE_DEFINITE if it is not. */
 tw_status tw_dense_cholesky(int n, double *A);
 
+/* y = A x, or A^T x if transposed; A is rows x columns. */
+void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y);
+
+/* x = L^-1 x, or L^-T x if transposed, for `columns` columns; L lower triangular, n x n. */
+void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x);
+
+/* A = L^-1 A L^-T, A any n x n matrix. */
+void tw_dense_congruence(int n, const double *L, double *A);
+
 /* Largest absolute column sum. */
 double tw_dense_norm1(int n, const double *A);
 
