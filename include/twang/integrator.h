@@ -84,12 +84,16 @@ typedef struct tw_integrator_options {
     double absolute_tolerance; /**< added to it, in units of the state; default 1e-12 */
     /** Magnitudes the relative tolerance refers to, for x and v (u alone: [0]); 0 (default): the block's own rms. */
     double reference[2];
-    double smallest_step;      /**< default 1e-14 * max(1, |t|): below it the run ends with TW_STEP_TOO_SMALL */
-    double largest_step;       /**< 0 (default): none */
-    int64_t max_steps;         /**< accepted and rejected in one advance; default 1e9; then TW_BUDGET_EXHAUSTED */
-    tw_controller controller;  /**< default TW_CONTROLLER_PI */
-    double energy_gain_bound;  /**< a step that raises the energy by more than this share of (kinetic + |potential
-                                    change|) scale is rejected as untrusted; 0 (default) switches the guard off */
+    double smallest_step;     /**< default 1e-14 * max(1, |t|): below it the run ends with TW_STEP_TOO_SMALL */
+    double largest_step;      /**< 0 (default): none */
+    int64_t max_steps;        /**< accepted and rejected in one advance; default 1e9; then TW_BUDGET_EXHAUSTED */
+    tw_controller controller; /**< default TW_CONTROLLER_PI */
+    /** The energy guard, for problems with an energy that cannot legitimately grow (no time dependence, no velocity
+     *  dependence but Rayleigh's): a step is rejected as untrusted when total energy exceeds its start value by more
+     * than this share of the energy turned over (kinetic + |potential change|) and that is growing. In an exploding run
+     * the share tends to 1, in a sound one to the energy error. Default 0.5; 0 switches it off and saves one energy
+     *  evaluation per step. */
+    double energy_gain_bound;
     tw_phi_options phi;        /**< how phi-actions are evaluated */
     double nodes[2];           /**< (c2, c3) of pexprb43; default (1/3, 3/4) */
     const tw_tableau *tableau; /**< the user's own, replacing the scheme's; checked at creation; NULL (default) */

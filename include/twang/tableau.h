@@ -10,6 +10,7 @@
 #ifndef TWANG_TABLEAU_H
 #define TWANG_TABLEAU_H
 
+#include <stdbool.h>
 #include <twang/status.h>
 
 #ifdef __cplusplus
@@ -23,10 +24,12 @@ typedef enum tw_tableau_row {
     TW_ROW_ERROR = -2 /**< the term belongs to the error estimate */
 } tw_tableau_row;
 
+enum { TW_SOURCE_END = 100 /**< D of the step's own result, `F(u_{n+1}) - F_n - J (u_{n+1} - u_n)`; row ERROR only */ };
+
 /** `coefficient * phi_k(node * z) D_source`, added to `row`. */
 typedef struct tw_tableau_term {
     int row;     /**< stage index from 0 (needs source < row), or a tw_tableau_row */
-    int source;  /**< stage whose D it weighs, from 0 */
+    int source;  /**< stage whose D it weighs, from 0, or TW_SOURCE_END */
     int k;       /**< index of phi, 1..6 */
     double node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
     double coefficient;

@@ -1,0 +1,160 @@
+/* The explicit classics. Each attempt reads (t, u, F) and writes u_new. */
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "integrators/integrator_internal.h"
+#include "linalg/vector.h"
+
+/* u_new = u + h F. */
+static tw_status euler_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    (void)error;
+    tw_vector_copy(integrator->system.size, integrator->u, integrator->u_new);
+    tw_vector_axpy(integrator->system.size, h, integrator->F, integrator->u_new);
+    return TW_OK;
+}
+
+const tw_scheme_table tw_scheme_explicit_euler = {.attempt = euler_attempt, .uses_rhs = true};
+
+static tw_status reserve_vectors(tw_integrator *integrator, size_t count, tw_error *error)
+{
+    integrator->memory = TW_NEW_ARRAY(count * (size_t)integrator->system.size, double);
+    return integrator->memory ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
+static void release_vectors(tw_integrator *integrator)
+{
+    tw_release(integrator->memory);
+    integrator->memory = NULL;
+}
+
+static tw_status midpoint_reserve(tw_integrator *integrator, tw_error *error)
+{
+    return reserve_vectors(integrator, 2, error);
+}
+
+/* u_new = u + h F(t + h/2, u + h/2 F). */
+static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    (void)error;
+    int64_t size = integrator->system.size;
+    double *stage = integrator->memory, *slope = stage + size;
+    tw_vector_copy(size, integrator->u, stage);
+    tw_vector_axpy(size, 0.5 * h, integrator->F, stage);
+    tw_status status = tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope);
+    tw_vector_copy(size, integrator->u, integrator->u_new);
+    tw_vector_axpy(size, h, slope, integrator->u_new);
+    return status;
+}
+
+const tw_scheme_table tw_scheme_explicit_midpoint = {
+    .reserve = midpoint_reserve, .release = release_vectors, .attempt = midpoint_attempt, .uses_rhs = true};
+
+static tw_status rk4_reserve(tw_integrator *integrator, tw_error *error)
+{
+    return reserve_vectors(integrator, 2, error);
+}
+
+/* Kutta 1901: nodes 0, 1/2, 1/2, 1; weights 1/6, 1/3, 1/3, 1/6. */
+static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    static const double node[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    (void)error;
+    int64_t size = integrator->system.size;
+    double *stage = integrator->memory, *slope = stage + size;
+    tw_vector_copy(size, integrator->u, integrator->u_new);
+    tw_vector_axpy(size, h * weight[0], integrator->F, integrator->u_new);
+    tw_vector_copy(size, integrator->F, slope);
+    for (int i = 1; i < 4; i++) {
+        tw_vector_copy(size, integrator->u, stage);
+        tw_vector_axpy(size, h * node[i], slope, stage);
+        tw_status status = tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope);
+        if (status) return status;
+        tw_vector_axpy(size, h * weight[i], slope, integrator->u_new);
+    }
+    return TW_OK;
+}
+
+const tw_scheme_table tw_scheme_rk4 = {
+    .reserve = rk4_reserve, .release = release_vectors, .attempt = rk4_attempt, .uses_rhs = true};
+
+/* The force at the step's end is the next step's first. */
+typedef struct verlet_memory {
+    double *a, *a_new; /* a(t, x) and a(t + h, x_new), N entries each */
+    bool known;        /* a belongs to the current u */
+} verlet_memory;
+
+static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
+{
+    if (!integrator->system.second_order) return tw_fail(error, TW_UNSUPPORTED, "verlet needs a second-order problem");
+    if (integrator->system.second.velocity_dependent)
+        return tw_fail(error, TW_UNSUPPORTED, "verlet does not apply to forces that depend on velocity");
+    verlet_memory *memory = integrator->memory = TW_NEW(verlet_memory);
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    memory->a = TW_NEW_ARRAY(integrator->system.n, double);
+    memory->a_new = TW_NEW_ARRAY(integrator->system.n, double);
+    return memory->a && memory->a_new ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
+static void verlet_release(tw_integrator *integrator)
+{
+    verlet_memory *memory = integrator->memory;
+    if (!memory) return;
+    tw_release(memory->a);
+    tw_release(memory->a_new);
+    tw_release(memory);
+    integrator->memory = NULL;
+}
+
+static void verlet_reset(tw_integrator *integrator)
+{
+    ((verlet_memory *)integrator->memory)->known = false;
+}
+
+/* Kick, drift, kick: v' = v + h/2 a; x+ = x + h v'; v+ = v' + h/2 a(x+). */
+static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    (void)error;
+    verlet_memory *memory = integrator->memory;
+    tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    const double *x = integrator->u, *v = x + n;
+    double *x_new = integrator->u_new, *v_new = x_new + n;
+    tw_status status = TW_OK;
+    if (!memory->known) status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
+    memory->known = status == TW_OK && !integrator->doubles;
+    if (status) return status;
+    tw_vector_copy(n, v, v_new);
+    tw_vector_axpy(n, 0.5 * h, memory->a, v_new);
+    tw_vector_copy(n, x, x_new);
+    tw_vector_axpy(n, h, v_new, x_new);
+    status = tw_system_acceleration(system, integrator->t + h, x_new, v_new, memory->a_new);
+    if (status) return status;
+    tw_vector_axpy(n, 0.5 * h, memory->a_new, v_new);
+    return TW_OK;
+}
+
+static void verlet_accepted(tw_integrator *integrator, double h)
+{
+    (void)h;
+    verlet_memory *memory = integrator->memory;
+    double *a = memory->a;
+    memory->a = memory->a_new;
+    memory->a_new = a;
+}
+
+static tw_status verlet_restored(tw_integrator *integrator)
+{
+    verlet_memory *memory = integrator->memory;
+    const double *x = integrator->u;
+    tw_status status =
+        tw_system_acceleration(&integrator->system, integrator->t, x, x + integrator->system.n, memory->a);
+    memory->known = status == TW_OK && !integrator->doubles;
+    return status;
+}
+
+const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,
+                                          .release = verlet_release,
+                                          .reset = verlet_reset,
+                                          .attempt = verlet_attempt,
+                                          .accepted = verlet_accepted,
+                                          .restored = verlet_restored};

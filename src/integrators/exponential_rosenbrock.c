@@ -1,0 +1,324 @@
+/* One stepper for every tableau of the exponential Rosenbrock / EPIRK class.
+ *
+ *   U_i = u_n + c_i h phi_1(c_i hJ) F_n + (c_i h)^2 phi_2(c_i hJ) F_t + h sum_j a_ij(hJ) D_j
+ *   D_i = F(t_n + c_i h, U_i) - F_n - J (U_i - u_n) - c_i h F_t          (Luan & Michels 2022, 3.11)
+ *   u_{n+1} = u_n + h phi_1(hJ) F_n + h^2 phi_2(hJ) F_t + h sum_i b_i(hJ) D_i
+ *
+ * D_i = (0, d_i) for second-order problems: one start vector each. The bases of (F_n, F_t) and of the D_i are kept for
+ * the stages, the step, the estimate, dense output and a retried smaller step. */
+#include <math.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "integrators/integrator_internal.h"
+#include "integrators/propagator.h"
+#include "linalg/vector.h"
+
+enum { MAX_REMAINDERS = TW_TABLEAU_MAX_STAGES + 1, SLOT_SLOPE = 0, SLOT_REMAINDER = 1, SLOT_COUNT = 3 };
+
+typedef struct rosenbrock_memory {
+    tw_tableau tableau;
+    double amplification; /* sum |coefficient| phi_k(0) of the step's terms: how stage errors reach the step */
+    tw_propagator *propagator;
+    int rows;                          /* stages + 1 */
+    double *linear[MAX_REMAINDERS];    /* c_i h phi_1 F + (c_i h)^2 phi_2 F_t of each stage, last: of the step */
+    double *remainder[MAX_REMAINDERS]; /* D_i: n entries d_i (second order) or size entries; last: of the end */
+    double *stage, *F_stage, *F_t, *work;
+    double step_size[2]; /* norms of the linear part of the step: what tolerances refer to */
+    bool linearised;     /* J, F_t belong to the current t, u */
+    bool slope_kept;     /* slot SLOT_SLOPE holds the basis of the current F, F_t */
+    double *storage;
+} rosenbrock_memory;
+
+static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out, tw_error *error)
+{
+    const tw_integrator_options *options = &integrator->options;
+    if (options->tableau) {
+        *out = *options->tableau;
+        return tw_tableau_check(out, NULL, error);
+    }
+    if (options->scheme == TW_SCHEME_PEXPRB43)
+        return tw_tableau_pexprb43(options->nodes[0], options->nodes[1], out, error);
+    *out = *tw_tableau_by_name(tw_scheme_name(options->scheme));
+    return TW_OK;
+}
+
+static double amplification_of(const tw_tableau *tableau)
+{
+    double sum = 0;
+    for (int i = 0; i < tableau->term_count; i++)
+        if (tableau->terms[i].row == TW_ROW_STEP)
+            sum += fabs(tableau->terms[i].coefficient) / tgamma(tableau->terms[i].k + 1.0);
+    return fmax(1.0, sum);
+}
+
+static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
+{
+    size_t size = (size_t)integrator->system.size, rows = (size_t)memory->rows;
+    memory->storage = TW_NEW_ARRAY((2 * rows + 4) * size, double);
+    if (!memory->storage) return TW_OUT_OF_MEMORY;
+    double *cursor = memory->storage;
+    for (size_t i = 0; i < rows; i++, cursor += size) memory->linear[i] = cursor;
+    for (size_t i = 0; i < rows; i++, cursor += size) memory->remainder[i] = cursor;
+    memory->stage = cursor;
+    memory->F_stage = cursor + size;
+    memory->F_t = cursor + 2 * size;
+    memory->work = cursor + 3 * size;
+    return TW_OK;
+}
+
+static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
+{
+    rosenbrock_memory *memory = integrator->memory = TW_NEW(rosenbrock_memory);
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = choose_tableau(integrator, &memory->tableau, error);
+    if (status) return status;
+    memory->rows = memory->tableau.stages + 1;
+    memory->amplification = amplification_of(&memory->tableau);
+    integrator->order = memory->tableau.order;
+    integrator->error_order = memory->tableau.error_order;
+    if (allocate(integrator, memory) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_phi_engine engine = integrator->options.phi.engine;
+    if (engine == TW_PHI_SHIFT_INVERT || (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix)) {
+        status = tw_system_need_shifted(&integrator->system, error);
+        if (status) return status;
+    }
+    return tw_propagator_create(&integrator->system, &integrator->options.phi, SLOT_COUNT, &memory->propagator, error);
+}
+
+static void rosenbrock_release(tw_integrator *integrator)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    if (!memory) return;
+    tw_propagator_free(memory->propagator);
+    tw_release(memory->storage);
+    tw_release(memory);
+    integrator->memory = NULL;
+}
+
+static void rosenbrock_reset(tw_integrator *integrator)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    memory->linearised = memory->slope_kept = false;
+}
+
+static tw_status linearise(tw_integrator *integrator, rosenbrock_memory *memory)
+{
+    if (integrator->retry && memory->linearised) return TW_OK;
+    tw_system *system = &integrator->system;
+    memory->slope_kept = false;
+    tw_status status = tw_system_linearise(system, integrator->t, integrator->u, integrator->F);
+    if (status == TW_OK && system->pair.shifted) status = tw_system_assemble(system);
+    if (status == TW_OK && !tw_system_is_autonomous(system))
+        status = tw_system_time_derivative(system, integrator->t, integrator->u, memory->F_t);
+    memory->linearised = status == TW_OK;
+    return status;
+}
+
+/* Sources F_n and, for non-autonomous problems, F_t, with the terms of a row at time theta h after t_n. */
+static void add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta)
+{
+    double t = theta * sum->h;
+    tw_phi_sum_add(sum, row, 0, 1, theta, t);
+    if (!tw_system_is_autonomous(&integrator->system)) tw_phi_sum_add(sum, row, 1, 2, theta, t * t);
+}
+
+static tw_phi_sum linear_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h,
+                             const double *F)
+{
+    const tw_system *system = &integrator->system;
+    tw_phi_sum sum = {.h = h,
+                      .source_count = tw_system_is_autonomous(system) ? 1 : 2,
+                      .source = {F, system->second_order ? memory->F_t + system->n : memory->F_t},
+                      .force_only = {false, system->second_order},
+                      .tolerance = integrator->options.phi.tolerance / memory->amplification,
+                      .slot = SLOT_SLOPE,
+                      .same_sources = memory->slope_kept};
+    return sum;
+}
+
+static tw_status measure_step(const tw_integrator *integrator, rosenbrock_memory *memory)
+{
+    tw_space space = integrator->system.jacobian.space;
+    space.local_size = integrator->system.n;
+    const double *step = memory->linear[memory->rows - 1];
+    tw_status status =
+        tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step, step, &memory->step_size[0]);
+    if (status == TW_OK && integrator->system.second_order)
+        status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step + space.local_size,
+                                        step + space.local_size, &memory->step_size[1]);
+    memory->step_size[0] = sqrt(memory->step_size[0]);
+    memory->step_size[1] = sqrt(memory->step_size[1]);
+    return status;
+}
+
+/* The part of every stage and of the step that F_n and F_t give: one basis. */
+static tw_status linear_parts(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+{
+    tw_phi_sum sum = linear_sum(integrator, memory, h, integrator->F);
+    sum.row_count = memory->rows;
+    for (int i = 0; i < memory->rows; i++) {
+        sum.row[i] = memory->linear[i];
+        add_linear_row(integrator, &sum, i, i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
+    }
+    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
+    memory->slope_kept = status == TW_OK && tw_propagator_keeps_bases(memory->propagator);
+    return status ? status : measure_step(integrator, memory);
+}
+
+/* Sources are the remainders; terms of `row` in the tableau become terms of row 0, at time theta h. */
+static tw_phi_sum remainder_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h, int row,
+                                double theta, double *out)
+{
+    tw_phi_sum sum = {.h = h, .row_count = 1, .row = {out}, .tolerance = integrator->options.phi.tolerance};
+    int source_of[MAX_REMAINDERS];
+    for (int i = 0; i < MAX_REMAINDERS; i++) source_of[i] = -1;
+    for (int i = 0; i < memory->tableau.term_count; i++) {
+        const tw_tableau_term *term = &memory->tableau.terms[i];
+        if (term->row != row) continue;
+        int which = term->source == TW_SOURCE_END ? memory->tableau.stages : term->source;
+        if (source_of[which] < 0) {
+            source_of[which] = sum.source_count;
+            sum.source[sum.source_count] = memory->remainder[which];
+            sum.force_only[sum.source_count++] = integrator->system.second_order;
+        }
+        /* phi_k weighs the remainder's part s^(k-1)/(k-1)!: up to theta it is theta^k phi_k(theta z) */
+        tw_phi_sum_add(&sum, 0, source_of[which], term->k, theta * term->node,
+                       h * term->coefficient * pow(theta, term->k));
+    }
+    sum.slot = SLOT_REMAINDER;
+    sum.reference[0][0] = memory->step_size[0];
+    sum.reference[0][1] = memory->step_size[1];
+    return sum;
+}
+
+/* D = F(t_n + c h, U) - F_n - J (U - u_n) - c h F_t, with U in `state`. */
+static tw_status find_remainder(tw_integrator *integrator, rosenbrock_memory *memory, double h, double c,
+                                const double *state, double *F_state, double *remainder)
+{
+    tw_system *system = &integrator->system;
+    int64_t size = system->size, n = system->n;
+    double *difference = memory->work,
+           *product = memory->F_stage == F_state ? integrator->error_vector : memory->F_stage;
+    tw_status status = tw_system_rhs(system, integrator->t + c * h, state, F_state);
+    if (status) return status;
+    tw_vector_copy(size, state, difference);
+    tw_vector_axpy(size, -1.0, integrator->u, difference);
+    status = tw_system_jacobian(system, difference, product);
+    if (status) return status;
+    int64_t offset = system->second_order ? n : 0; /* the upper half of D is zero */
+    tw_vector_copy(n, F_state + offset, remainder);
+    tw_vector_axpy(n, -1.0, integrator->F + offset, remainder);
+    tw_vector_axpy(n, -1.0, product + offset, remainder);
+    if (!tw_system_is_autonomous(system)) tw_vector_axpy(n, -c * h, memory->F_t + offset, remainder);
+    return TW_OK;
+}
+
+static bool row_has_terms(const tw_tableau *tableau, int row)
+{
+    for (int i = 0; i < tableau->term_count; i++)
+        if (tableau->terms[i].row == row) return true;
+    return false;
+}
+
+/* target += h sum of the row's terms on the remainders. */
+static tw_status add_remainders(tw_integrator *integrator, rosenbrock_memory *memory, double h, int row, double *target,
+                                tw_error *error)
+{
+    if (!row_has_terms(&memory->tableau, row)) return TW_OK;
+    tw_phi_sum sum = remainder_sum(integrator, memory, h, row, 1.0, memory->work);
+    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
+    tw_vector_axpy(integrator->system.size, 1.0, memory->work, target);
+    return status;
+}
+
+static tw_status stages(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+{
+    int64_t size = integrator->system.size;
+    for (int i = 0; i < memory->tableau.stages; i++) {
+        tw_vector_copy(size, integrator->u, memory->stage);
+        tw_vector_axpy(size, 1.0, memory->linear[i], memory->stage);
+        tw_status status = add_remainders(integrator, memory, h, i, memory->stage, error);
+        if (status == TW_OK)
+            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage, memory->F_stage,
+                                    memory->remainder[i]);
+        if (status) return status;
+    }
+    return TW_OK;
+}
+
+static bool error_needs_end(const tw_tableau *tableau)
+{
+    for (int i = 0; i < tableau->term_count; i++)
+        if (tableau->terms[i].row == TW_ROW_ERROR && tableau->terms[i].source == TW_SOURCE_END) return true;
+    return false;
+}
+
+static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+{
+    if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0) return TW_OK;
+    tw_status status = TW_OK;
+    if (error_needs_end(&memory->tableau))
+        status = find_remainder(integrator, memory, h, 1.0, integrator->u_new, memory->F_stage,
+                                memory->remainder[memory->tableau.stages]);
+    if (status) return status;
+    tw_phi_sum sum = remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
+    sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
+    sum.reference[0][0] = sum.reference[0][1] = 0; /* ... but three digits of it, not of the step */
+    sum.slot = SLOT_COUNT - 1;
+    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
+    integrator->has_error = status == TW_OK;
+    return status;
+}
+
+static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    integrator->counts.krylov_dimension = 0;
+    integrator->counts.phi_error_estimate = 0;
+    tw_status status = linearise(integrator, memory);
+    if (status == TW_OK) status = linear_parts(integrator, memory, h, error);
+    if (status == TW_OK) status = stages(integrator, memory, h, error);
+    if (status) return status;
+    tw_vector_copy(integrator->system.size, integrator->u, integrator->u_new);
+    tw_vector_axpy(integrator->system.size, 1.0, memory->linear[memory->rows - 1], integrator->u_new);
+    status = add_remainders(integrator, memory, h, TW_ROW_STEP, integrator->u_new, error);
+    return status ? status : estimate(integrator, memory, h, error);
+}
+
+/* u(t_n + theta h) from the kept bases: exact for linear problems, the step's own model of the remainder otherwise. */
+static tw_status rosenbrock_interpolate(tw_integrator *integrator, double theta, double *u)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    double h = integrator->step_taken;
+    int64_t size = integrator->system.size;
+    tw_phi_sum sum = linear_sum(integrator, memory, h, integrator->F_old);
+    sum.row_count = 1;
+    sum.row[0] = memory->work;
+    add_linear_row(integrator, &sum, 0, theta);
+    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
+    if (status) return status;
+    tw_vector_copy(size, integrator->u_old, u);
+    tw_vector_axpy(size, 1.0, memory->work, u);
+    if (!row_has_terms(&memory->tableau, TW_ROW_STEP)) return TW_OK;
+    sum = remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work);
+    sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
+    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
+    tw_vector_axpy(size, 1.0, memory->work, u);
+    return status;
+}
+
+/* The basis of the accepted step stays for dense output; the next attempt linearises anew. */
+static void rosenbrock_accepted(tw_integrator *integrator, double h)
+{
+    (void)h;
+    ((rosenbrock_memory *)integrator->memory)->linearised = false;
+}
+
+const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
+                                              .release = rosenbrock_release,
+                                              .reset = rosenbrock_reset,
+                                              .attempt = rosenbrock_attempt,
+                                              .accepted = rosenbrock_accepted,
+                                              .interpolate = rosenbrock_interpolate,
+                                              .uses_rhs = true};

@@ -1,0 +1,274 @@
+/* Names, options, creation and the plain accessors. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "integrators/integrator_internal.h"
+#include "linalg/vector.h"
+
+typedef struct scheme_entry {
+    const char *name, *line;
+    int order;
+} scheme_entry;
+
+#define SCHEME_ENTRY(id, text, scheme_order, text_line) [id] = {text, text_line, scheme_order},
+static const scheme_entry entries[TW_SCHEME_COUNT] = {TW_SCHEME_LIST(SCHEME_ENTRY)};
+#undef SCHEME_ENTRY
+
+static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
+    [TW_SCHEME_EXPRB2] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_EXPRB32] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_EXPRB42] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_PEXPRB43] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_EXPRB53] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_EPIRK4S3] = &tw_scheme_rosenbrock,
+    [TW_SCHEME_EXPMID2] = &tw_scheme_expmid2,
+    [TW_SCHEME_EXPMID4] = &tw_scheme_expmid4,
+    [TW_SCHEME_ETDRK4] = &tw_scheme_etdrk4,
+    [TW_SCHEME_GAUTSCHI] = &tw_scheme_gautschi,
+    [TW_SCHEME_RK4] = &tw_scheme_rk4,
+    [TW_SCHEME_EULER] = &tw_scheme_explicit_euler,
+    [TW_SCHEME_MIDPOINT_EXPLICIT] = &tw_scheme_explicit_midpoint,
+    [TW_SCHEME_VERLET] = &tw_scheme_verlet,
+    [TW_SCHEME_BDF1] = &tw_scheme_bdf1,
+    [TW_SCHEME_BDF2] = &tw_scheme_bdf2,
+    [TW_SCHEME_SEMI_IMPLICIT] = &tw_scheme_semi_implicit,
+    [TW_SCHEME_MIDPOINT] = &tw_scheme_implicit_midpoint,
+    [TW_SCHEME_NEWMARK] = &tw_scheme_newmark,
+    [TW_SCHEME_GENERALIZED_ALPHA] = &tw_scheme_generalized_alpha,
+    [TW_SCHEME_V_IMEX] = &tw_scheme_v_imex,
+    [TW_SCHEME_CVODE] = &tw_scheme_cvode,
+};
+
+static bool in_list(tw_scheme scheme)
+{
+    return (int)scheme >= 0 && scheme < TW_SCHEME_COUNT;
+}
+
+const tw_scheme_table *tw_scheme_table_of(tw_scheme scheme)
+{
+    return tables[scheme];
+}
+
+const char *tw_scheme_name(tw_scheme scheme)
+{
+    return in_list(scheme) ? entries[scheme].name : "?";
+}
+
+tw_scheme tw_scheme_from_name(const char *name)
+{
+    for (int i = 0; name && i < TW_SCHEME_COUNT; i++)
+        if (strcmp(entries[i].name, name) == 0) return (tw_scheme)i;
+    return TW_SCHEME_COUNT;
+}
+
+int tw_scheme_order(tw_scheme scheme)
+{
+    return in_list(scheme) ? entries[scheme].order : 0;
+}
+
+const char *tw_scheme_line(tw_scheme scheme)
+{
+    return in_list(scheme) ? entries[scheme].line : "";
+}
+
+bool tw_scheme_available(tw_scheme scheme)
+{
+    return in_list(scheme) && tables[scheme]->attempt != NULL;
+}
+
+tw_integrator_options tw_integrator_options_default(void)
+{
+    return (tw_integrator_options){.scheme = TW_SCHEME_EXPRB42,
+                                   .absolute_tolerance = 1e-12,
+                                   .max_steps = 1000000000,
+                                   .energy_gain_bound = 0.5,
+                                   .phi = tw_phi_options_default(),
+                                   .nodes = {1.0 / 3.0, 3.0 / 4.0},
+                                   .passes = 2,
+                                   .filter_cutoff = 2.0,
+                                   .newton_tolerance = 1e-10,
+                                   .newton_iterations = 25,
+                                   .spectral_radius = 0.8};
+}
+
+static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
+{
+    if (!(o->step >= 0) || isinf(o->step)) return tw_fail(error, TW_INVALID_ARGUMENT, "step %g is not >= 0", o->step);
+    if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)", o->relative_tolerance);
+    if (o->relative_tolerance == 0 && o->step == 0)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "fixed steps (relative_tolerance 0) need a step > 0");
+    if (!(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) || !(o->reference[1] >= 0) ||
+        !(o->smallest_step >= 0) || !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a tolerance, reference or bound is negative");
+    return TW_OK;
+}
+
+static tw_status check_options(const tw_integrator_options *o, tw_error *error)
+{
+    if (!in_list(o->scheme)) return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist", (int)o->scheme);
+    if (!tables[o->scheme]->attempt)
+        return tw_fail(error, TW_UNSUPPORTED, "%s is not built into this library", entries[o->scheme].name);
+    if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
+        return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
+    if (o->passes < 1 || !(o->filter_cutoff > 0) || !(o->dissipation >= 0 && o->dissipation <= 1) ||
+        !(o->reuse_factor >= 0) || !(o->newton_tolerance > 0) || o->newton_iterations < 1 ||
+        !(o->spectral_radius >= 0 && o->spectral_radius <= 1))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "an option of the scheme is out of range");
+    return check_steps(o, error);
+}
+
+static tw_status allocate(tw_integrator *integrator)
+{
+    size_t size = (size_t)integrator->system.size;
+    double **arrays[] = {&integrator->u, &integrator->u_old, &integrator->u_new,
+                         &integrator->F, &integrator->F_old, &integrator->error_vector};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        *arrays[i] = tw_allocate_zeroed(size, sizeof(double));
+        if (!*arrays[i]) return TW_OUT_OF_MEMORY;
+    }
+    integrator->scratch = TW_NEW_ARRAY(4 * size, double);
+    return integrator->scratch ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+/* Energy may not grow by itself where nothing feeds it. */
+static bool guards_energy(const tw_integrator *integrator)
+{
+    const tw_system *system = &integrator->system;
+    if (integrator->options.energy_gain_bound == 0 || !system->second_order || !tw_system_has_energy(system))
+        return false;
+    return tw_system_is_autonomous(system) && (!system->second.velocity_dependent || !system->pair.damping);
+}
+
+static tw_status create(const tw_second_order_problem *second, const tw_first_order_problem *first,
+                        const tw_integrator_options *options, tw_integrator **out, tw_error *error)
+{
+    if (!out || (!second && !first) || !options) return tw_fail(error, TW_INVALID_ARGUMENT, "an argument is NULL");
+    *out = NULL;
+    tw_status status = check_options(options, error);
+    if (status) return status;
+    tw_integrator *integrator = TW_NEW(tw_integrator);
+    if (!integrator) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    integrator->options = *options;
+    integrator->scheme = tables[options->scheme];
+    integrator->error_order = integrator->scheme->error_order;
+    integrator->order = tw_scheme_order(options->scheme);
+    integrator->counts.engine = TW_PHI_ENGINE_COUNT;
+    status = tw_system_create(&integrator->system, second, first, &integrator->counts, error);
+    if (status == TW_OK && allocate(integrator) != TW_OK) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK && integrator->scheme->reserve) status = integrator->scheme->reserve(integrator, error);
+    if (status) {
+        tw_integrator_free(integrator);
+        return status;
+    }
+    integrator->doubles = options->relative_tolerance > 0 && integrator->error_order == 0;
+    if (integrator->doubles) integrator->error_order = integrator->order;
+    integrator->energy_guarded = guards_energy(integrator);
+    *out = integrator;
+    return TW_OK;
+}
+
+tw_status tw_integrator_create_second_order(const tw_second_order_problem *problem,
+                                            const tw_integrator_options *options, tw_integrator **out, tw_error *error)
+{
+    return create(problem, NULL, options, out, error);
+}
+
+tw_status tw_integrator_create_first_order(const tw_first_order_problem *problem, const tw_integrator_options *options,
+                                           tw_integrator **out, tw_error *error)
+{
+    return create(NULL, problem, options, out, error);
+}
+
+void tw_integrator_free(tw_integrator *integrator)
+{
+    if (!integrator) return;
+    if (integrator->scheme->release) integrator->scheme->release(integrator);
+    tw_system_free(&integrator->system);
+    tw_release(integrator->u);
+    tw_release(integrator->u_old);
+    tw_release(integrator->u_new);
+    tw_release(integrator->F);
+    tw_release(integrator->F_old);
+    tw_release(integrator->error_vector);
+    tw_release(integrator->scratch);
+    tw_release(integrator);
+}
+
+static tw_status start_energy(tw_integrator *integrator)
+{
+    if (!integrator->energy_guarded) return TW_OK;
+    double kinetic = 0;
+    tw_status status =
+        tw_system_energy(&integrator->system, integrator->t, integrator->u, &kinetic, &integrator->potential_start);
+    integrator->energy_start = kinetic + integrator->potential_start;
+    return status;
+}
+
+tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u, tw_error *error)
+{
+    if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!isfinite(t) || !tw_vector_is_finite(integrator->system.size, u))
+        return tw_fail(error, TW_NOT_FINITE, "the initial time or state has a value that is NaN or infinite");
+    integrator->counts = (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
+    integrator->t = integrator->t_old = t;
+    tw_vector_copy(integrator->system.size, u, integrator->u);
+    integrator->F_known = integrator->F_old_known = integrator->retry = integrator->truncated = false;
+    integrator->step_taken = integrator->h_next = integrator->error_old = integrator->h_old = integrator->cost_old = 0;
+    integrator->cost_direction = 1;
+    integrator->last_rejected = false;
+    integrator->sound_scale = integrator->violated_scale = 0;
+    integrator->plan_count = integrator->plan_done = 0;
+    integrator->started = true;
+    if (integrator->scheme->reset) integrator->scheme->reset(integrator);
+    tw_status status = start_energy(integrator);
+    if (status == TW_OK) status = tw_integrator_reset_events(integrator);
+    return status ? tw_fail(error, status, "at the start: %s", tw_status_text(status)) : TW_OK;
+}
+
+void tw_integrator_state(const tw_integrator *integrator, double *t, double *u)
+{
+    if (t) *t = integrator->t;
+    if (u) tw_vector_copy(integrator->system.size, integrator->u, u);
+}
+
+double tw_integrator_previous_time(const tw_integrator *integrator)
+{
+    return integrator->t_old;
+}
+
+const double *tw_integrator_state_view(const tw_integrator *integrator)
+{
+    return integrator->u;
+}
+
+void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function, void *context)
+{
+    integrator->on_step = function;
+    integrator->on_step_context = context;
+}
+
+tw_integrator_statistics tw_integrator_statistics_now(const tw_integrator *integrator)
+{
+    return integrator->counts;
+}
+
+tw_scheme tw_integrator_scheme(const tw_integrator *integrator)
+{
+    return integrator->options.scheme;
+}
+
+tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, double *potential)
+{
+    return tw_system_energy(&integrator->system, integrator->t, integrator->u, kinetic, potential);
+}
+
+tw_status tw_integrator_need_rhs(tw_integrator *integrator)
+{
+    if (integrator->F_known) return TW_OK;
+    tw_status status = tw_system_rhs(&integrator->system, integrator->t, integrator->u, integrator->F);
+    integrator->F_known = status == TW_OK;
+    return status;
+}

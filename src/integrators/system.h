@@ -1,0 +1,68 @@
+/* A problem as the schemes see it: one face for first- and second-order problems, counted, checked for finite values,
+ * with tangents given, assembled or made by finite differences. u = (x, v) for second-order problems. */
+#ifndef TW_INTEGRATORS_SYSTEM_H
+#define TW_INTEGRATORS_SYSTEM_H
+
+#include <twang/cholesky.h>
+#include <twang/integrator.h>
+
+#include "integrators/coloured_differences.h"
+
+typedef struct tw_system {
+    bool second_order;
+    int64_t n;    /* unknowns: N, or the length of u */
+    int64_t size; /* entries of u: 2N, or n */
+    tw_second_order_problem second;
+    tw_first_order_problem first;
+    tw_integrator_statistics *counts; /* of the integrator */
+
+    tw_operator jacobian; /* J on u at the last linearisation (both kinds of problem); its context is this system */
+    tw_second_order pair; /* second order only: M, K, D at the last linearisation */
+    tw_operator damping;  /* pair.damping points here if the problem has apply_damping */
+    tw_shifted_cholesky *shifted; /* M + gamma K over stiffness_matrix; NULL if there is none */
+
+    double linear_t;  /* point of the last linearisation: what finite differences refer to */
+    double *linear_u; /* size entries */
+    double *linear_f; /* F there, valid if linear_f_known */
+    bool linear_f_known;
+    bool matrix_filled;               /* the assembled matrix belongs to the last linearisation */
+    double *scratch;                  /* 4 size entries, for finite differences and J products */
+    tw_coloured_differences *colours; /* of a matrix without assemble; NULL otherwise */
+} tw_system;
+
+/* Exactly one of second, first is given. Checks the table; allocates; nothing is evaluated yet. The system must not
+ * move in memory afterwards. */
+tw_status tw_system_create(tw_system *system, const tw_second_order_problem *second,
+                           const tw_first_order_problem *first, tw_integrator_statistics *counts, tw_error *error);
+void tw_system_free(tw_system *system);
+
+/* F = F(t, u); F = (v, a) for second order. TW_NOT_FINITE if the result is not finite. */
+tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F);
+/* a = a(t, x, v), second order only. */
+tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v, double *a);
+
+/* Fixes J (K and D) at (t, u). F at that point may be handed in (NULL if unknown) to spare finite differences one
+ * evaluation. The assembled matrix is not filled until tw_system_assemble. */
+tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F);
+/* Fills stiffness_matrix (jacobian_matrix) at the last linearisation and tells the shifted solver; a no-op if that is
+ * done already. TW_UNSUPPORTED if there is no matrix. */
+tw_status tw_system_assemble(tw_system *system);
+/* The shifted solver over the assembled matrix, created on first use (call it from reserve: it allocates). */
+tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
+
+/* out = J in for one vector of `size` entries. */
+tw_status tw_system_jacobian(tw_system *system, const double *in, double *out);
+/* out = K in for `count` vectors of N entries. */
+tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out);
+/* out = M in, out = M^-1 in, one vector of N entries; in and out do not overlap. */
+tw_status tw_system_mass(tw_system *system, const double *in, double *out);
+tw_status tw_system_mass_solve(tw_system *system, const double *in, double *out);
+/* F_t at (t, u), `size` entries ((0, a_t) for second order); zero where the problem is autonomous. */
+tw_status tw_system_time_derivative(tw_system *system, double t, const double *u, double *F_t);
+bool tw_system_is_autonomous(const tw_system *system);
+
+/* TW_UNSUPPORTED without an energy callback. First-order problems: all of it is "potential". */
+tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic, double *potential);
+bool tw_system_has_energy(const tw_system *system);
+
+#endif

@@ -1,0 +1,3 @@
+#include "integrators/integrator_internal.h"
+
+const tw_scheme_table tw_scheme_v_imex = {0};
