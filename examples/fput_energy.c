@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = N;
     limits.options.tolerance = 1e-12;
+    limits.options.engine = TW_PHI_DENSE; /* six unknowns: no Krylov space pays */
     tw_phi_workspace *workspace;
     if (tw_phi_workspace_create(&limits, &workspace, &error))
         return fprintf(stderr, "fput_energy: %s\n", error.text), 1;

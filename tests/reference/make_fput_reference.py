@@ -6,7 +6,7 @@ coefficients follow from one another exactly; a step of size h sums them at h. T
 different step and order; their difference and the change of the energy H (which the method does not know of) bound the
 error. SciPy's DOP853, in double precision, is a third witness for m = 3.
 
-Writes fput_T1.txt, fput_T10.txt, fput_T100.txt and fput_m500_T10.txt beside itself (about two minutes).
+Writes fput_T1.txt, fput_T10.txt, fput_T100.txt and fput_m500_T10.txt beside itself (about six minutes).
 Usage: make_fput_reference.py [--check]      --check computes only T = 1 and compares with the committed file.
 """
 import decimal
