@@ -8,6 +8,7 @@
 #include <twang/twang.h>
 
 #include "problems/coil_state.h"
+#include "problems/exprb42_step.h"
 #include "problems/link_chain.h"
 #include "problems/spring_network.h"
 #include "problems/verlet_driver.h"
@@ -409,6 +410,47 @@ START_TEST(rope_reaches_the_independent_reference)
 }
 END_TEST
 
+/* Largest error of exprb42 with exact functions at T = 1. */
+static double fput_error_of_exprb42(int64_t steps, const double reference[12])
+{
+    link_chain *chain = fput_create(3, 100);
+    ck_assert_ptr_nonnull(chain);
+    problem p = link_chain_problem(chain);
+    tw_phi_limits limits = tw_phi_limits_default();
+    limits.size = p.size;
+    limits.options.engine = TW_PHI_DENSE;
+    limits.options.tolerance = 1e-12;
+    tw_phi_workspace *workspace;
+    exprb42 stepper;
+    ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
+    ck_assert_int_eq(exprb42_create(&p, workspace, &stepper), TW_OK);
+    double worst = 0, *x = chain->initial_x, *v = chain->initial_v;
+    tw_second_order op = problem_second_order(&p);
+    tw_phi_statistics statistics;
+    for (int64_t s = 0; s < steps; s++) {
+        p.linearise(p.context, x);
+        ck_assert_int_eq(exprb42_step(&stepper, &op, 1.0 / (double)steps, x, v, &statistics, NULL), TW_OK);
+    }
+    for (int i = 0; i < 6; i++)
+        worst = fmax(worst, fmax(fabs(x[i] - reference[2 * i]), fabs(v[i] - reference[2 * i + 1])));
+    exprb42_free(&stepper);
+    tw_phi_workspace_free(workspace);
+    link_chain_free(chain);
+    return worst;
+}
+
+START_TEST(exprb42_has_order_four)
+{
+    double reference[12];
+    ck_assert(test_reference_read("fput_T1.txt", 6, 2, reference));
+    double coarse = fput_error_of_exprb42(100, reference), fine = fput_error_of_exprb42(200, reference);
+    double finest = fput_error_of_exprb42(400, reference);
+    ck_assert_double_ge(log2(coarse / fine), 3.8);
+    ck_assert_double_ge(log2(fine / finest), 3.8);
+    ck_assert_double_le(finest, 1e-6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("problems");
@@ -425,6 +467,7 @@ int main(void)
     tcase_add_test(cases, coil_state_is_the_same_from_the_cache);
     tcase_add_test(cases, fput_reaches_the_independent_reference);
     tcase_add_test(cases, rope_reaches_the_independent_reference);
+    tcase_add_test(cases, exprb42_has_order_four);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
