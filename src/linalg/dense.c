@@ -89,6 +89,27 @@ tw_status tw_dense_cholesky(int n, double *A)
     return info == 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
 }
 
+tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant)
+{
+    size_t m = n > 0 ? (size_t)n : 0;
+    tw_status status = tw_dense_cholesky(n, A);
+    if (status) return status;
+    *log_determinant = 0;
+    for (size_t i = 0; i < m; i++) *log_determinant += 2 * log(A[i * m + i]);
+    if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, A, n > 0 ? n : 1) != 0) return TW_SINGULAR;
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = j + 1; i < m; i++) A[i * m + j] = A[j * m + i];
+    return tw_dense_is_finite(m * m, A) ? TW_OK : TW_NOT_FINITE;
+}
+
+double tw_dense_cholesky_condition(int n, const double *L, double norm1, double *scratch)
+{
+    double reciprocal = 0;
+    int *integers = (int *)(void *)(scratch + 3 * (size_t)n);
+    LAPACKE_dpocon_work(LAPACK_COL_MAJOR, 'L', n, L, n, norm1, &reciprocal, scratch, integers);
+    return 1 / reciprocal;
+}
+
 void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y)
 {
     tw_dense_initialise();

@@ -32,6 +32,12 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
 /* A = L L^T, lower triangle overwritten by L. TW_NOT_POSITIVE_DEFINITE if it is not. */
 tw_status tw_dense_cholesky(int n, double *A);
 
+/* A = A^-1 for symmetric positive definite A (lower triangle read, both written); log det A into *log_determinant. */
+tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant);
+
+/* Estimate of cond_1(A) from its Cholesky factor L and |A|_1; scratch of 4 n doubles. */
+double tw_dense_cholesky_condition(int n, const double *L, double norm1, double *scratch);
+
 /* y = A x, or A^T x if transposed; A is rows x columns. */
 void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y);
 
