@@ -44,7 +44,7 @@ int main(void)
     printf("%s: %lld products\n", tw_phi_engine_name(statistics.engine), (long long)statistics.products);
     for (int i = 0; i < TIMES; i++)
         printf("t = %-5g middle of the rod: %.10f\n", nodes[i] * t, nodes[i] * t * u[i][N / 2]);
-    printf("steady state, x (1 - x)/2:  %.10f\n", 0.5 * (N / 2 + 1.0) / (N + 1) * (N - N / 2.0) / (N + 1));
+    printf("steady state, x (1 - x)/2:  %.10f\n", 0.5 * (N + 2) / (2 * N + 2) * N / (2 * N + 2));
     tw_phi_workspace_free(workspace);
     return 0;
 failed:

@@ -62,7 +62,7 @@ static tw_status check_pattern(int64_t block_rows, const int64_t *row_start, con
 
 static tw_status copy_pattern(tw_sparse *matrix, const int64_t *row_start, const int64_t *column)
 {
-    const size_t blocks = (size_t)row_start[matrix->block_rows], area = (size_t)(matrix->block * matrix->block);
+    const size_t blocks = (size_t)row_start[matrix->block_rows], area = (size_t)matrix->block * (size_t)matrix->block;
     if (blocks > (SIZE_MAX - TW_SPARSE_PADDING) / area) return TW_OUT_OF_MEMORY;
     matrix->row_start = TW_NEW_ARRAY(matrix->block_rows + 1, int64_t);
     matrix->column = TW_NEW_ARRAY(blocks, int32_t);

@@ -176,7 +176,7 @@ static double alpha(const oscillator *o, int k)
 void tw_phi_oscillator(double t, double lambda, double delta, int k, double entries[4])
 {
     eigenvalue_data data = eigenvalues_of(t, lambda, delta);
-    oscillator o;
+    oscillator o = {0};
     if (!isfinite(data.discriminant) || !isfinite(data.q)) {
         /* Beyond the range of t^2 lambda: decayed where damped, overflowed otherwise. */
         double limit = lambda > 0 && t * delta > 0 ? 0 : INFINITY;
