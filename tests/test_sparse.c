@@ -34,7 +34,9 @@ static void check_product(const tw_sparse *A, int count, test_random *random, co
     ck_assert(y[n * count] == 12345);
     for (int v = 0; v < count; v++) {
         naive_product(A, x + v * n, expected, error);
-        for (int64_t i = 0; i < n; i++) ck_assert(fabs(y[v * n + i] - expected[i]) <= error[i]);
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < n; i++) wrong += !(fabs(y[v * n + i] - expected[i]) <= error[i]);
+        ck_assert_int_eq(wrong, 0);
     }
     free(x), free(y), free(expected), free(error);
 }
@@ -56,6 +58,13 @@ START_TEST(products_agree_with_naive_loop)
 }
 END_TEST
 
+static double largest_difference(int64_t n, const double *x, const double *y)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fabs(x[i] - y[i]) <= most ? most : fabs(x[i] - y[i]);
+    return most;
+}
+
 /* Large enough to be cut into parts: storages agree, wide and portable kernels agree, columns of a block are products.
  */
 START_TEST(storages_and_kernels_agree_on_a_lattice)
@@ -75,8 +84,7 @@ START_TEST(storages_and_kernels_agree_on_a_lattice)
         tw_sparse_apply_with(&tw_sparse_kernels_portable, upper, TW_MAX_BLOCK, x, y[2]);
         for (int v = 0; v < TW_MAX_BLOCK; v++)
             ck_assert_int_eq(tw_sparse_apply(upper, 1, x + v * n, y[3] + v * n), TW_OK);
-        for (int k = 1; k < 4; k++)
-            for (int64_t i = 0; i < all; i++) ck_assert_double_eq_tol(y[0][i], y[k][i], 60 * 15 * DBL_EPSILON);
+        for (int k = 1; k < 4; k++) ck_assert_double_le(largest_difference(all, y[0], y[k]), 60 * 15 * DBL_EPSILON);
         for (int k = 0; k < 4; k++) free(y[k]);
         free(x);
         tw_sparse_free(full);
@@ -207,7 +215,7 @@ static tw_status create_and_free(void *context)
 START_TEST(every_allocation_may_fail)
 {
     ck_assert_int_eq(test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_FULL}), 5);
-    ck_assert_int_eq(test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_UPPER}), 9);
+    ck_assert_int_eq(test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_UPPER}), 10);
 }
 END_TEST
 

@@ -9,6 +9,8 @@
 #ifndef TW_BASE_SIMD_H
 #define TW_BASE_SIMD_H
 
+#include <stdint.h>
+
 #if defined(__AVX2__) && defined(__FMA__) && !defined(TW_SIMD_PORTABLE)
 #define TW_SIMD_AVX2 1
 #include <immintrin.h>
@@ -20,6 +22,12 @@
 #define TW_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { TW_WIDE_LANES = 4 };
+
+/* Asks for the cache line `bytes` ahead of p, which may lie past the end of the array: nothing is read. */
+TW_ALWAYS_INLINE void tw_prefetch(const void *p, uintptr_t bytes)
+{
+    __builtin_prefetch((const void *)((uintptr_t)p + bytes));
+}
 
 #if TW_SIMD_AVX2
 

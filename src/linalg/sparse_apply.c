@@ -12,14 +12,9 @@ typedef struct apply_job {
     double *out;
 } apply_job;
 
-static double *spill_of(const tw_sparse *matrix, int64_t part)
+static double *window_of(const tw_sparse *matrix, int64_t part)
 {
-    return matrix->parts.spill + matrix->parts.offset[part] * matrix->block * TW_MAX_BLOCK;
-}
-
-static int64_t spill_stride(const tw_sparse *matrix, int64_t part)
-{
-    return (matrix->parts.reach[part] - matrix->parts.start[part + 1]) * matrix->block;
+    return matrix->parts.window + matrix->parts.offset[part] * TW_MAX_BLOCK * tw_sparse_lanes(matrix);
 }
 
 static void multiply_part(void *context, int64_t begin, int64_t end, int64_t part)
@@ -27,34 +22,37 @@ static void multiply_part(void *context, int64_t begin, int64_t end, int64_t par
     (void)begin, (void)end;
     const apply_job *job = context;
     const tw_sparse *matrix = job->matrix;
-    const int64_t n = tw_sparse_size(matrix), *start = matrix->parts.start + part;
+    const int64_t *start = matrix->parts.start + part;
     tw_sparse_job rows = {matrix, job->count, start[0], start[1], job->in, job->out, NULL, 0};
     if (matrix->storage == TW_STORE_UPPER) {
-        rows.spill = spill_of(matrix, part);
-        rows.spill_stride = spill_stride(matrix, part);
-        memset(rows.spill, 0, (size_t)(rows.spill_stride * job->count) * sizeof(double));
-        for (int v = 0; v < job->count; v++)
-            memset(job->out + v * n + start[0] * matrix->block, 0,
-                   (size_t)((start[1] - start[0]) * matrix->block) * sizeof(double));
+        rows.window = window_of(matrix, part);
+        rows.mask = matrix->parts.mask[part];
     }
     job->kernel(&rows);
 }
 
-/* Adds to the rows of one part what the parts before it spilled there, in their order. */
-static void gather_spills(void *context, int64_t begin, int64_t end, int64_t part)
+/* Moves what `giver` left for block rows [first, last) from its window to the result. */
+static void gather_window(const apply_job *job, int64_t giver, int64_t first, int64_t last)
+{
+    const tw_sparse *matrix = job->matrix;
+    const int64_t n = tw_sparse_size(matrix), lanes = tw_sparse_lanes(matrix), mask = matrix->parts.mask[giver];
+    for (int64_t row = first; row < last; row++)
+        for (int v = 0; v < job->count; v++) {
+            double *gifts = window_of(matrix, giver) + lanes * ((row & mask) * job->count + v);
+            double *y = job->out + v * n + row * matrix->block;
+            for (int c = 0; c < matrix->block; c++) y[c] += gifts[c];
+            memset(gifts, 0, (size_t)lanes * sizeof(double));
+        }
+}
+
+static void gather_part(void *context, int64_t begin, int64_t end, int64_t part)
 {
     (void)begin, (void)end;
     const apply_job *job = context;
-    const tw_sparse *matrix = job->matrix;
-    const tw_sparse_parts *parts = &matrix->parts;
-    const int64_t n = tw_sparse_size(matrix), first = parts->start[part], last = parts->start[part + 1];
+    const tw_sparse_parts *parts = &job->matrix->parts;
     for (int64_t giver = 0; giver < part; giver++) {
-        const int64_t spill_first = parts->start[giver + 1], reach = parts->reach[giver];
-        const int64_t upto = (reach < last ? reach : last) * matrix->block;
-        const double *spill = spill_of(matrix, giver);
-        for (int v = 0; v < job->count; v++, spill += spill_stride(matrix, giver))
-            for (int64_t i = first * matrix->block; i < upto; i++)
-                job->out[v * n + i] += spill[i - spill_first * matrix->block];
+        const int64_t reach = parts->reach[giver], last = parts->start[part + 1];
+        gather_window(job, giver, parts->start[part], reach < last ? reach : last);
     }
 }
 
@@ -68,7 +66,7 @@ void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *mat
     else
         job.kernel = upper ? kernels->upper1 : kernels->full1;
     tw_parallel_for(matrix->parts.count, 1, multiply_part, &job);
-    if (upper) tw_parallel_for(matrix->parts.count, 1, gather_spills, &job);
+    if (upper) tw_parallel_for(matrix->parts.count, 1, gather_part, &job);
 }
 
 tw_status tw_sparse_apply(const tw_sparse *matrix, int count, const double *in, double *out)

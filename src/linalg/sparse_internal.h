@@ -6,14 +6,19 @@
 
 /* The rows cut into parts of about equal work, each the job of one thread. The cut depends on the pattern alone.
  *
- * In upper storage a block (i, j) also gives to row j. Where j lies past its part, that goes into the part's private
- * spill: rows [start[p+1], reach[p]), TW_MAX_BLOCK vectors of them, at spill + block * TW_MAX_BLOCK * offset[p]. */
+ * In upper storage a block (i, j) also gives to row j > i. Each part sums such gifts in a window of its own, a ring of
+ * mask + 1 rows (a power of two) in which row j has place j & mask. Row i is complete once the part has passed it: it
+ * goes to the result and its place is free for a row further on. What is left at the end, rows [start[p+1], reach[p]),
+ * belongs to later parts and is added there afterwards, in the order of the parts. Between products windows are zero.
+ */
 typedef struct tw_sparse_parts {
     int count;
-    int64_t *start;  /* count + 1 block rows */
-    int64_t *reach;  /* upper storage: one past the last row that part p gives to, >= start[p+1] */
-    int64_t *offset; /* upper storage: count + 1, spilled block rows before part p */
-    double *spill;   /* upper storage */
+    int64_t *start; /* count + 1 block rows */
+    /* The rest in upper storage only. */
+    int64_t *reach;  /* one past the last row that part p gives to, >= start[p+1] */
+    int64_t *mask;   /* of part p's window */
+    int64_t *offset; /* count + 1: rows of all windows before p's */
+    double *window;  /* TW_MAX_BLOCK vectors per row, a 3-vector padded to four doubles */
 } tw_sparse_parts;
 
 struct tw_sparse {
@@ -32,20 +37,25 @@ enum {
     TW_SPARSE_PADDING = 4
 };
 
+/* Doubles that an entry of a window takes. */
+static inline int64_t tw_sparse_lanes(const tw_sparse *matrix)
+{
+    return matrix->block == 3 ? 4 : 1;
+}
+
 /* Cuts the rows; needs the pattern. TW_OUT_OF_MEMORY leaves what was allocated to tw_sparse_parts_free. */
 tw_status tw_sparse_parts_create(tw_sparse *matrix);
 void tw_sparse_parts_free(tw_sparse_parts *parts);
 
-/* The rows of one part times `count` vectors. Vectors (of x and y) are tw_sparse_size apart.
- * Full storage: y = A x on these rows. Upper storage: y and spill hold zeros on entry and are added to. */
+/* The rows of one part times `count` vectors. Vectors (of x and y) are tw_sparse_size apart. */
 typedef struct tw_sparse_job {
     const tw_sparse *matrix;
     int count;
     int64_t begin, end; /* block rows */
     const double *x;
     double *y;
-    double *spill;        /* its first row is row `end` */
-    int64_t spill_stride; /* doubles from one vector of the spill to the next */
+    double *window; /* upper storage: vector v of row j is at lanes * ((j & mask) * count + v), 4 lanes or 1 */
+    int64_t mask;
 } tw_sparse_job;
 
 typedef void tw_sparse_kernel(const tw_sparse_job *job);

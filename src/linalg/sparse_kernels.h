@@ -3,14 +3,17 @@
  *
  * A 3x3 block B is nine doubles, column-major, so that y += B x is y += B[:,0] x_0 + B[:,1] x_1 + B[:,2] x_2: three
  * four-wide multiply-adds on unaligned loads, whose fourth lane is the next column's business and is never stored. Each
- * column has its own accumulator: one chain of dependent additions would be slower than memory. */
+ * column has its own accumulator: one chain of dependent additions would be slower than memory.
+ *
+ * Values are read once and in order, but at 72 bytes per block the processor's own prefetching keeps too little in
+ * flight, and stops at page borders: asking ahead gains 5 % in full and 30 % in upper storage. */
 #ifndef TW_LINALG_SPARSE_KERNELS_H
 #define TW_LINALG_SPARSE_KERNELS_H
 
-#include <stdbool.h>
-
 #include "base/simd.h"
 #include "linalg/sparse_internal.h"
+
+enum { PREFETCH_BYTES = 4096 };
 
 /* Calls rows(count, job) with count a compile-time constant. */
 #define TW_FOR_CONSTANT_COUNT(rows, job)                                                                               \
@@ -29,112 +32,146 @@
         break;                                                                                                         \
     }
 
-TW_ALWAYS_INLINE void full3_rows(const int count, const tw_sparse_job *job)
+/* The job with its pointers in local variables: to the compiler a store of doubles may change the struct behind one. */
+typedef struct row_view {
+    const int64_t *row_start;
+    const int32_t *column;
+    const double *values, *x;
+    double *y;
+    int64_t n; /* from one vector to the next */
+} row_view;
+
+TW_ALWAYS_INLINE row_view view_of(const tw_sparse_job *job)
 {
     const tw_sparse *A = job->matrix;
-    const int64_t n = 3 * A->block_rows;
-    for (int64_t i = job->begin; i < job->end; i++) {
+    return (row_view){A->row_start, A->column, A->values, job->x, job->y, A->block * A->block_rows};
+}
+
+TW_ALWAYS_INLINE void full3_rows(const int count, const tw_sparse_job *job)
+{
+    const row_view A = view_of(job);
+    const int64_t begin = job->begin, end = job->end;
+    int64_t p = A.row_start[begin];
+    for (int64_t i = begin; i < end; i++) {
         tw_wide y[TW_MAX_BLOCK][3];
         for (int v = 0; v < count; v++)
             for (int c = 0; c < 3; c++) y[v][c] = tw_wide_zero();
-        for (int64_t p = A->row_start[i]; p < A->row_start[i + 1]; p++) {
-            const double *B = A->values + 9 * p, *x = job->x + 3 * (int64_t)A->column[p];
+        for (const int64_t row_end = A.row_start[i + 1]; p < row_end; p++) {
+            const double *B = A.values + 9 * p, *x = A.x + 3 * (int64_t)A.column[p];
+            tw_prefetch(B, PREFETCH_BYTES);
             for (int c = 0; c < 3; c++) {
                 tw_wide column = tw_wide_load(B + 3 * c);
-                for (int v = 0; v < count; v++) y[v][c] = tw_wide_fma(column, tw_wide_splat(x[v * n + c]), y[v][c]);
+                for (int v = 0; v < count; v++) y[v][c] = tw_wide_fma(column, tw_wide_splat(x[v * A.n + c]), y[v][c]);
             }
         }
         for (int v = 0; v < count; v++)
-            tw_wide_store3(job->y + v * n + 3 * i, tw_wide_add(tw_wide_add(y[v][0], y[v][1]), y[v][2]));
+            tw_wide_store3(A.y + v * A.n + 3 * i, tw_wide_add(tw_wide_add(y[v][0], y[v][1]), y[v][2]));
     }
 }
 
 TW_ALWAYS_INLINE void full1_rows(const int count, const tw_sparse_job *job)
 {
-    const tw_sparse *A = job->matrix;
-    const int64_t n = A->block_rows;
-    for (int64_t i = job->begin; i < job->end; i++) {
+    const row_view A = view_of(job);
+    const int64_t begin = job->begin, end = job->end;
+    int64_t p = A.row_start[begin];
+    for (int64_t i = begin; i < end; i++) {
         double even[TW_MAX_BLOCK] = {0}, odd[TW_MAX_BLOCK] = {0};
-        int64_t p = A->row_start[i], end = A->row_start[i + 1];
-        for (; p + 1 < end; p += 2)
+        const int64_t row_end = A.row_start[i + 1];
+        for (; p + 1 < row_end; p += 2)
             for (int v = 0; v < count; v++) {
-                even[v] += A->values[p] * job->x[v * n + A->column[p]];
-                odd[v] += A->values[p + 1] * job->x[v * n + A->column[p + 1]];
+                even[v] += A.values[p] * A.x[v * A.n + A.column[p]];
+                odd[v] += A.values[p + 1] * A.x[v * A.n + A.column[p + 1]];
             }
-        if (p < end)
-            for (int v = 0; v < count; v++) even[v] += A->values[p] * job->x[v * n + A->column[p]];
-        for (int v = 0; v < count; v++) job->y[v * n + i] = even[v] + odd[v];
+        if (p < row_end) {
+            for (int v = 0; v < count; v++) even[v] += A.values[p] * A.x[v * A.n + A.column[p]];
+            p++;
+        }
+        for (int v = 0; v < count; v++) A.y[v * A.n + i] = even[v] + odd[v];
     }
 }
 
+/* Row i of upper storage while its blocks are run through: its part of x, its growing part of y. */
+typedef struct upper3_row {
+    tw_wide x[TW_MAX_BLOCK][3]; /* each component in all lanes */
+    tw_wide y[TW_MAX_BLOCK];
+} upper3_row;
+
 /* One off-diagonal block of upper storage: y_i += B x_j and y_j += B^T x_i. */
-TW_ALWAYS_INLINE void upper3_block(const int count, const double *B, int64_t n, const double *x_i, const double *x_j,
-                                   tw_wide y_i[TW_MAX_BLOCK][3], double *y_j, int64_t y_stride)
+TW_ALWAYS_INLINE void upper3_block(const int count, const double *B, const double *x_j, int64_t n, upper3_row *row,
+                                   double *y_j)
 {
-    tw_wide column[3], row[3];
+    tw_wide column[3], transposed[3];
+    tw_prefetch(B, PREFETCH_BYTES);
     for (int c = 0; c < 3; c++) column[c] = tw_wide_load(B + 3 * c);
-    tw_wide_transpose3(column[0], column[1], column[2], row);
+    tw_wide_transpose3(column[0], column[1], column[2], transposed);
     for (int v = 0; v < count; v++) {
-        tw_wide sum = tw_wide_load3(y_j + v * y_stride);
-        for (int c = 0; c < 3; c++) {
-            y_i[v][c] = tw_wide_fma(column[c], tw_wide_splat(x_j[v * n + c]), y_i[v][c]);
-            sum = tw_wide_fma(row[c], tw_wide_splat(x_i[v * n + c]), sum);
-        }
-        tw_wide_store3(y_j + v * y_stride, sum);
+        tw_wide own = tw_wide_multiply(column[0], tw_wide_splat(x_j[v * n]));
+        own = tw_wide_fma(column[1], tw_wide_splat(x_j[v * n + 1]), own);
+        own = tw_wide_fma(column[2], tw_wide_splat(x_j[v * n + 2]), own);
+        row->y[v] = tw_wide_add(row->y[v], own);
+        tw_wide gift = tw_wide_load(y_j + 4 * v);
+        for (int c = 0; c < 3; c++) gift = tw_wide_fma(transposed[c], row->x[v][c], gift);
+        tw_wide_store(y_j + 4 * v, gift);
     }
 }
 
 TW_ALWAYS_INLINE void upper3_rows(const int count, const tw_sparse_job *job)
 {
-    const tw_sparse *A = job->matrix;
-    const int64_t n = 3 * A->block_rows;
-    for (int64_t i = job->begin; i < job->end; i++) {
-        const double *x_i = job->x + 3 * i;
-        int64_t p = A->row_start[i], end = A->row_start[i + 1];
-        tw_wide y_i[TW_MAX_BLOCK][3];
+    const row_view A = view_of(job);
+    const int64_t begin = job->begin, end = job->end, mask = job->mask, stride = 4 * count;
+    double *window = job->window;
+    int64_t p = A.row_start[begin];
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row_end = A.row_start[i + 1];
+        upper3_row row;
         for (int v = 0; v < count; v++) {
-            y_i[v][0] = tw_wide_load3(job->y + v * n + 3 * i);
-            y_i[v][1] = y_i[v][2] = tw_wide_zero();
+            double *gifts = window + (i & mask) * stride + 4 * v;
+            row.y[v] = tw_wide_load(gifts);
+            tw_wide_store(gifts, tw_wide_zero());
+            for (int c = 0; c < 3; c++) row.x[v][c] = tw_wide_splat(A.x[v * A.n + 3 * i + c]);
         }
-        if (p < end && A->column[p] == i) {
+        if (p < row_end && A.column[p] == i) {
             for (int c = 0; c < 3; c++) {
-                tw_wide column = tw_wide_load(A->values + 9 * p + 3 * c);
-                for (int v = 0; v < count; v++)
-                    y_i[v][c] = tw_wide_fma(column, tw_wide_splat(x_i[v * n + c]), y_i[v][c]);
+                const tw_wide column = tw_wide_load(A.values + 9 * p + 3 * c);
+                for (int v = 0; v < count; v++) row.y[v] = tw_wide_fma(column, row.x[v][c], row.y[v]);
             }
             p++;
         }
-        for (; p < end && A->column[p] < job->end; p++) {
-            int64_t j = A->column[p];
-            upper3_block(count, A->values + 9 * p, n, x_i, job->x + 3 * j, y_i, job->y + 3 * j, n);
+        for (; p < row_end; p++) {
+            const int64_t j = A.column[p];
+            upper3_block(count, A.values + 9 * p, A.x + 3 * j, A.n, &row, window + (j & mask) * stride);
         }
-        for (; p < end; p++) {
-            int64_t j = A->column[p];
-            upper3_block(count, A->values + 9 * p, n, x_i, job->x + 3 * j, y_i, job->spill + 3 * (j - job->end),
-                         job->spill_stride);
-        }
-        for (int v = 0; v < count; v++)
-            tw_wide_store3(job->y + v * n + 3 * i, tw_wide_add(tw_wide_add(y_i[v][0], y_i[v][1]), y_i[v][2]));
+        for (int v = 0; v < count; v++) tw_wide_store3(A.y + v * A.n + 3 * i, row.y[v]);
     }
 }
 
 TW_ALWAYS_INLINE void upper1_rows(const int count, const tw_sparse_job *job)
 {
-    const tw_sparse *A = job->matrix;
-    const int64_t n = A->block_rows;
-    for (int64_t i = job->begin; i < job->end; i++) {
-        double y_i[TW_MAX_BLOCK] = {0};
-        for (int64_t p = A->row_start[i]; p < A->row_start[i + 1]; p++) {
-            const int64_t j = A->column[p];
-            const bool own = j < job->end;
-            double *y_j = own ? job->y + j : job->spill + (j - job->end);
-            const int64_t stride = own ? n : job->spill_stride;
+    const row_view A = view_of(job);
+    const int64_t begin = job->begin, end = job->end, mask = job->mask;
+    double *window = job->window;
+    int64_t p = A.row_start[begin];
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row_end = A.row_start[i + 1];
+        double x_i[TW_MAX_BLOCK], y_i[TW_MAX_BLOCK];
+        for (int v = 0; v < count; v++) {
+            double *gifts = window + (i & mask) * count + v;
+            y_i[v] = *gifts;
+            *gifts = 0;
+            x_i[v] = A.x[v * A.n + i];
+        }
+        if (p < row_end && A.column[p] == i) {
+            for (int v = 0; v < count; v++) y_i[v] += A.values[p] * x_i[v];
+            p++;
+        }
+        for (; p < row_end; p++) {
+            const int64_t j = A.column[p];
             for (int v = 0; v < count; v++) {
-                y_i[v] += A->values[p] * job->x[v * n + j];
-                if (j != i) y_j[v * stride] += A->values[p] * job->x[v * n + i];
+                y_i[v] += A.values[p] * A.x[v * A.n + j];
+                window[(j & mask) * count + v] += A.values[p] * x_i[v];
             }
         }
-        for (int v = 0; v < count; v++) job->y[v * n + i] += y_i[v];
+        for (int v = 0; v < count; v++) A.y[v * A.n + i] = y_i[v];
     }
 }
 

@@ -23,56 +23,65 @@ static void cut_evenly(tw_sparse *matrix, int count)
     matrix->parts.count = count;
 }
 
-/* Fills reach and offset; returns the total of spilled rows. */
-static int64_t measure_spill(tw_sparse *matrix)
+/* Fills reach, mask and offset; returns the total of the windows' rows. */
+static int64_t measure_windows(tw_sparse *matrix)
 {
     tw_sparse_parts *parts = &matrix->parts;
     parts->offset[0] = 0;
     for (int p = 0; p < parts->count; p++) {
+        int64_t rows = 1, furthest = 0; /* a window holds row i and all that it gives to */
         parts->reach[p] = parts->start[p + 1];
-        for (int64_t row = parts->start[p]; row < parts->start[p + 1]; row++) {
-            int64_t end = matrix->row_start[row + 1];
-            if (end == matrix->row_start[row]) continue;
+        for (int64_t i = parts->start[p]; i < parts->start[p + 1]; i++) {
+            int64_t end = matrix->row_start[i + 1];
+            if (end == matrix->row_start[i]) continue;
             int64_t last = matrix->column[end - 1]; /* columns ascend */
             if (last >= parts->reach[p]) parts->reach[p] = last + 1;
+            if (last - i > furthest) furthest = last - i;
         }
-        parts->offset[p + 1] = parts->offset[p] + parts->reach[p] - parts->start[p + 1];
+        while (rows <= furthest) rows *= 2;
+        parts->mask[p] = rows - 1;
+        parts->offset[p + 1] = parts->offset[p] + rows;
     }
     return parts->offset[parts->count];
 }
 
-tw_status tw_sparse_parts_create(tw_sparse *matrix)
+static tw_status create_windows(tw_sparse *matrix, int count)
 {
     tw_sparse_parts *parts = &matrix->parts;
-    const bool upper = matrix->storage == TW_STORE_UPPER;
-    const int64_t area = (int64_t)matrix->block * matrix->block;
-    int64_t wanted = matrix->row_start[matrix->block_rows] * area / VALUES_PER_PART;
-    int most = upper ? UPPER_PARTS : FULL_PARTS, count = wanted < 1 ? 1 : wanted < most ? (int)wanted : most;
-
-    parts->start = TW_NEW_ARRAY(count + 1, int64_t);
-    if (!parts->start) return TW_OUT_OF_MEMORY;
-    cut_evenly(matrix, count);
-    if (!upper) return TW_OK;
-
     parts->reach = TW_NEW_ARRAY(count, int64_t);
+    parts->mask = TW_NEW_ARRAY(count, int64_t);
     parts->offset = TW_NEW_ARRAY(count + 1, int64_t);
-    if (!parts->reach || !parts->offset) return TW_OUT_OF_MEMORY;
-    /* A spilled row costs about as much as a row of x: fewer parts when they would spill more than half of the rows.
-     * Without any ordering of the unknowns this ends at one part, without spill and without threads. */
-    int64_t spilled = measure_spill(matrix);
-    while (count > 1 && spilled > matrix->block_rows / 2) {
+    if (!parts->reach || !parts->mask || !parts->offset) return TW_OUT_OF_MEMORY;
+    /* A row of a window costs about as much as a row of the result: fewer parts when the windows would have more than
+     * half as many. Without any ordering of the unknowns this ends at one part, and no threads. */
+    int64_t rows = measure_windows(matrix);
+    while (count > 1 && rows > matrix->block_rows / 2) {
         count /= 2;
         cut_evenly(matrix, count);
-        spilled = measure_spill(matrix);
+        rows = measure_windows(matrix);
     }
-    parts->spill = tw_allocate((size_t)spilled, sizeof(double) * TW_MAX_BLOCK * (size_t)matrix->block);
-    return parts->spill ? TW_OK : TW_OUT_OF_MEMORY;
+    size_t per_row = (size_t)(TW_MAX_BLOCK * tw_sparse_lanes(matrix));
+    parts->window = tw_allocate_zeroed((size_t)rows, per_row * sizeof(double));
+    return parts->window ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+tw_status tw_sparse_parts_create(tw_sparse *matrix)
+{
+    const bool upper = matrix->storage == TW_STORE_UPPER;
+    const int64_t area = (int64_t)matrix->block * matrix->block;
+    const int64_t wanted = matrix->row_start[matrix->block_rows] * area / VALUES_PER_PART;
+    const int most = upper ? UPPER_PARTS : FULL_PARTS, count = wanted < 1 ? 1 : wanted < most ? (int)wanted : most;
+    matrix->parts.start = TW_NEW_ARRAY(count + 1, int64_t);
+    if (!matrix->parts.start) return TW_OUT_OF_MEMORY;
+    cut_evenly(matrix, count);
+    return upper ? create_windows(matrix, count) : TW_OK;
 }
 
 void tw_sparse_parts_free(tw_sparse_parts *parts)
 {
     tw_release(parts->start);
     tw_release(parts->reach);
+    tw_release(parts->mask);
     tw_release(parts->offset);
-    tw_release(parts->spill);
+    tw_release(parts->window);
 }

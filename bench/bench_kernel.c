@@ -1,0 +1,155 @@
+/* The product kernel against the memory it must move, beside STREAM's triad in the same run.
+ *
+ *   bench_kernel [--quick]
+ *
+ * Matrix: BSR 3x3 on a lattice of 151,686 vertices in natural order, 14 neighbours each. Bytes of a product: values,
+ * column indices, row starts, each vector in once and out once. The triad counts 24 bytes per entry, as STREAM does.
+ * Measurements are interleaved and the best of each is taken, so that a passing load of the machine disturbs them
+ * alike. One line per target ends in PASS or FAIL; the exit status is 0 only if all pass. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "base/parallel_for.h"
+#include "base/timer.h"
+#include "support/sparse_cases.h"
+
+enum {
+    MAX_THREADS = 2,
+    TRIAD_ENTRIES = 1 << 24, /* 128 MB per array, four times a large L3 */
+    TRIAD_BLOCK = 1 << 16
+};
+
+typedef struct triad_arrays {
+    double *a, *b, *c;
+} triad_arrays;
+
+static void triad_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const triad_arrays *arrays = context;
+    double *restrict a = arrays->a;
+    const double *restrict b = arrays->b, *restrict c = arrays->c;
+    for (int64_t i = begin; i < end; i++) a[i] = b[i] + 3.0 * c[i];
+}
+
+/* Best times seen, in seconds. */
+typedef struct results {
+    double triad[MAX_THREADS + 1];
+    double product[2][TW_MAX_BLOCK + 1][MAX_THREADS + 1]; /* storage, vectors, threads */
+} results;
+
+static void keep_best(double *best, double seconds)
+{
+    if (*best == 0 || seconds < *best) *best = seconds;
+}
+
+typedef struct bench {
+    tw_sparse *matrix[2];
+    triad_arrays triad;
+    double *x, *y;
+    results best;
+} bench;
+
+static void measure_once(bench *b)
+{
+    for (int threads = 1; threads <= MAX_THREADS; threads++) {
+        tw_set_threads(threads);
+        double start = tw_clock();
+        tw_parallel_for(TRIAD_ENTRIES, TRIAD_BLOCK, triad_body, &b->triad);
+        keep_best(&b->best.triad[threads], tw_clock() - start);
+        for (int storage = 0; storage < 2; storage++)
+            for (int count = 1; count <= TW_MAX_BLOCK; count++) {
+                start = tw_clock();
+                if (tw_sparse_apply(b->matrix[storage], count, b->x, b->y)) abort();
+                keep_best(&b->best.product[storage][count][threads], tw_clock() - start);
+            }
+    }
+}
+
+static double triad_rate(const bench *b, int threads)
+{
+    return 3.0 * sizeof(double) * TRIAD_ENTRIES / b->best.triad[threads];
+}
+
+static double product_bytes(const bench *b, int storage, int count)
+{
+    double vector = 2.0 * sizeof(double) * (double)tw_sparse_size(b->matrix[storage]);
+    return tw_sparse_bytes_per_product(b->matrix[storage]) + (count - 1) * vector;
+}
+
+static double product_rate(const bench *b, int storage, int count, int threads)
+{
+    return product_bytes(b, storage, count) / b->best.product[storage][count][threads];
+}
+
+static const char *const storage_name[2] = {"full", "upper"};
+
+static void print_table(const bench *b)
+{
+    for (int threads = 1; threads <= MAX_THREADS; threads++)
+        printf("triad, %d thread%s: %.2f GB/s\n", threads, threads > 1 ? "s" : "", triad_rate(b, threads) / 1e9);
+    printf("\nstorage vectors threads        MB        ms      GB/s  %% of triad  time / one vector  gain / triad's\n");
+    for (int s = 0; s < 2; s++)
+        for (int count = 1; count <= TW_MAX_BLOCK; count++)
+            for (int t = 1; t <= MAX_THREADS; t++) {
+                const double *seconds = b->best.product[s][count], rate = product_rate(b, s, count, t);
+                printf("%-7s %7d %7d %9.1f %9.3f %9.2f %11.0f %18.2f", storage_name[s], count, t,
+                       product_bytes(b, s, count) / 1e6, 1e3 * seconds[t], rate / 1e9, 100 * rate / triad_rate(b, t),
+                       seconds[t] / b->best.product[s][1][t]);
+                if (t > 1) printf(" %15.2f", seconds[1] / seconds[t] / (triad_rate(b, t) / triad_rate(b, 1)));
+                printf("\n");
+            }
+}
+
+static bool target(const char *what, const char *storage, int threads, double value, bool at_least, double bound)
+{
+    bool met = at_least ? value >= bound : value <= bound;
+    printf("%s, %s storage, %d thread%s: %.2f (%s %.2f) %s\n", what, storage, threads, threads > 1 ? "s" : "", value,
+           at_least ? "at least" : "at most", bound, met ? "PASS" : "FAIL");
+    return met;
+}
+
+static bool check_targets(const bench *b)
+{
+    bool met = true;
+    for (int s = 0; s < 2; s++) {
+        const char *name = storage_name[s];
+        for (int t = 1; t <= MAX_THREADS; t++) {
+            met &= target("bandwidth / triad", name, t, product_rate(b, s, 1, t) / triad_rate(b, t), true, 0.7);
+            met &=
+                target("two vectors / one", name, t, b->best.product[s][2][t] / b->best.product[s][1][t], false, 1.3);
+        }
+        double gain = b->best.product[s][1][1] / b->best.product[s][1][2];
+        met &= target("gain / triad's gain", name, 2, gain / (b->best.triad[1] / b->best.triad[2]), true, 0.8);
+    }
+    return met;
+}
+
+int main(int argument_count, char **arguments)
+{
+    const bool quick = argument_count > 1 && strcmp(arguments[1], "--quick") == 0;
+    if (argument_count > 1 + quick) {
+        fprintf(stderr, "usage: bench_kernel [--quick]\n");
+        return 2;
+    }
+    const test_lattice lattice = {53, 53, 54, 3, 1};
+    test_random random = {1};
+    bench b = {0};
+    b.matrix[0] = test_lattice_matrix(&lattice, TW_STORE_FULL);
+    b.matrix[1] = test_lattice_matrix(&lattice, TW_STORE_UPPER);
+    b.x = test_random_vector(&random, TW_MAX_BLOCK * tw_sparse_size(b.matrix[0]));
+    b.y = test_random_vector(&random, TW_MAX_BLOCK * tw_sparse_size(b.matrix[0]));
+    b.triad.a = test_random_vector(&random, TRIAD_ENTRIES);
+    b.triad.b = test_random_vector(&random, TRIAD_ENTRIES);
+    b.triad.c = test_random_vector(&random, TRIAD_ENTRIES);
+    for (int repeat = 0; repeat < (quick ? 12 : 60); repeat++) measure_once(&b);
+    print_table(&b);
+    printf("\n");
+    const bool met = check_targets(&b);
+    for (int s = 0; s < 2; s++) tw_sparse_free(b.matrix[s]);
+    free(b.x), free(b.y), free(b.triad.a), free(b.triad.b), free(b.triad.c);
+    return met ? EXIT_SUCCESS : EXIT_FAILURE;
+}
