@@ -92,11 +92,11 @@ static void assembled_product(const problem *p, tw_sparse_storage storage, const
     for (int64_t q = 0; q < count * b * b; q++) values[q] = NAN;
     p->fill(p->context, storage, row_start, narrow, values);
     memset(out, 0, (size_t)p->size * sizeof *out);
+    bool ordered = true;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t q = row_start[i]; q < row_start[i + 1]; q++) {
             int64_t j = column[q];
-            ck_assert(q == row_start[i] || column[q - 1] < j);
-            ck_assert(storage == TW_STORE_FULL || j >= i);
+            ordered = ordered && (q == row_start[i] || column[q - 1] < j) && (storage == TW_STORE_FULL || j >= i);
             for (int c = 0; c < b; c++)
                 for (int r = 0; r < b; r++) {
                     double value = values[q * b * b + c * b + r];
@@ -104,6 +104,7 @@ static void assembled_product(const problem *p, tw_sparse_storage storage, const
                     if (storage == TW_STORE_UPPER && j != i) out[b * j + c] += value * in[b * i + r];
                 }
         }
+    ck_assert(ordered);
     free(row_start), free(column), free(narrow), free(values);
 }
 
@@ -207,8 +208,9 @@ START_TEST(coil_is_the_coil_of_the_scene)
     problem p = spring_network_problem(coil);
     double *a = vector(p.size);
     p.acceleration(p.context, coil->initial, a);
-    for (int64_t i = 0; i < p.size; i++) /* at rest: nothing but the field, up to the rounding of k (1 - L/l) */
-        ck_assert_double_eq_tol(a[i], i % 3 == 2 ? -0.05 : 0.0, 1e-8);
+    double worst = 0; /* at rest: nothing but the field, up to the rounding of k (1 - L/l) */
+    for (int64_t i = 0; i < p.size; i++) worst = fmax(worst, fabs(a[i] - (i % 3 == 2 ? -0.05 : 0.0)));
+    ck_assert_double_le(worst, 1e-8);
     p.linearise(p.context, coil->initial);
     double omega = problem_frequency_max(&p, 80);
     ck_assert_double_eq_tol(omega, 3329, 0.5);
@@ -455,6 +457,7 @@ int main(void)
 {
     Suite *suite = suite_create("problems");
     TCase *cases = tcase_create("problems");
+    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, chains_are_consistent);
     tcase_add_test(cases, networks_are_consistent);
     tcase_add_test(cases, fput_starts_with_the_published_energy);
