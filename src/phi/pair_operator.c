@@ -122,13 +122,17 @@ static tw_status mass_apply(void *context, const double *u, const double *dual, 
     return TW_OK;
 }
 
-static tw_status mass_square(void *context, const double *u, const double *dual, double *value)
+static tw_status mass_square(void *context, const double *u, const double *dual, double noise, double *value)
 {
     const tw_phi_pair *pair = context;
     tw_space space = pair->half;
     space.local_size = 2 * pair->n;
+    double length = 0;
     tw_status status = tw_vector_dot(&space, u, dual, value);
-    return status == TW_OK && *value < 0 ? TW_NOT_POSITIVE_DEFINITE : status;
+    if (status == TW_OK) status = tw_vector_dot(&space, u, u, &length);
+    if (status) return status;
+    if (length <= noise) *value = 0;
+    return *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
 }
 
 /* G = (K^/omega^2, M): twice the energy, up to omega^2. J is skew in it when undamped. */
@@ -161,18 +165,19 @@ static tw_status energy_apply(void *context, const double *u, const double *dual
 }
 
 /* A direction without positive curvature of its own refutes the inner product, however large the v-part beside it. */
-static tw_status energy_square(void *context, const double *u, const double *dual, double *value)
+static tw_status energy_square(void *context, const double *u, const double *dual, double noise, double *value)
 {
     const tw_phi_pair *pair = context;
     int64_t n = pair->n;
-    double curvature = 0, kinetic = 0, length = 0;
+    double curvature = 0, kinetic = 0, x_length = 0, v_length = 0;
     tw_status status = tw_vector_dot(&pair->half, u, dual, &curvature);
     if (status == TW_OK) status = tw_vector_dot(&pair->half, u + n, dual + n, &kinetic);
-    if (status == TW_OK) status = tw_vector_dot(&pair->half, u, u, &length);
+    if (status == TW_OK) status = tw_vector_dot(&pair->half, u, u, &x_length);
+    if (status == TW_OK) status = tw_vector_dot(&pair->half, u + n, u + n, &v_length);
     if (status) return status;
-    *value = curvature + kinetic;
-    bool counts = length > NEGLIGIBLE_SHARE * fabs(kinetic);
-    return (counts && curvature < SMALLEST_CURVATURE * length) || *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
+    bool vanishes = x_length + v_length <= noise, counts = x_length > noise + NEGLIGIBLE_SHARE * v_length;
+    *value = vanishes ? 0 : curvature + kinetic;
+    return (counts && curvature < SMALLEST_CURVATURE * x_length) || *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
 }
 
 /* |x|_M of one half, by the consistent or, in raw coordinates, the lumped mass. */

@@ -28,8 +28,8 @@ typedef struct tw_phi_metric {
     tw_status (*dual)(void *context, const double *u, double *dual); /* dual = G u */
     /* out = Op u and dual_out = G out, from u and its dual. */
     tw_status (*apply)(void *context, const double *u, const double *dual, double *out, double *dual_out);
-    /* <u, u>; TW_NOT_POSITIVE_DEFINITE if u shows that G has no inverse square root. */
-    tw_status (*square)(void *context, const double *u, const double *dual, double *value);
+    /* <u, u>, or 0 if |u|_2^2 <= noise; TW_NOT_POSITIVE_DEFINITE if u shows that G is not. */
+    tw_status (*square)(void *context, const double *u, const double *dual, double noise, double *value);
     void *context;
 } tw_phi_metric;
 

@@ -1,0 +1,111 @@
+#include "phi/projection.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "linalg/dense.h"
+
+enum { SAMPLES = 16, COLUMNS = 3 };
+
+tw_status tw_projection_create(tw_projection *p, int capacity)
+{
+    size_t side = (size_t)capacity;
+    *p = (tw_projection){.capacity = capacity};
+    p->matrix = TW_NEW_ARRAY(side * side, double);
+    p->exponential = TW_NEW_ARRAY(side * side, double);
+    p->scratch = TW_NEW_ARRAY(tw_dense_expm_scratch(capacity), double);
+    p->vectors = TW_NEW_ARRAY(6 * side, double);
+    return p->matrix && p->exponential && p->scratch && p->vectors ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+void tw_projection_free(tw_projection *p)
+{
+    tw_release(p->matrix);
+    tw_release(p->exponential);
+    tw_release(p->scratch);
+    tw_release(p->vectors);
+    *p = (tw_projection){0};
+}
+
+/* [[H, c e_1, 0], [0, 0, c I], [0, 0, 0]] * tau / SAMPLES, of order m + k + 1: column m + i of its exponential holds
+ * (c s)^i phi_i(s H) e_1 (Saad 1992, Sidje 1998). Without the balance c, which is returned, a column that is small
+ * beside the others would lose its relative accuracy. */
+static double augment(tw_projection *p, int m, const double *H, int stride, int k, double tau)
+{
+    size_t order = (size_t)m + (size_t)k + 1;
+    double step = tau / SAMPLES, balance = 1 / tau;
+    memset(p->matrix, 0, order * order * sizeof(double));
+    for (size_t j = 0; j < (size_t)m; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < (size_t)m; i++) {
+            p->matrix[j * order + i] = step * H[j * (size_t)stride + i];
+            sum += fabs(H[j * (size_t)stride + i]);
+        }
+        balance = fmax(balance, sum);
+    }
+    p->matrix[(size_t)m * order] = step * balance;
+    for (size_t i = (size_t)m + 1; i < order; i++) p->matrix[i * order + i - 1] = step * balance;
+    p->norm = tau * balance;
+    return balance;
+}
+
+/* out = E in for three columns. */
+static void advance(int order, const double *E, const double *in, double *out)
+{
+    size_t n = (size_t)order;
+    memset(out, 0, COLUMNS * n * sizeof *out);
+    for (size_t j = 0; j < n; j++) {
+        double a = in[j], b = in[n + j], c = in[2 * n + j];
+        for (size_t i = 0; i < n; i++) {
+            out[i] += E[j * n + i] * a;
+            out[n + i] += E[j * n + i] * b;
+            out[2 * n + i] += E[j * n + i] * c;
+        }
+    }
+}
+
+static double length(int n, const double *x)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k, double tau)
+{
+    int order = m + k + 1;
+    double change[SAMPLES], forward[SAMPLES + 1] = {1}, size[SAMPLES], balance = augment(p, m, H, stride, k, tau),
+                                              power = 1;
+    tw_status status = tw_expm(order, p->matrix, p->exponential, p->scratch);
+    if (status) return status;
+    for (int i = 0; i < k; i++) power /= balance;
+    double *now = p->vectors, *next = p->vectors + (size_t)COLUMNS * (size_t)order;
+    memset(now, 0, COLUMNS * (size_t)order * sizeof *now);
+    now[k == 0 ? 0 : m + k - 1] = power;  /* -> y(s) */
+    now[order + m + k] = power / balance; /* -> s^{k+1} phi_{k+1}(s H) e_1 */
+    now[2 * order + m - 1] = 1;           /* -> exp(s H) e_m */
+    p->growth = k == 0 ? 1 : 0;
+    p->amplification = 1;
+    for (int l = 0; l < SAMPLES; l++) {
+        advance(order, p->exponential, now, next);
+        change[l] = fabs(next[order + m - 1] - now[order + m - 1]);
+        forward[l + 1] = fmax(1, length(m, next + 2 * (size_t)order));
+        size[l] = length(m, next);
+        p->growth = fmax(p->growth, size[l]);
+        p->amplification = fmax(p->amplification, forward[l + 1]);
+        double *swap = now;
+        now = next;
+        next = swap;
+    }
+    p->y = now;
+    p->correction = now[order + m - 1];
+    p->variation = p->perturbation = 0;
+    for (int l = 0; l < SAMPLES; l++) {
+        p->variation += change[l] * forward[SAMPLES - l];
+        p->perturbation = fmax(p->perturbation, size[l] * forward[SAMPLES - 1 - l]);
+    }
+    bool finite = isfinite(p->growth) && isfinite(p->variation) && isfinite(p->perturbation);
+    return finite ? TW_OK : TW_NOT_FINITE;
+}

@@ -1,0 +1,38 @@
+/* The small exponential behind a Krylov step: phi-functions of H_m applied to e_1, and the error they leave.
+ *
+ * y(s) = s^k phi_k(s H) e_1 gives the approximation beta V_m y(tau). Its residual at s is beta h_{m+1,m} (e_m^T y(s))
+ * v_{m+1}, and the integral of e_m^T y is e_m^T s^{k+1} phi_{k+1}(s H) e_1, the `correction` of Niesen and Wright. Its
+ * modulus is the usual error estimate, but it can vanish by cancellation although the residual is large, and it knows
+ * nothing of what happens to the residual until tau. So [0, tau] is cut into SAMPLES parts, and the estimate is
+ *     variation = sum over the parts of |change of the integral| * max(1, |exp((tau - s) H) e_m|),
+ * which equals |correction| once the method converges and the problem is not one that grows. */
+#ifndef TW_PHI_PROJECTION_H
+#define TW_PHI_PROJECTION_H
+
+#include <stddef.h>
+#include <twang/status.h>
+
+typedef struct tw_projection {
+    int capacity;   /* largest m + k + 1 */
+    double *matrix; /* capacity^2 each */
+    double *exponential;
+    double *scratch; /* of tw_expm */
+    double *vectors; /* 6 capacity */
+
+    double *y;         /* y(tau), m entries; points into vectors */
+    double correction; /* e_m^T tau^{k+1} phi_{k+1}(tau H) e_1 */
+    double variation;
+    double growth;        /* largest |y(s)|_2 sampled */
+    double amplification; /* largest |exp(s H) e_m|_2 sampled, at least 1 */
+    double perturbation;  /* largest |exp((tau - s) H) e_m|_2 |y(s)|_2: what a disturbance on the way becomes */
+    double norm;          /* |tau H|_1, augmented */
+} tw_projection;
+
+/* Allocates for m + k + 1 <= capacity; free accepts what a failed create left. */
+tw_status tw_projection_create(tw_projection *projection, int capacity);
+void tw_projection_free(tw_projection *projection);
+
+/* H is m x m with leading dimension `stride`; k >= 0. TW_NOT_FINITE if the exponential overflows. */
+tw_status tw_projection_evaluate(tw_projection *projection, int m, const double *H, int stride, int k, double tau);
+
+#endif
