@@ -1,0 +1,227 @@
+#include "integrators/implicit_stage.h"
+
+#include <math.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "integrators/conjugate_gradients.h"
+#include "linalg/vector.h"
+
+enum { VECTORS = 6, MAX_RAISES = 12 };
+
+struct tw_implicit {
+    tw_system *system;
+    tw_linear_solver solver;
+    tw_conjugate_gradients *gradients; /* of TW_LINEAR_PCG */
+    double factor_g;                   /* shift g of the factor (or preconditioner) at hand; 0: none */
+    double raised;                     /* M was replaced by (1 + raised) M in it */
+    double *a, *v, *residual, *force, *correction, *trial;
+    double *storage;
+};
+
+tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error)
+{
+    *out = NULL;
+    if (!system->second_order || system->second.stiffness_is_general)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "this implicit scheme needs a second-order problem with a symmetric tangent");
+    tw_implicit *implicit = TW_NEW(tw_implicit);
+    if (!implicit) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    implicit->system = system;
+    implicit->solver = solver;
+    implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
+    tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    double **vectors[VECTORS] = {&implicit->a,     &implicit->v,          &implicit->residual,
+                                 &implicit->force, &implicit->correction, &implicit->trial};
+    for (int i = 0; i < VECTORS && status == TW_OK; i++) *vectors[i] = implicit->storage + i * system->n;
+    if (status == TW_OK)
+        status = solver == TW_LINEAR_PCG ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
+                                         : tw_system_need_shifted(system, error);
+    if (status) {
+        tw_implicit_free(implicit);
+        return status;
+    }
+    *out = implicit;
+    return TW_OK;
+}
+
+void tw_implicit_free(tw_implicit *implicit)
+{
+    if (!implicit) return;
+    tw_conjugate_gradients_free(implicit->gradients);
+    tw_release(implicit->storage);
+    tw_release(implicit);
+}
+
+void tw_implicit_reset(tw_implicit *implicit)
+{
+    implicit->factor_g = 0;
+}
+
+double tw_implicit_factor_shift(const tw_implicit *implicit)
+{
+    return implicit->factor_g;
+}
+
+/* |x|_M. */
+static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
+{
+    tw_system *system = implicit->system;
+    double square = 0;
+    tw_status status = TW_OK;
+    if (system->second.mass) {
+        status = tw_system_mass(system, x, implicit->force);
+        if (status == TW_OK) status = tw_vector_dot(&system->second.space, x, implicit->force, &square);
+    } else {
+        status = tw_vector_weighted_dot(&system->second.space, system->second.lumped_mass, x, x, &square);
+    }
+    *norm = sqrt(square);
+    return status;
+}
+
+/* Factorises (1 + raised) M + g K = (1 + raised) (M + g/(1 + raised) K), raising the diagonal until it is definite. */
+static tw_status factorise(tw_implicit *implicit, double g)
+{
+    tw_system *system = implicit->system;
+    tw_status status = tw_system_assemble(system);
+    const tw_shifted_solver *shifted = system->pair.shifted;
+    implicit->raised = 0;
+    implicit->factor_g = 0;
+    for (int raise = 0; status == TW_OK && raise < MAX_RAISES; raise++) {
+        int64_t before = *shifted->factorizations;
+        status = shifted->factor(shifted->context, g / (1 + implicit->raised));
+        system->counts->factorizations += *shifted->factorizations - before;
+        if (status != TW_NOT_POSITIVE_DEFINITE) break;
+        implicit->raised = implicit->raised == 0 ? 1.0 : 4 * implicit->raised;
+        status = TW_OK;
+    }
+    if (status == TW_OK) implicit->factor_g = g;
+    return status;
+}
+
+/* Prepares M + g K at the present linearisation. */
+static tw_status prepare(tw_implicit *implicit, double g)
+{
+    if (implicit->solver == TW_LINEAR_CHOLESKY) return factorise(implicit, g);
+    tw_status status = tw_conjugate_gradients_prepare(implicit->gradients, g);
+    implicit->factor_g = status == TW_OK ? g : 0;
+    return status;
+}
+
+/* correction = (M + g K)^-1 force with what was prepared. */
+static tw_status solve_prepared(tw_implicit *implicit, const double *force, double *correction)
+{
+    tw_system *system = implicit->system;
+    if (implicit->solver == TW_LINEAR_PCG) return tw_conjugate_gradients_solve(implicit->gradients, force, correction);
+    const tw_shifted_solver *shifted = system->pair.shifted;
+    system->counts->solves++;
+    tw_status status = shifted->solve(shifted->context, 1, force, correction);
+    tw_vector_scale(system->n, 1 / (1 + implicit->raised), correction);
+    return status;
+}
+
+tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out)
+{
+    tw_status status = implicit->factor_g == g ? TW_OK : prepare(implicit, g);
+    return status ? status : solve_prepared(implicit, in, out);
+}
+
+/* residual = x_star + gamma a(x) - x; its mass norm. */
+static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size)
+{
+    tw_system *system = implicit->system;
+    int64_t n = system->n;
+    if (stage->v_star) {
+        tw_vector_copy(n, x, implicit->v);
+        tw_vector_axpy(n, -1.0, stage->x_star, implicit->v);
+        tw_vector_axpby(n, 1.0, stage->v_star, stage->sigma, implicit->v);
+    } else {
+        tw_vector_fill(n, 0.0, implicit->v);
+    }
+    tw_status status = tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a);
+    if (status) return status;
+    tw_vector_copy(n, stage->x_star, implicit->residual);
+    tw_vector_axpy(n, stage->gamma, implicit->a, implicit->residual);
+    tw_vector_axpy(n, -1.0, x, implicit->residual);
+    return mass_norm(implicit, implicit->residual, size);
+}
+
+/* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
+static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, double g)
+{
+    tw_system *system = implicit->system;
+    double *u = system->scratch; /* (x, v), copied by linearise before anything else uses the scratch */
+    tw_vector_copy(system->n, stage->x, u);
+    tw_vector_copy(system->n, implicit->v, u + system->n);
+    implicit->factor_g = 0;
+    tw_status status = tw_system_linearise(system, stage->t, u, NULL);
+    return status ? status : prepare(implicit, g);
+}
+
+/* x += correction, halved up to six times while the residual does not fall. */
+static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size)
+{
+    int64_t n = implicit->system->n;
+    double before = *size, share = 1;
+    for (int halving = 0;; halving++) {
+        tw_vector_copy(n, stage->x, implicit->trial);
+        tw_vector_axpy(n, share, implicit->correction, implicit->trial);
+        tw_status status = find_residual(implicit, stage, implicit->trial, size);
+        bool lower = status == TW_OK && *size <= before * (1 - 1e-4 * share);
+        if (lower || !stage->line_search || halving == 6) {
+            tw_vector_copy(n, implicit->trial, stage->x);
+            return status;
+        }
+        if (status != TW_OK && status != TW_NOT_FINITE && status != TW_RECOVERABLE) return status;
+        share *= 0.5;
+    }
+}
+
+/* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
+static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result, double g,
+                         double contraction)
+{
+    if (implicit->factor_g != g) return true;
+    if (result->factorizations == 0)
+        return stage->reuse == 0 || (result->iterations > 0 && !(contraction < stage->reuse));
+    return result->factorizations < stage->max_factorizations || !(contraction < 0.3);
+}
+
+tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result)
+{
+    tw_system *system = implicit->system;
+    double alpha = system->pair.rayleigh_mass, beta = system->pair.rayleigh_stiffness;
+    double factor = 1 + stage->gamma * stage->sigma * alpha;
+    double g = stage->gamma * (1 + stage->sigma * beta) / factor;
+    double size = 0, correction = INFINITY, contraction = INFINITY;
+    *result = (tw_stage_result){0};
+    tw_status status = find_residual(implicit, stage, stage->x, &size);
+    while (status == TW_OK && result->iterations < stage->max_iterations) {
+        if (needs_factor(implicit, stage, result, g, contraction)) {
+            status = relinearise(implicit, stage, g);
+            result->factorizations++;
+            if (status) break;
+        }
+        status = tw_system_mass(system, implicit->residual, implicit->force);
+        if (status == TW_OK) status = solve_prepared(implicit, implicit->force, implicit->correction);
+        if (status) break;
+        tw_vector_scale(system->n, 1 / factor, implicit->correction);
+        double before = correction;
+        status = mass_norm(implicit, implicit->correction, &correction);
+        contraction = correction / before;
+        result->iterations++;
+        system->counts->newton_iterations++;
+        result->last_correction = correction / stage->scale;
+        bool arrived = correction <= stage->tolerance * stage->scale;
+        if (status == TW_OK && arrived &&
+            !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {
+            tw_vector_axpy(system->n, 1.0, implicit->correction, stage->x);
+            break;
+        }
+        if (status == TW_OK) status = move(implicit, stage, &size);
+        if (arrived) break;
+    }
+    result->corrected = implicit->raised > 0;
+    if (status == TW_OK && !(result->last_correction <= stage->tolerance)) status = TW_NOT_CONVERGED;
+    return status;
+}

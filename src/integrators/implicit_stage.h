@@ -1,0 +1,47 @@
+/* The nonlinear equation every implicit second-order scheme solves, by Newton's method:
+ *
+ *     x = x_star + gamma a(t, x, v_star + sigma (x - x_star))
+ *
+ * Newton's matrix is M + gamma K + gamma sigma D with D = alpha M + beta K (any other damping is left to the
+ * iteration): that is (1 + gamma sigma alpha) (M + g K), g = gamma (1 + sigma beta) / (1 + gamma sigma alpha). A matrix
+ * that is not positive definite gets the diagonal raised until it is (Hessian correction). */
+#ifndef TW_INTEGRATORS_IMPLICIT_STAGE_H
+#define TW_INTEGRATORS_IMPLICIT_STAGE_H
+
+#include "integrators/system.h"
+
+typedef struct tw_implicit tw_implicit;
+
+typedef struct tw_stage {
+    double t, gamma, sigma;
+    const double *x_star, *v_star; /* N entries; v_star may be NULL where a does not depend on v */
+    double *x;                     /* in: first guess; out: solution */
+    double scale;                  /* |displacement| in the mass norm that corrections are compared with */
+    double tolerance;              /* last correction <= tolerance * scale */
+    int max_iterations;
+    int max_factorizations; /* further iterations keep the factor while they contract; then it is renewed */
+    double reuse;           /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
+    bool line_search;       /* shorten corrections that do not lower the residual */
+} tw_stage;
+
+typedef struct tw_stage_result {
+    int iterations, factorizations;
+    double last_correction; /* relative to scale */
+    bool corrected;         /* the diagonal was raised: the tangent is indefinite there */
+} tw_stage_result;
+
+tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error);
+void tw_implicit_free(tw_implicit *implicit);
+/* Forgets the factor. */
+void tw_implicit_reset(tw_implicit *implicit);
+
+/* TW_NOT_CONVERGED if Newton's iteration does not arrive. The system is left linearised where the factor was made. */
+tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result);
+
+/* out = (M + g K)^-1 in at the present linearisation (assembled and factorised as needed). */
+tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out);
+
+/* The point of the factor at hand (N entries of x, and v), for serialise; its g, or 0 if there is none. */
+double tw_implicit_factor_shift(const tw_implicit *implicit);
+
+#endif
