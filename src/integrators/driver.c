@@ -69,7 +69,9 @@ static tw_status check_energy(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
     double kinetic = 0, potential = 0;
-    tw_status status = tw_system_energy(&integrator->system, t_new, integrator->u_new, &kinetic, &potential);
+    const double *u =
+        integrator->scheme->energy_state ? integrator->scheme->energy_state(integrator) : integrator->u_new;
+    tw_status status = tw_system_energy(&integrator->system, t_new, u, &kinetic, &potential);
     if (status) return status;
     double gain = kinetic + potential - integrator->energy_start;
     double scale = kinetic + fabs(potential - integrator->potential_start);

@@ -1,3 +1,395 @@
-#include "integrators/integrator_internal.h"
+/* expmid2: exponential where the step resolves the motion, time-symmetric where it does not (docs/schemes.md derives
+ * it).
+ *
+ * One step of size h from (x_n, v_n), t = h/2:
+ *   1. the implicit-midpoint stage x_m = x_n + t v_n + t^2 a(x_m); then a_m = (x_m - x_n - t v_n)/t^2, and A is the
+ * tangent of Newton's last factorisation. Nothing is ever evaluated at x_n: off the slow manifold stiff forces mislead.
+ *   2. functions of A, a filter among them, of v_n and a_m alone (expmid2_modes.h): x_n - x_m = -(t v_n + t^2 a_m)
+ * needs no start vector of its own. Both are smoothed once by (I + t^2 A)^-1 before shift-invert Lanczos, whose pole is
+ * Newton's own matrix M + t^2 K. Estimate: the remainder of this step's model at the last step's midpoint, both on the
+ * slow manifold, filtered like the step; the remainder grows with the square of the distance from the midpoint. */
+#include <math.h>
 
-const tw_scheme_table tw_scheme_expmid2 = {0};
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "integrators/expmid2_modes.h"
+#include "integrators/implicit_stage.h"
+#include "integrators/integrator_internal.h"
+#include "linalg/vector.h"
+
+enum { VECTORS = 10, SMALL = 64 };
+
+typedef struct expmid2_memory {
+    tw_implicit *implicit;
+    tw_phi_workspace *workspace;
+    tw_phi_options phi;
+    double *x_star, *x_m, *a_m; /* of this step */
+    double *last;               /* x_m and a_m of the last accepted step (2 N), then three numbers: the history */
+    double *remainder;          /* of this step's model at the last midpoint */
+    double *change;             /* filtered changes of x and v (size entries) */
+    double *work;               /* size entries */
+    double *start_v;            /* v_n of the step the basis belongs to */
+    double h;                   /* of this step */
+    int start_count;            /* vectors of the basis at hand */
+    double *storage;
+} expmid2_memory;
+
+/* The numbers behind the two vectors in `last`. */
+typedef struct expmid2_history {
+    double h;        /* of the last accepted step; 0: none */
+    double shift;    /* g of the factor at hand; 0: none */
+    double linear_t; /* time of its linearisation; its point follows in the array (size entries) */
+} expmid2_history;
+
+static expmid2_history *numbers_of(const expmid2_memory *memory, int64_t n)
+{
+    return (expmid2_history *)(memory->last + 2 * n);
+}
+
+enum { HISTORY_NUMBERS = sizeof(expmid2_history) / sizeof(double) };
+
+static size_t history_size(const tw_integrator *integrator)
+{
+    return (size_t)(2 * integrator->system.n + HISTORY_NUMBERS + integrator->system.size);
+}
+
+static tw_phi_engine choose_engine(const tw_integrator *integrator)
+{
+    tw_phi_engine engine = integrator->options.phi.engine;
+    if (engine != TW_PHI_AUTO) return engine;
+    if (integrator->system.n <= SMALL) return TW_PHI_DENSE;
+    return integrator->options.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS : TW_PHI_SHIFT_INVERT;
+}
+
+static tw_status create_parts(tw_integrator *integrator, expmid2_memory *memory, tw_error *error)
+{
+    memory->phi = integrator->options.phi;
+    memory->phi.engine = choose_engine(integrator);
+    tw_phi_limits limits = tw_phi_limits_default();
+    limits.size = integrator->system.n;
+    limits.options = memory->phi;
+    tw_status status =
+        tw_implicit_create(&integrator->system, integrator->options.linear_solver, &memory->implicit, error);
+    if (status == TW_OK && memory->phi.engine == TW_PHI_SHIFT_INVERT)
+        status = tw_system_need_shifted(&integrator->system, error);
+    return status ? status : tw_phi_workspace_create(&limits, &memory->workspace, error);
+}
+
+static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
+{
+    expmid2_memory *memory = integrator->memory = TW_NEW(expmid2_memory);
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    int64_t n = integrator->system.n;
+    memory->storage = tw_allocate_zeroed((size_t)(VECTORS * n), sizeof(double));
+    memory->last = tw_allocate_zeroed(history_size(integrator), sizeof(double));
+    if (!memory->storage || !memory->last) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    double **single[] = {&memory->x_star, &memory->x_m, &memory->a_m, &memory->remainder, &memory->start_v};
+    for (int i = 0; i < 5; i++) *single[i] = memory->storage + i * n;
+    memory->change = memory->storage + 5 * n;
+    memory->work = memory->storage + 7 * n;
+    return create_parts(integrator, memory, error);
+}
+
+static void expmid2_release(tw_integrator *integrator)
+{
+    expmid2_memory *memory = integrator->memory;
+    if (!memory) return;
+    tw_implicit_free(memory->implicit);
+    tw_phi_workspace_free(memory->workspace);
+    tw_release(memory->storage);
+    tw_release(memory->last);
+    tw_release(memory);
+    integrator->memory = NULL;
+}
+
+static void expmid2_reset(tw_integrator *integrator)
+{
+    expmid2_memory *memory = integrator->memory;
+    *numbers_of(memory, integrator->system.n) = (expmid2_history){0};
+    tw_implicit_reset(memory->implicit);
+}
+
+/* |h v_n| + |t^2 a|: the displacement Newton's corrections are measured by. */
+static tw_status displacement(tw_integrator *integrator, const double *a, double h, double *size)
+{
+    const tw_space *space = &integrator->system.second.space;
+    const double *mass = integrator->system.second.lumped_mass, *v = integrator->u + integrator->system.n;
+    double vv = 0, aa = 0;
+    tw_status status = tw_vector_weighted_dot(space, mass, v, v, &vv);
+    if (status == TW_OK) status = tw_vector_weighted_dot(space, mass, a, a, &aa);
+    *size = h * sqrt(vv) + 0.25 * h * h * sqrt(aa);
+    return status;
+}
+
+/* Step 1: x_m and a_m. The guess is the last step's midpoint acceleration, carried on. */
+static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, double h, tw_error *error)
+{
+    tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    double t = 0.5 * h, scale = 0;
+    const double *x = integrator->u, *v = x + n;
+    tw_vector_copy(n, x, memory->x_star);
+    tw_vector_axpy(n, t, v, memory->x_star);
+    tw_vector_copy(n, memory->x_star, memory->x_m);
+    bool guess = numbers_of(memory, n)->h > 0;
+    if (guess) tw_vector_axpy(n, t * t, memory->last + n, memory->x_m);
+    tw_status status = TW_OK;
+    if (!guess) status = tw_system_acceleration(system, integrator->t + t, memory->x_star, v, memory->a_m);
+    if (status == TW_OK) status = displacement(integrator, guess ? memory->last + n : memory->a_m, h, &scale);
+    if (status) return status;
+    tw_stage stage = {.t = integrator->t + t,
+                      .gamma = t * t,
+                      .sigma = 1 / t,
+                      .x_star = memory->x_star,
+                      .v_star = system->second.velocity_dependent ? v : NULL,
+                      .x = memory->x_m,
+                      .scale = scale > 0 ? scale : 1.0,
+                      .tolerance = fmax(integrator->options.newton_tolerance, 1e-6),
+                      .max_iterations = integrator->options.newton_iterations,
+                      .max_factorizations = 2,
+                      .reuse = integrator->options.reuse_factor,
+                      .line_search = false};
+    tw_stage_result result;
+    status = tw_implicit_solve(memory->implicit, &stage, &result);
+    if (status != TW_OK && status != TW_OUT_OF_MEMORY) { /* far away: once more, downhill all the way */
+        tw_vector_copy(n, memory->x_star, memory->x_m);
+        tw_implicit_reset(memory->implicit);
+        stage.line_search = true;
+        stage.max_iterations = 20 * integrator->options.newton_iterations;
+        status = tw_implicit_solve(memory->implicit, &stage, &result);
+    }
+    /* where Newton had to go far, the frame of the stiff modes must be that of x_m itself */
+    if (status == TW_OK && result.iterations > 2) status = tw_implicit_renew(memory->implicit, &stage);
+    if (status) {
+        integrator->newton_failed = true;
+        return tw_fail(error, status, "the midpoint stage: %s", tw_status_text(status));
+    }
+    tw_vector_copy(n, memory->x_m, memory->a_m);
+    tw_vector_axpy(n, -1.0, memory->x_star, memory->a_m);
+    tw_vector_scale(n, 1 / (t * t), memory->a_m);
+    return TW_OK;
+}
+
+/* remainder = s^2 [last_a_m - a_m + A (last_x_m - x_m)], s = half the step over the distance of the midpoints. */
+static tw_status find_remainder(tw_integrator *integrator, expmid2_memory *memory, double h)
+{
+    tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    double *between = memory->work, *force = memory->work + n;
+    double s = h / (h + numbers_of(memory, n)->h);
+    tw_vector_copy(n, memory->last, between);
+    tw_vector_axpy(n, -1.0, memory->x_m, between);
+    tw_status status = tw_system_stiffness(system, 1, between, force);
+    if (status == TW_OK) status = tw_system_mass_solve(system, force, memory->remainder);
+    tw_vector_axpy(n, 1.0, memory->last + n, memory->remainder);
+    tw_vector_axpy(n, -1.0, memory->a_m, memory->remainder);
+    tw_vector_scale(n, s * s, memory->remainder);
+    return status;
+}
+
+static tw_mode_function mode_of(const tw_integrator *integrator, double h, double theta)
+{
+    return (tw_mode_function){.h = h,
+                              .theta = theta,
+                              .cutoff = integrator->options.filter_cutoff,
+                              .mu = integrator->options.dissipation,
+                              .alpha = integrator->system.pair.rayleigh_mass,
+                              .beta = integrator->system.pair.rayleigh_stiffness};
+}
+
+static void count(tw_integrator *integrator, const tw_phi_statistics *statistics)
+{
+    tw_integrator_statistics *counts = &integrator->counts;
+    counts->solves += statistics->solves;
+    counts->factorizations += statistics->factorizations;
+    counts->engine = statistics->engine;
+    counts->pole = statistics->pole;
+    counts->krylov_dimension = statistics->dimension;
+    counts->phi_error_estimate = statistics->estimated_error;
+    counts->work += statistics->cost;
+}
+
+static double filter_value(const void *context, double lambda)
+{
+    return tw_mode_filter(context, lambda);
+}
+
+/* Step 2: memory->change = the filtered parts of x and v at theta; with `estimates`, error_vector's upper half = chi r.
+ */
+static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, double h, double theta, bool reuse,
+                             bool estimates, tw_error *error)
+{
+    int64_t n = integrator->system.n;
+    tw_mode_function modes[4];
+    for (int i = 0; i < 4; i++) {
+        modes[i] = mode_of(integrator, h, theta);
+        modes[i].velocity = i / 2 == 1;
+        modes[i].from_a = i % 2 == 1;
+    }
+    tw_spectral_function value[4], none = {NULL, NULL}, filter = {filter_value, &modes[0]};
+    for (int i = 0; i < 4; i++) value[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
+    const tw_spectral_function functions[9] = {value[0], value[1], none, value[2], value[3], none, none, none, filter};
+    const tw_spectral_function plain[4] = {value[0], value[1], value[2], value[3]};
+    if (!reuse) memory->start_count = estimates ? 3 : 2;
+    const double *starts[3] = {memory->start_v, memory->a_m, memory->remainder};
+    double *outputs[3] = {memory->change, memory->change + n, integrator->error_vector};
+    tw_spectral_request request = {.start_count = memory->start_count,
+                                   .starts = starts,
+                                   .output_count = estimates ? 3 : 2,
+                                   .outputs = outputs,
+                                   .functions = memory->start_count == 3 ? functions : plain,
+                                   .time = h,
+                                   .smooth = true};
+    tw_phi_options options = memory->phi;
+    double shift = tw_implicit_factor_shift(memory->implicit);
+    if (options.engine == TW_PHI_SHIFT_INVERT && options.pole == 0 && shift > 0) options.pole = sqrt(shift) / h;
+    tw_status status = tw_phi_workspace_set_options(memory->workspace, &options);
+    tw_phi_statistics statistics = {0};
+    if (status == TW_OK)
+        status = reuse ? tw_spectral_reuse(memory->workspace, &request, &statistics, error)
+                       : tw_spectral_apply(memory->workspace, &integrator->system.pair, &request, &statistics, error);
+    count(integrator, &statistics);
+    return status == TW_ILL_CONDITIONED && statistics.estimated_error < 1e-3 ? TW_OK : status;
+}
+
+/* u = the path added by hand + the filtered change. */
+static void compose(const tw_integrator *integrator, const expmid2_memory *memory, double h, double theta,
+                    const double *u_start, double *u)
+{
+    int64_t n = integrator->system.n;
+    const double *v = u_start + n;
+    tw_mode_function f = mode_of(integrator, h, theta);
+    tw_vector_copy(n, u_start, u);
+    tw_vector_copy(n, memory->change + n, u + n);
+    tw_vector_axpy(n, 1.0, memory->change, u);
+    tw_vector_axpy(n, tw_mode_by_hand(&f), v, u);
+    f.from_a = true;
+    tw_vector_axpy(n, tw_mode_by_hand(&f), memory->a_m, u);
+    f.velocity = true;
+    tw_vector_axpy(n, tw_mode_by_hand(&f), memory->a_m, u + n);
+    f.from_a = false;
+    tw_vector_axpy(n, tw_mode_by_hand(&f), v, u + n);
+}
+
+/* error = (h^2/6, h/3) chi r: the parabola through r(-h/2) = r(h/2) = r, r(0) = 0, integrated over the step. */
+static void estimate_from_remainder(tw_integrator *integrator, double h)
+{
+    int64_t n = integrator->system.n;
+    tw_vector_copy(n, integrator->error_vector, integrator->error_vector + n);
+    tw_vector_scale(n, h * h / 6, integrator->error_vector);
+    tw_vector_scale(n, h / 3, integrator->error_vector + n);
+}
+
+/* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the same order. */
+static void estimate_from_midpoint(tw_integrator *integrator, const expmid2_memory *memory, double h)
+{
+    int64_t n = integrator->system.n;
+    double *e = integrator->error_vector;
+    tw_vector_copy(2 * n, integrator->u_new, e);
+    tw_vector_axpy(2 * n, -1.0, integrator->u, e);
+    tw_vector_axpy(n, -h, integrator->u + n, e);
+    tw_vector_axpy(n, -0.5 * h * h, memory->a_m, e);
+    tw_vector_axpy(n, -h, memory->a_m, e + n);
+}
+
+/* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m - x_m| / |h v|. */
+static tw_status measure_asymmetry(tw_integrator *integrator, expmid2_memory *memory, double h)
+{
+    int64_t n = integrator->system.n;
+    const tw_space *space = &integrator->system.second.space;
+    double t = 0.5 * h, *gap = memory->work, size = 0, scale = 0;
+    tw_vector_copy(n, integrator->u_new, gap);
+    tw_vector_axpy(n, -t, integrator->u_new + n, gap);
+    tw_vector_axpy(n, t * t, memory->a_m, gap);
+    tw_vector_axpy(n, -1.0, memory->x_m, gap);
+    tw_status status = tw_vector_norm(space, gap, &size);
+    if (status == TW_OK) status = displacement(integrator, memory->a_m, h, &scale);
+    integrator->counts.asymmetry = scale > 0 ? size / scale : 0;
+    return status;
+}
+
+static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    expmid2_memory *memory = integrator->memory;
+    int64_t n = integrator->system.n;
+    bool adaptive = integrator->options.relative_tolerance > 0;
+    bool estimates = adaptive && numbers_of(memory, n)->h > 0;
+    memory->h = h;
+    tw_status status = find_stage(integrator, memory, h, error);
+    if (status == TW_OK && estimates) status = find_remainder(integrator, memory, h);
+    tw_vector_copy(n, integrator->u + n, memory->start_v);
+    if (status == TW_OK) status = apply_modes(integrator, memory, h, 1.0, false, estimates, error);
+    if (status) return status;
+    compose(integrator, memory, h, 1.0, integrator->u, integrator->u_new);
+    if (estimates)
+        estimate_from_remainder(integrator, h);
+    else
+        estimate_from_midpoint(integrator, memory, h);
+    integrator->has_error = adaptive;
+    return measure_asymmetry(integrator, memory, h);
+}
+
+/* The midpoint, v_m = v_n + t a_m: on the slow manifold. */
+static const double *expmid2_energy_state(tw_integrator *integrator)
+{
+    expmid2_memory *memory = integrator->memory;
+    int64_t n = integrator->system.n;
+    tw_vector_copy(n, memory->x_m, memory->work);
+    tw_vector_copy(n, memory->start_v, memory->work + n);
+    tw_vector_axpy(n, 0.5 * memory->h, memory->a_m, memory->work + n);
+    return memory->work;
+}
+
+static void expmid2_accepted(tw_integrator *integrator, double h)
+{
+    expmid2_memory *memory = integrator->memory;
+    const tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    tw_vector_copy(n, memory->x_m, memory->last);
+    tw_vector_copy(n, memory->a_m, memory->last + n);
+    expmid2_history *numbers = numbers_of(memory, n);
+    *numbers =
+        (expmid2_history){.h = h, .shift = tw_implicit_factor_shift(memory->implicit), .linear_t = system->linear_t};
+    tw_vector_copy(system->size, system->linear_u, memory->last + 2 * n + HISTORY_NUMBERS);
+}
+
+static tw_status expmid2_interpolate(tw_integrator *integrator, double theta, double *u)
+{
+    expmid2_memory *memory = integrator->memory;
+    double h = integrator->step_taken;
+    tw_status status = apply_modes(integrator, memory, h, theta, true, false, NULL);
+    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
+        status = apply_modes(integrator, memory, h, theta, false, false, NULL);
+    if (status == TW_OK) compose(integrator, memory, h, theta, integrator->u_old, u);
+    return status;
+}
+
+static size_t expmid2_keep(tw_integrator *integrator, double **values)
+{
+    *values = ((expmid2_memory *)integrator->memory)->last;
+    return history_size(integrator);
+}
+
+/* The factor at hand is part of the future only where it may be kept. */
+static tw_status expmid2_restored(tw_integrator *integrator)
+{
+    expmid2_memory *memory = integrator->memory;
+    int64_t n = integrator->system.n;
+    const expmid2_history *numbers = numbers_of(memory, n);
+    if (integrator->options.reuse_factor == 0 || numbers->shift == 0) return TW_OK;
+    const double *point = memory->last + 2 * n + HISTORY_NUMBERS;
+    tw_status status = tw_system_linearise(&integrator->system, numbers->linear_t, point, NULL);
+    tw_vector_fill(n, 0.0, memory->work);
+    return status ? status : tw_implicit_linear_solve(memory->implicit, numbers->shift, memory->work, memory->work + n);
+}
+
+const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,
+                                           .release = expmid2_release,
+                                           .reset = expmid2_reset,
+                                           .attempt = expmid2_attempt,
+                                           .accepted = expmid2_accepted,
+                                           .interpolate = expmid2_interpolate,
+                                           .history = expmid2_keep,
+                                           .restored = expmid2_restored,
+                                           .energy_state = expmid2_energy_state,
+                                           .error_order = 2};

@@ -7,7 +7,7 @@
 #include "integrators/conjugate_gradients.h"
 #include "linalg/vector.h"
 
-enum { VECTORS = 6, MAX_RAISES = 12 };
+enum { VECTORS = 6, MAX_RAISES = 40 };
 
 struct tw_implicit {
     tw_system *system;
@@ -93,7 +93,7 @@ static tw_status factorise(tw_implicit *implicit, double g)
         system->counts->factorizations += *shifted->factorizations - before;
         if (status != TW_NOT_POSITIVE_DEFINITE) break;
         implicit->raised = implicit->raised == 0 ? 1.0 : 4 * implicit->raised;
-        status = TW_OK;
+        if (raise + 1 < MAX_RAISES) status = TW_OK;
     }
     if (status == TW_OK) implicit->factor_g = g;
     return status;
@@ -158,23 +158,42 @@ static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, doubl
     return status ? status : prepare(implicit, g);
 }
 
-/* x += correction, halved up to six times while the residual does not fall. */
+/* What a sound correction lowers: the incremental potential |x - x_star|_M^2 / 2 + gamma V(x), whose stationary point
+ * is the solution, for conservative problems; the residual's norm otherwise. */
+static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x, double residual,
+                            double *merit)
+{
+    tw_system *system = implicit->system;
+    *merit = residual;
+    if (!tw_system_has_energy(system) || system->second.velocity_dependent) return TW_OK;
+    double *u = system->scratch, distance = 0, kinetic = 0, potential = 0;
+    tw_vector_copy(system->n, x, u);
+    tw_vector_fill(system->n, 0.0, u + system->n);
+    tw_status status = tw_system_energy(system, stage->t, u, &kinetic, &potential);
+    if (status) return status;
+    tw_vector_axpy(system->n, -1.0, stage->x_star, u);
+    status = mass_norm(implicit, u, &distance);
+    *merit = 0.5 * distance * distance + stage->gamma * potential;
+    return status;
+}
+
+/* x += correction; under line search halved until the merit falls. */
 static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size)
 {
     int64_t n = implicit->system->n;
-    double before = *size, share = 1;
-    for (int halving = 0;; halving++) {
+    double share = 1, before = 0, after = 0;
+    tw_status status = stage->line_search ? find_merit(implicit, stage, stage->x, *size, &before) : TW_OK;
+    for (int halving = 0; status == TW_OK; halving++, share *= 0.5) {
         tw_vector_copy(n, stage->x, implicit->trial);
         tw_vector_axpy(n, share, implicit->correction, implicit->trial);
-        tw_status status = find_residual(implicit, stage, implicit->trial, size);
-        bool lower = status == TW_OK && *size <= before * (1 - 1e-4 * share);
-        if (lower || !stage->line_search || halving == 6) {
-            tw_vector_copy(n, implicit->trial, stage->x);
-            return status;
-        }
-        if (status != TW_OK && status != TW_NOT_FINITE && status != TW_RECOVERABLE) return status;
-        share *= 0.5;
+        status = find_residual(implicit, stage, implicit->trial, size);
+        if (!stage->line_search || halving == 30) break;
+        if (status == TW_OK) status = find_merit(implicit, stage, implicit->trial, *size, &after);
+        if (status == TW_OK && after <= before + 1e-14 * fabs(before)) break;
+        if (status == TW_NOT_FINITE || status == TW_RECOVERABLE) status = TW_OK;
     }
+    tw_vector_copy(n, implicit->trial, stage->x);
+    return status;
 }
 
 /* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
@@ -187,13 +206,25 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, con
     return result->factorizations < stage->max_factorizations || !(contraction < 0.3);
 }
 
+/* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
+static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
+{
+    const tw_second_order *pair = &implicit->system->pair;
+    *divisor = 1 + stage->gamma * stage->sigma * pair->rayleigh_mass;
+    return stage->gamma * (1 + stage->sigma * pair->rayleigh_stiffness) / *divisor;
+}
+
+tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
+{
+    double divisor = 0, size = 0, g = shift_of(implicit, stage, &divisor);
+    tw_status status = find_residual(implicit, stage, stage->x, &size);
+    return status ? status : relinearise(implicit, stage, g);
+}
+
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result)
 {
     tw_system *system = implicit->system;
-    double alpha = system->pair.rayleigh_mass, beta = system->pair.rayleigh_stiffness;
-    double factor = 1 + stage->gamma * stage->sigma * alpha;
-    double g = stage->gamma * (1 + stage->sigma * beta) / factor;
-    double size = 0, correction = INFINITY, contraction = INFINITY;
+    double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY, contraction = INFINITY;
     *result = (tw_stage_result){0};
     tw_status status = find_residual(implicit, stage, stage->x, &size);
     while (status == TW_OK && result->iterations < stage->max_iterations) {

@@ -21,7 +21,7 @@ typedef struct tw_stage {
     int max_iterations;
     int max_factorizations; /* further iterations keep the factor while they contract; then it is renewed */
     double reuse;           /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
-    bool line_search;       /* shorten corrections that do not lower the residual */
+    bool line_search;       /* shorten corrections that do not lower the incremental potential (or the residual) */
 } tw_stage;
 
 typedef struct tw_stage_result {
@@ -37,6 +37,9 @@ void tw_implicit_reset(tw_implicit *implicit);
 
 /* TW_NOT_CONVERGED if Newton's iteration does not arrive. The system is left linearised where the factor was made. */
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result);
+
+/* Linearises and factorises anew at stage->x: for those who need the tangent at the solution itself. */
+tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);
 
 /* out = (M + g K)^-1 in at the present linearisation (assembled and factorised as needed). */
 tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out);

@@ -26,6 +26,9 @@ typedef struct tw_scheme_table {
     size_t (*history)(tw_integrator *integrator, double **values);
     /* Called after history was written back, to rebuild what it implies (a factor, a cached force). NULL: nothing. */
     tw_status (*restored)(tw_integrator *integrator);
+    /* The state whose energy tells whether the step is sound, where that is not u_new: unresolved stiff modes leave a
+     * spurious energy at step ends that means nothing. NULL: u_new. Valid after a successful attempt. */
+    const double *(*energy_state)(tw_integrator *integrator);
     int error_order; /* order q of the embedded estimate (error ~ h^(q+1)); 0: none, step doubling is used */
     bool fixed_only; /* multistep with constant coefficients: no adaptive steps */
     bool uses_rhs;   /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
