@@ -1,74 +1,17 @@
+/* Vector kernels that do not sum: entry by entry, each block of entries the job of one thread. */
 #include "linalg/vector.h"
 
-#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/parallel_for.h"
+#include "base/simd.h"
 
-/* Sums are made of blocks of this many entries, whose partial sums are added in order: the same for any thread count.
- */
-enum { SUM_BLOCK = 4096, MAP_BLOCK = 16384, PARTIALS = 1024 };
-
-/* Blocks are widened so that at most PARTIALS of them cover n. */
-static int64_t sum_block(int64_t n)
-{
-    int64_t block = SUM_BLOCK;
-    while (tw_parallel_blocks(n, block) > PARTIALS) block *= 2;
-    return block;
-}
-
-static tw_status reduce(const tw_space *space, double *values, int count)
-{
-    return space->reduce ? space->reduce(space->context, values, count) : TW_OK;
-}
-
-typedef struct dot_job {
-    const double *w, *x, *y;
-    double *partial;
-} dot_job;
-
-static void dot_body(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    const dot_job *job = context;
-    double sum = 0;
-    if (job->w)
-        for (int64_t i = begin; i < end; i++) sum += job->w[i] * job->x[i] * job->y[i];
-    else
-        for (int64_t i = begin; i < end; i++) sum += job->x[i] * job->y[i];
-    job->partial[block] = sum;
-}
-
-tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const double *x, const double *y,
-                                 double *result)
-{
-    double partial[PARTIALS];
-    int64_t n = space->local_size, block = sum_block(n);
-    tw_parallel_for(n, block, dot_body, &(dot_job){w, x, y, partial});
-    double sum = 0;
-    for (int64_t b = 0; b < tw_parallel_blocks(n, block); b++) sum += partial[b];
-    *result = sum;
-    return reduce(space, result, 1);
-}
-
-tw_status tw_vector_dot(const tw_space *space, const double *x, const double *y, double *result)
-{
-    return tw_vector_weighted_dot(space, NULL, x, y, result);
-}
-
-tw_status tw_vector_norm(const tw_space *space, const double *x, double *result)
-{
-    double square = 0;
-    tw_status status = tw_vector_dot(space, x, x, &square);
-    *result = sqrt(square);
-    return status;
-}
-
-tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x, double *results)
-{
-    tw_space local = {.local_size = space->local_size};
-    for (int j = 0; j < count; j++) tw_vector_dot(&local, basis + j * space->local_size, x, &results[j]);
-    return reduce(space, results, count);
-}
+enum {
+    MAP_BLOCK = 32768, /* entries per job: some ten microseconds */
+    CHUNK = 1024,      /* entries of the outputs that stay in the first-level cache while the basis passes */
+    GROUP = 4          /* vectors, and outputs, taken at once */
+};
 
 typedef struct map_job {
     double a, b;
@@ -92,8 +35,8 @@ void tw_vector_copy(int64_t n, const double *x, double *y)
 static void fill_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    const map_job *job = context;
-    for (int64_t i = begin; i < end; i++) job->y[i] = job->a;
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] = job.a;
 }
 
 void tw_vector_fill(int64_t n, double value, double *y)
@@ -104,8 +47,8 @@ void tw_vector_fill(int64_t n, double value, double *y)
 static void scale_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    const map_job *job = context;
-    for (int64_t i = begin; i < end; i++) job->y[i] *= job->a;
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] *= job.a;
 }
 
 void tw_vector_scale(int64_t n, double a, double *y)
@@ -113,11 +56,23 @@ void tw_vector_scale(int64_t n, double a, double *y)
     tw_parallel_for(n, MAP_BLOCK, scale_body, &(map_job){.a = a, .y = y});
 }
 
+static void axpy_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] += job.a * job.x[i];
+}
+
+void tw_vector_axpy(int64_t n, double a, const double *x, double *y)
+{
+    tw_parallel_for(n, MAP_BLOCK, axpy_body, &(map_job){.a = a, .x = x, .y = y});
+}
+
 static void axpby_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    const map_job *job = context;
-    for (int64_t i = begin; i < end; i++) job->y[i] = job->a * job->x[i] + job->b * job->y[i];
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] = job.a * job.x[i] + job.b * job.y[i];
 }
 
 void tw_vector_axpby(int64_t n, double a, const double *x, double b, double *y)
@@ -125,16 +80,11 @@ void tw_vector_axpby(int64_t n, double a, const double *x, double b, double *y)
     tw_parallel_for(n, MAP_BLOCK, axpby_body, &(map_job){.a = a, .b = b, .x = x, .y = y});
 }
 
-void tw_vector_axpy(int64_t n, double a, const double *x, double *y)
-{
-    tw_vector_axpby(n, a, x, 1.0, y);
-}
-
 static void multiply_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    const map_job *job = context;
-    for (int64_t i = begin; i < end; i++) job->y[i] = job->w[i] * job->x[i];
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] = job.w[i] * job.x[i];
 }
 
 void tw_vector_multiply(int64_t n, const double *w, const double *x, double *y)
@@ -145,8 +95,8 @@ void tw_vector_multiply(int64_t n, const double *w, const double *x, double *y)
 static void divide_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    const map_job *job = context;
-    for (int64_t i = begin; i < end; i++) job->y[i] = job->x[i] / job->w[i];
+    const map_job job = *(const map_job *)context;
+    for (int64_t i = begin; i < end; i++) job.y[i] = job.x[i] / job.w[i];
 }
 
 void tw_vector_divide(int64_t n, const double *w, const double *x, double *y)
@@ -154,23 +104,100 @@ void tw_vector_divide(int64_t n, const double *w, const double *x, double *y)
     tw_parallel_for(n, MAP_BLOCK, divide_body, &(map_job){.w = w, .x = x, .y = y});
 }
 
+/* outputs_i += sum_j C_ij V_j. */
+typedef struct combine_job {
+    int64_t n;
+    int count;
+    const double *basis;
+    int outputs_count;
+    const double *C; /* outputs_count * count */
+    double *const *outputs;
+    bool overwrite; /* outputs start from zero */
+} combine_job;
+
+/* Entries [start, start + length) of `outputs` outputs from output o on, and `vectors` vectors from vector j on. */
+TW_ALWAYS_INLINE void combine_chunk(const int vectors, const int outputs, const combine_job *job, int j, int o,
+                                    int64_t start, int64_t length)
+{
+    const double *V[GROUP], *c[GROUP];
+    double *y[GROUP];
+    for (int k = 0; k < vectors; k++) V[k] = job->basis + (j + k) * job->n + start;
+    for (int q = 0; q < outputs; q++) {
+        c[q] = job->C + (int64_t)(o + q) * job->count + j;
+        y[q] = job->outputs[o + q] + start;
+    }
+    int64_t i = 0;
+    for (; i + TW_WIDE_LANES <= length; i += TW_WIDE_LANES) {
+        tw_wide v[GROUP];
+        for (int k = 0; k < vectors; k++) v[k] = tw_wide_load(V[k] + i);
+        for (int q = 0; q < outputs; q++) {
+            tw_wide sum = tw_wide_load(y[q] + i);
+            for (int k = 0; k < vectors; k++) sum = tw_wide_fma(tw_wide_splat(c[q][k]), v[k], sum);
+            tw_wide_store(y[q] + i, sum);
+        }
+    }
+    for (; i < length; i++)
+        for (int q = 0; q < outputs; q++)
+            for (int k = 0; k < vectors; k++) y[q][i] += c[q][k] * V[k][i];
+}
+
+TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job, int o, int64_t start, int64_t length)
+{
+    int j = 0;
+    for (; j + GROUP <= job->count; j += GROUP) combine_chunk(GROUP, outputs, job, j, o, start, length);
+    for (; j < job->count; j++) combine_chunk(1, outputs, job, j, o, start, length);
+}
+
+static void combine_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const combine_job *job = context;
+    for (int64_t start = begin; start < end; start += CHUNK) {
+        const int64_t length = end - start < CHUNK ? end - start : CHUNK;
+        for (int q = 0; q < job->outputs_count && job->overwrite; q++)
+            memset(job->outputs[q] + start, 0, (size_t)length * sizeof(double));
+        int o = 0;
+        for (; o + GROUP <= job->outputs_count; o += GROUP) combine_outputs(GROUP, job, o, start, length);
+        for (; o + 2 <= job->outputs_count; o += 2) combine_outputs(2, job, o, start, length);
+        for (; o < job->outputs_count; o++) combine_outputs(1, job, o, start, length);
+    }
+}
+
 void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c, double *y)
 {
-    for (int j = 0; j < count; j++) tw_vector_axpy(n, c[j], basis + j * n, y);
+    tw_parallel_for(n, MAP_BLOCK, combine_body, &(combine_job){n, count, basis, 1, c, &y, false});
 }
 
 void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count, const double *C,
                        double *const *outputs)
 {
-    for (int i = 0; i < outputs_count; i++) {
-        tw_vector_fill(n, 0.0, outputs[i]);
-        tw_vector_add_combination(n, count, basis, C + (size_t)i * (size_t)count, outputs[i]);
-    }
+    tw_parallel_for(n, MAP_BLOCK, combine_body, &(combine_job){n, count, basis, outputs_count, C, outputs, true});
+}
+
+typedef struct finite_job {
+    const double *x;
+    atomic_bool found; /* something that is not finite */
+} finite_job;
+
+/* 0 * x is NaN where x is not finite, and adding it is never undone. */
+static void finite_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    finite_job *job = context;
+    const double *x = job->x;
+    tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
+    int64_t i = begin;
+    for (; i + 16 <= end; i += 16)
+        for (int k = 0; k < 4; k++) sum[k] = tw_wide_fma(tw_wide_zero(), tw_wide_load(x + i + 4 * k), sum[k]);
+    double rest = 0;
+    for (; i < end; i++) rest += 0 * x[i];
+    rest += tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3])));
+    if (rest != 0) atomic_store_explicit(&job->found, true, memory_order_relaxed);
 }
 
 bool tw_vector_is_finite(int64_t n, const double *x)
 {
-    for (int64_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
+    finite_job job = {.x = x};
+    tw_parallel_for(n, MAP_BLOCK, finite_body, &job);
+    return !atomic_load(&job.found);
 }

@@ -14,7 +14,7 @@ tw_status tw_vector_dot(const tw_space *space, const double *x, const double *y,
 tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const double *x, const double *y,
                                  double *result);
 
-/* |x|_2 without overflow for |x_i| up to 1e300. */
+/* |x|_2 without overflow or underflow of squares: |x_i| may be 1e300 or 1e-300. */
 tw_status tw_vector_norm(const tw_space *space, const double *x, double *result);
 
 /* results[j] = <V_j, x>, j < count, in one pass over x; V_j = basis + j * local_size. */
@@ -31,7 +31,8 @@ void tw_vector_divide(int64_t n, const double *w, const double *x, double *y);  
 /* y += sum_j c_j V_j in one pass over y. */
 void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c, double *y);
 
-/* outputs[i] = sum_j C[i * count + j] V_j for all i in one pass over the basis: "one combination pass". */
+/* outputs[i] = sum_j C[i * count + j] V_j for all i in one pass over the basis: "one combination pass". Outputs overlap
+ * neither each other nor the basis. */
 void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count, const double *C,
                        double *const *outputs);
 

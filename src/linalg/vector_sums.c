@@ -1,0 +1,181 @@
+/* Sums over vectors. A vector is cut into blocks that depend on its length alone; each block is summed in a fixed order
+ * and the blocks' sums are added in theirs: the result is the same for any number of threads. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel_for.h"
+#include "base/simd.h"
+#include "linalg/vector.h"
+
+enum {
+    SUM_BLOCK = 32768, /* entries of the smallest block: some ten microseconds */
+    PARTIALS = 256,    /* most blocks; their sums live on the stack */
+    SWEEP = 16,        /* most dot products in one sweep over x */
+    CHUNK = 2048       /* entries of x that stay in the first-level cache while the vectors of a sweep pass */
+};
+
+/* Blocks are widened so that at most PARTIALS of them cover n. */
+static int64_t sum_block(int64_t n)
+{
+    int64_t block = SUM_BLOCK;
+    while (tw_parallel_blocks(n, block) > PARTIALS) block *= 2;
+    return block;
+}
+
+static tw_status reduce(const tw_space *space, double *values, int count)
+{
+    return space->reduce ? space->reduce(space->context, values, count) : TW_OK;
+}
+
+/* sums[j] += <V_j, x> over `length` entries, V_j = V + j * n. Two accumulators per vector keep two vectors' worth of
+ * additions in flight even for one. */
+TW_ALWAYS_INLINE void add_dots(const int vectors, int64_t length, const double *V, int64_t n, const double *x,
+                               double *sums)
+{
+    tw_wide even[4], odd[4];
+    for (int j = 0; j < vectors; j++) even[j] = odd[j] = tw_wide_zero();
+    int64_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        const tw_wide x0 = tw_wide_load(x + i), x1 = tw_wide_load(x + i + 4);
+        for (int j = 0; j < vectors; j++) {
+            even[j] = tw_wide_fma(tw_wide_load(V + j * n + i), x0, even[j]);
+            odd[j] = tw_wide_fma(tw_wide_load(V + j * n + i + 4), x1, odd[j]);
+        }
+    }
+    for (int j = 0; j < vectors; j++) {
+        double rest = 0;
+        for (int64_t k = i; k < length; k++) rest += V[j * n + k] * x[k];
+        sums[j] += tw_wide_sum(tw_wide_add(even[j], odd[j])) + rest;
+    }
+}
+
+typedef struct dots_job {
+    int count; /* <= SWEEP */
+    int64_t n;
+    const double *basis, *x;
+    double (*partial)[SWEEP];
+} dots_job;
+
+static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const dots_job *job = context;
+    double *sums = job->partial[block];
+    memset(sums, 0, sizeof job->partial[block]);
+    for (int64_t start = begin; start < end; start += CHUNK) {
+        const int64_t length = end - start < CHUNK ? end - start : CHUNK;
+        const double *V = job->basis + start;
+        int j = 0;
+        for (; j + 4 <= job->count; j += 4) add_dots(4, length, V + j * job->n, job->n, job->x + start, sums + j);
+        for (; j < job->count; j++) add_dots(1, length, V + j * job->n, job->n, job->x + start, sums + j);
+    }
+}
+
+tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x, double *results)
+{
+    double partial[PARTIALS][SWEEP];
+    const int64_t n = space->local_size, block = sum_block(n), blocks = tw_parallel_blocks(n, block);
+    for (int first = 0; first < count; first += SWEEP) {
+        dots_job job = {count - first < SWEEP ? count - first : SWEEP, n, basis + first * n, x, partial};
+        tw_parallel_for(n, block, dots_body, &job);
+        for (int j = 0; j < job.count; j++) {
+            results[first + j] = 0;
+            for (int64_t b = 0; b < blocks; b++) results[first + j] += partial[b][j];
+        }
+    }
+    return count > 0 ? reduce(space, results, count) : TW_OK;
+}
+
+typedef struct dot_job {
+    const double *w, *x, *y;
+    double *partial;
+} dot_job;
+
+static void dot_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const dot_job *job = context;
+    const double *x = job->x, *y = job->y;
+    tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
+    int64_t i = begin;
+    for (; i + 16 <= end; i += 16)
+        for (int k = 0; k < 4; k++)
+            sum[k] = tw_wide_fma(tw_wide_load(x + i + 4 * k), tw_wide_load(y + i + 4 * k), sum[k]);
+    double rest = 0;
+    for (; i < end; i++) rest += x[i] * y[i];
+    job->partial[block] = tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
+}
+
+static void weighted_dot_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const dot_job *job = context;
+    const double *w = job->w, *x = job->x, *y = job->y;
+    tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
+    int64_t i = begin;
+    for (; i + 16 <= end; i += 16)
+        for (int k = 0; k < 4; k++) {
+            const tw_wide wx = tw_wide_multiply(tw_wide_load(w + i + 4 * k), tw_wide_load(x + i + 4 * k));
+            sum[k] = tw_wide_fma(wx, tw_wide_load(y + i + 4 * k), sum[k]);
+        }
+    double rest = 0;
+    for (; i < end; i++) rest += w[i] * x[i] * y[i];
+    job->partial[block] = tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
+}
+
+tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const double *x, const double *y,
+                                 double *result)
+{
+    double partial[PARTIALS];
+    const int64_t n = space->local_size, block = sum_block(n);
+    tw_parallel_for(n, block, w ? weighted_dot_body : dot_body, &(dot_job){w, x, y, partial});
+    *result = 0;
+    for (int64_t b = 0; b < tw_parallel_blocks(n, block); b++) *result += partial[b];
+    return reduce(space, result, 1);
+}
+
+tw_status tw_vector_dot(const tw_space *space, const double *x, const double *y, double *result)
+{
+    return tw_vector_weighted_dot(space, NULL, x, y, result);
+}
+
+/* Squares that neither overflow nor underflow: Blue's three accumulators (1978) with the constants of LAPACK's dnrm2.
+ * Their scales are fixed, so that they can be summed over ranks. */
+enum { SMALL, MIDDLE, BIG, SIZES };
+#define SMALL_BELOW 0x1p-511
+#define SMALL_SCALE 0x1p537
+#define BIG_ABOVE   0x1p486
+#define BIG_SCALE   0x1p-538
+
+static void scaled_squares(int64_t n, const double *x, double sums[SIZES])
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double size = fabs(x[i]);
+        if (size > BIG_ABOVE)
+            sums[BIG] += (size * BIG_SCALE) * (size * BIG_SCALE);
+        else if (size < SMALL_BELOW)
+            sums[SMALL] += (size * SMALL_SCALE) * (size * SMALL_SCALE);
+        else
+            sums[MIDDLE] += size * size;
+    }
+}
+
+static double root_of_scaled(const double sums[SIZES])
+{
+    if (!(sums[BIG] <= 0)) return sqrt(sums[BIG] + (sums[MIDDLE] * BIG_SCALE) * BIG_SCALE) / BIG_SCALE;
+    const double middle = sqrt(sums[MIDDLE]), small = sqrt(sums[SMALL]) / SMALL_SCALE;
+    return small > 0 ? hypot(middle, small) : middle;
+}
+
+tw_status tw_vector_norm(const tw_space *space, const double *x, double *result)
+{
+    double square = 0;
+    tw_status status = tw_vector_dot(space, x, x, &square);
+    *result = sqrt(square);
+    /* A sum in this range is exact to rounding: what underflowed in it is 1e-50 of it at most. All ranks see the same
+     * sum and agree on going the long way. */
+    if (status || (square > 1e-250 && square <= DBL_MAX)) return status;
+    double sums[SIZES] = {0};
+    scaled_squares(space->local_size, x, sums);
+    status = reduce(space, sums, SIZES);
+    *result = root_of_scaled(sums);
+    return status;
+}
