@@ -2,39 +2,42 @@
  *
  * Truth is an own computation with 31 digits for small cases and the dense engine for the others, whose own error
  * estimate is then allowed for. Environment: TWANG_PHI_CASES, how many cases (default 2,400; fewer under sanitizers);
- * TWANG_PHI_CASE, only this one, with a line per engine; TWANG_PHI_ENGINE, only this engine. */
+ * TWANG_PHI_CASE, only this one, with a line per engine; TWANG_PHI_ENGINE, only this engine; TWANG_PHI_LIST, a line
+ * also for every well-conditioned case an engine did not solve. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twang/twang.h>
 
+#include "phi/phi_internal.h"
 #include "support/phi_cases.h"
 #include "support/run_suite.h"
 
-enum { CASES = 2400, MAX_PRODUCTS = 20000, LISTED = 40 };
+enum { CASES = 2400, MAX_PRODUCTS = 6000, LISTED = 40 };
 
 /* Which problems an engine must not call unsupported. */
 typedef enum scope { EVERYTHING, SYMMETRIC_PAIRS } scope;
 
-/* What is asked of each engine: its scope, and the share of well-conditioned cases it must solve. */
+/* What is asked of each engine: its scope, and the share it must solve of the well-conditioned cases whose reach it
+ * can afford (a polynomial engine pays products for reach). */
 typedef struct demand {
     tw_phi_engine engine;
     scope scope;
-    double share;
+    double reach, share;
 } demand;
 static const demand demands[] = {
-    {TW_PHI_DENSE, EVERYTHING, 0.995},
-    {TW_PHI_AUTO, EVERYTHING, 0.95},
-    {TW_PHI_PHIPM, EVERYTHING, 0.9},
-    {TW_PHI_PHIPM_IOM2, EVERYTHING, 0.8},
-    {TW_PHI_PHIPM_SIMUL_IOM2, EVERYTHING, 0.8},
-    {TW_PHI_KIOPS, EVERYTHING, 0.9},
-    {TW_PHI_EXPMV, EVERYTHING, 0.9},
-    {TW_PHI_LEJA, EVERYTHING, 0.8},
-    {TW_PHI_LANCZOS, SYMMETRIC_PAIRS, 0.9},
-    {TW_PHI_CHEBYSHEV, SYMMETRIC_PAIRS, 0.9},
-    {TW_PHI_SHIFT_INVERT, SYMMETRIC_PAIRS, 0.6},
+    {TW_PHI_DENSE, EVERYTHING, INFINITY, 0.998},
+    {TW_PHI_AUTO, EVERYTHING, 1100, 0.95},
+    {TW_PHI_PHIPM, EVERYTHING, 1100, 0.9},
+    {TW_PHI_PHIPM_IOM2, EVERYTHING, 1100, 0.9},
+    {TW_PHI_PHIPM_SIMUL_IOM2, EVERYTHING, 1100, 0.9},
+    {TW_PHI_KIOPS, EVERYTHING, 1100, 0.9},
+    {TW_PHI_EXPMV, EVERYTHING, 1100, 0.9},
+    {TW_PHI_LEJA, EVERYTHING, 1100, 0.8},
+    {TW_PHI_LANCZOS, SYMMETRIC_PAIRS, 1100, 0.9},
+    {TW_PHI_CHEBYSHEV, SYMMETRIC_PAIRS, 1100, 0.9},
+    {TW_PHI_SHIFT_INVERT, SYMMETRIC_PAIRS, INFINITY, 0.6},
 };
 enum { ENGINES = sizeof demands / sizeof demands[0] };
 
@@ -52,6 +55,13 @@ typedef struct truth {
     double uncertainty; /* of `outputs`, relative; 0 if exact */
     double condition;   /* the dense engine's estimate of what rounding does to this problem */
 } truth;
+
+/* Whether the library has this engine. */
+static bool exists(tw_phi_engine engine)
+{
+    const tw_phi_engine_table *table = tw_phi_engine_table_of(engine);
+    return table->first_order || table->second_order;
+}
 
 static bool in_scope(scope s, const phi_case *c)
 {
@@ -128,11 +138,11 @@ static void describe(const phi_case *c, const char *engine, tw_status status, do
                      const tw_phi_statistics *statistics)
 {
     printf(
-        "  case %4d %-16s %-24s n %3d t %-8.2g t|A| %-8.2g p %d nodes %d tol %.1e: %s, error/tol %.2g, est/tol %.2g, "
+        "  case %4d %-16s %-24s n %3d t %-8.2g reach %-8.2g p %d nodes %d tol %.1e: %s, error/tol %.2g, est/tol %.2g, "
         "%lld products, %lld solves\n",
-        c->number, engine, phi_case_kind_name(c->kind), c->n, c->request.time, c->request.time * c->size,
-        c->request.order, c->request.node_count, c->tolerance, tw_status_name(status), ratio,
-        statistics->estimated_error / c->tolerance, (long long)statistics->products, (long long)statistics->solves);
+        c->number, engine, phi_case_kind_name(c->kind), c->n, c->request.time, c->reach, c->request.order,
+        c->request.node_count, c->tolerance, tw_status_name(status), ratio, statistics->estimated_error / c->tolerance,
+        (long long)statistics->products, (long long)statistics->solves);
 }
 
 static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tally)
@@ -149,7 +159,7 @@ static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tal
     }
     tally->cases++;
     check_manners(c, d->engine, status, t->trial, &statistics);
-    bool judged = t->known && t->condition <= 0.1 * c->tolerance;
+    bool judged = t->known && t->condition <= 0.1 * c->tolerance && c->reach <= d->reach;
     double ratio = NAN;
     if (status == TW_OK && t->known) {
         ratio = fmax(0, phi_case_error(c, t->trial, t->outputs) - t->uncertainty) / c->tolerance;
@@ -157,7 +167,7 @@ static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tal
     }
     tally->judged += judged;
     tally->solved += judged && status == TW_OK;
-    bool odd = (status == TW_OK && !(ratio <= 10)) || (judged && status != TW_OK);
+    bool odd = (status == TW_OK && !(ratio <= 10)) || (judged && status != TW_OK && getenv("TWANG_PHI_LIST"));
     if (is_verbose() || (odd && tally->listed++ < LISTED)) describe(c, name, status, ratio, &statistics);
 }
 
@@ -200,10 +210,15 @@ static int from_environment(const char *name, int otherwise)
     return text ? atoi(text) : otherwise;
 }
 
+static bool wanted(tw_phi_engine engine)
+{
+    const char *chosen = getenv("TWANG_PHI_ENGINE");
+    return exists(engine) && (!chosen || strcmp(chosen, tw_phi_engine_name(engine)) == 0);
+}
+
 START_TEST(generated_cases)
 {
     int cases = from_environment("TWANG_PHI_CASES", CASES), only = from_environment("TWANG_PHI_CASE", -1);
-    const char *chosen = getenv("TWANG_PHI_ENGINE");
     engine_tally tallies[ENGINES] = {0};
     for (int e = 0; e < ENGINES; e++) tallies[e].ratios = test_doubles(cases);
     truth t = {0};
@@ -218,13 +233,13 @@ START_TEST(generated_cases)
         find_truth(&c, &t);
         if (is_verbose()) printf("condition %.1e, truth %s\n", t.condition, t.exact ? "exact" : "dense");
         for (int e = 0; e < ENGINES; e++)
-            if (!chosen || strcmp(chosen, tw_phi_engine_name(demands[e].engine)) == 0)
-                try_engine(&c, &demands[e], &t, &tallies[e]);
+            if (wanted(demands[e].engine)) try_engine(&c, &demands[e], &t, &tallies[e]);
         phi_case_free(&c);
     }
     print_header(cases);
     bool kept = true;
-    for (int e = 0; e < ENGINES; e++) kept = settle(&demands[e], &tallies[e]) && kept;
+    for (int e = 0; e < ENGINES; e++)
+        if (wanted(demands[e].engine)) kept = settle(&demands[e], &tallies[e]) && kept;
     fflush(stdout);
     for (int e = 0; e < ENGINES; e++) free(tallies[e].ratios);
     for (int i = 0; i < PHI_CASE_NODES; i++) free(t.outputs[i]), free(t.dense[i]), free(t.trial[i]);

@@ -128,8 +128,12 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     inner.vectors = vectors;
     inner.reference[0] *= factor * pair->omega;
     inner.reference[1] *= factor;
+    int64_t budget = workspace->options.max_products;
+    if (budget <= pair->products) return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
     workspace->frame = &pair->frame;
+    workspace->options.max_products = budget - pair->products;
     status = engine->first_order(workspace, &J, &inner, statistics, error);
+    workspace->options.max_products = budget;
     workspace->frame = NULL;
     if (status == TW_OK || status == TW_ILL_CONDITIONED)
         for (int i = 0; i < request->node_count; i++) from_pair(pair, factor, request->outputs[i]);

@@ -48,7 +48,8 @@ typedef struct phi_case {
     test_matrix A, mass, damping;
     double *lumped;  /* NULL unless the mass is lumped */
     bool consistent; /* whether `mass` is used */
-    double size;     /* about |A|, or omega_max for a pair */
+    double size;     /* about |A|, or |K|^1/2 for a pair */
+    double reach;    /* time * the largest rate: what polynomial engines pay for */
     tw_operator first;
     tw_second_order second;
     tw_operator damping_operator;
