@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/conjugate_gradients.h"
+#include "linalg/dense.h"
 #include "linalg/vector.h"
 
 enum { VECTORS = 6, MAX_RAISES = 40 };
@@ -13,18 +14,33 @@ struct tw_implicit {
     tw_system *system;
     tw_linear_solver solver;
     tw_conjugate_gradients *gradients; /* of TW_LINEAR_PCG */
-    double factor_g;                   /* shift g of the factor (or preconditioner) at hand; 0: none */
-    double raised;                     /* M was replaced by (1 + raised) M in it */
+    double *dense;                     /* I - gamma J and its pivots, of first-order problems */
+    int *pivots;
+    double factor_g; /* shift g of the factor (or preconditioner) at hand; 0: none */
+    double raised;   /* M was replaced by (1 + raised) M in it */
     double *a, *v, *residual, *force, *correction, *trial;
     double *storage;
 };
 
+static tw_status create_solver(tw_implicit *implicit, tw_error *error)
+{
+    tw_system *system = implicit->system;
+    if (system->second_order && system->second.stiffness_is_general)
+        return tw_fail(error, TW_UNSUPPORTED, "implicit schemes need a symmetric tangent");
+    if (system->second_order)
+        return implicit->solver == TW_LINEAR_PCG ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
+                                                 : tw_system_need_shifted(system, error);
+    if (system->n > TW_DENSE_NEWTON_MAX)
+        return tw_fail(error, TW_UNSUPPORTED, "implicit schemes take first-order problems of at most %d unknowns",
+                       TW_DENSE_NEWTON_MAX);
+    implicit->dense = TW_NEW_ARRAY(system->n * system->n, double);
+    implicit->pivots = TW_NEW_ARRAY(system->n, int);
+    return implicit->dense && implicit->pivots ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
 tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error)
 {
     *out = NULL;
-    if (!system->second_order || system->second.stiffness_is_general)
-        return tw_fail(error, TW_UNSUPPORTED,
-                       "this implicit scheme needs a second-order problem with a symmetric tangent");
     tw_implicit *implicit = TW_NEW(tw_implicit);
     if (!implicit) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     implicit->system = system;
@@ -34,9 +50,7 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
     double **vectors[VECTORS] = {&implicit->a,     &implicit->v,          &implicit->residual,
                                  &implicit->force, &implicit->correction, &implicit->trial};
     for (int i = 0; i < VECTORS && status == TW_OK; i++) *vectors[i] = implicit->storage + i * system->n;
-    if (status == TW_OK)
-        status = solver == TW_LINEAR_PCG ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
-                                         : tw_system_need_shifted(system, error);
+    if (status == TW_OK) status = create_solver(implicit, error);
     if (status) {
         tw_implicit_free(implicit);
         return status;
@@ -50,6 +64,8 @@ void tw_implicit_free(tw_implicit *implicit)
     if (!implicit) return;
     tw_conjugate_gradients_free(implicit->gradients);
     tw_release(implicit->storage);
+    tw_release(implicit->dense);
+    tw_release(implicit->pivots);
     tw_release(implicit);
 }
 
@@ -69,7 +85,9 @@ static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
     tw_system *system = implicit->system;
     double square = 0;
     tw_status status = TW_OK;
-    if (system->second.mass) {
+    if (!system->second_order) {
+        status = tw_vector_dot(&system->first.space, x, x, &square);
+    } else if (system->second.mass) {
         status = tw_system_mass(system, x, implicit->force);
         if (status == TW_OK) status = tw_vector_dot(&system->second.space, x, implicit->force, &square);
     } else {
@@ -99,9 +117,34 @@ static tw_status factorise(tw_implicit *implicit, double g)
     return status;
 }
 
-/* Prepares M + g K at the present linearisation. */
+/* I - g J, column by column, and its LU factors. */
+static tw_status factorise_dense(tw_implicit *implicit, double g)
+{
+    tw_system *system = implicit->system;
+    int64_t n = system->n;
+    double *unit = implicit->trial;
+    tw_vector_fill(n, 0.0, unit);
+    for (int64_t j = 0; j < n; j++) {
+        double *column = implicit->dense + j * n;
+        unit[j] = 1;
+        tw_status status = tw_system_jacobian(system, unit, column);
+        unit[j] = 0;
+        if (status) return status;
+        tw_vector_scale(n, -g, column);
+        column[j] += 1;
+    }
+    system->counts->factorizations++;
+    return tw_dense_lu((int)n, implicit->dense, implicit->pivots);
+}
+
+/* Prepares M + g K, or I - g J, at the present linearisation. */
 static tw_status prepare(tw_implicit *implicit, double g)
 {
+    if (!implicit->system->second_order) {
+        tw_status made = factorise_dense(implicit, g);
+        implicit->factor_g = made == TW_OK ? g : 0;
+        return made;
+    }
     if (implicit->solver == TW_LINEAR_CHOLESKY) return factorise(implicit, g);
     tw_status status = tw_conjugate_gradients_prepare(implicit->gradients, g);
     implicit->factor_g = status == TW_OK ? g : 0;
@@ -112,6 +155,11 @@ static tw_status prepare(tw_implicit *implicit, double g)
 static tw_status solve_prepared(tw_implicit *implicit, const double *force, double *correction)
 {
     tw_system *system = implicit->system;
+    if (!system->second_order) {
+        system->counts->solves++;
+        tw_vector_copy(system->n, force, correction);
+        return tw_dense_lu_solve((int)system->n, implicit->dense, implicit->pivots, correction);
+    }
     if (implicit->solver == TW_LINEAR_PCG) return tw_conjugate_gradients_solve(implicit->gradients, force, correction);
     const tw_shifted_solver *shifted = system->pair.shifted;
     system->counts->solves++;
@@ -138,7 +186,8 @@ static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, con
     } else {
         tw_vector_fill(n, 0.0, implicit->v);
     }
-    tw_status status = tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a);
+    tw_status status = system->second_order ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
+                                            : tw_system_rhs(system, stage->t, x, implicit->a);
     if (status) return status;
     tw_vector_copy(n, stage->x_star, implicit->residual);
     tw_vector_axpy(n, stage->gamma, implicit->a, implicit->residual);
@@ -152,7 +201,7 @@ static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, doubl
     tw_system *system = implicit->system;
     double *u = system->scratch; /* (x, v), copied by linearise before anything else uses the scratch */
     tw_vector_copy(system->n, stage->x, u);
-    tw_vector_copy(system->n, implicit->v, u + system->n);
+    if (system->second_order) tw_vector_copy(system->n, implicit->v, u + system->n);
     implicit->factor_g = 0;
     tw_status status = tw_system_linearise(system, stage->t, u, NULL);
     return status ? status : prepare(implicit, g);
@@ -165,7 +214,7 @@ static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const 
 {
     tw_system *system = implicit->system;
     *merit = residual;
-    if (!tw_system_has_energy(system) || system->second.velocity_dependent) return TW_OK;
+    if (!system->second_order || !tw_system_has_energy(system) || system->second.velocity_dependent) return TW_OK;
     double *u = system->scratch, distance = 0, kinetic = 0, potential = 0;
     tw_vector_copy(system->n, x, u);
     tw_vector_fill(system->n, 0.0, u + system->n);
@@ -233,7 +282,10 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
             result->factorizations++;
             if (status) break;
         }
-        status = tw_system_mass(system, implicit->residual, implicit->force);
+        if (system->second_order)
+            status = tw_system_mass(system, implicit->residual, implicit->force);
+        else
+            tw_vector_copy(system->n, implicit->residual, implicit->force);
         if (status == TW_OK) status = solve_prepared(implicit, implicit->force, implicit->correction);
         if (status) break;
         tw_vector_scale(system->n, 1 / factor, implicit->correction);

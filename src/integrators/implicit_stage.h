@@ -1,7 +1,9 @@
-/* The nonlinear equation every implicit second-order scheme solves, by Newton's method:
+/* The nonlinear equation every implicit scheme solves, by Newton's method:
  *
- *     x = x_star + gamma a(t, x, v_star + sigma (x - x_star))
+ *     x = x_star + gamma a(t, x, v_star + sigma (x - x_star))      second order
+ *     u = u_star + gamma F(t, u)                                   first order (x stands for u; sigma, v_star unused)
  *
+ * First order: Newton's matrix I - gamma J by dense LU, up to TW_DENSE_NEWTON_MAX unknowns. Second order:
  * Newton's matrix is M + gamma K + gamma sigma D with D = alpha M + beta K (any other damping is left to the
  * iteration): that is (1 + gamma sigma alpha) (M + g K), g = gamma (1 + sigma beta) / (1 + gamma sigma alpha). A matrix
  * that is not positive definite gets the diagonal raised until it is (Hessian correction). */
@@ -9,6 +11,8 @@
 #define TW_INTEGRATORS_IMPLICIT_STAGE_H
 
 #include "integrators/system.h"
+
+enum { TW_DENSE_NEWTON_MAX = 2000 };
 
 typedef struct tw_implicit tw_implicit;
 

@@ -1,5 +1,105 @@
-#include "integrators/integrator_internal.h"
+/* Newmark's method and the generalized-alpha method (Chung & Hulbert 1993), one formula:
+ *
+ *   (1 - am) A_{n+1} + am A_n = a(t_{n+1-af}, X, V),   X = (1 - af) x_{n+1} + af x_n,  V likewise
+ *   x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}],   v_{n+1} = v_n + h [(1 - c) A_n + c A_{n+1}]
+ * Newmark, average acceleration: am = af = 0, b = 1/4, c = 1/2. generalized-alpha with spectral radius r at infinity:
+ *   am = (2r - 1)/(r + 1), af = r/(r + 1), c = 1/2 - am + af, b = (1 - am + af)^2 / 4.
+ * The stage is X = X* + G a with G = (1 - af) h^2 b / (1 - am), and V = V* + S a with S = (1 - af) h c / (1 - am). */
+#include "base/fail.h"
+#include "integrators/implicit_scheme.h"
+#include "linalg/vector.h"
 
-const tw_scheme_table tw_scheme_newmark = {0};
+typedef struct alpha_parameters {
+    double am, af, b, c;
+} alpha_parameters;
 
-const tw_scheme_table tw_scheme_generalized_alpha = {0};
+/* History: A_n (N entries), then whether it is known. */
+static double *known_of(const tw_integrator *integrator)
+{
+    const tw_implicit_memory *memory = integrator->memory;
+    return memory->history + integrator->system.n;
+}
+
+static tw_status alpha_reserve(tw_integrator *integrator, tw_error *error)
+{
+    if (!integrator->system.second_order)
+        return tw_fail(error, TW_UNSUPPORTED, "%s needs a second-order problem",
+                       tw_scheme_name(integrator->options.scheme));
+    return tw_implicit_memory_reserve(integrator, (size_t)integrator->system.n + 1, error);
+}
+
+static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory *memory)
+{
+    double *known = known_of(integrator);
+    if (*known != 0 && !integrator->doubles) return TW_OK;
+    int64_t n = integrator->system.n;
+    tw_status status =
+        tw_system_acceleration(&integrator->system, integrator->t, integrator->u, integrator->u + n, memory->history);
+    *known = status == TW_OK;
+    return status;
+}
+
+static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parameters p, tw_error *error)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    tw_status status = need_acceleration(integrator, memory);
+    if (status) return status;
+    int64_t n = integrator->system.n;
+    const double *x = integrator->u, *v = x + n, *A = memory->history;
+    double share = 1 - p.af, carry = p.am / (1 - p.am);
+    double G = share * h * h * p.b / (1 - p.am), S = share * h * p.c / (1 - p.am);
+    tw_vector_copy(n, x, memory->x_star);
+    tw_vector_axpy(n, share * h, v, memory->x_star);
+    tw_vector_axpy(n, share * h * h * (0.5 - p.b - p.b * carry), A, memory->x_star);
+    tw_vector_copy(n, v, memory->v_star);
+    tw_vector_axpy(n, share * h * (1 - p.c - p.c * carry), A, memory->v_star);
+    tw_vector_copy(n, memory->x_star, memory->x);
+    tw_vector_axpy(n, G, A, memory->x);
+    status = tw_implicit_memory_solve(integrator, integrator->t + share * h, G, S / G, error);
+    if (status) return status;
+    double *A_new = memory->work, *x_new = integrator->u_new, *v_new = x_new + n;
+    tw_vector_copy(n, memory->x, A_new); /* a = (X - X*) / G, then A_{n+1} */
+    tw_vector_axpby(n, -1 / G, memory->x_star, 1 / G, A_new);
+    tw_vector_axpby(n, -carry, A, 1 / (1 - p.am), A_new);
+    tw_vector_copy(n, x, x_new);
+    tw_vector_axpy(n, h, v, x_new);
+    tw_vector_axpy(n, h * h * (0.5 - p.b), A, x_new);
+    tw_vector_axpy(n, h * h * p.b, A_new, x_new);
+    tw_vector_copy(n, v, v_new);
+    tw_vector_axpy(n, h * (1 - p.c), A, v_new);
+    tw_vector_axpy(n, h * p.c, A_new, v_new);
+    return TW_OK;
+}
+
+static tw_status newmark_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    return alpha_attempt(integrator, h, (alpha_parameters){0, 0, 0.25, 0.5}, error);
+}
+
+static tw_status generalized_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    double r = integrator->options.spectral_radius, am = (2 * r - 1) / (r + 1), af = r / (r + 1);
+    alpha_parameters p = {am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
+    return alpha_attempt(integrator, h, p, error);
+}
+
+static void alpha_accepted(tw_integrator *integrator, double h)
+{
+    (void)h;
+    tw_implicit_memory *memory = integrator->memory;
+    tw_vector_copy(integrator->system.n, memory->work, memory->history);
+}
+
+const tw_scheme_table tw_scheme_newmark = {.reserve = alpha_reserve,
+                                           .release = tw_implicit_memory_release,
+                                           .reset = tw_implicit_memory_reset,
+                                           .attempt = newmark_attempt,
+                                           .accepted = alpha_accepted,
+                                           .history = tw_implicit_memory_history};
+
+const tw_scheme_table tw_scheme_generalized_alpha = {.reserve = alpha_reserve,
+                                                     .release = tw_implicit_memory_release,
+                                                     .reset = tw_implicit_memory_reset,
+                                                     .attempt = generalized_attempt,
+                                                     .accepted = alpha_accepted,
+                                                     .history = tw_implicit_memory_history};

@@ -80,6 +80,22 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
     return info == 0 ? TW_OK : TW_SINGULAR;
 }
 
+tw_status tw_dense_lu(int n, double *A, int *pivots)
+{
+    if (n <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+    lapack_int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, n, pivots);
+    return info == 0 ? TW_OK : TW_SINGULAR;
+}
+
+tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *b)
+{
+    if (n <= 0) return TW_OK;
+    lapack_int info = LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, LU, n, pivots, b, n);
+    return info == 0 ? TW_OK : TW_INTERNAL;
+}
+
 tw_status tw_dense_cholesky(int n, double *A)
 {
     if (n <= 0) return TW_OK;

@@ -29,6 +29,10 @@ void tw_dense_multiply(int n, double alpha, const double *A, const double *B, do
 /* Solves A X = B by LU with partial pivoting; A destroyed, B (n x columns) becomes X. */
 tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
 
+/* P A = L U in place; and the solution of A x = b, b in place, from it. */
+tw_status tw_dense_lu(int n, double *A, int *pivots);
+tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *b);
+
 /* A = L L^T, lower triangle overwritten by L. TW_NOT_POSITIVE_DEFINITE if it is not. */
 tw_status tw_dense_cholesky(int n, double *A);
 

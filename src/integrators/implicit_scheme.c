@@ -1,0 +1,93 @@
+#include "integrators/implicit_scheme.h"
+
+#include <math.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "linalg/vector.h"
+
+tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count, tw_error *error)
+{
+    tw_implicit_memory *memory = integrator->memory = TW_NEW(tw_implicit_memory);
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    size_t size = (size_t)integrator->system.size;
+    memory->history_count = history_count;
+    memory->storage = tw_allocate_zeroed(4 * size + history_count, sizeof(double));
+    if (!memory->storage) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    memory->x_star = memory->storage;
+    memory->v_star = memory->storage + size;
+    memory->x = memory->storage + 2 * size;
+    memory->work = memory->storage + 3 * size;
+    memory->history = memory->storage + 4 * size;
+    return tw_implicit_create(&integrator->system, integrator->options.linear_solver, &memory->implicit, error);
+}
+
+void tw_implicit_memory_release(tw_integrator *integrator)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    if (!memory) return;
+    tw_implicit_free(memory->implicit);
+    tw_release(memory->storage);
+    tw_release(memory);
+    integrator->memory = NULL;
+}
+
+size_t tw_implicit_memory_history(tw_integrator *integrator, double **values)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    *values = memory->history;
+    return memory->history_count;
+}
+
+void tw_implicit_memory_reset(tw_integrator *integrator)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    tw_implicit_reset(memory->implicit);
+    for (size_t i = 0; i < memory->history_count; i++) memory->history[i] = 0;
+}
+
+/* Newton's corrections are measured by the way from u_n to x_star, and by 1e-6 of the state where there is none. */
+static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory, double *scale)
+{
+    tw_space space = integrator->system.jacobian.space;
+    space.local_size = integrator->system.n;
+    double way = 0, size = 0;
+    tw_vector_copy(space.local_size, memory->x_star, memory->work);
+    tw_vector_axpy(space.local_size, -1.0, integrator->u, memory->work);
+    tw_status status = tw_vector_norm(&space, memory->work, &way);
+    if (status == TW_OK) status = tw_vector_norm(&space, integrator->u, &size);
+    *scale = way + 1e-6 * size + 1e-300;
+    return status;
+}
+
+tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma, tw_error *error)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    const tw_system *system = &integrator->system;
+    double scale = 0;
+    tw_status status = stage_scale(integrator, memory, &scale);
+    if (status) return status;
+    tw_stage stage = {.t = t,
+                      .gamma = gamma,
+                      .sigma = sigma,
+                      .x_star = memory->x_star,
+                      .v_star = system->second_order && system->second.velocity_dependent ? memory->v_star : NULL,
+                      .x = memory->x,
+                      .scale = scale,
+                      .tolerance = integrator->options.newton_tolerance,
+                      .max_iterations = integrator->options.newton_iterations,
+                      .max_factorizations = integrator->options.newton_iterations,
+                      .reuse = integrator->options.reuse_factor};
+    tw_stage_result result;
+    tw_vector_copy(system->n, memory->x, memory->work);
+    status = tw_implicit_solve(memory->implicit, &stage, &result);
+    if (status != TW_OK && status != TW_OUT_OF_MEMORY) {
+        tw_vector_copy(system->n, memory->work, memory->x);
+        tw_implicit_reset(memory->implicit);
+        stage.line_search = true;
+        stage.max_iterations *= 4;
+        status = tw_implicit_solve(memory->implicit, &stage, &result);
+    }
+    integrator->newton_failed = status != TW_OK;
+    return status ? tw_fail(error, status, "Newton's method: %s", tw_status_text(status)) : TW_OK;
+}

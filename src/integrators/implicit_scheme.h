@@ -1,0 +1,28 @@
+/* What the implicit schemes share: a stage solver, a few vectors, and a stage equation solved robustly. */
+#ifndef TW_INTEGRATORS_IMPLICIT_SCHEME_H
+#define TW_INTEGRATORS_IMPLICIT_SCHEME_H
+
+#include "integrators/implicit_stage.h"
+#include "integrators/integrator_internal.h"
+
+typedef struct tw_implicit_memory {
+    tw_implicit *implicit;
+    double *x_star, *v_star, *x, *work; /* size entries each */
+    double *history;                    /* `history_count` doubles that travel through serialise */
+    size_t history_count;
+    double *storage;
+} tw_implicit_memory;
+
+/* Allocates; `history_count` doubles of history, zeroed. */
+tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count, tw_error *error);
+void tw_implicit_memory_release(tw_integrator *integrator);
+size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
+/* Forgets factor and history. */
+void tw_implicit_memory_reset(tw_integrator *integrator);
+
+/* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u = u_star + gamma F),
+ * starting from what memory->x holds: plain Newton first, then with line search. Marks Newton's failure for the
+ * statistics. */
+tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma, tw_error *error);
+
+#endif
