@@ -13,7 +13,7 @@
 #include "problems/spring_network.h"
 #include "problems/verlet_driver.h"
 #include "support/random.h"
-#include "support/reference.h"
+#include "support/reference_state.h"
 #include "support/run_suite.h"
 
 static double *vector(int64_t n)
@@ -379,7 +379,7 @@ START_TEST(fput_reaches_the_independent_reference)
     ck_assert_ptr_nonnull(chain);
     problem p = link_chain_problem(chain);
     double state[12], reference[12];
-    ck_assert(test_reference_read("fput_T1.txt", 6, 2, reference));
+    ck_assert(reference_read("fput_T1.txt", 6, 2, reference));
     extrapolated_verlet(&p, chain->initial_x, chain->initial_v, 1, 20000, state);
     for (int i = 0; i < 6; i++) {
         ck_assert_double_eq_tol(state[i], reference[2 * i], 1e-12);
@@ -389,7 +389,7 @@ START_TEST(fput_reaches_the_independent_reference)
     /* The committed T = 100 has the initial energy to rounding. */
     chain = fput_create(3, 100);
     p = link_chain_problem(chain);
-    ck_assert(test_reference_read("fput_T100.txt", 6, 2, reference));
+    ck_assert(reference_read("fput_T100.txt", 6, 2, reference));
     for (int i = 0; i < 6; i++) state[i] = reference[2 * i], state[6 + i] = reference[2 * i + 1];
     ck_assert_double_eq_tol(problem_energy(&p, state, state + 6), 2.500300005, 1e-13);
     link_chain_free(chain);
@@ -402,7 +402,7 @@ START_TEST(rope_reaches_the_independent_reference)
     ck_assert_int_eq(rope_create(1e4, &rope), TW_OK);
     problem p = spring_network_problem(rope);
     double state[60], reference[60];
-    ck_assert(test_reference_read("rope_k4_T0.4.txt", 10, 6, reference));
+    ck_assert(reference_read("rope_k4_T0.4.txt", 10, 6, reference));
     extrapolated_verlet(&p, rope->initial, NULL, 0.4, 20000, state);
     for (int i = 0; i < 30; i++) {
         ck_assert_double_eq_tol(state[i], reference[i / 3 * 6 + i % 3], 1e-11);
@@ -444,7 +444,7 @@ static double fput_error_of_exprb42(int64_t steps, const double reference[12])
 START_TEST(exprb42_has_order_four)
 {
     double reference[12];
-    ck_assert(test_reference_read("fput_T1.txt", 6, 2, reference));
+    ck_assert(reference_read("fput_T1.txt", 6, 2, reference));
     double coarse = fput_error_of_exprb42(100, reference), fine = fput_error_of_exprb42(200, reference);
     double finest = fput_error_of_exprb42(400, reference);
     ck_assert_double_ge(log2(coarse / fine), 3.8);
