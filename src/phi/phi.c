@@ -118,6 +118,7 @@ tw_status tw_phi_workspace_set_options(tw_phi_workspace *workspace, const tw_phi
     tw_status status = check_options(options, NULL);
     if (status) return status;
     if (engines[options->engine]->reserve && !reserves(&workspace->limits, options->engine)) return TW_UNSUPPORTED;
+    if (options->engine == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) return TW_UNSUPPORTED; /* too large */
     workspace->options = *options;
     return TW_OK;
 }
