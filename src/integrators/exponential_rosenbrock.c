@@ -4,6 +4,9 @@
  *   D_i = F(t_n + c_i h, U_i) - F_n - J (U_i - u_n) - c_i h F_t          (Luan & Michels 2022, 3.11)
  *   u_{n+1} = u_n + h phi_1(hJ) F_n + h^2 phi_2(hJ) F_t + h sum_i b_i(hJ) D_i
  *
+ * etdrk4 (Krogstad's tableau) is the same stepper with J held fixed since the start: its linear part, or the problem's
+ * own.
+ *
  * D_i = (0, d_i) for second-order problems: one start vector each. The bases of (F_n, F_t) and of the D_i are kept for
  * the stages, the step, the estimate, dense output and a retried smaller step. */
 #include <math.h>
@@ -14,7 +17,13 @@
 #include "integrators/propagator.h"
 #include "linalg/vector.h"
 
-enum { MAX_REMAINDERS = TW_TABLEAU_MAX_STAGES + 1, SLOT_SLOPE = 0, SLOT_REMAINDER = 1, SLOT_COUNT = 3 };
+enum {
+    MAX_REMAINDERS = TW_TABLEAU_MAX_STAGES + 1,
+    SLOT_SLOPE = 0,
+    SLOT_REMAINDER = 1,
+    SLOT_ESTIMATE = 3,
+    SLOT_COUNT = 5
+};
 
 typedef struct rosenbrock_memory {
     tw_tableau tableau;
@@ -26,9 +35,26 @@ typedef struct rosenbrock_memory {
     double *stage, *F_stage, *F_t, *work;
     double step_size[2]; /* norms of the linear part of the step: what tolerances refer to */
     bool linearised;     /* J, F_t belong to the current t, u */
+    bool fixed;          /* J is fixed at the start; all of the time dependence is in the remainders */
+    double *fixed_point; /* u there, t, and whether it is known: the history of such a run */
     bool slope_kept;     /* slot SLOT_SLOPE holds the basis of the current F, F_t */
     double *storage;
 } rosenbrock_memory;
+
+/* Krogstad 2005: classical, not stiff, order four; not among the Rosenbrock tableaux because J is not F'(u_n). */
+static const tw_tableau krogstad = {.name = "etdrk4",
+                                    .order = 4,
+                                    .stages = 3,
+                                    .c = {0.5, 0.5, 1},
+                                    .term_count = 8,
+                                    .terms = {{1, 0, 2, 0.5, 1},
+                                              {2, 1, 2, 1, 2},
+                                              {TW_ROW_STEP, 0, 2, 1, 2},
+                                              {TW_ROW_STEP, 0, 3, 1, -4},
+                                              {TW_ROW_STEP, 1, 2, 1, 2},
+                                              {TW_ROW_STEP, 1, 3, 1, -4},
+                                              {TW_ROW_STEP, 2, 2, 1, -1},
+                                              {TW_ROW_STEP, 2, 3, 1, 4}}};
 
 static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out, tw_error *error)
 {
@@ -39,7 +65,7 @@ static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out
     }
     if (options->scheme == TW_SCHEME_PEXPRB43)
         return tw_tableau_pexprb43(options->nodes[0], options->nodes[1], out, error);
-    *out = *tw_tableau_by_name(tw_scheme_name(options->scheme));
+    *out = options->scheme == TW_SCHEME_ETDRK4 ? krogstad : *tw_tableau_by_name(tw_scheme_name(options->scheme));
     return TW_OK;
 }
 
@@ -55,7 +81,7 @@ static double amplification_of(const tw_tableau *tableau)
 static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
 {
     size_t size = (size_t)integrator->system.size, rows = (size_t)memory->rows;
-    memory->storage = TW_NEW_ARRAY((2 * rows + 4) * size, double);
+    memory->storage = tw_allocate_zeroed((2 * rows + 5) * size + 2, sizeof(double));
     if (!memory->storage) return TW_OUT_OF_MEMORY;
     double *cursor = memory->storage;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->linear[i] = cursor;
@@ -64,6 +90,7 @@ static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
     memory->F_stage = cursor + size;
     memory->F_t = cursor + 2 * size;
     memory->work = cursor + 3 * size;
+    memory->fixed_point = cursor + 4 * size;
     return TW_OK;
 }
 
@@ -74,12 +101,15 @@ static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
     tw_status status = choose_tableau(integrator, &memory->tableau, error);
     if (status) return status;
     memory->rows = memory->tableau.stages + 1;
+    memory->fixed = integrator->options.scheme == TW_SCHEME_ETDRK4;
+    if (memory->fixed) tw_system_use_linear_part(&integrator->system);
     memory->amplification = amplification_of(&memory->tableau);
     integrator->order = memory->tableau.order;
     integrator->error_order = memory->tableau.error_order;
     if (allocate(integrator, memory) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_phi_engine engine = integrator->options.phi.engine;
-    if (engine == TW_PHI_SHIFT_INVERT || (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix)) {
+    if (engine == TW_PHI_SHIFT_INVERT ||
+        (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix && !integrator->system.linear_part)) {
         status = tw_system_need_shifted(&integrator->system, error);
         if (status) return status;
     }
@@ -100,16 +130,43 @@ static void rosenbrock_reset(tw_integrator *integrator)
 {
     rosenbrock_memory *memory = integrator->memory;
     memory->linearised = memory->slope_kept = false;
+    memory->fixed_point[integrator->system.size + 1] = 0;
+}
+
+/* Whether F_t is part of the model. */
+static bool uses_time_derivative(const tw_integrator *integrator)
+{
+    const rosenbrock_memory *memory = integrator->memory;
+    return !memory->fixed && !tw_system_is_autonomous(&integrator->system);
+}
+
+/* J at the start, or at the point that came through restore. */
+static tw_status linearise_once(tw_integrator *integrator, rosenbrock_memory *memory)
+{
+    tw_system *system = &integrator->system;
+    double *point = memory->fixed_point, *numbers = point + system->size;
+    memory->slope_kept = false;
+    if (memory->linearised) return TW_OK;
+    if (numbers[1] == 0) {
+        tw_vector_copy(system->size, integrator->u, point);
+        numbers[0] = integrator->t;
+        numbers[1] = 1;
+    }
+    tw_status status = tw_system_linearise(system, numbers[0], point, NULL);
+    if (status == TW_OK && system->pair.shifted) status = tw_system_assemble(system);
+    memory->linearised = status == TW_OK;
+    return status;
 }
 
 static tw_status linearise(tw_integrator *integrator, rosenbrock_memory *memory)
 {
+    if (memory->fixed) return linearise_once(integrator, memory);
     if (integrator->retry && memory->linearised) return TW_OK;
     tw_system *system = &integrator->system;
     memory->slope_kept = false;
     tw_status status = tw_system_linearise(system, integrator->t, integrator->u, integrator->F);
     if (status == TW_OK && system->pair.shifted) status = tw_system_assemble(system);
-    if (status == TW_OK && !tw_system_is_autonomous(system))
+    if (status == TW_OK && uses_time_derivative(integrator))
         status = tw_system_time_derivative(system, integrator->t, integrator->u, memory->F_t);
     memory->linearised = status == TW_OK;
     return status;
@@ -120,7 +177,7 @@ static void add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int
 {
     double t = theta * sum->h;
     tw_phi_sum_add(sum, row, 0, 1, theta, t);
-    if (!tw_system_is_autonomous(&integrator->system)) tw_phi_sum_add(sum, row, 1, 2, theta, t * t);
+    if (uses_time_derivative(integrator)) tw_phi_sum_add(sum, row, 1, 2, theta, t * t);
 }
 
 static tw_phi_sum linear_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h,
@@ -128,7 +185,7 @@ static tw_phi_sum linear_sum(const tw_integrator *integrator, const rosenbrock_m
 {
     const tw_system *system = &integrator->system;
     tw_phi_sum sum = {.h = h,
-                      .source_count = tw_system_is_autonomous(system) ? 1 : 2,
+                      .source_count = uses_time_derivative(integrator) ? 2 : 1,
                       .source = {F, system->second_order ? memory->F_t + system->n : memory->F_t},
                       .force_only = {false, system->second_order},
                       .tolerance = integrator->options.phi.tolerance / memory->amplification,
@@ -210,7 +267,7 @@ static tw_status find_remainder(tw_integrator *integrator, rosenbrock_memory *me
     tw_vector_copy(n, F_state + offset, remainder);
     tw_vector_axpy(n, -1.0, integrator->F + offset, remainder);
     tw_vector_axpy(n, -1.0, product + offset, remainder);
-    if (!tw_system_is_autonomous(system)) tw_vector_axpy(n, -c * h, memory->F_t + offset, remainder);
+    if (uses_time_derivative(integrator)) tw_vector_axpy(n, -c * h, memory->F_t + offset, remainder);
     return TW_OK;
 }
 
@@ -265,7 +322,7 @@ static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, 
     tw_phi_sum sum = remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
     sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
     sum.reference[0][0] = sum.reference[0][1] = 0; /* ... but three digits of it, not of the step */
-    sum.slot = SLOT_COUNT - 1;
+    sum.slot = SLOT_ESTIMATE;
     status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     integrator->has_error = status == TW_OK;
     return status;
@@ -312,7 +369,15 @@ static tw_status rosenbrock_interpolate(tw_integrator *integrator, double theta,
 static void rosenbrock_accepted(tw_integrator *integrator, double h)
 {
     (void)h;
-    ((rosenbrock_memory *)integrator->memory)->linearised = false;
+    rosenbrock_memory *memory = integrator->memory;
+    if (!memory->fixed) memory->linearised = false;
+}
+
+static size_t rosenbrock_history(tw_integrator *integrator, double **values)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    *values = memory->fixed_point;
+    return memory->fixed ? (size_t)integrator->system.size + 2 : 0;
 }
 
 const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
@@ -321,4 +386,5 @@ const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
                                               .attempt = rosenbrock_attempt,
                                               .accepted = rosenbrock_accepted,
                                               .interpolate = rosenbrock_interpolate,
+                                              .history = rosenbrock_history,
                                               .uses_rhs = true};

@@ -130,6 +130,7 @@ static tw_status stiffness_callback(void *context, int count, const double *in, 
 tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out)
 {
     system->counts->stiffness_products += count;
+    if (system->linear_part) return system->second.apply_linear_part(system->second.context, count, in, out);
     if (system->second.apply_stiffness) return system->second.apply_stiffness(system->second.context, count, in, out);
     if (system->second.stiffness_matrix) {
         tw_status status = tw_system_assemble(system);
@@ -259,9 +260,16 @@ tw_status tw_system_assemble(tw_system *system)
     return status;
 }
 
+void tw_system_use_linear_part(tw_system *system)
+{
+    system->linear_part = system->second_order && system->second.apply_linear_part != NULL;
+}
+
 tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
 {
     if (system->shifted) return TW_OK;
+    if (system->linear_part)
+        return tw_fail(error, TW_UNSUPPORTED, "the linear part is given as a product only: it cannot be factorised");
     if (!system->second_order || !system->second.stiffness_matrix)
         return tw_fail(error, TW_UNSUPPORTED, "the problem gives no stiffness_matrix, which a factorisation needs");
     if (system->second.mass && !system->second.mass_matrix)
