@@ -9,6 +9,8 @@
 /* What is left of L v after orthogonalisation is rounding if it is below this share of L v. Relative, never absolute.
  */
 static const double BREAKDOWN = 64 * DBL_EPSILON;
+/* The same for a vector of another inner product: it and its dual are updated apart, and drift apart. */
+static const double METRIC_NOISE = 1024 * DBL_EPSILON;
 /* Orthogonalise again when this much was lost. All vectors: "twice is enough". A window only needs its own few. */
 static const double REPEAT_FULL = 0.7, REPEAT_WINDOW = 0.25;
 
@@ -153,7 +155,7 @@ static tw_status noise_of(const tw_arnoldi *a, int j, double *noise)
     *noise = 0;
     if (!a->metric) return TW_OK;
     tw_status status = tw_vector_dot(&a->op->space, vector_of(a, j), vector_of(a, j), noise);
-    *noise *= BREAKDOWN * BREAKDOWN;
+    *noise *= METRIC_NOISE * METRIC_NOISE;
     return status;
 }
 

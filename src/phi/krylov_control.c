@@ -14,6 +14,8 @@ void tw_krylov_control_begin(tw_krylov_control *c, double tau)
     c->order = 1;
     c->rate = 2;
     c->order_is_default = c->rate_is_default = true;
+    c->stretches = 0;
+    c->certain = 0;
 }
 
 /* The error behaves like tau^order and like rate^-m: both are measured when a rejection changed just one of them. */
@@ -50,12 +52,38 @@ static int clamp_dimension(const tw_krylov_control *c, double wanted)
     return (int)fmax(c->min_dimension, fmin(c->max_dimension, m));
 }
 
+enum { MOST_STRETCHES = 3 };
+
+/* Whether to try a longer substep with the same basis although this one is good. */
+static bool stretch(tw_krylov_control *c, const tw_krylov_trial *trial, double omega)
+{
+    if (c->rejections == 0 || c->stretches >= MOST_STRETCHES || c->tau == c->certain || !(c->old_tau > c->tau))
+        return false;
+    double order = log(c->old_omega / omega) / log(c->old_tau / c->tau);
+    double longer = fmin(trial->remaining, c->tau * pow(c->method->aim_at_limit / omega, 1 / order));
+    longer = fmin(longer, 0.5 * (c->tau + c->old_tau));
+    if (!(longer > 1.1 * c->tau)) return false;
+    c->certain = c->tau;
+    c->tau = longer;
+    c->stretches++;
+    c->rejections++;
+    return true;
+}
+
 bool tw_krylov_control_judge(tw_krylov_control *c, const tw_krylov_trial *trial)
 {
     const tw_krylov_method *method = c->method;
     double omega = fmin(fmax(trial->omega, 1e-100), 1e100), tau = c->tau, tau_new = tau;
     bool accepted = omega <= method->accept, at_limit = trial->exhausted || trial->dimension >= c->max_dimension;
     int m_new = c->m;
+    if (accepted && at_limit && stretch(c, trial, omega)) return false;
+    if (!accepted && c->certain > 0) {
+        c->old_tau = c->tau;
+        c->old_omega = omega;
+        c->tau = c->certain;
+        c->rejections++;
+        return false;
+    }
     measure(c, trial, omega);
     double tau_best = tau * pow(method->aim / omega, 1 / c->order);
     double m_best = fmax(1, ceil(trial->dimension + log(omega / method->aim) / log(c->rate)));
@@ -77,12 +105,19 @@ bool tw_krylov_control_judge(tw_krylov_control *c, const tw_krylov_trial *trial)
     c->tau = fmax(tau / 5, fmin(method->most_growth * tau, tau_new));
     c->m = m_new;
     c->rejections = accepted ? 0 : c->rejections + 1;
+    if (accepted) {
+        c->stretches = 0;
+        c->certain = 0;
+    }
     return accepted;
 }
 
 void tw_krylov_control_shrink(tw_krylov_control *c, double factor)
 {
     c->old_m = -1;
+    c->old_tau = NAN;
+    c->certain = 0;
+    c->stretches = MOST_STRETCHES;
     c->tau *= factor;
     c->rejections++;
 }

@@ -32,6 +32,8 @@ typedef struct tw_krylov_control {
     double old_tau, old_omega, order, rate;
     int old_m;
     bool order_is_default, rate_is_default;
+    int stretches;  /* of this substep */
+    double certain; /* a tau known to be acceptable, 0 if none */
 } tw_krylov_control;
 
 /* What a trial of (tau, m) showed. */
@@ -45,7 +47,9 @@ typedef struct tw_krylov_trial {
 
 void tw_krylov_control_begin(tw_krylov_control *control, double tau);
 
-/* Whether the trial is accepted; sets tau and m for what comes next either way. */
+/* Whether the trial is accepted; sets tau and m for what comes next either way. A basis at its largest dimension is
+ * dear and a trial of tau cheap: a substep that was shrunk too far is stretched again (that counts as a rejection too).
+ */
 bool tw_krylov_control_judge(tw_krylov_control *control, const tw_krylov_trial *trial);
 
 /* Rejects without an estimate: tau *= factor. */

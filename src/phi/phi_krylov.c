@@ -193,7 +193,7 @@ static void finish_outputs(const evaluation *e, int64_t n)
 static tw_status evaluate(evaluation *e, const tw_space *space)
 {
     double promised = e->workspace->options.tolerance, truncation = 0, total = 0;
-    e->tolerance = promised;
+    e->tolerance = 0.5 * promised;
     for (int repeat = 0; repeat < MOST_REPEATS; repeat++) {
         tw_status status = run_sweeps(e, space->local_size);
         if (status == TW_OK) status = weigh_errors(e, space, &truncation, &total);

@@ -12,6 +12,11 @@ static const double LARGEST = 1e280;
 /* Coefficients may exceed the solution by this factor before the cancellation among them counts as rounding. */
 static const double CANCELLATION = 8;
 
+/* Errors on the way, per block. */
+typedef struct account {
+    double error[2], rounding[2]; /* by truncation, by rounding */
+} account;
+
 typedef struct stepper {
     const tw_phi_workspace *workspace;
     const tw_krylov_method *method;
@@ -28,13 +33,16 @@ typedef struct stepper {
     double beta;                           /* norm of the start vector of the basis */
     double column_sizes[2];                /* of the augmented columns, times their factor */
     double terms[TW_PHI_MAX_ORDER + 1][2]; /* norms of w_j, per block */
+    double amplified[TW_PHI_MAX_NODES];    /* growth of this substep's error until node i */
     bool candidate_is_ready;
     int rounding_rejections;
 
-    double size[2];     /* largest |u| so far, per block */
-    double error[2];    /* accumulated truncation error */
-    double rounding[2]; /* accumulated rounding error */
-    double scale[2];    /* to which they related at the last substep */
+    double size[2];                     /* largest |u| so far, per block */
+    double scale[2];                    /* to which the tolerance related at the last substep */
+    account least;                      /* errors that grow as the solution does */
+    account step_by_step;               /* errors that grow by the most that each substep allows */
+    account foreseen[TW_PHI_MAX_NODES]; /* errors at node i, grown as each basis foresees it */
+    double growth;                      /* most growth of an error during this substep */
 } stepper;
 
 /* What one trial of tau is expected to leave in u, per block. */
@@ -165,15 +173,19 @@ static void estimate_rounding(const stepper *s, double tau, const double scale[2
     double sensitivity = usual > 0 ? fmax(1, s->beta * p->perturbation / usual) : 1;
     double coefficients = fmax(0, s->beta * p->growth - CANCELLATION * fmax(whole, initial));
     for (int b = 0; b < 2; b++) {
-        e->floor[b] = DBL_EPSILON * (1 + T) * fmax(scale[b] * sensitivity, p->amplification * s->scale[b]);
-        e->excess[b] = DBL_EPSILON * (coefficients + fmax(0, polynomial[b] - CANCELLATION * scale[b]));
+        double cancelled = coefficients + fmax(0, polynomial[b] - CANCELLATION * scale[b]);
+        double disturbed =
+            fmax((sensitivity - 1) * scale[b], p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
+        e->floor[b] = DBL_EPSILON * (1 + T) * scale[b];
+        e->excess[b] = DBL_EPSILON * (cancelled + (1 + T) * fmax(0, disturbed));
     }
     if (!s->workspace->frame) {
         e->floor[1] = e->excess[1] = 0;
         return;
     }
-    e->floor[0] += DBL_EPSILON * fmin(T, 1) * scale[1];
-    e->floor[1] += DBL_EPSILON * T * scale[0];
+    /* A part that is exactly zero is so by structure, and nothing was rounded there. */
+    if (scale[0] > 0) e->floor[0] += DBL_EPSILON * fmin(T, 1) * scale[1];
+    if (scale[1] > 0) e->floor[1] += DBL_EPSILON * T * scale[0];
 }
 
 static tw_status estimate_truncation(const stepper *s, estimate *e)
@@ -260,25 +272,47 @@ static bool cancels_too_much(const stepper *s, const estimate *e, double tau, co
     return false;
 }
 
-/* error <- error * (growth of the solution) + what this substep adds; the same for rounding. */
-static void accumulate(const stepper *s, const estimate *e, const double scale[2], double error[2], double rounding[2])
+/* What a substep adds to an account whose content it multiplies by `growth`. */
+static void charge(account *a, const estimate *e, double growth, double amplified)
 {
     for (int b = 0; b < 2; b++) {
-        double growth = fmax(s->memory->projection.amplification, s->scale[b] > 0 ? scale[b] / s->scale[b] : 1);
         bool is_rounding = e->truncation[b] <= e->floor[b];
-        error[b] = s->error[b] * growth + (is_rounding ? 0 : e->truncation[b]);
-        rounding[b] = s->rounding[b] * growth + e->floor[b] + e->excess[b];
+        a->error[b] = a->error[b] * growth + amplified * (is_rounding ? 0 : e->truncation[b]);
+        a->rounding[b] = a->rounding[b] * growth + amplified * (e->floor[b] + e->excess[b]);
     }
 }
 
-static void emit(stepper *s, const double *u, const double error[2], const double rounding[2])
+/* Errors grow at least as the solution does. */
+static account following_solution(const stepper *s, const estimate *e, const double scale[2])
+{
+    account result = s->least;
+    double growth = 1;
+    for (int b = 0; b < 2; b++)
+        if (s->scale[b] > 0) growth = fmax(growth, scale[b] / s->scale[b]);
+    charge(&result, e, growth, 1);
+    return result;
+}
+
+/* Output i = next: of the two upper accounts, which err in different ways, the smaller one, but not below `least`. */
+static void emit(stepper *s, const double *u, const account *least, const account *step_by_step)
 {
     int i = s->next++;
+    const account *at_once = &s->foreseen[i];
     tw_vector_axpy(s->n, s->sweep->weights[i], u, s->sweep->outputs[i]);
     for (int b = 0; b < 2; b++) {
-        s->sweep->errors[i][b] = error[b];
-        s->sweep->rounding[i][b] = rounding[b];
+        double error = fmin(at_once->error[b], step_by_step->error[b]);
+        double rounding = fmin(at_once->rounding[b], step_by_step->rounding[b]);
+        s->sweep->errors[i][b] = fmax(error, least->error[b]);
+        s->sweep->rounding[i][b] = fmax(rounding, least->rounding[b]);
     }
+}
+
+/* How far an error of this substep will have grown at the nodes that follow. */
+static void foresee(stepper *s, double tau)
+{
+    s->growth = s->memory->projection.forward[TW_PROJECTION_SAMPLES];
+    for (int i = s->next; i < s->sweep->node_count; i++)
+        s->amplified[i] = tw_projection_amplification(&s->memory->projection, s->sweep->nodes[i] - s->time - tau);
 }
 
 /* Outputs strictly inside the substep come from the same basis. *omega > accept tells that one of them is not yet good
@@ -287,7 +321,8 @@ static tw_status emit_inside(stepper *s, double tau, double *omega)
 {
     tw_status status = TW_OK;
     while (s->next < s->sweep->node_count && s->sweep->nodes[s->next] < s->time + tau) {
-        double inside = s->sweep->nodes[s->next] - s->time, scale[2], error[2], rounding[2], norms[2];
+        double inside = s->sweep->nodes[s->next] - s->time, scale[2], norms[2];
+        account least, step_by_step = s->step_by_step;
         estimate e;
         status = project(s, inside);
         if (status == TW_OK) status = estimate_substep(s, inside, s->spare, &e, scale, omega);
@@ -296,8 +331,10 @@ static tw_status emit_inside(stepper *s, double tau, double *omega)
         status = norms_of(s, s->spare, norms);
         if (status) return status;
         for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
-        accumulate(s, &e, scale, error, rounding);
-        emit(s, s->spare, error, rounding);
+        least = following_solution(s, &e, scale);
+        charge(&step_by_step, &e, s->memory->projection.forward[TW_PROJECTION_SAMPLES], 1);
+        charge(&s->foreseen[s->next], &e, 1, 1);
+        emit(s, s->spare, &least, &step_by_step);
     }
     return TW_OK;
 }
@@ -311,7 +348,9 @@ static tw_status take(stepper *s, double tau, bool reaches_node, const estimate 
     if (!(hypot(norms[0], norms[1]) < LARGEST)) return TW_NOT_FINITE;
     scale_at(s, tau, scale);
     for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
-    accumulate(s, e, scale, s->error, s->rounding);
+    s->least = following_solution(s, e, scale);
+    charge(&s->step_by_step, e, s->growth, 1);
+    for (int i = s->next; i < s->sweep->node_count; i++) charge(&s->foreseen[i], e, 1, s->amplified[i]);
     for (int b = 0; b < 2; b++) {
         s->size[b] = fmax(s->size[b], norms[b]);
         s->scale[b] = scale[b];
@@ -319,7 +358,7 @@ static tw_status take(stepper *s, double tau, bool reaches_node, const estimate 
     s->u = s->candidate;
     s->candidate = swap;
     s->time = reaches_node ? s->sweep->nodes[s->next] : s->time + tau;
-    if (reaches_node) emit(s, s->u, s->error, s->rounding);
+    if (reaches_node) emit(s, s->u, &s->least, &s->step_by_step);
     return TW_OK;
 }
 
@@ -328,7 +367,7 @@ static tw_status finish_polynomial(stepper *s)
 {
     estimate none = {{0}, {0}, {0}};
     while (s->next < s->sweep->node_count) {
-        double tau = s->sweep->nodes[s->next] - s->time, power = 1, error[2], rounding[2], scale[2];
+        double tau = s->sweep->nodes[s->next] - s->time, power = 1, scale[2];
         tw_vector_fill(s->n, 0.0, s->spare);
         for (int j = 0; j < s->index; j++) {
             tw_vector_axpy(s->n, power, term(s, j), s->spare);
@@ -336,10 +375,26 @@ static tw_status finish_polynomial(stepper *s)
         }
         scale_at(s, tau, scale);
         for (int b = 0; b < 2; b++) none.floor[b] = DBL_EPSILON * scale[b];
-        accumulate(s, &none, scale, error, rounding);
-        emit(s, s->spare, error, rounding);
+        account least = following_solution(s, &none, scale);
+        emit(s, s->spare, &least, &s->step_by_step);
     }
     return TW_OK;
+}
+
+/* The substep to try. Before a basis is begun the way that remains is cut evenly, and a shorter substep needs fewer
+ * vectors; once there are vectors, they are made the most of. */
+static double plan_substep(stepper *s, double remaining)
+{
+    tw_krylov_control *c = &s->control;
+    double count = ceil(remaining / c->tau * (1 - 1e-6));
+    if (count <= 1 || s->memory->arnoldi.dimension == 0) {
+        double tau = remaining / fmax(count, 1);
+        double vectors = ceil(c->m * fmin(tau / c->tau, 1)) + 8;
+        if (s->memory->arnoldi.dimension == 0 && vectors < c->m)
+            c->m = vectors > c->min_dimension ? (int)vectors : c->min_dimension;
+        c->tau = tau;
+    }
+    return c->tau;
 }
 
 /* One trial of the current (tau, m): a substep taken, or tau and m changed. */
@@ -348,8 +403,8 @@ static tw_status attempt(stepper *s, tw_phi_statistics *statistics)
     tw_arnoldi *a = &s->memory->arnoldi;
     int last = s->method->augmented ? s->sweep->node_count - 1 : s->next;
     double remaining = s->sweep->nodes[last] - s->time, scale[2];
-    double count = ceil(remaining / s->control.tau * (1 - 1e-6)), tau = s->control.tau = remaining / count;
-    bool reaches_node = count <= 1;
+    double tau = plan_substep(s, remaining);
+    bool reaches_node = tau >= remaining;
     estimate e;
     tw_krylov_trial trial = {.remaining = remaining};
     tw_status status = tw_arnoldi_extend(a, s->control.m);
@@ -357,7 +412,7 @@ static tw_status attempt(stepper *s, tw_phi_statistics *statistics)
     statistics->dimension = a->dimension > statistics->dimension ? a->dimension : statistics->dimension;
     status = project(s, tau);
     if (status == TW_NOT_FINITE) {
-        tw_krylov_control_shrink(&s->control, fmin(0.2, 100 / s->memory->projection.norm));
+        tw_krylov_control_shrink(&s->control, fmin(0.2, 100 / fmax(1, s->memory->projection.norm)));
         statistics->rejected++;
         return TW_OK;
     }
@@ -373,6 +428,7 @@ static tw_status attempt(stepper *s, tw_phi_statistics *statistics)
     trial.dimension = a->dimension;
     trial.exhausted = a->exhausted;
     if (trial.omega <= s->method->accept && !s->candidate_is_ready) form_solution(s, tau, s->candidate);
+    if (trial.omega <= s->method->accept) foresee(s, tau);
     if (trial.omega <= s->method->accept && s->method->augmented) {
         double inside = 0;
         status = emit_inside(s, tau, &inside);

@@ -7,7 +7,7 @@
 #include "base/allocate.h"
 #include "linalg/dense.h"
 
-enum { SAMPLES = 16, COLUMNS = 3 };
+enum { SAMPLES = TW_PROJECTION_SAMPLES, COLUMNS = 3 };
 
 tw_status tw_projection_create(tw_projection *p, int capacity)
 {
@@ -35,7 +35,7 @@ void tw_projection_free(tw_projection *p)
 static double augment(tw_projection *p, int m, const double *H, int stride, int k, double tau)
 {
     size_t order = (size_t)m + (size_t)k + 1;
-    double step = tau / SAMPLES, balance = 1 / tau;
+    double step = tau / SAMPLES, largest = 0;
     memset(p->matrix, 0, order * order * sizeof(double));
     for (size_t j = 0; j < (size_t)m; j++) {
         double sum = 0;
@@ -43,27 +43,25 @@ static double augment(tw_projection *p, int m, const double *H, int stride, int 
             p->matrix[j * order + i] = step * H[j * (size_t)stride + i];
             sum += fabs(H[j * (size_t)stride + i]);
         }
-        balance = fmax(balance, sum);
+        largest = fmax(largest, sum);
     }
+    double balance = fmax(largest, 1 / tau);
     p->matrix[(size_t)m * order] = step * balance;
     for (size_t i = (size_t)m + 1; i < order; i++) p->matrix[i * order + i - 1] = step * balance;
-    p->norm = tau * balance;
+    p->norm = tau * largest;
     return balance;
 }
 
-/* out = E in for three columns. */
-static void advance(int order, const double *E, const double *in, double *out)
+/* out = E in, for `count` columns. */
+static void advance(int order, int count, const double *E, const double *in, double *out)
 {
     size_t n = (size_t)order;
-    memset(out, 0, COLUMNS * n * sizeof *out);
-    for (size_t j = 0; j < n; j++) {
-        double a = in[j], b = in[n + j], c = in[2 * n + j];
-        for (size_t i = 0; i < n; i++) {
-            out[i] += E[j * n + i] * a;
-            out[n + i] += E[j * n + i] * b;
-            out[2 * n + i] += E[j * n + i] * c;
+    memset(out, 0, (size_t)count * n * sizeof *out);
+    for (size_t j = 0; j < n; j++)
+        for (size_t c = 0; c < (size_t)count; c++) {
+            double x = in[c * n + j];
+            for (size_t i = 0; i < n; i++) out[c * n + i] += E[j * n + i] * x;
         }
-    }
 }
 
 static double length(int n, const double *x)
@@ -73,11 +71,20 @@ static double length(int n, const double *x)
     return sqrt(sum);
 }
 
+/* Keeps what one part of the substep showed. */
+static void record(tw_projection *p, int l, const double *z)
+{
+    p->forward[l] = fmax(p->forward[l - 1], length(p->m, z));
+    p->foreseen = l;
+}
+
 tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k, double tau)
 {
     int order = m + k + 1;
-    double change[SAMPLES], forward[SAMPLES + 1] = {1}, size[SAMPLES], balance = augment(p, m, H, stride, k, tau),
-                                              power = 1;
+    double change[SAMPLES], size[SAMPLES], balance = augment(p, m, H, stride, k, tau), power = 1;
+    p->m = m;
+    p->order = order;
+    p->step = tau / SAMPLES;
     tw_status status = tw_expm(order, p->matrix, p->exponential, p->scratch);
     if (status) return status;
     for (int i = 0; i < k; i++) power /= balance;
@@ -87,25 +94,48 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     now[order + m + k] = power / balance; /* -> s^{k+1} phi_{k+1}(s H) e_1 */
     now[2 * order + m - 1] = 1;           /* -> exp(s H) e_m */
     p->growth = k == 0 ? 1 : 0;
-    p->amplification = 1;
+    p->forward[0] = 1;
     for (int l = 0; l < SAMPLES; l++) {
-        advance(order, p->exponential, now, next);
+        advance(order, COLUMNS, p->exponential, now, next);
         change[l] = fabs(next[order + m - 1] - now[order + m - 1]);
-        forward[l + 1] = fmax(1, length(m, next + 2 * (size_t)order));
         size[l] = length(m, next);
         p->growth = fmax(p->growth, size[l]);
-        p->amplification = fmax(p->amplification, forward[l + 1]);
+        record(p, l + 1, next + 2 * (size_t)order);
         double *swap = now;
         now = next;
         next = swap;
     }
     p->y = now;
+    p->spare = next;
     p->correction = now[order + m - 1];
     p->variation = p->perturbation = 0;
     for (int l = 0; l < SAMPLES; l++) {
-        p->variation += change[l] * forward[SAMPLES - l];
-        p->perturbation = fmax(p->perturbation, size[l] * forward[SAMPLES - 1 - l]);
+        p->variation += change[l] * p->forward[SAMPLES - l];
+        p->perturbation = fmax(p->perturbation, size[l] * p->forward[SAMPLES - 1 - l]);
     }
     bool finite = isfinite(p->growth) && isfinite(p->variation) && isfinite(p->perturbation);
     return finite ? TW_OK : TW_NOT_FINITE;
+}
+
+/* Continues `forward` beyond the substep. */
+static void foresee(tw_projection *p)
+{
+    size_t n = (size_t)p->order;
+    double *now = p->y + 2 * n, *next = p->spare;
+    while (p->foreseen < TW_PROJECTION_REACH) {
+        advance(p->order, 1, p->exponential, now, next);
+        record(p, p->foreseen + 1, next);
+        now = next;
+        next = next == p->spare ? p->spare + n : p->spare;
+    }
+}
+
+double tw_projection_amplification(tw_projection *p, double s)
+{
+    enum { HALF = TW_PROJECTION_REACH / 2 };
+    double parts = ceil(s / p->step - 1e-9);
+    if (parts > p->foreseen) foresee(p);
+    if (parts <= p->foreseen) return p->forward[(int)fmax(parts, 0)];
+    double most = p->forward[TW_PROJECTION_REACH], order = log2(most / p->forward[HALF]);
+    return most * pow(parts / TW_PROJECTION_REACH, order);
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <twang/status.h>
 
+enum { TW_PROJECTION_SAMPLES = 16, TW_PROJECTION_REACH = 128 };
+
 typedef struct tw_projection {
     int capacity;   /* largest m + k + 1 */
     double *matrix; /* capacity^2 each */
@@ -20,12 +22,16 @@ typedef struct tw_projection {
     double *vectors; /* 6 capacity */
 
     double *y;         /* y(tau), m entries; points into vectors */
+    double *spare;     /* the part of vectors that is free */
     double correction; /* e_m^T tau^{k+1} phi_{k+1}(tau H) e_1 */
     double variation;
-    double growth;        /* largest |y(s)|_2 sampled */
-    double amplification; /* largest |exp(s H) e_m|_2 sampled, at least 1 */
-    double perturbation;  /* largest |exp((tau - s) H) e_m|_2 |y(s)|_2: what a disturbance on the way becomes */
-    double norm;          /* |tau H|_1, augmented */
+    double growth;       /* largest |y(s)|_2 sampled */
+    double perturbation; /* largest |exp((tau - s) H) e_m|_2 |y(s)|_2: what a disturbance on the way becomes */
+    double norm;         /* |tau H|_1 */
+    double step;         /* tau / SAMPLES */
+    double forward[TW_PROJECTION_REACH + 1]; /* [i]: largest |exp(s H) e_m|_2 for s <= i step, at least 1 */
+    int foreseen;                            /* last entry of forward that is there */
+    int m, order;                            /* of the last evaluation */
 } tw_projection;
 
 /* Allocates for m + k + 1 <= capacity; free accepts what a failed create left. */
@@ -34,5 +40,9 @@ void tw_projection_free(tw_projection *projection);
 
 /* H is m x m with leading dimension `stride`; k >= 0. TW_NOT_FINITE if the exponential overflows. */
 tw_status tw_projection_evaluate(tw_projection *projection, int m, const double *H, int stride, int k, double tau);
+
+/* What becomes of a disturbance of size 1 at the end of the substep after a further time s >= 0: the growth that H
+ * shows, computed over some substeps and extrapolated as a power of s beyond. */
+double tw_projection_amplification(tw_projection *projection, double s);
 
 #endif
