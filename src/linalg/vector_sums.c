@@ -54,14 +54,14 @@ typedef struct dots_job {
     int count; /* <= SWEEP */
     int64_t n;
     const double *basis, *x;
-    double (*partial)[SWEEP];
+    double *partial; /* SWEEP per block */
 } dots_job;
 
 static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const dots_job *job = context;
-    double *sums = job->partial[block];
-    memset(sums, 0, sizeof job->partial[block]);
+    double *sums = job->partial + block * SWEEP;
+    memset(sums, 0, SWEEP * sizeof *sums);
     for (int64_t start = begin; start < end; start += CHUNK) {
         const int64_t length = end - start < CHUNK ? end - start : CHUNK;
         const double *V = job->basis + start;
@@ -71,18 +71,22 @@ static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
+static void sweep_dots(int64_t n, int count, const double *basis, const double *x, double *results)
+{
+    double partial[PARTIALS * SWEEP];
+    const int64_t block = sum_block(n), blocks = tw_parallel_blocks(n, block);
+    tw_parallel_for(n, block, dots_body, &(dots_job){count, n, basis, x, partial});
+    for (int j = 0; j < count; j++) {
+        results[j] = 0;
+        for (int64_t b = 0; b < blocks; b++) results[j] += partial[b * SWEEP + j];
+    }
+}
+
 tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x, double *results)
 {
-    double partial[PARTIALS][SWEEP];
-    const int64_t n = space->local_size, block = sum_block(n), blocks = tw_parallel_blocks(n, block);
-    for (int first = 0; first < count; first += SWEEP) {
-        dots_job job = {count - first < SWEEP ? count - first : SWEEP, n, basis + first * n, x, partial};
-        tw_parallel_for(n, block, dots_body, &job);
-        for (int j = 0; j < job.count; j++) {
-            results[first + j] = 0;
-            for (int64_t b = 0; b < blocks; b++) results[first + j] += partial[b][j];
-        }
-    }
+    const int64_t n = space->local_size;
+    for (int j = 0; j < count; j += SWEEP)
+        sweep_dots(n, count - j < SWEEP ? count - j : SWEEP, basis + j * n, x, results + j);
     return count > 0 ? reduce(space, results, count) : TW_OK;
 }
 
