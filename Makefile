@@ -10,7 +10,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 .PHONY: build test run install docs format coverage clean
 build:
 	@tools/install_packages
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release >/dev/null
 	@cmake --build --preset release --parallel $(JOBS)
 test: build
 	@ctest --preset release --parallel $(JOBS)
@@ -20,14 +20,14 @@ install: build
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 docs:
 	@tools/install_packages doxygen graphviz
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target docs
 format:
 	@tools/install_packages clang-format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 coverage:
 	@tools/install_packages gcovr
-	@cmake --preset coverage --log-level=WARNING
+	@cmake --preset coverage >/dev/null
 	@cmake --build --preset coverage --parallel $(JOBS)
 	@ctest --preset coverage --parallel $(JOBS)
 	@gcovr --root . --filter src/ --object-directory build-coverage --html-details build-coverage/coverage.html --print-summary
