@@ -30,7 +30,7 @@ coverage:
 	@cmake --preset coverage >/dev/null
 	@cmake --build --preset coverage --parallel $(JOBS)
 	@ctest --preset coverage --parallel $(JOBS)
-	@gcovr --root . --filter src/ --object-directory build-coverage --html-details build-coverage/coverage.html --print-summary
+	@gcovr --root . --filter src/ --html-details build-coverage/coverage.html --print-summary build-coverage/CMakeFiles/twang_objects.dir
 	@echo "build-coverage/coverage.html"
 clean:
 	rm -rf build build-*
