@@ -5,7 +5,8 @@ add_library(twang_objects OBJECT ${twang_sources})
 set_target_properties(twang_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(twang_objects PUBLIC include src PRIVATE ${CHOLMOD_INCLUDE})
 target_link_libraries(twang_objects PUBLIC OpenMP::OpenMP_C PRIVATE twang_flags PkgConfig::OPENBLAS)
-target_compile_definitions(twang_objects PRIVATE $<$<BOOL:${TWANG_GPL}>:TWANG_GPL>)
+target_compile_definitions(twang_objects PRIVATE $<$<BOOL:${TWANG_GPL}>:TWANG_GPL>
+                           $<$<BOOL:${TWANG_WITH_CVODE}>:TW_WITH_CVODE>)
 
 # Before 1.0 every minor version may break the binary interface, so the minor number is part of the soname.
 if(PROJECT_VERSION_MAJOR EQUAL 0)

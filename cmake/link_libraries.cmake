@@ -2,7 +2,11 @@
 # find_package(twang COMPONENTS static), so that no path of the building machine is written into the package.
 if(NOT TARGET twang::link_libraries)
   add_library(twang::link_libraries INTERFACE IMPORTED)
-  foreach(name cholmod suitesparseconfig lapacke openblas)
+  set(twang_link_names cholmod suitesparseconfig lapacke openblas)
+  if(TWANG_WITH_CVODE)
+    list(PREPEND twang_link_names sundials_cvode sundials_nvecserial)
+  endif()
+  foreach(name ${twang_link_names})
     find_library(TWANG_${name}_LIBRARY ${name} REQUIRED)
     mark_as_advanced(TWANG_${name}_LIBRARY)
     target_link_libraries(twang::link_libraries INTERFACE ${TWANG_${name}_LIBRARY})

@@ -7,6 +7,7 @@ include(CMakeDependentOption)
 # coverage presets are portable builds, so that both kinds are tested.
 option(TWANG_NATIVE "tune for the processor of this machine" ON)
 option(TWANG_GPL "call CHOLMOD's supernodal module, which is GPL (see NOTICE); OFF factorises simplicially" ON)
+option(TWANG_CVODE "build the rival integrator cvode where SUNDIALS is found" ON)
 option(TWANG_TESTS "build the tests and the problems shared with the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 cmake_dependent_option(TWANG_BENCH "build the benchmarks" ${PROJECT_IS_TOP_LEVEL} TWANG_TESTS OFF)
 option(TWANG_EXAMPLES "build the examples" ${PROJECT_IS_TOP_LEVEL})

@@ -8,7 +8,7 @@
 
 static bool is_adaptive(const tw_integrator *integrator)
 {
-    return integrator->options.relative_tolerance > 0;
+    return integrator->options.relative_tolerance > 0 && !integrator->scheme->own_steps;
 }
 
 static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *error)
@@ -209,6 +209,19 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
     return TW_OK;
 }
 
+/* A scheme with steps of its own: one of them. */
+static tw_status foreign_step(tw_integrator *integrator, double t_limit, tw_error *error)
+{
+    double size = 0, h = t_limit - integrator->t;
+    tw_status status = TW_OK;
+    tw_error inner = {0};
+    if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
+        return fail_at(integrator, status, h, reason_of(&inner, status), error);
+    double taken = integrator->own_step;
+    accept(integrator, taken, taken >= h ? t_limit : integrator->t + taken, size);
+    return TW_OK;
+}
+
 /* The step that fits: never past the limit, and no sliver left before it. */
 static double fitting_step(const tw_integrator *integrator, double t_limit)
 {
@@ -262,8 +275,13 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
         return tw_fail(error, TW_INVALID_ARGUMENT, "tw_integrator_start was not called");
     if (!(t_limit > integrator->t) || isinf(t_limit))
         return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit, integrator->t);
-    tw_status status =
-        is_adaptive(integrator) ? adaptive_step(integrator, t_limit, error) : fixed_step(integrator, t_limit, error);
+    tw_status status = TW_OK;
+    if (integrator->scheme->own_steps)
+        status = foreign_step(integrator, t_limit, error);
+    else if (is_adaptive(integrator))
+        status = adaptive_step(integrator, t_limit, error);
+    else
+        status = fixed_step(integrator, t_limit, error);
     bool stopped = false;
     if (status == TW_OK) status = tw_integrator_report_step(integrator, &stopped, error);
     if (status == TW_OK && integrator->on_step) {

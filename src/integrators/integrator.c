@@ -98,7 +98,7 @@ static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
     if (!(o->step >= 0) || isinf(o->step)) return tw_fail(error, TW_INVALID_ARGUMENT, "step %g is not >= 0", o->step);
     if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
         return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)", o->relative_tolerance);
-    if (o->relative_tolerance == 0 && o->step == 0)
+    if (o->relative_tolerance == 0 && o->step == 0 && !tables[o->scheme]->own_steps)
         return tw_fail(error, TW_INVALID_ARGUMENT, "fixed steps (relative_tolerance 0) need a step > 0");
     if (!(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) || !(o->reference[1] >= 0) ||
         !(o->smallest_step >= 0) || !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0))
@@ -163,7 +163,8 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
         tw_integrator_free(integrator);
         return status;
     }
-    integrator->doubles = options->relative_tolerance > 0 && integrator->error_order == 0;
+    integrator->doubles =
+        options->relative_tolerance > 0 && integrator->error_order == 0 && !integrator->scheme->own_steps;
     if (integrator->doubles) integrator->error_order = integrator->order;
     integrator->energy_guarded = guards_energy(integrator);
     *out = integrator;

@@ -31,6 +31,7 @@ typedef struct tw_scheme_table {
     const double *(*energy_state)(tw_integrator *integrator);
     int error_order; /* order q of the embedded estimate (error ~ h^(q+1)); 0: none, step doubling is used */
     bool fixed_only; /* multistep with constant coefficients: no adaptive steps */
+    bool own_steps;  /* attempt(h) takes a step of its own choice, at most h, and says how long in own_step */
     bool uses_rhs;   /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
 } tw_scheme_table;
 
@@ -56,6 +57,7 @@ struct tw_integrator {
     double *error_vector; /* local error estimate, size entries, if has_error */
     bool has_error;
     bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
+    double own_step;    /* length of the step an own_steps scheme took */
     bool newton_failed; /* set by an implicit scheme whose attempt failed in Newton's iteration */
     double *scratch;    /* 4 size entries for the driver and output; schemes have their own */
 
