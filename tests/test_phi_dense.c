@@ -7,6 +7,7 @@
 #include <twang/twang.h>
 
 #include "support/fixture.h"
+#include "support/phi_cases.h"
 #include "support/random.h"
 #include "support/run_suite.h"
 #include "support/test_matrix.h"
@@ -321,6 +322,36 @@ START_TEST(lost_phase_is_ill_conditioned)
 }
 END_TEST
 
+/* A larger problem by both halves of the engine: eigendecomposition, and the exponential of J once the symmetry of K is
+ * not told. */
+START_TEST(both_halves_agree)
+{
+    for (int number = PHI_CASE_PAIR_POSITIVE; number < 40 * PHI_CASE_KINDS; number += PHI_CASE_KINDS) {
+        phi_case c;
+        phi_case_make(number + (number / PHI_CASE_KINDS) % 4, &c); /* positive, indefinite, singular, Rayleigh */
+        tw_phi_workspace *workspace = new_workspace(c.n, true, 1e-9);
+        double *outputs[2][PHI_CASE_NODES] = {{NULL}};
+        tw_phi_statistics statistics[2];
+        tw_status status[2];
+        for (int half = 0; half < 2; half++) {
+            for (int i = 0; i < PHI_CASE_NODES; i++) outputs[half][i] = test_doubles(2 * c.n);
+            tw_phi_request request = c.request;
+            request.outputs = outputs[half];
+            if (half == 1) c.second.stiffness.symmetry = TW_GENERAL;
+            status[half] = tw_phi_evaluate_second_order(workspace, &c.second, &request, &statistics[half], NULL);
+        }
+        if (status[0] == TW_OK && status[1] == TW_OK) {
+            double error = phi_case_error(&c, outputs[1], outputs[0]);
+            double allowed = statistics[0].estimated_error + statistics[1].estimated_error;
+            ck_assert_msg(error <= 2 * allowed, "case %d: %.1e, estimated %.1e", c.number, error, allowed);
+        }
+        for (int i = 0; i < PHI_CASE_NODES; i++) free(outputs[0][i]), free(outputs[1][i]);
+        tw_phi_workspace_free(workspace);
+        phi_case_free(&c);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("phi dense");
@@ -328,6 +359,7 @@ int main(void)
     tcase_add_test(cases, committed_values);
     tcase_add_test(cases, functions_of_the_spectrum);
     tcase_add_test(cases, limits_are_reported);
+    tcase_add_test(cases, both_halves_agree);
     tcase_add_test(cases, lost_phase_is_ill_conditioned);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -207,7 +207,7 @@ static bool settle(const demand *d, engine_tally *tally)
 static int from_environment(const char *name, int otherwise)
 {
     const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
+    return text ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
 static bool wanted(tw_phi_engine engine)
