@@ -123,8 +123,9 @@ static tw_status prepare(tw_cholesky *factor)
     status = tw_permuted_create(&factor->pair, factor->L->Perm, factor->L->is_super, &factor->permuted);
     if (status) return status;
     factor->solution = TW_NEW_ARRAY(factor->n * TW_MAX_BLOCK, double);
-    factor->workspace = TW_NEW_ARRAY(factor->L->maxesize * TW_MAX_BLOCK, double);
-    if (!factor->solution || !factor->workspace) return TW_OUT_OF_MEMORY;
+    factor->panel_rows = tw_cholesky_panel_rows(factor->L);
+    factor->panel = TW_NEW_ARRAY(factor->panel_rows * TW_MAX_BLOCK, double);
+    if (!factor->solution || !factor->panel) return TW_OUT_OF_MEMORY;
     return rehearse(factor);
 }
 
@@ -176,7 +177,7 @@ void tw_cholesky_free(tw_cholesky *factor)
     }
     tw_permuted_free(&factor->permuted);
     tw_release(factor->solution);
-    tw_release(factor->workspace);
+    tw_release(factor->panel);
     tw_release(factor);
 }
 
@@ -228,8 +229,7 @@ tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, do
     if (n == 0) return TW_OK;
     const int *order = factor->L->Perm;
     tw_parallel_for(n, PERMUTE_BLOCK, permute_in, &(permute_job){order, n, count, in, factor->solution});
-    tw_status status = tw_cholesky_substitute(factor, count);
-    if (status) return status;
+    tw_cholesky_substitute(factor, count);
     if (!tw_vector_is_finite(n * count, factor->solution)) return TW_NOT_FINITE;
     tw_parallel_for(n, PERMUTE_BLOCK, permute_out, &(permute_job){order, n, count, factor->solution, out});
     return TW_OK;

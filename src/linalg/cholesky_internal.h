@@ -18,7 +18,8 @@ struct tw_cholesky {
     cholmod_factor *L;
     tw_permuted permuted; /* the triangle that is factorised, permuted by L->Perm */
     double *solution;     /* n * TW_MAX_BLOCK, permuted */
-    double *workspace;    /* supernodal solves: L->maxesize * TW_MAX_BLOCK */
+    double *panel;        /* supernodal solves: the rows of the tallest supernode, TW_MAX_BLOCK columns */
+    int64_t panel_rows;
     bool factored;
     tw_cholesky_counts counts;
 };
@@ -27,7 +28,10 @@ struct tw_cholesky {
 tw_status tw_cholesky_compute(tw_cholesky *factor);
 
 /* Solves L L^T Y = Y in place, `count` columns of factor->solution. */
-tw_status tw_cholesky_substitute(tw_cholesky *factor, int count);
+void tw_cholesky_substitute(tw_cholesky *factor, int count);
+
+/* Rows of the tallest supernode; 0 if L is simplicial. */
+int64_t tw_cholesky_panel_rows(const cholmod_factor *L);
 
 /* What CHOLMOD's last call on this object means in our terms. */
 tw_status tw_cholesky_status(const tw_cholesky *factor);

@@ -1,5 +1,5 @@
-/* Numerical factorisation and substitution: CHOLMOD's supernodal code (GPL) or its simplicial code (LGPL). Which of the
- * two is decided at analysis; without TWANG_GPL it is always the latter. */
+/* Numerical factorisation: CHOLMOD's supernodal code (GPL) or its simplicial code (LGPL). Which of the two is decided
+ * at analysis; without TWANG_GPL it is always the latter. */
 #include <math.h>
 
 #include "base/parallel_for.h"
@@ -78,60 +78,4 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
     if (!status && L->minor < L->n) status = TW_NOT_POSITIVE_DEFINITE;
     if (!status && !diagonal_is_finite(L)) status = TW_NOT_FINITE;
     return status;
-}
-
-#ifdef TWANG_GPL
-static cholmod_dense dense_view(size_t rows, int columns, double *values)
-{
-    return (cholmod_dense){.nrow = rows,
-                           .ncol = (size_t)columns,
-                           .nzmax = rows * (size_t)columns,
-                           .d = rows,
-                           .x = values,
-                           .xtype = CHOLMOD_REAL,
-                           .dtype = CHOLMOD_DOUBLE};
-}
-
-static tw_status supernodal_substitute(tw_cholesky *factor, int count)
-{
-    cholmod_dense Y = dense_view(factor->L->n, count, factor->solution);
-    cholmod_dense E = dense_view(factor->L->maxesize, count, factor->workspace);
-    tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
-    const int held = tw_parallel_hold();
-    bool done = cholmod_super_lsolve(factor->L, &Y, &E, &factor->common) &&
-                cholmod_super_ltsolve(factor->L, &Y, &E, &factor->common);
-    tw_parallel_resume(held);
-    tw_solver_memory_leave(previous);
-    return done ? TW_OK : tw_cholesky_status(factor);
-}
-#endif
-
-/* L by columns, the diagonal entry first. Each column serves all right-hand sides while it is in the cache. */
-static void simplicial_substitute(const cholmod_factor *L, int count, double *Y)
-{
-    const int *start = L->p, *entries = L->nz, *row = L->i;
-    const double *x = L->x;
-    const int64_t n = (int64_t)L->n;
-    for (int64_t k = 0; k < n; k++) /* L y = b */
-        for (int v = 0; v < count; v++) {
-            double *y = Y + v * n;
-            const double solved = y[k] /= x[start[k]];
-            for (int p = start[k] + 1; p < start[k] + entries[k]; p++) y[row[p]] -= x[p] * solved;
-        }
-    for (int64_t k = n - 1; k >= 0; k--) /* L^T x = y */
-        for (int v = 0; v < count; v++) {
-            double *y = Y + v * n;
-            double sum = y[k];
-            for (int p = start[k] + 1; p < start[k] + entries[k]; p++) sum -= x[p] * y[row[p]];
-            y[k] = sum / x[start[k]];
-        }
-}
-
-tw_status tw_cholesky_substitute(tw_cholesky *factor, int count)
-{
-#ifdef TWANG_GPL
-    if (factor->L->is_super) return supernodal_substitute(factor, count);
-#endif
-    simplicial_substitute(factor->L, count, factor->solution);
-    return TW_OK;
 }

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "base/parallel_for.h"
-#include "base/simd.h"
+#include "linalg/vector_kernels.h"
 
 enum {
     MAP_BLOCK = 32768, /* entries per job: some ten microseconds */
-    CHUNK = 1024,      /* entries of the outputs that stay in the first-level cache while the basis passes */
-    GROUP = 4          /* vectors, and outputs, taken at once */
+    CHUNK = 1024       /* entries of the outputs that stay in the first-level cache while the basis passes */
 };
 
 typedef struct map_job {
@@ -115,37 +114,22 @@ typedef struct combine_job {
     bool overwrite; /* outputs start from zero */
 } combine_job;
 
-/* Entries [start, start + length) of `outputs` outputs from output o on, and `vectors` vectors from vector j on. */
-TW_ALWAYS_INLINE void combine_chunk(const int vectors, const int outputs, const combine_job *job, int j, int o,
-                                    int64_t start, int64_t length)
-{
-    const double *V[GROUP], *c[GROUP];
-    double *y[GROUP];
-    for (int k = 0; k < vectors; k++) V[k] = job->basis + (j + k) * job->n + start;
-    for (int q = 0; q < outputs; q++) {
-        c[q] = job->C + (int64_t)(o + q) * job->count + j;
-        y[q] = job->outputs[o + q] + start;
-    }
-    int64_t i = 0;
-    for (; i + TW_WIDE_LANES <= length; i += TW_WIDE_LANES) {
-        tw_wide v[GROUP];
-        for (int k = 0; k < vectors; k++) v[k] = tw_wide_load(V[k] + i);
-        for (int q = 0; q < outputs; q++) {
-            tw_wide sum = tw_wide_load(y[q] + i);
-            for (int k = 0; k < vectors; k++) sum = tw_wide_fma(tw_wide_splat(c[q][k]), v[k], sum);
-            tw_wide_store(y[q] + i, sum);
-        }
-    }
-    for (; i < length; i++)
-        for (int q = 0; q < outputs; q++)
-            for (int k = 0; k < vectors; k++) y[q][i] += c[q][k] * V[k][i];
-}
-
+/* Entries [start, start + length) of `outputs` outputs from output o on. */
 TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job, int o, int64_t start, int64_t length)
 {
-    int j = 0;
-    for (; j + GROUP <= job->count; j += GROUP) combine_chunk(GROUP, outputs, job, j, o, start, length);
-    for (; j < job->count; j++) combine_chunk(1, outputs, job, j, o, start, length);
+    double *y[TW_GROUP];
+    for (int q = 0; q < outputs; q++) y[q] = job->outputs[o + q] + start;
+    for (int j = 0; j < job->count;) {
+        const double *c[TW_GROUP], *V = job->basis + j * job->n + start;
+        for (int q = 0; q < outputs; q++) c[q] = job->C + (int64_t)(o + q) * job->count + j;
+        if (j + TW_GROUP <= job->count) {
+            tw_add_combinations(TW_GROUP, outputs, length, V, job->n, c, y);
+            j += TW_GROUP;
+        } else {
+            tw_add_combinations(1, outputs, length, V, job->n, c, y);
+            j++;
+        }
+    }
 }
 
 static void combine_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -157,7 +141,7 @@ static void combine_body(void *context, int64_t begin, int64_t end, int64_t bloc
         for (int q = 0; q < job->outputs_count && job->overwrite; q++)
             memset(job->outputs[q] + start, 0, (size_t)length * sizeof(double));
         int o = 0;
-        for (; o + GROUP <= job->outputs_count; o += GROUP) combine_outputs(GROUP, job, o, start, length);
+        for (; o + TW_GROUP <= job->outputs_count; o += TW_GROUP) combine_outputs(TW_GROUP, job, o, start, length);
         for (; o + 2 <= job->outputs_count; o += 2) combine_outputs(2, job, o, start, length);
         for (; o < job->outputs_count; o++) combine_outputs(1, job, o, start, length);
     }

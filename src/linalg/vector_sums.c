@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/parallel_for.h"
-#include "base/simd.h"
 #include "linalg/vector.h"
+#include "linalg/vector_kernels.h"
 
 enum {
     SUM_BLOCK = 32768, /* entries of the smallest block: some ten microseconds */
@@ -28,28 +28,6 @@ static tw_status reduce(const tw_space *space, double *values, int count)
     return space->reduce ? space->reduce(space->context, values, count) : TW_OK;
 }
 
-/* sums[j] += <V_j, x> over `length` entries, V_j = V + j * n. Two accumulators per vector keep two vectors' worth of
- * additions in flight even for one. */
-TW_ALWAYS_INLINE void add_dots(const int vectors, int64_t length, const double *V, int64_t n, const double *x,
-                               double *sums)
-{
-    tw_wide even[4], odd[4];
-    for (int j = 0; j < vectors; j++) even[j] = odd[j] = tw_wide_zero();
-    int64_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-        const tw_wide x0 = tw_wide_load(x + i), x1 = tw_wide_load(x + i + 4);
-        for (int j = 0; j < vectors; j++) {
-            even[j] = tw_wide_fma(tw_wide_load(V + j * n + i), x0, even[j]);
-            odd[j] = tw_wide_fma(tw_wide_load(V + j * n + i + 4), x1, odd[j]);
-        }
-    }
-    for (int j = 0; j < vectors; j++) {
-        double rest = 0;
-        for (int64_t k = i; k < length; k++) rest += V[j * n + k] * x[k];
-        sums[j] += tw_wide_sum(tw_wide_add(even[j], odd[j])) + rest;
-    }
-}
-
 typedef struct dots_job {
     int count; /* <= SWEEP */
     int64_t n;
@@ -66,8 +44,9 @@ static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
         const int64_t length = end - start < CHUNK ? end - start : CHUNK;
         const double *V = job->basis + start;
         int j = 0;
-        for (; j + 4 <= job->count; j += 4) add_dots(4, length, V + j * job->n, job->n, job->x + start, sums + j);
-        for (; j < job->count; j++) add_dots(1, length, V + j * job->n, job->n, job->x + start, sums + j);
+        for (; j + TW_GROUP <= job->count; j += TW_GROUP)
+            tw_add_dots(TW_GROUP, length, V + j * job->n, job->n, job->x + start, sums + j);
+        for (; j < job->count; j++) tw_add_dots(1, length, V + j * job->n, job->n, job->x + start, sums + j);
     }
 }
 
