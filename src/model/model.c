@@ -1,0 +1,151 @@
+/* Putting a model together. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "linalg/vector.h"
+#include "model/model_internal.h"
+
+tw_status tw_model_create(tw_model **out)
+{
+    if (!out) return TW_INVALID_ARGUMENT;
+    *out = TW_NEW(tw_model);
+    return *out ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+void tw_model_free(tw_model *model)
+{
+    if (!model) return;
+    for (int i = 0; i < model->force_count; i++) model->forces[i].table->release(model->forces[i].data);
+    tw_particles *p = &model->particles;
+    void *blocks[] = {p->position, p->velocity, p->mass,      p->pinned,          p->unknown,    p->particle,
+                      model->x,    model->v,    model->force, model->lumped_mass, model->partial};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+    tw_sparse_free(model->stiffness);
+    tw_release(model);
+}
+
+int64_t tw_model_particle_count(const tw_model *model)
+{
+    return model->particles.count;
+}
+
+int64_t tw_model_free_count(const tw_model *model)
+{
+    return model->particles.free_count;
+}
+
+static bool enlarge(void **array, int64_t count, int64_t capacity, size_t size)
+{
+    void *larger = tw_allocate((size_t)capacity, size);
+    if (!larger) return false;
+    if (count) memcpy(larger, *array, (size_t)count * size);
+    tw_release(*array);
+    *array = larger;
+    return true;
+}
+
+static tw_status reserve(tw_model *model, int64_t count)
+{
+    if (count <= model->capacity) return TW_OK;
+    tw_particles *p = &model->particles;
+    bool done = enlarge((void **)&p->position, p->count, count, 3 * sizeof(double)) &&
+                enlarge((void **)&p->velocity, p->count, count, 3 * sizeof(double)) &&
+                enlarge((void **)&p->mass, p->count, count, sizeof(double)) &&
+                enlarge((void **)&p->pinned, p->count, count, sizeof(bool));
+    if (!done) return TW_OUT_OF_MEMORY;
+    model->capacity = count;
+    return TW_OK;
+}
+
+tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *positions, const double *velocities,
+                                 const double *masses, int64_t *first, tw_error *error)
+{
+    if (!model || count < 0 || (count && (!positions || !masses)))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "particles need positions and masses");
+    tw_particles *p = &model->particles;
+    if (count > INT32_MAX - p->count) return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 particles");
+    if (!tw_vector_is_finite(3 * count, positions) || (velocities && !tw_vector_is_finite(3 * count, velocities)))
+        return tw_fail(error, TW_NOT_FINITE, "a position or velocity is not finite");
+    for (int64_t i = 0; i < count; i++)
+        if (!(masses[i] > 0.0) || !isfinite(masses[i]))
+            return tw_fail(error, TW_INVALID_ARGUMENT, "the mass of a particle must be positive");
+    if (reserve(model, p->count + count) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (count) {
+        size_t vectors = 3 * (size_t)count * sizeof(double);
+        memcpy(p->position + 3 * p->count, positions, vectors);
+        if (velocities)
+            memcpy(p->velocity + 3 * p->count, velocities, vectors);
+        else
+            memset(p->velocity + 3 * p->count, 0, vectors);
+        memcpy(p->mass + p->count, masses, (size_t)count * sizeof(double));
+        memset(p->pinned + p->count, 0, (size_t)count * sizeof(bool));
+    }
+    if (first) *first = p->count;
+    p->count += count;
+    p->free_count += count;
+    return TW_OK;
+}
+
+tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *error)
+{
+    if (!model || first < 0 || last < first || last >= model->particles.count)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "there are no particles %lld to %lld to pin", (long long)first,
+                       (long long)last);
+    tw_particles *p = &model->particles;
+    for (int64_t i = first; i <= last; i++) {
+        if (!p->pinned[i]) p->free_count--;
+        p->pinned[i] = true;
+        for (int k = 0; k < 3; k++) p->velocity[3 * i + k] = 0.0;
+    }
+    return TW_OK;
+}
+
+static tw_status add_force(tw_model *model, const tw_force *force, tw_error *error)
+{
+    if (model->force_count == TW_MODEL_MAX_FORCES) {
+        force->table->release(force->data);
+        return tw_fail(error, TW_UNSUPPORTED, "more than %d forces in a model", TW_MODEL_MAX_FORCES);
+    }
+    model->forces[model->force_count++] = *force;
+    return TW_OK;
+}
+
+tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw_error *error)
+{
+    if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!tw_vector_is_finite(3, acceleration)) return tw_fail(error, TW_NOT_FINITE, "gravity is not finite");
+    if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;
+    tw_force force;
+    if (tw_force_gravity_create(acceleration, &force) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return add_force(model, &force, error);
+}
+
+static tw_status check_spring(const tw_model *model, const int64_t *ends, double stiffness, double rest_length,
+                              tw_error *error)
+{
+    int64_t count = model->particles.count;
+    if (ends[0] < 0 || ends[1] < 0 || ends[0] >= count || ends[1] >= count || ends[0] == ends[1])
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a spring must join two of the particles 0 to %lld",
+                       (long long)(count - 1));
+    if (!(stiffness > 0.0) || !isfinite(stiffness) || !(rest_length >= 0.0) || !isfinite(rest_length))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a spring needs a positive stiffness and a rest length >= 0");
+    return TW_OK;
+}
+
+tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *ends, const double *stiffness,
+                               const double *rest_length, tw_error *error)
+{
+    if (!model || count < 0 || (count && (!ends || !stiffness))) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    for (int64_t e = 0; e < count; e++) {
+        tw_status status = check_spring(model, ends + 2 * e, stiffness[e], rest_length ? rest_length[e] : 0.0, error);
+        if (status != TW_OK) return status;
+    }
+    tw_force force;
+    if (tw_force_springs_create(count, ends, stiffness, rest_length, model->particles.position, &force) != TW_OK)
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = add_force(model, &force, error);
+    if (status == TW_OK) model->spring_count += count;
+    return status;
+}

@@ -1,0 +1,88 @@
+/* A model whose particles and forces are all there: unknowns numbered, pattern analysed, scratch allocated. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/parallel_for.h"
+#include "model/model_internal.h"
+#include "model/model_sums.h"
+
+static void number_unknowns(tw_particles *p)
+{
+    int32_t next = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        p->unknown[i] = p->pinned[i] ? -1 : next;
+        if (!p->pinned[i]) p->particle[next++] = (int32_t)i;
+    }
+}
+
+static tw_status allocate(tw_model *model)
+{
+    tw_particles *p = &model->particles;
+    p->unknown = TW_NEW_ARRAY(p->count, int32_t);
+    p->particle = TW_NEW_ARRAY(p->free_count, int32_t);
+    model->x = TW_NEW_ARRAY(3 * p->count, double);
+    model->v = TW_NEW_ARRAY(3 * p->count, double);
+    model->force = TW_NEW_ARRAY(3 * p->count, double);
+    model->lumped_mass = TW_NEW_ARRAY(3 * p->free_count, double);
+    model->partial = TW_NEW_ARRAY(TW_MODEL_SUMS * tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK), double);
+    bool all =
+        p->unknown && p->particle && model->x && model->v && model->force && model->lumped_mass && model->partial;
+    return all ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+static tw_status complete_forces(tw_model *model)
+{
+    for (int i = 0; i < model->force_count; i++) {
+        tw_status status = model->forces[i].table->complete(model->forces[i].data, &model->particles);
+        if (status != TW_OK) return status;
+    }
+    return TW_OK;
+}
+
+static tw_status analyse_pattern(tw_model *model, tw_error *error)
+{
+    tw_pattern pattern = {.rows = model->particles.free_count};
+    for (int i = 0; i < model->force_count; i++)
+        if (model->forces[i].table->add_pattern) model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
+    tw_status status = tw_pattern_finish(&pattern, &model->stiffness, error);
+    for (int i = 0; i < model->force_count && status == TW_OK; i++)
+        if (model->forces[i].table->locate) model->forces[i].table->locate(model->forces[i].data, model->stiffness);
+    return status;
+}
+
+/* lambda_max(M^-1 K) <= max_p b_p / m_p, for K <= diag(b). */
+static tw_status bound_eigenvalue(tw_model *model)
+{
+    const tw_particles *p = &model->particles;
+    double *bound = tw_allocate_zeroed((size_t)p->count, sizeof(double));
+    if (!bound) return TW_OUT_OF_MEMORY;
+    bool known = true;
+    for (int i = 0; i < model->force_count && known; i++) {
+        known = model->forces[i].table->add_stiffness_bound != NULL;
+        if (known) model->forces[i].table->add_stiffness_bound(model->forces[i].data, bound);
+    }
+    double largest = 0.0;
+    for (int64_t i = 0; i < p->count; i++)
+        if (!p->pinned[i]) largest = fmax(largest, bound[i] / p->mass[i]);
+    model->eigenvalue_bound = known ? largest : 0.0;
+    tw_release(bound);
+    return TW_OK;
+}
+
+tw_status tw_model_complete(tw_model *model, tw_error *error)
+{
+    tw_particles *p = &model->particles;
+    if (p->free_count == 0) return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
+    if (allocate(model) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    number_unknowns(p);
+    memcpy(model->x, p->position, 3 * (size_t)p->count * sizeof(double));
+    memcpy(model->v, p->velocity, 3 * (size_t)p->count * sizeof(double));
+    for (int64_t i = 0; i < p->free_count; i++)
+        for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
+    tw_status status = complete_forces(model);
+    if (status == TW_OK) status = bound_eigenvalue(model);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+    return analyse_pattern(model, error);
+}

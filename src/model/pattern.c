@@ -1,0 +1,87 @@
+#include "model/pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+
+static bool grow(tw_pattern *pattern)
+{
+    int64_t capacity = pattern->capacity ? 2 * pattern->capacity : 1024;
+    int32_t *larger = TW_NEW_ARRAY(2 * capacity, int32_t);
+    if (!larger) return false;
+    if (pattern->count) memcpy(larger, pattern->pairs, 2 * (size_t)pattern->count * sizeof *larger);
+    tw_release(pattern->pairs);
+    pattern->pairs = larger;
+    pattern->capacity = capacity;
+    return true;
+}
+
+void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j)
+{
+    if (i == j || pattern->out_of_memory) return;
+    if (pattern->count == pattern->capacity && !grow(pattern)) {
+        pattern->out_of_memory = true;
+        return;
+    }
+    int32_t *pair = pattern->pairs + 2 * pattern->count++;
+    pair[0] = i < j ? i : j;
+    pair[1] = i < j ? j : i;
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Columns by row, the diagonal first: start[r] .. start[r + 1]. */
+static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *column)
+{
+    for (int64_t p = 0; p < pattern->count; p++) start[pattern->pairs[2 * p]]++;
+    int64_t sum = 0;
+    for (int64_t r = 0; r <= pattern->rows; r++) {
+        int64_t here = start[r];
+        start[r] = sum;
+        sum += here + 1;
+    }
+    for (int64_t r = 0; r < pattern->rows; r++) column[start[r]++] = r;
+    for (int64_t p = 0; p < pattern->count; p++) column[start[pattern->pairs[2 * p]]++] = pattern->pairs[2 * p + 1];
+    for (int64_t r = pattern->rows; r > 0; r--) start[r] = start[r - 1];
+    start[0] = 0;
+}
+
+/* Ascending and once each, packed to the front. */
+static void sort_and_unite(int64_t rows, int64_t *start, int64_t *column)
+{
+    int64_t kept = 0, begin = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t end = start[r + 1]; /* still the old offset: only those up to start[r] have been rewritten */
+        qsort(column + begin, (size_t)(end - begin), sizeof *column, compare_columns);
+        start[r] = kept;
+        for (int64_t c = begin; c < end; c++)
+            if (kept == start[r] || column[kept - 1] != column[c]) column[kept++] = column[c];
+        begin = end;
+    }
+    start[rows] = kept;
+}
+
+tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *error)
+{
+    int64_t *start = tw_allocate_zeroed((size_t)pattern->rows + 1, sizeof(int64_t));
+    int64_t *column = TW_NEW_ARRAY(pattern->count + pattern->rows, int64_t);
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (start && column && !pattern->out_of_memory) {
+        distribute(pattern, start, column);
+        sort_and_unite(pattern->rows, start, column);
+        status = tw_sparse_create(3, pattern->rows, start, column, TW_STORE_UPPER, matrix, error);
+    } else {
+        tw_fail_plain(error, status);
+    }
+    tw_release(start);
+    tw_release(column);
+    tw_release(pattern->pairs);
+    *pattern = (tw_pattern){0};
+    return status;
+}

@@ -1,0 +1,31 @@
+/* What is behind a tw_simulation: the tables for an integrator, and three functions of the thing itself. */
+#ifndef TW_MODEL_SIMULATION_H
+#define TW_MODEL_SIMULATION_H
+
+#include <twang/model.h>
+
+typedef struct tw_simulation_table {
+    const char *const *columns; /* names, NULL after the last */
+    void (*release)(void *context);
+    tw_status (*rows)(void *context, double t, const double *u, double *rows);
+    tw_status (*measure)(void *context, double t, const double *u, tw_measurement *out);
+    void (*summarise)(const void *context, tw_simulation_summary *out);
+} tw_simulation_table;
+
+struct tw_simulation {
+    const tw_simulation_table *table;
+    void *context;
+    bool second_order;
+    tw_second_order_problem second;
+    tw_first_order_problem first;
+    int64_t row_count, state_size;
+    double *start;
+};
+
+/* A simulation with room for its start; takes the context over, also when memory is out (then NULL). */
+tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context, int64_t state_size);
+
+/* "q", "p": the columns of systems of equations. */
+extern const char *const tw_system_columns[];
+
+#endif
