@@ -1,0 +1,50 @@
+/* "did you mean ...?" */
+#include <stdbool.h>
+#include <string.h>
+#include <twang/scene.h>
+
+enum { LONGEST = 64 };
+
+static int least_of(int a, int b, int c)
+{
+    int least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b (Levenshtein, with swaps). */
+static int edit_distance(const char *a, const char *b)
+{
+    int rows[3][LONGEST + 1];
+    int length = (int)strlen(b);
+    for (int j = 0; j <= length; j++) rows[0][j] = j;
+    int last = 0;
+    for (int i = 1; a[i - 1]; i++) {
+        last = i % 3;
+        const int *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        int *row = rows[last];
+        row[0] = i;
+        for (int j = 1; j <= length; j++) {
+            row[j] = least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < row[j]) row[j] = two_above[j - 2] + 1;
+        }
+    }
+    return rows[last][length];
+}
+
+const char *tw_nearest_name(const char *word, const char *const *names, int count)
+{
+    size_t length = strlen(word);
+    if (length == 0 || length > LONGEST) return NULL;
+    const char *nearest = NULL;
+    int least = length < 6 ? 2 : (int)length / 3 + 1; /* farther than that is no misspelling */
+    for (int i = 0; i < count; i++) {
+        if (strlen(names[i]) > LONGEST) continue;
+        bool begins = length >= 3 && strncmp(names[i], word, length) == 0;
+        int distance = begins ? 1 : edit_distance(word, names[i]);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = names[i];
+    }
+    return nearest;
+}

@@ -1,0 +1,97 @@
+/* `integrator` and `phi` of a scene as the options of integrator.h. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "scene/scene_internal.h"
+
+typedef enum member_type { MEMBER_DOUBLE, MEMBER_INT, MEMBER_INT64, MEMBER_BOOL, MEMBER_PAIR } member_type;
+
+/* Which key is which member. Choices are written as their index, in the order of the enumerations. */
+typedef struct member {
+    const char *path;
+    member_type type;
+    size_t offset;
+} member;
+
+#define MEMBER(path, type, name)                                                                                       \
+    {                                                                                                                  \
+        path, type, offsetof(tw_integrator_options, name)                                                              \
+    }
+static const member members[] = {
+    MEMBER("integrator.name", MEMBER_INT, scheme),
+    MEMBER("integrator.step", MEMBER_DOUBLE, step),
+    MEMBER("integrator.rtol", MEMBER_DOUBLE, relative_tolerance),
+    MEMBER("integrator.atol", MEMBER_DOUBLE, absolute_tolerance),
+    MEMBER("integrator.reference", MEMBER_PAIR, reference),
+    MEMBER("integrator.smallest_step", MEMBER_DOUBLE, smallest_step),
+    MEMBER("integrator.largest_step", MEMBER_DOUBLE, largest_step),
+    MEMBER("integrator.max_steps", MEMBER_INT64, max_steps),
+    MEMBER("integrator.controller", MEMBER_INT, controller),
+    MEMBER("integrator.energy_gain_bound", MEMBER_DOUBLE, energy_gain_bound),
+    MEMBER("integrator.nodes", MEMBER_PAIR, nodes),
+    MEMBER("integrator.passes", MEMBER_INT, passes),
+    MEMBER("integrator.filter_cutoff", MEMBER_DOUBLE, filter_cutoff),
+    MEMBER("integrator.dissipation", MEMBER_DOUBLE, dissipation),
+    MEMBER("integrator.reuse_factor", MEMBER_DOUBLE, reuse_factor),
+    MEMBER("integrator.newton_tolerance", MEMBER_DOUBLE, newton_tolerance),
+    MEMBER("integrator.newton_iterations", MEMBER_INT, newton_iterations),
+    MEMBER("integrator.linear_solver", MEMBER_INT, linear_solver),
+    MEMBER("integrator.spectral_radius", MEMBER_DOUBLE, spectral_radius),
+    MEMBER("integrator.filter", MEMBER_INT, filter),
+    MEMBER("integrator.imex_tangent", MEMBER_BOOL, imex_tangent),
+    MEMBER("phi.name", MEMBER_INT, phi.engine),
+    MEMBER("phi.tolerance", MEMBER_DOUBLE, phi.tolerance),
+    MEMBER("phi.inner_product", MEMBER_INT, phi.inner_product),
+    MEMBER("phi.max_dimension", MEMBER_INT, phi.max_dimension),
+    MEMBER("phi.max_products", MEMBER_INT64, phi.max_products),
+    MEMBER("phi.pole", MEMBER_DOUBLE, phi.pole),
+};
+#undef MEMBER
+_Static_assert(sizeof(tw_scheme) == sizeof(int), "enumerations are written as int");
+
+static void write_member(const member *m, const tw_node *node, char *options)
+{
+    void *at = options + m->offset;
+    switch (m->type) {
+    case MEMBER_DOUBLE:
+        *(double *)at = node->number;
+        break;
+    case MEMBER_INT:
+        *(int *)at = (int)node->number;
+        break;
+    case MEMBER_INT64:
+        *(int64_t *)at = (int64_t)node->number;
+        break;
+    case MEMBER_BOOL:
+        *(bool *)at = node->number != 0.0;
+        break;
+    case MEMBER_PAIR:
+        ((double *)at)[0] = node->first->number;
+        ((double *)at)[1] = node->last->number;
+        break;
+    }
+}
+
+tw_integrator_options tw_scene_integrator_options(const tw_scene *scene)
+{
+    tw_integrator_options options = tw_integrator_options_default();
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const tw_node *node = tw_scene_node(scene, members[i].path);
+        if (node) write_member(&members[i], node, (char *)&options);
+    }
+    return options;
+}
+
+tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation, tw_integrator **out,
+                                     tw_error *error)
+{
+    if (!scene || !simulation || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    tw_integrator_options options = tw_scene_integrator_options(scene);
+    const tw_second_order_problem *second = tw_simulation_second_order(simulation);
+    const tw_first_order_problem *first = tw_simulation_first_order(simulation);
+    tw_status status = second ? tw_integrator_create_second_order(second, &options, out, error)
+                              : tw_integrator_create_first_order(first, &options, out, error);
+    bool users_fault = status == TW_UNSUPPORTED || status == TW_INVALID_ARGUMENT;
+    return users_fault ? tw_scene_blame(scene, "integrator", error) : status;
+}

@@ -1,0 +1,193 @@
+/* The table of the scene file. A new body is a word in `body_kinds`, its fields in `body_fields`, and a builder. */
+#include "scene/schema.h"
+
+#include <stddef.h>
+#include <twang/integrator.h>
+
+#define ABOVE(a)                                                                                                       \
+    {                                                                                                                  \
+        .has_low = true, .low = (a), .open_low = true                                                                  \
+    }
+#define AT_LEAST(a)                                                                                                    \
+    {                                                                                                                  \
+        .has_low = true, .low = (a)                                                                                    \
+    }
+#define BETWEEN(a, b)                                                                                                  \
+    {                                                                                                                  \
+        .has_low = true, .low = (a), .has_high = true, .high = (b)                                                     \
+    }
+/* a < value < b, a <= value < b */
+#define INSIDE(a, b)                                                                                                   \
+    {                                                                                                                  \
+        .has_low = true, .low = (a), .open_low = true, .has_high = true, .high = (b), .open_high = true                \
+    }
+#define BELOW(a, b)                                                                                                    \
+    {                                                                                                                  \
+        .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true                                  \
+    }
+#define SECTION(name, text, array) static const tw_section name = {text, array, (int)(sizeof(array) / sizeof *(array))}
+
+#define WORDS(function, ...)                                                                                           \
+    static const char *function(int index)                                                                             \
+    {                                                                                                                  \
+        static const char *const words[] = {__VA_ARGS__};                                                              \
+        return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;                        \
+    }
+WORDS(system_kinds, "fput", "stiff-line")
+WORDS(body_kinds, "rope")
+/* In the order of the enumerations in integrator.h and phi.h. */
+WORDS(controllers, "pi", "cost")
+WORDS(linear_solvers, "cholesky", "pcg")
+WORDS(filters, "gautschi", "hochbruck-lubich")
+WORDS(inner_products, "scaled", "energy", "euclidean")
+WORDS(frame_formats, "none", "csv")
+
+static const char *scheme_names(int index)
+{
+    return index >= 0 && index < TW_SCHEME_COUNT ? tw_scheme_name((tw_scheme)index) : NULL;
+}
+
+static const char *engine_names(int index)
+{
+    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index) : NULL;
+}
+
+static const tw_field integrator_fields[] = {
+    {"name", TW_FIELD_CHOICE, .choice = scheme_names, .fallback = "exprb42",
+     .doc = "the scheme, as `twang list integrators` names it"},
+    {"step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
+     .doc = "fixed step (T/ceil(T/step) is used); with rtol the first step to try"},
+    {"rtol", TW_FIELD_NUMBER, .range = INSIDE(0, 1),
+     .doc = "relative tolerance of the local error: given, the step adapts itself"},
+    {"atol", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "1e-12",
+     .doc = "absolute tolerance added to it, in the units of the state"},
+    {"reference", TW_FIELD_NUMBERS, .length = 2, .range = AT_LEAST(0), .fallback = "[0, 0]",
+     .doc = "magnitudes of x and v that rtol refers to; 0: their own root mean square"},
+    {"smallest_step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
+     .doc = "an adaptive run that needs a smaller step ends as failed; not given: 1e-14 max(1, t)"},
+    {"largest_step", TW_FIELD_NUMBER, .unit = "s", .range = AT_LEAST(0), .fallback = "0",
+     .doc = "adaptive steps never grow beyond it; 0: no limit"},
+    {"max_steps", TW_FIELD_INTEGER, .range = AT_LEAST(1), .fallback = "1000000000",
+     .doc = "accepted and rejected steps after which a run ends as failed"},
+    {"controller", TW_FIELD_CHOICE, .choice = controllers, .fallback = "pi",
+     .doc = "how adaptive steps are chosen: from the error alone, or also from the cost per unit time"},
+    {"energy_gain_bound", TW_FIELD_NUMBER, .range = AT_LEAST(0),
+     .doc = "share of the energy scale by which total energy may rise before a step is called untrusted; 0: no guard"},
+    {"nodes", TW_FIELD_NUMBERS, .length = 2, .fallback = "[0.3333333333333333, 0.75]",
+     .doc = "(c2, c3) of pexprb43, distinct and not zero"},
+    {"passes", TW_FIELD_INTEGER, .range = BETWEEN(1, 10), .fallback = "2", .doc = "passes of expmid4"},
+    {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2",
+     .doc = "beta of expmid2: modes with h omega well below it are integrated exactly"},
+    {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
+     .doc = "mu of expmid2: share of the midpoint update in unresolved modes, which damps them"},
+    {"reuse_factor", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
+     .doc = "a factorisation is kept while the tangent changed relatively by less; 0: a new one each step"},
+    {"newton_tolerance", TW_FIELD_NUMBER, .range = INSIDE(0, 1), .fallback = "1e-10",
+     .doc = "implicit schemes: relative size of the last Newton correction"},
+    {"newton_iterations", TW_FIELD_INTEGER, .range = BETWEEN(1, 1000), .fallback = "25",
+     .doc = "implicit schemes: most Newton steps"},
+    {"linear_solver", TW_FIELD_CHOICE, .choice = linear_solvers, .fallback = "cholesky",
+     .doc = "implicit schemes: sparse direct, or conjugate gradients for large solids"},
+    {"spectral_radius", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0.8",
+     .doc = "rho_infinity of generalized-alpha"},
+    {"filter", TW_FIELD_CHOICE, .choice = filters, .fallback = "gautschi", .doc = "filter of gautschi"},
+    {"imex_tangent", TW_FIELD_BOOL, .fallback = "false",
+     .doc = "v-imex: the fast part is the tangent at each step's start instead of the constant part"},
+};
+SECTION(integrator_section, "integrator", integrator_fields);
+
+static const tw_field phi_fields[] = {
+    {"name", TW_FIELD_CHOICE, .choice = engine_names, .fallback = "auto",
+     .doc = "the engine, as `twang list phi` names it"},
+    {"tolerance", TW_FIELD_NUMBER, .range = BELOW(1e-15, 1), .fallback = "1e-8",
+     .doc = "relative, in the mass norm, for the position and the velocity part each by itself"},
+    {"inner_product", TW_FIELD_CHOICE, .choice = inner_products, .fallback = "scaled",
+     .doc = "in which the Arnoldi engines orthogonalise"},
+    {"max_dimension", TW_FIELD_INTEGER, .range = BETWEEN(0, 1024), .fallback = "0",
+     .doc = "largest Krylov dimension or polynomial degree; 0: the engine's own"},
+    {"max_products", TW_FIELD_INTEGER, .range = AT_LEAST(1), .fallback = "1000000",
+     .doc = "products with the stiffness after which one evaluation is given up"},
+    {"pole", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
+     .doc = "sigma of shift-invert's gamma = (sigma h)^2; 0: chosen"},
+};
+SECTION(phi_section, "phi", phi_fields);
+
+static const tw_field output_fields[] = {
+    {"frames", TW_FIELD_CHOICE, .choice = frame_formats, .fallback = "csv", .doc = "format of the frames"},
+    {"telemetry_every", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "1",
+     .doc = "a row in telemetry.csv every so many steps; 0: none"},
+    {"checkpoint_every", TW_FIELD_NUMBER, .unit = "s", .range = AT_LEAST(0), .fallback = "2",
+     .doc = "seconds of computing between checkpoints; 0: after every step"},
+};
+SECTION(output_section, "output", output_fields);
+
+static const tw_field system_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true, .doc = "which system of equations"},
+    {"m", TW_FIELD_INTEGER, .kinds = "fput", .range = BETWEEN(1, 1000000), .fallback = "3",
+     .doc = "number of stiff springs; there are 2 m unknowns"},
+    {"omega", TW_FIELD_NUMBER, .kinds = "fput", .unit = "1/s", .range = ABOVE(0), .fallback = "100",
+     .doc = "frequency of the stiff springs"},
+    {"k", TW_FIELD_NUMBER, .kinds = "stiff-line", .unit = "1/s", .range = AT_LEAST(0), .fallback = "1000",
+     .doc = "decay rate of y: x' = -x, y' = -k y"},
+    {"start", TW_FIELD_NUMBERS, .kinds = "stiff-line", .length = 2, .fallback = "[1, 1]", .doc = "x and y at t = 0"},
+};
+SECTION(system_section, "system", system_fields);
+
+static const tw_field body_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = body_kinds, .required = true, .doc = "what the body is"},
+    {"count", TW_FIELD_INTEGER, .kinds = "rope", .range = BETWEEN(1, 10000000), .fallback = "10",
+     .doc = "number of links; there is one particle more"},
+    {"length", TW_FIELD_NUMBER, .kinds = "rope", .unit = "m", .range = ABOVE(0), .fallback = "0.1",
+     .doc = "length of a link, at rest"},
+    {"mass", TW_FIELD_NUMBER, .kinds = "rope", .unit = "kg", .range = ABOVE(0), .fallback = "0.1",
+     .doc = "mass of each particle"},
+    {"stiffness", TW_FIELD_NUMBER, .kinds = "rope", .unit = "N/m", .range = ABOVE(0), .fallback = "1e4",
+     .doc = "of each link"},
+    {"origin", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "where the first particle is"},
+    {"direction", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .fallback = "[1, 0, 0]",
+     .doc = "from the first particle to the last, of any length but zero"},
+    {"velocity", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .unit = "m/s", .fallback = "[0, 0, 0]",
+     .doc = "of every particle at t = 0"},
+};
+SECTION(body_section, "bodies", body_fields);
+
+static const tw_field pin_fields[] = {
+    {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0", .doc = "index of the body, from 0"},
+    {"from", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "first particle held, from 0"},
+    {"to", TW_FIELD_INTEGER, .range = AT_LEAST(0), .doc = "last particle held; not given: the first one alone"},
+};
+SECTION(pin_section, "pins", pin_fields);
+
+static const tw_field expected_row_fields[] = {
+    {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "row of final.csv, from 0"},
+    {"position", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .doc = "x, y, z it must have"},
+    {"value", TW_FIELD_NUMBER, .doc = "q it must have, for a system"},
+    {"tolerance", TW_FIELD_NUMBER, .range = AT_LEAST(0), .required = true, .doc = "largest difference allowed"},
+};
+SECTION(expected_row_section, "tests.final", expected_row_fields);
+
+static const tw_field tests_fields[] = {
+    {"energy_start", TW_FIELD_NUMBER, .unit = "J", .doc = "energy at t = 0, to 12 digits"},
+    {"energy_drift_max", TW_FIELD_NUMBER, .range = AT_LEAST(0),
+     .doc = "largest allowed energy error, relative to the largest kinetic energy"},
+    {"steps_max", TW_FIELD_INTEGER, .range = AT_LEAST(1), .doc = "largest allowed number of steps"},
+    {"final", TW_FIELD_LIST, .section = &expected_row_section, .doc = "rows of final.csv and what they must be"},
+};
+SECTION(tests_section, "tests", tests_fields);
+
+static const tw_field scene_fields[] = {
+    {"name", TW_FIELD_NAME, .required = true, .doc = "what the run is called: its directory is runs/NAME-N"},
+    {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0), .required = true, .doc = "simulated time"},
+    {"fps", TW_FIELD_NUMBER, .unit = "1/s", .range = AT_LEAST(0), .fallback = "30",
+     .doc = "frames per simulated second, whatever the step; 0: none"},
+    {"gravity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s^2", .doc = "acceleration of every particle of every body"},
+    {"integrator", TW_FIELD_MAP, .section = &integrator_section, .required = true, .doc = "how time is integrated"},
+    {"phi", TW_FIELD_MAP, .section = &phi_section, .fallback = "{}", .doc = "how phi-functions are evaluated"},
+    {"output", TW_FIELD_MAP, .section = &output_section, .fallback = "{}", .doc = "what a run writes"},
+    {"system", TW_FIELD_MAP, .section = &system_section, .doc = "a system of equations, instead of bodies"},
+    {"bodies", TW_FIELD_LIST, .section = &body_section, .doc = "what is simulated"},
+    {"pins", TW_FIELD_LIST, .section = &pin_section, .doc = "particles that are held where they are"},
+    {"tests", TW_FIELD_MAP, .section = &tests_section, .doc = "values a run must reproduce, used by make test"},
+};
+const tw_section tw_schema_scene = {"scene", scene_fields, (int)(sizeof scene_fields / sizeof *scene_fields)};

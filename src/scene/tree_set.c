@@ -1,0 +1,105 @@
+/* `--set bodies.0.mass=2`: changes a tree as if the file had said so. What it writes is checked by the schema later,
+ * and errors then name the option instead of a place in the file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "scene/tree.h"
+
+typedef struct change {
+    tw_tree *tree;
+    tw_mark mark; /* the option as it was typed */
+    const char *path;
+    tw_error *error;
+} change;
+
+/* Copies the next component of the path; false if it is empty or too long. */
+static bool next_component(const char **path, char component[TW_PATH_SIZE])
+{
+    size_t length = strcspn(*path, ".");
+    if (length == 0 || length >= TW_PATH_SIZE) return false;
+    memcpy(component, *path, length);
+    component[length] = '\0';
+    *path += length;
+    if (**path == '.') {
+        (*path)++;
+        return **path != '\0';
+    }
+    return true;
+}
+
+static tw_status refuse_index(const change *c, const tw_node *list, const char *component)
+{
+    if (list->count == 0) return tw_fail_at(c->error, c->mark, "the list has no entry '%s', it is empty", component);
+    return tw_fail_at(c->error, c->mark, "the list has no entry '%s', only 0 to %d", component, list->count - 1);
+}
+
+/* Adds `child` under `component`, replacing what is there. */
+static tw_status put(const change *c, tw_node *parent, const char *component, tw_node *child)
+{
+    tw_node *old = tw_node_find(parent, component);
+    if (old) {
+        const char *key = old->key;
+        tw_node *next = old->next;
+        *old = *child; /* in place: the order of the file is kept */
+        old->key = key;
+        old->next = next;
+        old->key_mark = c->mark;
+        return TW_OK;
+    }
+    if (parent->kind == TW_NODE_LIST) return refuse_index(c, parent, component);
+    const char *key = tw_tree_text(c->tree, component, strlen(component));
+    if (!key) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
+    tw_node_append(parent, child, key, c->mark);
+    return TW_OK;
+}
+
+/* The collection that `component` names inside `parent`, made if it is missing from a map. */
+static tw_status descend(const change *c, tw_node *parent, const char *component, tw_node **out)
+{
+    *out = tw_node_find(parent, component);
+    if (!*out) {
+        tw_node *made = tw_tree_node(c->tree, TW_NODE_MAP, c->mark);
+        if (!made) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
+        tw_status status = put(c, parent, component, made);
+        if (status != TW_OK) return status;
+        *out = made;
+    }
+    if ((*out)->kind == TW_NODE_SCALAR)
+        return tw_fail_at(c->error, c->mark, "'%s' is a single value, nothing can be set inside it", component);
+    return TW_OK;
+}
+
+static tw_status apply_change(const change *c, tw_node *value)
+{
+    tw_node *at = c->tree->root;
+    const char *rest = c->path;
+    char component[TW_PATH_SIZE];
+    for (;;) {
+        if (!next_component(&rest, component))
+            return tw_fail_at(c->error, c->mark, "'%s' is no key path, write for example bodies.0.stiffness=1e6",
+                              c->path);
+        if (*rest == '\0') break;
+        if (!value && !tw_node_find(at, component)) return TW_OK;
+        tw_status status = descend(c, at, component, &at);
+        if (status != TW_OK) return status;
+    }
+    if (value) return put(c, at, component, value);
+    tw_node *old = tw_node_find(at, component);
+    if (old) tw_node_remove(at, old);
+    return TW_OK;
+}
+
+tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value, tw_error *error)
+{
+    tw_mark mark = {.origin = tw_tree_text(tree, origin, strlen(origin))};
+    if (!mark.origin) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    change c = {.tree = tree, .mark = mark, .path = path, .error = error};
+    if (tree->root->kind == TW_NODE_SCALAR) return TW_OK; /* the schema will refuse the file itself */
+    tw_node *node = NULL;
+    if (value) {
+        tw_status status = tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error);
+        if (status != TW_OK) return status;
+    }
+    return apply_change(&c, node);
+}

@@ -1,0 +1,380 @@
+/* The scene loader: every broken file gets its message, every key is documented and has a default that is right. */
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "support/comma_locale.h"
+#include "support/failing_allocator.h"
+#include "support/run_suite.h"
+
+static const char minimal[] = "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: fput}\n";
+static const char rope[] =
+    "name: rope\nduration: 0.4\ngravity: [0, 0, -9.81]\nintegrator: {name: verlet, step: 0.001}\n"
+    "bodies:\n  - {kind: rope, count: 3}\npins:\n  - {from: 0}\n";
+
+static tw_scene *parsed(const char *text, int count, const tw_scene_setting *settings)
+{
+    tw_scene *scene = NULL;
+    tw_error error = {0};
+    tw_scene_parse("test.yaml", text, strlen(text), count, settings, &scene, &error);
+    ck_assert_msg(scene != NULL, "%s", error.text);
+    return scene;
+}
+
+static void refused(const char *text, int count, const tw_scene_setting *settings, const char *expected)
+{
+    tw_scene *scene = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_scene_parse("test.yaml", text, strlen(text), count, settings, &scene, &error), TW_BAD_INPUT);
+    ck_assert_int_eq(error.status, TW_BAD_INPUT);
+    ck_assert_ptr_null(scene);
+    ck_assert_str_eq(error.text, expected);
+}
+
+/* ---- the folder of broken files ---- */
+
+static void read_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file && fgets(line, size, file), "%s", path);
+    line[strcspn(line, "\n")] = '\0';
+    fclose(file);
+}
+
+/* As `twang check` does: load, build, create the integrator. */
+static tw_status whole_check(const char *path, tw_error *error)
+{
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_integrator *integrator = NULL;
+    tw_status status = tw_scene_load(path, 0, NULL, &scene, error);
+    if (status == TW_OK) status = tw_scene_build(scene, &simulation, error);
+    if (status == TW_OK) status = tw_scene_create_integrator(scene, simulation, &integrator, error);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    tw_scene_free(scene);
+    return status;
+}
+
+START_TEST(every_broken_file_gets_its_message)
+{
+    char folder[1000];
+    snprintf(folder, sizeof folder, "%s/tests/bad_input", getenv("TWANG_SOURCE"));
+    DIR *directory = opendir(folder);
+    ck_assert_ptr_nonnull(directory);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name);
+        if (length < 6 || strcmp(entry->d_name + length - 5, ".yaml") != 0) continue;
+        char path[1300], sidecar[1320], expected[600], full[2000];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        snprintf(sidecar, sizeof sidecar, "%.*s.expected", (int)strlen(path) - 5, path);
+        read_line(sidecar, expected, sizeof expected);
+        snprintf(full, sizeof full, "%s:%s", path, expected);
+        full[TW_ERROR_TEXT_SIZE - 1] = '\0';
+        tw_error error = {0};
+        ck_assert_msg(whole_check(path, &error) == TW_BAD_INPUT, "%s: %s", path, tw_status_text(error.status));
+        ck_assert_str_eq(error.text, full);
+        count++;
+    }
+    closedir(directory);
+    ck_assert_int_ge(count, 60);
+}
+END_TEST
+
+START_TEST(every_scene_of_the_tree_is_right)
+{
+    static const char *const names[] = {"fput", "stiff-line", "rope"};
+    for (int i = 0; i < 3; i++) {
+        char path[1000];
+        tw_error error = {0};
+        snprintf(path, sizeof path, "%s/scenes/%s.yaml", getenv("TWANG_SOURCE"), names[i]);
+        ck_assert_msg(whole_check(path, &error) == TW_OK, "%s", error.text);
+    }
+}
+END_TEST
+
+/* ---- limits ---- */
+
+START_TEST(a_million_values_are_the_limit)
+{
+    size_t size = 2100000;
+    char *text = malloc(size);
+    ck_assert_ptr_nonnull(text);
+    size_t length = (size_t)snprintf(text, size, "name: [");
+    for (int i = 0; i < 1000001; i++) {
+        text[length++] = '1';
+        text[length++] = ',';
+    }
+    snprintf(text + length, size - length, "]\n");
+    tw_scene *scene = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_scene_parse("big.yaml", text, strlen(text), 0, NULL, &scene, &error), TW_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "more than 1000000 values") != NULL, "%s", error.text);
+    free(text);
+}
+END_TEST
+
+START_TEST(an_error_is_one_line_whatever_the_key_is)
+{
+    refused("\"a\\nb\": 1\n", 0, NULL,
+            "test.yaml:1:1: unknown key a?b, known here are name, duration, fps, gravity, integrator, phi, output, "
+            "system, bodies, pins, tests");
+}
+END_TEST
+
+START_TEST(a_missing_file_is_bad_input)
+{
+    tw_scene *scene = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_scene_load("no/such.yaml", 0, NULL, &scene, &error), TW_BAD_INPUT);
+    ck_assert_str_eq(error.text, "no/such.yaml: cannot be opened: No such file or directory");
+    ck_assert_int_eq(tw_scene_load("/", 0, NULL, &scene, &error), TW_BAD_INPUT);
+    ck_assert_int_eq(tw_scene_load(NULL, 0, NULL, &scene, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_scene_load("x", 0, NULL, NULL, NULL), TW_INVALID_ARGUMENT);
+}
+END_TEST
+
+/* ---- the schema ---- */
+
+START_TEST(every_key_is_documented)
+{
+    tw_scene_key key;
+    int count = 0;
+    for (; tw_scene_key_at(count, &key) == TW_OK; count++) {
+        ck_assert_msg(strlen(key.text) > 4, "%s.%s", key.section, key.key);
+        ck_assert_msg(strlen(key.type) > 4, "%s.%s", key.section, key.key);
+        ck_assert_msg(!(key.required && key.fallback[0]), "%s.%s", key.section, key.key);
+    }
+    ck_assert_int_gt(count, 50);
+    ck_assert_int_eq(tw_scene_key_at(-1, &key), TW_INVALID_ARGUMENT);
+}
+END_TEST
+
+START_TEST(defaults_of_the_schema_are_those_of_the_library)
+{
+    tw_scene *scene = parsed(minimal, 0, NULL);
+    tw_integrator_options o = tw_scene_integrator_options(scene), d = tw_integrator_options_default();
+    d.step = 0.5;
+    ck_assert_int_eq(o.scheme, d.scheme);
+    ck_assert_double_eq(o.step, d.step);
+    ck_assert_double_eq(o.relative_tolerance, d.relative_tolerance);
+    ck_assert_double_eq(o.absolute_tolerance, d.absolute_tolerance);
+    ck_assert_double_eq(o.reference[0] + o.reference[1], d.reference[0] + d.reference[1]);
+    ck_assert_double_eq(o.smallest_step, d.smallest_step);
+    ck_assert_double_eq(o.largest_step, d.largest_step);
+    ck_assert_int_eq(o.max_steps, d.max_steps);
+    ck_assert_int_eq(o.controller, d.controller);
+    ck_assert_double_eq(o.energy_gain_bound, d.energy_gain_bound);
+    ck_assert_double_eq(o.nodes[0], d.nodes[0]);
+    ck_assert_double_eq(o.nodes[1], d.nodes[1]);
+    ck_assert_int_eq(o.passes, d.passes);
+    ck_assert_double_eq(o.filter_cutoff, d.filter_cutoff);
+    ck_assert_double_eq(o.dissipation, d.dissipation);
+    ck_assert_double_eq(o.reuse_factor, d.reuse_factor);
+    ck_assert_double_eq(o.newton_tolerance, d.newton_tolerance);
+    ck_assert_int_eq(o.newton_iterations, d.newton_iterations);
+    ck_assert_int_eq(o.linear_solver, d.linear_solver);
+    ck_assert_double_eq(o.spectral_radius, d.spectral_radius);
+    ck_assert_int_eq(o.filter, d.filter);
+    ck_assert_int_eq(o.imex_tangent, d.imex_tangent);
+    ck_assert_int_eq(o.phi.engine, d.phi.engine);
+    ck_assert_double_eq(o.phi.tolerance, d.phi.tolerance);
+    ck_assert_int_eq(o.phi.inner_product, d.phi.inner_product);
+    ck_assert_int_eq(o.phi.max_dimension, d.phi.max_dimension);
+    ck_assert_int_eq(o.phi.max_products, d.phi.max_products);
+    ck_assert_double_eq(o.phi.pole, d.phi.pole);
+    tw_scene_free(scene);
+}
+END_TEST
+
+/* Every choice reaches the member it belongs to: all schemes, all engines, and one of each other kind. */
+START_TEST(every_option_reaches_the_integrator)
+{
+    for (int i = 0; i < TW_SCHEME_COUNT; i++) {
+        if (!tw_scheme_available((tw_scheme)i)) continue;
+        tw_scene_setting set = {"--integrator", "integrator.name", tw_scheme_name((tw_scheme)i)};
+        tw_scene *scene = parsed(minimal, 1, &set);
+        ck_assert_int_eq(tw_scene_integrator_options(scene).scheme, i);
+        tw_scene_free(scene);
+    }
+    for (int i = 0; i < TW_PHI_ENGINE_COUNT; i++) {
+        tw_scene_setting set = {"--phi", "phi.name", tw_phi_engine_name((tw_phi_engine)i)};
+        tw_scene *scene = parsed(minimal, 1, &set);
+        ck_assert_int_eq(tw_scene_integrator_options(scene).phi.engine, i);
+        tw_scene_free(scene);
+    }
+    const tw_scene_setting all[] = {{"t", "integrator.rtol", "1e-5"},
+                                    {"t", "integrator.reference", "[1, 2]"},
+                                    {"t", "integrator.controller", "cost"},
+                                    {"t", "integrator.linear_solver", "pcg"},
+                                    {"t", "integrator.filter", "hochbruck-lubich"},
+                                    {"t", "integrator.imex_tangent", "true"},
+                                    {"t", "integrator.passes", "3"},
+                                    {"t", "integrator.max_steps", "5000000000"},
+                                    {"t", "phi.inner_product", "energy"}};
+    tw_scene *scene = parsed(minimal, 9, all);
+    tw_integrator_options o = tw_scene_integrator_options(scene);
+    ck_assert_double_eq(o.relative_tolerance, 1e-5);
+    ck_assert_double_eq(o.reference[1], 2.0);
+    ck_assert_int_eq(o.controller, TW_CONTROLLER_COST);
+    ck_assert_int_eq(o.linear_solver, TW_LINEAR_PCG);
+    ck_assert_int_eq(o.filter, TW_FILTER_HOCHBRUCK_LUBICH);
+    ck_assert_int_eq(o.imex_tangent, 1);
+    ck_assert_int_eq(o.passes, 3);
+    ck_assert(o.max_steps == 5000000000);
+    ck_assert_int_eq(o.phi.inner_product, TW_INNER_ENERGY);
+    tw_scene_free(scene);
+}
+END_TEST
+
+/* ---- the resolved copy ---- */
+
+START_TEST(the_resolved_copy_loads_to_itself)
+{
+    const tw_scene_setting set = {"--set", "bodies.0.stiffness", "1e8"};
+    tw_scene *scene = parsed(rope, 1, &set), *again = NULL;
+    char *text = NULL, *text_again = NULL;
+    size_t size = 0, size_again = 0;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_scene_write(scene, &text, &size, &error), TW_OK);
+    ck_assert_int_eq(size, strlen(text));
+    ck_assert_ptr_nonnull(strstr(text, "stiffness: 1e8"));
+    ck_assert_ptr_nonnull(strstr(text, "gravity: [0, 0, -9.81]"));
+    ck_assert_msg(tw_scene_parse("copy", text, size, 0, NULL, &again, &error) == TW_OK, "%s", error.text);
+    ck_assert_int_eq(tw_scene_write(again, &text_again, &size_again, &error), TW_OK);
+    ck_assert_str_eq(text, text_again);
+    tw_scene_free_text(text);
+    tw_scene_free_text(text_again);
+    tw_scene_free(scene);
+    tw_scene_free(again);
+}
+END_TEST
+
+/* ---- settings ---- */
+
+START_TEST(settings_change_the_same_tree)
+{
+    const tw_scene_setting set[] = {{"a", "bodies.0.count", "7"},     {"b", "gravity", "[0, 0, 1]"},
+                                    {"c", "gravity.2", "-2"},         {"d", "phi.tolerance", "1e-3"},
+                                    {"e", "integrator.step", NULL},   {"f", "integrator.rtol", "1e-4"},
+                                    {"g", "nothing.here", NULL},      {"h", "output", "{frames: none}"},
+                                    {"i", "bodies.0.origin.1", NULL}, {"j", "name", "other"}};
+    tw_scene *scene = parsed(rope, 10, set);
+    ck_assert_double_eq(tw_scene_number(scene, "bodies.0.count", 0), 7.0);
+    ck_assert_double_eq(tw_scene_number(scene, "gravity.2", 0), -2.0);
+    ck_assert_double_eq(tw_scene_number(scene, "phi.tolerance", 0), 1e-3);
+    ck_assert_double_eq(tw_scene_number(scene, "integrator.step", -1), -1.0);
+    ck_assert_double_eq(tw_scene_integrator_options(scene).relative_tolerance, 1e-4);
+    ck_assert_str_eq(tw_scene_word(scene, "output.frames"), "none");
+    ck_assert_str_eq(tw_scene_name(scene), "other");
+    ck_assert_ptr_null(tw_scene_word(scene, "bodies.1.kind"));
+    tw_scene_free(scene);
+}
+END_TEST
+
+START_TEST(wrong_settings_are_named_as_they_were_typed)
+{
+    static const struct {
+        const char *path, *value, *message;
+    } cases[] = {
+        {"bodies.0.mas", "2", "--set x: unknown key bodies.0.mas, did you mean mass?"},
+        {"bodies.0.mass", "-2", "--set x: bodies.0.mass is '-2', must be a number > 0 [kg]"},
+        {"bodies.0.mass", "2kg", "--set x: bodies.0.mass is '2kg', must be a number > 0 [kg]"},
+        {"bodies.0.mass", "[1",
+         "--set x: did not find expected ',' or ']' while parsing a flow sequence; check the "
+         "indentation, colons and brackets here"},
+        {"bodies.0.mass", "", "--set x: the value is empty, write it after the equals sign"},
+        {"bodies.0.mass.deep", "1", "--set x: 'mass' is a single value, nothing can be set inside it"},
+        {"bodies.1.mass", "1", "--set x: the list has no entry '1', only 0 to 0"},
+        {"bodies.x", "1", "--set x: the list has no entry 'x', only 0 to 0"},
+        {"bodies..mass", "1", "--set x: 'bodies..mass' is no key path, write for example bodies.0.stiffness=1e6"},
+        {"", "1", "--set x: '' is no key path, write for example bodies.0.stiffness=1e6"},
+        {"gravity.", "1", "--set x: 'gravity.' is no key path, write for example bodies.0.stiffness=1e6"},
+        {"integrator", "verlet", "--set x: integrator is a single value, must be a map of keys and values"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tw_scene_setting set = {"--set x", cases[i].path, cases[i].value};
+        const char *text = "name: rope\nduration: 1\nintegrator: {step: 0.1}\nbodies:\n  - {kind: rope, mass: 1}\n";
+        refused(text, 1, &set, cases[i].message);
+    }
+}
+END_TEST
+
+START_TEST(a_comma_locale_changes_nothing)
+{
+    ck_assert_msg(test_enter_comma_locale(), "no comma locale");
+    tw_scene *scene = parsed(rope, 0, NULL);
+    ck_assert_double_eq(tw_scene_duration(scene), 0.4);
+    tw_scene_free(scene);
+    refused("name: x\nduration: 0,4\n", 0, NULL, "test.yaml:2:11: duration is '0,4', must be a number > 0 [s]");
+    refused("name: x\nduration: 1\nintegrator: {step: 0.1, spectral_radius: 1.5}\nsystem: {kind: fput}\n", 0, NULL,
+            "test.yaml:3:42: integrator.spectral_radius is '1.5', must be a number >= 0 and <= 1");
+}
+END_TEST
+
+START_TEST(the_nearest_name_is_near)
+{
+    static const char *const names[] = {"stiffness", "step", "mass", "midpoint", "midpoint-explicit"};
+    ck_assert_str_eq(tw_nearest_name("stifness", names, 5), "stiffness");
+    ck_assert_str_eq(tw_nearest_name("setp", names, 5), "step");
+    ck_assert_str_eq(tw_nearest_name("midpiont", names, 5), "midpoint");
+    ck_assert_str_eq(tw_nearest_name("stiff", names, 5), "stiffness");
+    ck_assert_ptr_null(tw_nearest_name("frames", names, 5));
+    ck_assert_ptr_null(tw_nearest_name("", names, 5));
+    char longer[200];
+    memset(longer, 'a', sizeof longer);
+    longer[199] = '\0';
+    ck_assert_ptr_null(tw_nearest_name(longer, names, 5));
+}
+END_TEST
+
+/* ---- memory ---- */
+
+static tw_status load_build_and_write(void *context)
+{
+    (void)context;
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    const tw_scene_setting set = {"--set", "bodies.0.count", "2"};
+    tw_status status = tw_scene_parse("x", rope, strlen(rope), 1, &set, &scene, NULL);
+    if (status == TW_OK) status = tw_scene_write(scene, &text, &size, NULL);
+    if (status == TW_OK) status = tw_scene_build(scene, &simulation, NULL);
+    tw_simulation_free(simulation);
+    tw_scene_free_text(text);
+    tw_scene_free(scene);
+    return status;
+}
+
+START_TEST(memory_may_run_out_anywhere)
+{
+    ck_assert_int_gt(test_fail_each_allocation(load_build_and_write, NULL), 20);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("scene");
+    TCase *cases = tcase_create("scene");
+    tcase_add_test(cases, every_broken_file_gets_its_message);
+    tcase_add_test(cases, every_scene_of_the_tree_is_right);
+    tcase_add_test(cases, a_million_values_are_the_limit);
+    tcase_add_test(cases, an_error_is_one_line_whatever_the_key_is);
+    tcase_add_test(cases, a_missing_file_is_bad_input);
+    tcase_add_test(cases, every_key_is_documented);
+    tcase_add_test(cases, defaults_of_the_schema_are_those_of_the_library);
+    tcase_add_test(cases, every_option_reaches_the_integrator);
+    tcase_add_test(cases, the_resolved_copy_loads_to_itself);
+    tcase_add_test(cases, settings_change_the_same_tree);
+    tcase_add_test(cases, wrong_settings_are_named_as_they_were_typed);
+    tcase_add_test(cases, a_comma_locale_changes_nothing);
+    tcase_add_test(cases, the_nearest_name_is_near);
+    tcase_add_test(cases, memory_may_run_out_anywhere);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
