@@ -1,0 +1,87 @@
+#include "io/checkpoint.h"
+
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "io/file.h"
+
+enum { FORMAT_VERSION = 1 };
+static const char magic[8] = {'T', 'W', 'A', 'N', 'G', 'C', 'K', 'P'};
+
+typedef struct header {
+    char magic[8];
+    uint32_t format, reserved;
+    char library[32]; /* version of the library that wrote it */
+    uint64_t progress_size, integrator_size;
+    uint64_t checksum; /* of everything after the header */
+} header;
+
+uint64_t tw_hash(const void *bytes, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const unsigned char *p = bytes, *end = p + size; p < end; p++) hash = (hash ^ *p) * 0x100000001b3u;
+    return hash;
+}
+
+tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint, tw_error *error)
+{
+    size_t payload = checkpoint->progress_size + checkpoint->integrator_size;
+    char *file = tw_allocate(sizeof(header) + payload, 1);
+    if (!file) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    header head = {.format = FORMAT_VERSION,
+                   .progress_size = checkpoint->progress_size,
+                   .integrator_size = checkpoint->integrator_size};
+    memcpy(head.magic, magic, sizeof magic);
+    strncpy(head.library, tw_version(), sizeof head.library - 1);
+    memcpy(file + sizeof head, checkpoint->progress, checkpoint->progress_size);
+    memcpy(file + sizeof head + checkpoint->progress_size, checkpoint->integrator, checkpoint->integrator_size);
+    head.checksum = tw_hash(file + sizeof head, payload);
+    memcpy(file, &head, sizeof head);
+    tw_status status = tw_file_replace(path, file, sizeof head + payload, error);
+    tw_release(file);
+    return status;
+}
+
+static tw_status check_header(const char *path, const header *head, const char *file, size_t size, tw_error *error)
+{
+    if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
+        return tw_fail(error, TW_BAD_INPUT, "%s: is not a checkpoint", path);
+    if (head->format != FORMAT_VERSION || strncmp(head->library, tw_version(), sizeof head->library) != 0)
+        return tw_fail(error, TW_BAD_INPUT, "%s: was written by twang %.31s, resume with that version (this is %s)",
+                       path, head->library, tw_version());
+    size_t payload = size - sizeof *head;
+    if (head->progress_size > payload || head->integrator_size != payload - head->progress_size ||
+        tw_hash(file + sizeof *head, payload) != head->checksum)
+        return tw_fail(error, TW_BAD_INPUT, "%s: is damaged, its checksum does not match", path);
+    return TW_OK;
+}
+
+tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_error *error)
+{
+    *checkpoint = (tw_checkpoint){0};
+    char *file = NULL;
+    size_t size = 0;
+    tw_status status = tw_file_read(path, &file, &size, error);
+    if (status != TW_OK) return status;
+    header head = {0};
+    if (size >= sizeof head) memcpy(&head, file, sizeof head);
+    head.library[sizeof head.library - 1] = '\0';
+    status = check_header(path, &head, file, size, error);
+    if (status != TW_OK) {
+        tw_release(file);
+        return status;
+    }
+    *checkpoint = (tw_checkpoint){.progress = file + sizeof head,
+                                  .progress_size = head.progress_size,
+                                  .integrator = file + sizeof head + head.progress_size,
+                                  .integrator_size = head.integrator_size,
+                                  .file = file};
+    return TW_OK;
+}
+
+void tw_checkpoint_free(tw_checkpoint *checkpoint)
+{
+    tw_release(checkpoint->file);
+    *checkpoint = (tw_checkpoint){0};
+}

@@ -1,0 +1,184 @@
+#define _POSIX_C_SOURCE 200809L
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+
+enum { BUFFER_BYTES = 65536 };
+
+static tw_status cannot(tw_error *error, const char *path, const char *what)
+{
+    return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be %s: %s", path, what, strerror(errno));
+}
+
+tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name, tw_error *error)
+{
+    int length = snprintf(path, TW_FILE_PATH_SIZE, "%s/%s", directory, name);
+    if (length > 0 && length < TW_FILE_PATH_SIZE) return TW_OK;
+    return tw_fail(error, TW_INPUT_OUTPUT, "%.200s...: the path is too long", directory);
+}
+
+static bool write_all(int descriptor, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(descriptor, bytes, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* The rename itself reaches the disk with its directory. Best effort: some file systems refuse it. */
+static void flush_directory_of(const char *path)
+{
+    char directory[TW_FILE_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(directory, sizeof directory, ".");
+    else
+        snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_error *error)
+{
+    char temporary[TW_FILE_PATH_SIZE + 8];
+    snprintf(temporary, sizeof temporary, "%s.part", path);
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) return cannot(error, path, "written");
+    bool good = write_all(descriptor, bytes, size) && fsync(descriptor) == 0;
+    int reason = errno;
+    if (close(descriptor) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    if (good && rename(temporary, path) == 0) {
+        flush_directory_of(path);
+        return TW_OK;
+    }
+    if (!good) errno = reason;
+    tw_status status = cannot(error, path, "written");
+    unlink(temporary);
+    return status;
+}
+
+tw_status tw_file_read(const char *path, char **bytes, size_t *size, tw_error *error)
+{
+    *bytes = NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return cannot(error, path, "opened");
+    struct stat about;
+    tw_status status = fstat(descriptor, &about) == 0 ? TW_OK : cannot(error, path, "read");
+    size_t expected = status == TW_OK ? (size_t)about.st_size : 0;
+    *size = 0;
+    if (status == TW_OK && !(*bytes = tw_allocate(expected + 1, 1))) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    while (status == TW_OK && *size < expected) {
+        ssize_t got = read(descriptor, *bytes + *size, expected - *size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) status = cannot(error, path, "read");
+        if (got <= 0) break;
+        *size += (size_t)got;
+    }
+    close(descriptor);
+    if (status == TW_OK) (*bytes)[*size] = '\0';
+    if (status == TW_OK) return TW_OK;
+    tw_release(*bytes);
+    *bytes = NULL;
+    return status;
+}
+
+bool tw_file_exists(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0;
+}
+
+tw_status tw_file_remove(const char *path, tw_error *error)
+{
+    return unlink(path) == 0 || errno == ENOENT ? TW_OK : cannot(error, path, "removed");
+}
+
+tw_status tw_file_flush(const char *path, tw_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return errno == ENOENT ? TW_OK : cannot(error, path, "opened");
+    tw_status status = fsync(descriptor) == 0 ? TW_OK : cannot(error, path, "written");
+    close(descriptor);
+    return status;
+}
+
+static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
+{
+    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file->descriptor < 0) return cannot(error, file->path, "opened");
+    struct stat about;
+    if (fstat(file->descriptor, &about) != 0) return cannot(error, file->path, "read");
+    if (S_ISREG(about.st_mode) && about.st_size < keep)
+        return tw_fail(error, TW_BAD_INPUT, "%s: has %lld bytes, the checkpoint says it had %lld: it was changed",
+                       file->path, (long long)about.st_size, (long long)keep);
+    if (S_ISREG(about.st_mode) && ftruncate(file->descriptor, keep) != 0) return cannot(error, file->path, "written");
+    if (S_ISREG(about.st_mode) && lseek(file->descriptor, 0, SEEK_END) < 0) return cannot(error, file->path, "written");
+    file->size = keep;
+    return TW_OK;
+}
+
+tw_status tw_appender_open(tw_appender *file, const char *path, int64_t keep, tw_error *error)
+{
+    *file = (tw_appender){.descriptor = -1};
+    snprintf(file->path, sizeof file->path, "%s", path);
+    file->buffer = tw_allocate(BUFFER_BYTES, 1);
+    if (!file->buffer) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = open_and_cut(file, keep, error);
+    if (status != TW_OK) tw_appender_close(file);
+    return status;
+}
+
+static tw_status empty_buffer(tw_appender *file, tw_error *error)
+{
+    if (!write_all(file->descriptor, file->buffer, file->used)) return cannot(error, file->path, "written");
+    file->used = 0;
+    return TW_OK;
+}
+
+tw_status tw_appender_write(tw_appender *file, const char *bytes, size_t size, tw_error *error)
+{
+    while (size > 0) {
+        size_t room = BUFFER_BYTES - file->used, part = size < room ? size : room;
+        memcpy(file->buffer + file->used, bytes, part);
+        file->used += part;
+        file->size += (int64_t)part;
+        bytes += part;
+        size -= part;
+        tw_status status = file->used == BUFFER_BYTES ? empty_buffer(file, error) : TW_OK;
+        if (status != TW_OK) return status;
+    }
+    return TW_OK;
+}
+
+tw_status tw_appender_flush(tw_appender *file, tw_error *error)
+{
+    tw_status status = empty_buffer(file, error);
+    if (status != TW_OK) return status;
+    /* EINVAL: not a file on a disk (a pipe), so there is nothing to flush. */
+    return fsync(file->descriptor) == 0 || errno == EINVAL ? TW_OK : cannot(error, file->path, "written");
+}
+
+void tw_appender_close(tw_appender *file)
+{
+    if (file->descriptor >= 0) close(file->descriptor);
+    tw_release(file->buffer);
+    file->buffer = NULL;
+    file->descriptor = -1;
+}

@@ -1,0 +1,80 @@
+#include "io/json.h"
+
+#include <math.h>
+
+static void quoted(tw_text *text, const char *value)
+{
+    tw_text_add(text, "\"");
+    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            tw_text_add(text, "\\%c", *p);
+        else if (*p < 0x20)
+            tw_text_add(text, "\\u%04x", *p);
+        else
+            tw_text_add(text, "%c", *p);
+    }
+    tw_text_add(text, "\"");
+}
+
+static void begin_value(tw_json *json, const char *key)
+{
+    if (json->depth > 0) tw_text_add(json->text, "%s\n%*s", json->first ? "" : ",", 2 * json->depth, "");
+    json->first = false;
+    if (!key) return;
+    quoted(json->text, key);
+    tw_text_add(json->text, ": ");
+}
+
+void tw_json_open(tw_json *json, const char *key, char bracket)
+{
+    begin_value(json, key);
+    tw_text_add(json->text, "%c", bracket);
+    json->depth++;
+    json->first = true;
+}
+
+void tw_json_close(tw_json *json, char bracket)
+{
+    json->depth--;
+    if (!json->first) tw_text_add(json->text, "\n%*s", 2 * json->depth, "");
+    tw_text_add(json->text, "%c%s", bracket, json->depth == 0 ? "\n" : "");
+    json->first = false;
+}
+
+void tw_json_null(tw_json *json, const char *key)
+{
+    begin_value(json, key);
+    tw_text_add(json->text, "null");
+}
+
+void tw_json_string(tw_json *json, const char *key, const char *value)
+{
+    if (!value) {
+        tw_json_null(json, key);
+        return;
+    }
+    begin_value(json, key);
+    quoted(json->text, value);
+}
+
+void tw_json_number(tw_json *json, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        tw_json_null(json, key);
+        return;
+    }
+    begin_value(json, key);
+    tw_text_add_number(json->text, value);
+}
+
+void tw_json_integer(tw_json *json, const char *key, int64_t value)
+{
+    begin_value(json, key);
+    tw_text_add(json->text, "%lld", (long long)value);
+}
+
+void tw_json_bool(tw_json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    tw_text_add(json->text, "%s", value ? "true" : "false");
+}
