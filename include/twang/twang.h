@@ -8,10 +8,13 @@
 #include <twang/integrator.h>
 #include <twang/log.h>
 #include <twang/memory.h>
+#include <twang/model.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>
 #include <twang/problem.h>
+#include <twang/run.h>
+#include <twang/scene.h>
 #include <twang/sparse.h>
 #include <twang/square_root.h>
 #include <twang/status.h>

@@ -1,0 +1,75 @@
+/** @file run.h
+ *  A scene run into a directory: frames, telemetry, checkpoints, and a record of what happened.
+ *
+ *  What is in the directory: `scene.yaml` (the scene with its settings and defaults), `run.json` (the record),
+ *  `telemetry.csv` (a row per step), `frames/`, `checkpoint.bin`, and at the end `final.csv`. A kill at any moment
+ * leaves the last checkpoint whole; tw_run_resume goes on from it and gives bitwise the run that was not interrupted.
+ */
+#ifndef TWANG_RUN_H
+#define TWANG_RUN_H
+
+#include <stdbool.h>
+#include <twang/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How far a run is. */
+typedef struct tw_run_progress {
+    double t, duration;     /**< simulated time [s], and where it ends */
+    double wall_seconds;    /**< spent so far, by the runs before a resume too */
+    double session_seconds; /**< spent since this call began */
+    double session_start;   /**< t when this call began: 0, or where the checkpoint was */
+    int64_t steps;          /**< accepted so far */
+    bool has_energy;
+    double energy_error; /**< |E - E(0)| relative to the largest kinetic energy seen */
+} tw_run_progress;
+
+/** How to run. Start from tw_run_options_default(). */
+typedef struct tw_run_options {
+    const char *directory; /**< NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume */
+    bool force;            /**< replace a run that is in `directory` already; default false: refuse */
+    int threads;           /**< 0 (default): as many as tw_threads() says */
+    /** Called after every step; NULL (default). */
+    void (*progress)(void *context, const tw_run_progress *progress);
+    /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL (default). May look at
+     *  something that a signal handler sets. */
+    bool (*stop)(void *context);
+    /** Called once the directory is known and before the first step; NULL (default). */
+    void (*started)(void *context, const char *directory);
+    void *context; /**< handed to all */
+} tw_run_options;
+TW_API tw_run_options tw_run_options_default(void);
+
+enum { TW_RUN_DIRECTORY_SIZE = 4096 };
+
+/** What a run came to. */
+typedef struct tw_run_report {
+    char directory[TW_RUN_DIRECTORY_SIZE]; /**< empty if it never came to one */
+    bool was_finished;                     /**< resume: there was nothing left to do */
+    double resumed_at;                     /**< simulated time from which it went on; -1 for a new run */
+    double t;                              /**< simulated time reached [s] */
+    double wall_seconds;                   /**< all told */
+    int64_t steps, rejected_steps, frames;
+    bool has_energy;
+    double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
+    int tests, tests_failed; /**< acceptance values of the scene that were looked at, and those that did not hold */
+} tw_run_report;
+
+/** Runs the scene. TW_OK: done. TW_BAD_INPUT: refused before it began (also for an existing directory). TW_INTERRUPTED:
+ *  stopped, with a checkpoint. TW_INPUT_OUTPUT: the directory could not be written. Anything else: the integration
+ *  failed; run.json says why, last_good.csv has the last good state, and the checkpoint is that state.
+ *  `report` may be NULL. */
+TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report,
+                              tw_error *error);
+
+/** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if there is nothing to
+ *  resume, or the scene in the directory or the version of the library has changed. */
+TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report,
+                               tw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,286 @@
+/* The run itself: scene in, integrator driven, directory out. */
+#include <twang/run.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <twang/parallel.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/timer.h"
+#include "io/checkpoint.h"
+#include "run/run_internal.h"
+
+tw_run_options tw_run_options_default(void)
+{
+    return (tw_run_options){0};
+}
+
+/* ---- setting up ---- */
+
+static tw_status allocate(tw_run *run, tw_error *error)
+{
+    int64_t entries = tw_simulation_row_count(run->simulation) * tw_simulation_column_count(run->simulation);
+    run->rows = tw_allocate_zeroed((size_t)entries, sizeof(double));
+    run->u = TW_NEW_ARRAY(tw_simulation_state_size(run->simulation), double);
+    if (!run->rows || !run->u) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_run_prepare_table(run);
+    return TW_OK;
+}
+
+static void read_settings(tw_run *run)
+{
+    run->integrator_options = tw_scene_integrator_options(run->scene);
+    run->duration = tw_scene_duration(run->scene);
+    run->fps = tw_scene_fps(run->scene);
+    run->telemetry_every = (int64_t)tw_scene_number(run->scene, "output.telemetry_every", 1.0);
+    run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", 2.0);
+    if (run->fps > 0.0) run->frame_format = tw_frame_format_of(tw_scene_word(run->scene, "output.frames"));
+}
+
+/* Everything that can be refused is refused here, before anything is written. */
+static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_options *options, tw_error *error)
+{
+    *run = (tw_run){.scene = scene, .options = options, .lock = -1, .resumed_at = -1.0, .telemetry.descriptor = -1};
+    run->session_begin = tw_clock();
+    run->threads_before = tw_threads();
+    if (options->threads > 0) tw_set_threads(options->threads);
+    read_settings(run);
+    tw_status status = tw_scene_build(scene, &run->simulation, error);
+    if (status == TW_OK) status = tw_scene_create_integrator(scene, run->simulation, &run->integrator, error);
+    if (status == TW_OK) status = allocate(run, error);
+    return status;
+}
+
+static void release(tw_run *run)
+{
+    if (run->options->threads > 0) tw_set_threads(run->threads_before);
+    tw_run_unlock_directory(run);
+    tw_appender_close(&run->telemetry);
+    tw_integrator_free(run->integrator);
+    tw_simulation_free(run->simulation);
+    tw_text_free(&run->scratch);
+    tw_release(run->snapshot);
+    tw_release(run->rows);
+    tw_release(run->u);
+}
+
+/* From t = 0 in a directory that holds the scene alone. */
+static tw_status start_new(tw_run *run, tw_error *error)
+{
+    tw_status status = tw_integrator_start(run->integrator, 0.0, tw_simulation_start(run->simulation), error);
+    if (status == TW_OK) status = tw_run_open_telemetry(run, error);
+    if (status == TW_OK) status = tw_run_measure_start(run, error);
+    if (status == TW_OK) status = tw_run_write_frames(run, error);
+    if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
+    return status;
+}
+
+/* From the checkpoint: what was written after it is cut away and will be written again, bit for bit. */
+static tw_status start_again(tw_run *run, tw_error *error)
+{
+    tw_status status = tw_run_read_checkpoint(run, error);
+    if (status != TW_OK) return status;
+    run->earlier_seconds = run->memory.wall_seconds;
+    run->frames_flushed = run->memory.frame_count;
+    tw_integrator_state(run->integrator, &run->session_start, NULL);
+    status = tw_frames_cut(run->frame_folder, run->memory.frame_count, error);
+    return status == TW_OK ? tw_run_open_telemetry(run, error) : status;
+}
+
+/* ---- stepping ---- */
+
+static void tell_progress(tw_run *run, double t)
+{
+    if (!run->options->progress) return;
+    const tw_run_memory *m = &run->memory;
+    double wall = tw_run_wall_seconds(run);
+    double error = m->energy_end > m->energy_start ? m->energy_end - m->energy_start : m->energy_start - m->energy_end;
+    tw_run_progress progress = {.t = t,
+                                .duration = run->duration,
+                                .wall_seconds = wall,
+                                .session_seconds = wall - run->earlier_seconds,
+                                .session_start = run->session_start,
+                                .steps = tw_integrator_statistics_now(run->integrator).steps,
+                                .has_energy = m->has_energy != 0,
+                                .energy_error = m->kinetic_max > 0.0 ? error / m->kinetic_max : 0.0};
+    run->options->progress(run->options->context, &progress);
+}
+
+static tw_status one_step(tw_run *run, double *t, tw_error *error)
+{
+    tw_status status = tw_integrator_step(run->integrator, run->duration, error);
+    if (status != TW_OK) return status;
+    run->outputs_lag = true;
+    status = tw_run_tell_step(run, error);
+    if (status == TW_OK) status = tw_run_write_frames(run, error);
+    if (status != TW_OK) return status;
+    run->outputs_lag = false;
+    tw_integrator_state(run->integrator, t, NULL);
+    tell_progress(run, *t);
+    bool due = tw_clock() - run->last_checkpoint >= run->checkpoint_every;
+    if (due && *t < run->duration) status = tw_run_write_checkpoint(run, error);
+    if (status == TW_OK && *t < run->duration && run->options->stop && run->options->stop(run->options->context))
+        status = tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", *t);
+    return status;
+}
+
+static tw_status step_to_the_end(tw_run *run, tw_error *error)
+{
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    int64_t before = 0, most = run->integrator_options.max_steps;
+    tw_status status = TW_OK;
+    while (status == TW_OK && t < run->duration) {
+        tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+        before = s.steps + s.rejected_steps;
+        if (before >= most)
+            return tw_fail(error, TW_BUDGET_EXHAUSTED, "integrator.max_steps %lld used up at t = %g s", (long long)most,
+                           t);
+        status = one_step(run, &t, error);
+    }
+    return status;
+}
+
+/* ---- the end ---- */
+
+static tw_status finish_done(tw_run *run, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    tw_status status = tw_run_write_table(run, "final.csv", error);
+    if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
+    if (status == TW_OK) status = tw_run_write_record(run, TW_RUN_DONE, NULL, error);
+    if (status == TW_OK) status = tw_file_path(path, run->directory, "last_good.csv", error);
+    return status == TW_OK ? tw_file_remove(path, error) : status;
+}
+
+/* The first failure is the one reported: a full disk fails here too, and leaves the checkpoint before it whole. */
+static void finish_early(tw_run *run, tw_run_state state, const tw_error *why)
+{
+    if (!run->outputs_lag) tw_run_write_checkpoint(run, NULL);
+    if (state == TW_RUN_FAILED) tw_run_write_table(run, "last_good.csv", NULL);
+    tw_run_write_record(run, state, why, NULL);
+}
+
+static tw_status finish(tw_run *run, tw_status status, tw_error *error)
+{
+    if (status == TW_OK) {
+        tw_error late = {0};
+        status = finish_done(run, &late);
+        if (status == TW_OK) return TW_OK;
+        *error = late;
+    }
+    finish_early(run, status == TW_INTERRUPTED ? TW_RUN_INTERRUPTED : TW_RUN_FAILED, error);
+    return status;
+}
+
+static void fill_report(const tw_run *run, tw_run_report *report)
+{
+    if (!report) return;
+    tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+    memcpy(report->directory, run->directory, sizeof report->directory);
+    report->resumed_at = run->resumed_at;
+    tw_integrator_state(run->integrator, &report->t, NULL);
+    report->wall_seconds = tw_run_wall_seconds(run);
+    report->steps = s.steps;
+    report->rejected_steps = s.rejected_steps;
+    report->frames = run->memory.frame_count;
+    report->has_energy = run->memory.has_energy != 0;
+    report->energy_drift_max = tw_run_energy_drift(run);
+    report->tests = run->tests;
+    report->tests_failed = run->tests_failed;
+}
+
+/* The directory is ours and locked, integrator and outputs stand where the run begins. */
+static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
+{
+    run->last_checkpoint = tw_clock();
+    tw_status status = tw_run_write_record(run, TW_RUN_RUNNING, NULL, error);
+    if (status == TW_OK && run->options->started) run->options->started(run->options->context, run->directory);
+    if (status == TW_OK) status = step_to_the_end(run, error);
+    status = finish(run, status, error);
+    fill_report(run, report);
+    return status;
+}
+
+/* ---- the two ways in ---- */
+
+static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_error *error)
+{
+    tw_status status = tw_run_choose_directory(run, error);
+    if (status == TW_OK) status = tw_file_path(run->frame_folder, run->directory, "frames", error);
+    if (status == TW_OK) status = tw_run_make_directory(run, error);
+    if (status == TW_OK) status = start_new(run, error);
+    return status == TW_OK ? drive(run, report, error) : status;
+}
+
+tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report, tw_error *error)
+{
+    tw_error unseen = {0};
+    if (!error) error = &unseen;
+    if (!scene) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    tw_run_options defaults = tw_run_options_default();
+    if (report) *report = (tw_run_report){.resumed_at = -1.0};
+    tw_run run;
+    tw_status status = prepare(&run, scene, options ? options : &defaults, error);
+    if (status == TW_OK) status = run_in_new_directory(&run, report, error);
+    release(&run);
+    return status;
+}
+
+/* Whether run.json says "done": it is the last thing a run writes. */
+static bool is_finished(const tw_run *run)
+{
+    char path[TW_FILE_PATH_SIZE], *text = NULL;
+    size_t size = 0;
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    if (t < run->duration || tw_file_path(path, run->directory, "run.json", NULL) != TW_OK) return false;
+    if (tw_file_read(path, &text, &size, NULL) != TW_OK) return false;
+    bool done = strstr(text, "\"status\": \"done\"") != NULL;
+    tw_release(text);
+    return done;
+}
+
+static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    tw_status status = tw_run_lock_directory(run, error);
+    if (status == TW_OK) status = tw_file_path(run->frame_folder, run->directory, "frames", error);
+    if (status == TW_OK) status = tw_file_path(path, run->directory, "checkpoint.bin", error);
+    if (status != TW_OK) return status;
+    /* Killed before its first step: the scene is there, so the run can begin. */
+    status = tw_file_exists(path) ? start_again(run, error) : start_new(run, error);
+    if (status != TW_OK) return status;
+    run->resumed_at = run->session_start;
+    if (!is_finished(run)) return drive(run, report, error);
+    fill_report(run, report);
+    if (report) report->was_finished = true;
+    return TW_OK;
+}
+
+tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report, tw_error *error)
+{
+    tw_error unseen = {0};
+    if (!error) error = &unseen;
+    if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    tw_run_options defaults = tw_run_options_default();
+    if (report) *report = (tw_run_report){.resumed_at = -1.0};
+    char path[TW_FILE_PATH_SIZE];
+    tw_scene *scene = NULL;
+    tw_status status = tw_file_path(path, directory, "scene.yaml", error);
+    if (status == TW_OK && !tw_file_exists(path))
+        status = tw_fail(error, TW_BAD_INPUT, "%s: holds no run (no scene.yaml in it), name the directory of one",
+                         directory);
+    if (status == TW_OK) status = tw_scene_load(path, 0, NULL, &scene, error);
+    if (status != TW_OK) return status;
+    tw_run run;
+    status = prepare(&run, scene, options ? options : &defaults, error);
+    if (status == TW_OK) {
+        snprintf(run.directory, sizeof run.directory, "%s", directory);
+        status = resume_in_directory(&run, report, error);
+    }
+    release(&run);
+    tw_scene_free(scene);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* The scene's own `tests`: values that a finished run must reproduce. The rows of the table are the final ones. */
+#include <math.h>
+#include <stdio.h>
+
+#include "io/json.h"
+#include "run/run_internal.h"
+
+typedef struct acceptance {
+    tw_run *run;
+    tw_json *json;
+} acceptance;
+
+static void judge(acceptance *a, const char *name, double value, double expected, bool passed)
+{
+    a->run->tests++;
+    if (!passed) a->run->tests_failed++;
+    tw_json_open(a->json, NULL, '{');
+    tw_json_string(a->json, "name", name);
+    tw_json_number(a->json, "value", value);
+    tw_json_number(a->json, "expected", expected);
+    tw_json_bool(a->json, "passed", passed);
+    tw_json_close(a->json, '}');
+}
+
+static void judge_at_most(acceptance *a, const char *key, double value)
+{
+    char path[64];
+    snprintf(path, sizeof path, "tests.%s", key);
+    double limit = tw_scene_number(a->run->scene, path, NAN);
+    if (!isnan(limit)) judge(a, key, value, limit, value <= limit);
+}
+
+static void judge_energy_start(acceptance *a)
+{
+    double expected = tw_scene_number(a->run->scene, "tests.energy_start", NAN);
+    double value = a->run->memory.energy_start;
+    if (!isnan(expected)) judge(a, "energy_start", value, expected, fabs(value - expected) <= 1e-12 * fabs(expected));
+}
+
+/* Entry `index` of tests.final; false past the last. */
+static bool judge_row(acceptance *a, int index)
+{
+    const tw_run *run = a->run;
+    char path[80], name[80];
+    snprintf(path, sizeof path, "tests.final.%d.row", index);
+    double row = tw_scene_number(run->scene, path, NAN);
+    if (isnan(row)) return false;
+    snprintf(path, sizeof path, "tests.final.%d.tolerance", index);
+    double tolerance = tw_scene_number(run->scene, path, 0.0);
+    bool there = row < (double)run->table.row_count;
+    for (int k = 0; k < 3; k++) {
+        snprintf(path, sizeof path, "tests.final.%d.position.%d", index, k);
+        if (run->table.column_count == 2) snprintf(path, sizeof path, "tests.final.%d.value", index);
+        double expected = tw_scene_number(run->scene, path, NAN);
+        double value = there ? run->rows[(int64_t)row * run->table.column_count + k] : NAN;
+        snprintf(name, sizeof name, "final row %.0f %s", row, run->table.columns[k]);
+        judge(a, name, value, expected, fabs(value - expected) <= tolerance);
+        if (run->table.column_count == 2) break;
+    }
+    return true;
+}
+
+void tw_run_check_acceptance(tw_run *run, tw_json *json)
+{
+    acceptance a = {run, json};
+    run->tests = run->tests_failed = 0;
+    tw_json_open(a.json, "tests", '[');
+    judge_energy_start(&a);
+    judge_at_most(&a, "energy_drift_max", tw_run_energy_drift(run));
+    judge_at_most(&a, "steps_max", (double)tw_integrator_statistics_now(run->integrator).steps);
+    for (int i = 0; judge_row(&a, i); i++) {}
+    tw_json_close(a.json, ']');
+}

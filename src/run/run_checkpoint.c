@@ -1,0 +1,87 @@
+/* Checkpoints: telemetry and frames reach the disk before the checkpoint that counts them. */
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/timer.h"
+#include "io/checkpoint.h"
+#include "run/run_internal.h"
+
+static tw_status take_snapshot(tw_run *run, size_t *size, tw_error *error)
+{
+    tw_status status = tw_integrator_serialise(run->integrator, NULL, 0, size);
+    if (status == TW_OK && *size > run->snapshot_capacity) {
+        tw_release(run->snapshot);
+        run->snapshot = tw_allocate(*size, 1);
+        run->snapshot_capacity = run->snapshot ? *size : 0;
+        if (!run->snapshot) status = TW_OUT_OF_MEMORY;
+    }
+    if (status == TW_OK) status = tw_integrator_serialise(run->integrator, run->snapshot, *size, size);
+    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
+}
+
+static tw_status flush_outputs(tw_run *run, tw_error *error)
+{
+    tw_status status = tw_appender_flush(&run->telemetry, error);
+    if (status == TW_OK && run->frame_format)
+        status =
+            tw_frames_flush(run->frame_format, run->frame_folder, run->frames_flushed, run->memory.frame_count, error);
+    if (status == TW_OK) run->frames_flushed = run->memory.frame_count;
+    return status;
+}
+
+tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
+{
+    size_t size = 0;
+    char path[TW_FILE_PATH_SIZE];
+    tw_status status = tw_file_path(path, run->directory, "checkpoint.bin", error);
+    if (status == TW_OK) status = flush_outputs(run, error);
+    if (status == TW_OK) status = take_snapshot(run, &size, error);
+    if (status != TW_OK) return status;
+    run->memory.telemetry_bytes = run->telemetry.size;
+    run->memory.wall_seconds = tw_run_wall_seconds(run);
+    tw_checkpoint checkpoint = {.progress = &run->memory,
+                                .progress_size = sizeof run->memory,
+                                .integrator = run->snapshot,
+                                .integrator_size = size};
+    status = tw_checkpoint_write(path, &checkpoint, error);
+    run->last_checkpoint = tw_clock();
+    return status;
+}
+
+static tw_status check_scene_unchanged(tw_run *run, uint64_t expected, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE], *text = NULL;
+    size_t size = 0;
+    tw_status status = tw_file_path(path, run->directory, "scene.yaml", error);
+    if (status == TW_OK) status = tw_file_read(path, &text, &size, error);
+    if (status != TW_OK) return status;
+    bool same = tw_hash(text, size) == expected;
+    tw_release(text);
+    if (same) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: was changed since the run began, put it back or start a new run with it",
+                   path);
+}
+
+static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *checkpoint, tw_error *error)
+{
+    if (checkpoint->progress_size != sizeof run->memory)
+        return tw_fail(error, TW_BAD_INPUT, "%s: was written by another build of twang", path);
+    memcpy(&run->memory, checkpoint->progress, sizeof run->memory);
+    tw_status status = check_scene_unchanged(run, run->memory.scene_hash, error);
+    if (status != TW_OK) return status;
+    tw_error inner = {0};
+    status = tw_integrator_restore(run->integrator, checkpoint->integrator, checkpoint->integrator_size, &inner);
+    return status == TW_OK ? TW_OK : tw_fail(error, status, "%s: %s", path, inner.text);
+}
+
+tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    tw_checkpoint checkpoint = {0};
+    tw_status status = tw_file_path(path, run->directory, "checkpoint.bin", error);
+    if (status == TW_OK) status = tw_checkpoint_read(path, &checkpoint, error);
+    if (status == TW_OK) status = restore(run, path, &checkpoint, error);
+    tw_checkpoint_free(&checkpoint);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* Where a run goes: a name that is free, a directory that is whole from the moment it exists, and a lock on it. */
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "io/checkpoint.h"
+#include "run/run_internal.h"
+
+static tw_status cannot_make(const char *path, tw_error *error)
+{
+    return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+}
+
+tw_status tw_run_choose_directory(tw_run *run, tw_error *error)
+{
+    const char *given = run->options->directory;
+    if (given) {
+        if (given[0] == '\0' || strlen(given) > TW_RUN_DIRECTORY_SIZE - 256)
+            return tw_fail(error, TW_BAD_INPUT, "the name of the output directory is %s, give another one",
+                           given[0] ? "too long" : "empty");
+        snprintf(run->directory, sizeof run->directory, "%s", given);
+        size_t length = strlen(run->directory);
+        while (length > 1 && run->directory[length - 1] == '/') run->directory[--length] = '\0';
+        if (!run->options->force && tw_file_exists(run->directory))
+            return tw_fail(error, TW_BAD_INPUT, "%s: exists already, name another directory or give --force",
+                           run->directory);
+        return TW_OK;
+    }
+    if (mkdir("runs", 0777) != 0 && errno != EEXIST) return cannot_make("runs", error);
+    for (int n = 1; n < 1000000; n++) {
+        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene), n);
+        if (!tw_file_exists(run->directory)) return TW_OK;
+    }
+    return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", tw_scene_name(run->scene));
+}
+
+/* Removes what an earlier run left, the checkpoint first, and nothing else. */
+static tw_status clear_directory(tw_run *run, tw_error *error)
+{
+    static const char *const files[] = {"checkpoint.bin",     "checkpoint.bin.part", "run.json",       "run.json.part",
+                                        "telemetry.csv",      "final.csv",           "final.csv.part", "last_good.csv",
+                                        "last_good.csv.part", "scene.yaml.part"};
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == TW_OK; i++) {
+        char path[TW_FILE_PATH_SIZE];
+        status = tw_file_path(path, run->directory, files[i], error);
+        if (status == TW_OK) status = tw_file_remove(path, error);
+    }
+    return status == TW_OK ? tw_frames_cut(run->frame_folder, 0, error) : status;
+}
+
+static tw_status write_scene(tw_run *run, const char *directory, tw_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char path[TW_FILE_PATH_SIZE];
+    tw_status status = tw_file_path(path, directory, "scene.yaml", error);
+    if (status == TW_OK) status = tw_scene_write(run->scene, &text, &size, error);
+    if (status != TW_OK) return status;
+    run->memory.scene_hash = tw_hash(text, size);
+    status = tw_file_replace(path, text, size, error);
+    tw_scene_free_text(text);
+    return status;
+}
+
+/* Made under another name and renamed with the scene inside: a directory of a run can always be resumed. */
+static tw_status make_new(tw_run *run, tw_error *error)
+{
+    char temporary[TW_RUN_DIRECTORY_SIZE + 32];
+    snprintf(temporary, sizeof temporary, "%s.part-%ld", run->directory, (long)getpid());
+    if (mkdir(temporary, 0777) != 0) return cannot_make(run->directory, error);
+    tw_status status = write_scene(run, temporary, error);
+    if (status == TW_OK && rename(temporary, run->directory) != 0) status = cannot_make(run->directory, error);
+    if (status != TW_OK) {
+        char scene[TW_FILE_PATH_SIZE];
+        if (tw_file_path(scene, temporary, "scene.yaml", NULL) == TW_OK) unlink(scene);
+        rmdir(temporary);
+    }
+    return status;
+}
+
+tw_status tw_run_make_directory(tw_run *run, tw_error *error)
+{
+    tw_status status = TW_OK;
+    if (!tw_file_exists(run->directory)) {
+        status = make_new(run, error);
+        return status == TW_OK ? tw_run_lock_directory(run, error) : status;
+    }
+    status = tw_run_lock_directory(run, error);
+    if (status == TW_OK) status = clear_directory(run, error);
+    return status == TW_OK ? write_scene(run, run->directory, error) : status;
+}
+
+tw_status tw_run_lock_directory(tw_run *run, tw_error *error)
+{
+    run->lock = open(run->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->lock < 0) return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", run->directory, strerror(errno));
+    if (flock(run->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: another twang is writing there, wait for it or name another directory",
+                   run->directory);
+}
+
+void tw_run_unlock_directory(tw_run *run)
+{
+    if (run->lock >= 0) close(run->lock);
+    run->lock = -1;
+}
