@@ -1,0 +1,126 @@
+/* What the files of the command share: verbs and options as tables, exit codes, one way to complain. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <twang/twang.h>
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,    /* the run failed, or the output could not be written */
+    EXIT_WRONG_USE = 2, /* wrong use or bad input */
+    EXIT_INTERRUPTED = 130,
+    EXIT_TERMINATED = 143
+};
+
+/* An option of a verb. */
+typedef struct option {
+    const char *name;  /* "--dt" */
+    const char *brief; /* "-o"; NULL if there is none */
+    const char *value; /* what follows it: "S"; NULL if nothing does */
+    const char *line;  /* what it does */
+    /* The index-th word that may follow it, NULL past the last; NULL if that is not a list. For shell completion. */
+    const char *(*choice)(int index);
+} option;
+
+enum { MAX_GIVEN = 64, MAX_POSITIONAL = 4 };
+
+struct verb;
+
+/* A command line, taken apart. */
+typedef struct arguments {
+    const struct verb *verb;
+    const char *positional[MAX_POSITIONAL];
+    int positional_count;
+    struct {
+        const option *option;
+        const char *value; /* NULL for an option without one */
+    } given[MAX_GIVEN];    /* in the order they were given */
+    int given_count;
+} arguments;
+
+typedef struct verb {
+    const char *name;
+    const char *synopsis;   /* of its arguments: "SCENE [-o DIR] ..." */
+    const char *line;       /* what it does, in one line */
+    const char *text;       /* what it does, for its help */
+    const option *options;  /* name NULL after the last; every verb has --help besides */
+    const char *positional; /* what its arguments are called, "SCENE" */
+    int positional_least, positional_most;
+    const char *(*choice)(int index); /* words the first argument may be; NULL: a file or directory */
+    int (*run)(const arguments *a);
+} verb;
+
+extern const verb verb_run, verb_resume, verb_check, verb_list, verb_completion;
+/* All of them, NULL after the last. */
+extern const verb *const all_verbs[];
+
+/* --- arguments.c --- */
+
+/* Takes the command line after the verb apart; false after it has complained. */
+bool parse_arguments(const verb *v, int count, char **words, arguments *out);
+bool is_given(const arguments *a, const char *name);
+/* The last value given, or NULL. */
+const char *value_of(const arguments *a, const char *name);
+void print_verb_help(const verb *v);
+
+/* --- output.c --- */
+
+/* One line on stderr: "twang: ...". Returns EXIT_WRONG_USE. */
+int wrong_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The text of a library's error as a line on stderr (and, with `json`, as an object on stdout). Returns the exit code
+ * that belongs to its status. */
+int report_error(const tw_error *error, bool json);
+void print_json_string(const char *text);
+/* Flushes stdout; EXIT_FAILED after complaining if it could not be written (a full disk), else `code`. */
+int close_output(int code);
+/* Escape sequences, or "" where stdout (stderr) is no terminal or NO_COLOR is set. */
+typedef struct style {
+    const char *bold, *dim, *good, *bad, *plain;
+} style;
+style style_for_stdout(void);
+
+/* --- scene_path.c --- */
+
+/* The file of a SCENE: itself, or that of a scene that comes with twang if it is a bare name; NULL if there is none. */
+const char *find_scene(const char *given, char *buffer, size_t size);
+/* Calls `visit` for every scene that comes with twang, in order of name. */
+void visit_scenes(void (*visit)(void *context, const char *name, const char *path, const char *line), void *context);
+
+/* --- scene_arguments.c --- */
+
+/* Loads SCENE with what --integrator, --phi, --dt, --rtol, --duration, --fps and --set say. */
+tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
+/* The options above, for the tables of verbs. */
+#define SCENE_OPTIONS                                                                                                  \
+    {"--integrator", NULL, "NAME", "integrate with this scheme (twang list integrators)", scheme_choice},              \
+        {"--phi", NULL, "NAME", "evaluate phi-functions with this engine (twang list phi)", phi_choice},               \
+        {"--dt", NULL, "S", "fixed steps of T/ceil(T/S) seconds", NULL},                                               \
+        {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                                    \
+        {"--duration", NULL, "S", "simulate this many seconds", NULL},                                                 \
+        {"--fps", NULL, "N", "frames per simulated second", NULL},                                                     \
+    {                                                                                                                  \
+        "--set", NULL, "KEY=VALUE", "change any key of the scene: --set bodies.0.stiffness=1e8", NULL                  \
+    }
+const char *scheme_choice(int index);
+const char *phi_choice(int index);
+
+/* --- run_session.c --- */
+
+/* What `run` and `resume` have in common: signals, progress, the last words. Exactly one of the two is given. */
+int run_session(const arguments *a, const tw_scene *scene, const char *directory);
+#define SESSION_OPTIONS                                                                                                \
+    {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},                           \
+        {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},                                                \
+    {                                                                                                                  \
+        "--json", NULL, NULL, "print run.json at the end, and nothing else", NULL                                      \
+    }
+
+/* --- progress.c --- */
+
+void progress_show(const char *name, const tw_run_progress *p);
+/* Takes the line away again. */
+void progress_clear(void);
+
+#endif

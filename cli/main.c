@@ -1,0 +1,87 @@
+/* twang: simulates stiff elastic systems with exponential integrators. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+const verb *const all_verbs[] = {&verb_run, &verb_resume, &verb_check, &verb_list, &verb_completion, NULL};
+
+/* OpenMP reads OMP_WAIT_POLICY when the program is loaded. Threads that spin while they wait cost up to fifty times the
+ * time on a machine that is shared, so unless the user said otherwise the command starts itself again with them asleep.
+ */
+static void let_idle_threads_sleep(char **words)
+{
+    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
+    execv("/proc/self/exe", words); /* where that is not possible, it goes on as it is */
+}
+
+static void print_help(void)
+{
+    style s = style_for_stdout();
+    printf("%stwang%s simulates stiff elastic systems with exponential integrators.\n\n", s.bold, s.plain);
+    printf("  twang run rope                          the swinging rope, into runs/rope-1\n");
+    printf("  twang run rope --integrator verlet --dt 1e-4 -o fine\n");
+    printf("  twang run rope --set bodies.0.stiffness=1e8 --rtol 1e-5\n");
+    printf("  twang check rope                        what would be simulated, without doing it\n");
+    printf("  twang resume runs/rope-1                goes on where a run was interrupted\n");
+    printf("  twang list scenes                       also: integrators, phi\n\n");
+    printf("A scene is a YAML file that says what is simulated and how. A run leaves a directory with\n"
+           "scene.yaml, run.json, telemetry.csv (a row per step), final.csv, frames/ and checkpoint.bin.\n\n");
+    printf("%sVerbs%s\n", s.bold, s.plain);
+    for (int i = 0; all_verbs[i]; i++) printf("  %-11s %s\n", all_verbs[i]->name, all_verbs[i]->line);
+    printf("\n`twang VERB --help` says more. `twang --version` prints the version.\n"
+           "Exit codes: 0 done, 1 the run failed, 2 wrong use or bad input, 130/143 interrupted.\n");
+}
+
+static const verb *find_verb(const char *name)
+{
+    for (int i = 0; all_verbs[i]; i++)
+        if (strcmp(all_verbs[i]->name, name) == 0) return all_verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *word)
+{
+    const char *names[16];
+    int count = 0;
+    for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
+    const char *nearest = tw_nearest_name(word, names, count);
+    if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
+    if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);
+    return wrong_use("unknown verb '%s', twang --help lists them", word);
+}
+
+static int run_verb(const verb *v, int count, char **words)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
+        print_verb_help(v);
+        return EXIT_DONE;
+    }
+    arguments a;
+    return parse_arguments(v, count, words, &a) ? v->run(&a) : EXIT_WRONG_USE;
+}
+
+int main(int count, char **words)
+{
+    let_idle_threads_sleep(words);
+    if (count < 2) return wrong_use("what shall be done? twang --help shows how to begin");
+    const char *word = words[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        const verb *about = count > 2 ? find_verb(words[2]) : NULL;
+        if (about)
+            print_verb_help(about);
+        else
+            print_help();
+        return close_output(EXIT_DONE);
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("twang %s\n", tw_version());
+        return close_output(EXIT_DONE);
+    }
+    const verb *v = find_verb(word);
+    return v ? close_output(run_verb(v, count - 2, words + 2)) : unknown_verb(word);
+}

@@ -1,0 +1,70 @@
+/* What the command says, and where. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+int wrong_use(const char *format, ...)
+{
+    char line[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < 0x20) *p = '?'; /* one line, whatever was typed */
+    fprintf(stderr, "twang: %s\n", line);
+    return EXIT_WRONG_USE;
+}
+
+void print_json_string(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            printf("\\%c", *p);
+        else if (*p < 0x20)
+            printf("\\u%04x", *p);
+        else
+            putchar(*p);
+    }
+    putchar('"');
+}
+
+int report_error(const tw_error *error, bool json)
+{
+    int code = error->status == TW_BAD_INPUT || error->status == TW_INVALID_ARGUMENT ? EXIT_WRONG_USE : EXIT_FAILED;
+    fprintf(stderr, "%s\n", error->text);
+    if (!json) return code;
+    printf("{\"status\": \"error\", \"status_code\": \"%s\", \"exit_code\": %d, \"reason\": ",
+           tw_status_name(error->status), code);
+    print_json_string(error->text);
+    printf("}\n");
+    return code;
+}
+
+int close_output(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "twang: the output cannot be written: %s\n", strerror(errno));
+    return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
+static bool wants_colour(int descriptor)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (no_colour && no_colour[0] != '\0') return false;
+    return isatty(descriptor) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+style style_for_stdout(void)
+{
+    static const style coloured = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[0m"};
+    static const style none = {"", "", "", "", ""};
+    return wants_colour(STDOUT_FILENO) ? coloured : none;
+}

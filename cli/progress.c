@@ -1,0 +1,51 @@
+/* One line on a terminal, redrawn at most ten times a second. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <time.h>
+
+#include "command.h"
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* "0:07", "12:30", "1:02:03" */
+static void format_duration(double seconds, char *text, size_t size)
+{
+    if (!(seconds < 360000.0)) {
+        snprintf(text, size, "days");
+        return;
+    }
+    int s = (int)(seconds + 0.5);
+    if (s >= 3600)
+        snprintf(text, size, "%d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(text, size, "%d:%02d", s / 60, s % 60);
+}
+
+static bool drawn;
+
+void progress_show(const char *name, const tw_run_progress *p)
+{
+    static double last;
+    double now = clock_seconds();
+    if (now - last < 0.1 && p->t < p->duration) return;
+    last = now;
+    double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
+    char left[32] = "?", energy[48] = "";
+    if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
+    if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
+    fprintf(stderr, "\r%.16s  %.4g of %.4g s  %3.0f %%  %.3g x real time, %s left%s\033[K", name, p->t, p->duration,
+            100.0 * p->t / p->duration, speed, left, energy);
+    fflush(stderr);
+    drawn = true;
+}
+
+void progress_clear(void)
+{
+    if (drawn) fprintf(stderr, "\r\033[K");
+    drawn = false;
+}

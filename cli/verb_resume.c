@@ -1,0 +1,21 @@
+#include "command.h"
+
+static int resume(const arguments *a)
+{
+    return run_session(a, NULL, a->positional[0]);
+}
+
+static const option options[] = {SESSION_OPTIONS, {0}};
+
+const verb verb_resume = {
+    .name = "resume",
+    .synopsis = "DIR [--threads N] [--quiet] [--json]",
+    .line = "go on with a run that was interrupted",
+    .text = "Goes on from the last checkpoint in DIR and gives bitwise the run that was not interrupted.\n"
+            "Nothing that is done is computed again. A finished run is left as it is.",
+    .options = options,
+    .positional = "DIR",
+    .positional_least = 1,
+    .positional_most = 1,
+    .run = resume,
+};

@@ -1,0 +1,166 @@
+#!/bin/sh
+# The command as its users meet it: exit codes, one line for what is wrong, JSON that is JSON, signals, full disks.
+set -u
+twang=$TWANG_BUILD/twang
+source_tree=$TWANG_SOURCE
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+
+# expect CODE WHAT COMMAND...: the exit code; stdout and stderr are left in the files out and err
+expect() {
+    code=$1 what=$2
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    [ "$got" -eq "$code" ] || fail "$what: exit $got instead of $code: $(cat err)"
+}
+
+# refused MESSAGE COMMAND...: exit code 2, nothing on stdout, this one line on stderr
+refused() {
+    message=$1
+    shift
+    expect 2 "$*" "$@"
+    [ "$(cat err)" = "$message" ] || fail "$*: said '$(cat err)' instead of '$message'"
+    [ -s out ] && fail "$*: printed '$(cat out)'"
+}
+
+is_json() {
+    python3 -m json.tool "$1" >/dev/null || fail "$1 is no JSON"
+}
+
+# ---- help, lists, completion ----
+expect 0 help "$twang" --help
+for verb in run resume check list completion; do
+    expect 0 "help of $verb" "$twang" "$verb" --help
+    grep -q "twang $verb" out || fail "help of $verb does not show its use"
+done
+expect 0 version "$twang" --version
+grep -qx 'twang [0-9]*\.[0-9]*\.[0-9]*' out || fail "version: $(cat out)"
+for list in scenes integrators phi; do
+    expect 0 "list $list" "$twang" list "$list"
+    expect 0 "list $list --json" "$twang" list "$list" --json
+    is_json out
+done
+"$twang" list scenes | grep -q '^rope ' || fail "list scenes does not know rope"
+"$twang" list integrators | grep -q '^exprb42 ' || fail "list integrators does not know exprb42"
+"$twang" list phi | grep -q '^shift-invert ' || fail "list phi does not know shift-invert"
+expect 0 "bash completion" "$twang" completion bash
+bash -n out || fail "the bash completion is no bash"
+completed=$(bash -c '. ./out; COMP_WORDS=(twang run --integ); COMP_CWORD=2; _twang; echo "${COMPREPLY[*]}"')
+[ "$completed" = --integrator ] || fail "bash completes --integ to '$completed'"
+completed=$(bash -c '. ./out; COMP_WORDS=(twang run --phi sh); COMP_CWORD=3; _twang; echo "${COMPREPLY[*]}"')
+[ "$completed" = shift-invert ] || fail "bash completes --phi sh to '$completed'"
+for shell in zsh fish; do
+    expect 0 "$shell completion" "$twang" completion "$shell"
+    command -v "$shell" >/dev/null && { "$shell" -n out || fail "the $shell completion is no $shell"; }
+done
+
+# ---- wrong use: one line, exit 2 ----
+refused "twang: what shall be done? twang --help shows how to begin" "$twang"
+refused "twang: unknown verb 'rnu', did you mean 'run'?" "$twang" rnu
+refused "twang: unknown verb 'view', twang --help lists them" "$twang" view
+refused "twang: unknown option '--verbose', try twang --help" "$twang" --verbose
+refused "twang: run has no option '--integrater', did you mean '--integrator'?" "$twang" run rope --integrater rk4
+refused "twang: --dt needs a value: --dt S" "$twang" run rope --dt
+refused "twang: --quiet takes no value" "$twang" run rope --quiet=yes
+refused "twang: run takes one SCENE, and 'more' is one more" "$twang" run rope more
+refused "twang: --dt means fixed steps and --rtol adaptive ones, give one of them" "$twang" run rope --dt 1 --rtol 1e-3
+refused "twang: --threads 0 is not a number from 1 to 1024" "$twang" run rope --threads 0
+refused "twang: --set fps is not KEY=VALUE, such as --set bodies.0.stiffness=1e8" "$twang" run rope --set fps
+refused "twang: there is no scene 'roep', did you mean 'rope'?" "$twang" run roep
+refused "twang: there is no list of 'phis', did you mean 'phi'?" "$twang" list phis
+refused "twang: there is no completion for 'csh', only for bash, zsh and fish" "$twang" completion csh
+refused "no/such.yaml: cannot be opened: No such file or directory" "$twang" run no/such.yaml
+refused "--dt 1ms: integrator.step is '1ms', must be a number > 0 [s]" "$twang" run rope --dt 1ms
+refused "--set bodies.0.mass=-1: bodies.0.mass is '-1', must be a number > 0 [kg]" "$twang" run rope --set bodies.0.mass=-1
+refused "nothing: holds no run (no scene.yaml in it), name the directory of one" "$twang" resume nothing
+[ -e runs ] && fail "something refused left a directory"
+
+# ---- every broken scene: exit 2 and one line that begins with its place ----
+cp -r "$source_tree/tests/bad_input" .
+for scene in bad_input/*.yaml; do
+    expect 2 "$scene" "$twang" check "$scene"
+    [ "$(wc -l <err)" -eq 1 ] || fail "$scene: not one line: $(cat err)"
+    grep -Eq "^$scene:[0-9]+:[0-9]+: " err || fail "$scene: no place: $(cat err)"
+done
+
+# ---- runs ----
+expect 0 check "$twang" check rope
+expect 0 "check --json" "$twang" check rope --json
+is_json out
+expect 0 run "$twang" run rope --integrator verlet --dt 1e-3
+[ -f runs/rope-1/final.csv ] || fail "no runs/rope-1/final.csv"
+expect 0 "second run" "$twang" run rope --integrator verlet --dt 1e-3 --quiet
+[ -s out ] || [ -s err ] && fail "--quiet said something"
+cmp -s runs/rope-1/final.csv runs/rope-2/final.csv || fail "two runs differ"
+expect 0 "run --json" "$twang" run rope --integrator verlet --dt 1e-3 --threads 1 -o one --json
+is_json out
+cmp -s out one/run.json || fail "--json is not run.json"
+cmp -s runs/rope-1/final.csv one/final.csv || fail "the number of threads changes the result"
+refused "one: exists already, name another directory or give --force" "$twang" run rope -o one
+expect 0 "run --force" "$twang" run rope --integrator verlet --dt 1e-3 -o one --force
+expect 0 "resume of a finished run" "$twang" resume one
+expect 0 "resume --json of a finished run" "$twang" resume one --json
+is_json out
+grep -q '"resumed_at": null' one/run.json || fail "a finished run was resumed"
+expect 1 "a run that fails" "$twang" run rope --integrator euler --dt 0.1 --duration 5 -o bad
+grep -q 'cannot be trusted' err || fail "the failure does not say why: $(cat err)"
+grep -q 'bad/last_good.csv' err || fail "the failure does not say where the last good state is"
+grep -q '"status": "failed"' bad/run.json || fail "run.json does not know of the failure"
+expect 2 "an error with --json" "$twang" run rope --set x=1 --json
+is_json out
+# steps of T/ceil(T/dt)
+"$twang" run rope --integrator verlet --dt 0.0007 --json -o steps | grep -q '"steps": 572' || fail "0.4/0.0007 is not 572 steps"
+
+# ---- signals: after the step, with a checkpoint ----
+"$twang" run fput --integrator rk4 --dt 1e-5 -o signalled --quiet 2>err &
+job=$!
+while [ ! -f signalled/run.json ]; do sleep 0.05; done
+sleep 0.3
+kill -INT "$job"
+wait "$job"
+[ $? -eq 130 ] || fail "SIGINT: not exit 130"
+grep -q 'twang resume signalled' err || fail "SIGINT: does not say how to go on: $(cat err)"
+"$twang" resume signalled --quiet 2>err &
+job=$!
+while ! grep -q '"resumed_at": [0-9]' signalled/run.json; do sleep 0.05; done
+kill -TERM "$job"
+wait "$job"
+[ $? -eq 143 ] || fail "SIGTERM: not exit 143"
+
+# ---- disks and permissions ----
+"$twang" list phi >/dev/full 2>err
+[ $? -eq 1 ] || fail "a full stdout: not exit 1"
+[ "$(cat err)" = "twang: the output cannot be written: No space left on device" ] || fail "a full stdout: $(cat err)"
+(ulimit -f 40; "$twang" run rope --integrator verlet --dt 1e-5 -o limited >out 2>err)
+[ $? -eq 1 ] || fail "a full disk: not exit 1"
+grep -q 'limited/telemetry.csv: cannot be written: File too large' err || fail "a full disk: $(cat err)"
+expect 0 "resume once there is room" "$twang" resume limited --quiet
+expect 0 "the same without trouble" "$twang" run rope --integrator verlet --dt 1e-5 -o unlimited --quiet
+cmp -s limited/final.csv unlimited/final.csv || fail "a full disk changed the result"
+cmp -s limited/telemetry.csv unlimited/telemetry.csv || fail "a full disk changed the telemetry"
+touch file
+expect 1 "a directory that cannot be made" "$twang" run rope -o file/out
+[ "$(cat err)" = "file/out: cannot be made: Not a directory" ] || fail "unwritable: $(cat err)"
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir locked && chmod 555 locked
+    expect 1 "an unwritable directory" "$twang" run rope -o locked/out
+    [ "$(cat err)" = "locked/out: cannot be made: Permission denied" ] || fail "unwritable: $(cat err)"
+    chmod 755 locked
+fi
+
+# ---- no colours but on a terminal ----
+for command in "--help" "list integrators" "check rope"; do
+    # shellcheck disable=SC2086
+    "$twang" $command | grep -q "$(printf '\033')" && fail "twang $command writes escapes into a pipe"
+done
+
+[ "$failures" -eq 0 ] && echo "all as expected"
+exit "$failures"
