@@ -287,7 +287,7 @@ static int random_order(test_random *random, phi_case_kind kind)
 /* How far t |A| (or t omega) reaches: from nothing to thousands; growth no further than doubles do. */
 static double random_reach(test_random *random, phi_case_kind kind)
 {
-    double reach = log_uniform(random, 1e-7, 1e3);
+    double reach = log_uniform(random, 1e-7, 500);
     if (test_random_unit(random) < 0.06) reach = log_uniform(random, 1e4, 1e9);
     bool grows = kind == PHI_CASE_POSITIVE || kind == PHI_CASE_INDEFINITE || kind == PHI_CASE_PAIR_INDEFINITE ||
                  kind == PHI_CASE_PAIR_NONSYMMETRIC || kind == PHI_CASE_GENERAL;
@@ -354,7 +354,7 @@ void phi_case_make(int number, phi_case *c)
     c->request.time = reach / c->size;
     c->reach = c->request.time * rate_of(c);
     if (c->reach > 0 && reach < 1e4) { /* huge reach is for operators that stand it; here it is meant */
-        c->request.time *= fmin(1, 1e3 / c->reach);
+        c->request.time *= fmin(1, 500 / c->reach);
         c->reach = c->request.time * rate_of(c);
     }
     c->request.order = integer_between(&random, 0, PHI_CASE_VECTORS - 1);
