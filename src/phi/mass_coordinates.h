@@ -1,0 +1,29 @@
+/* The mass inner product <p, q>_M = p^T M q, in which A = M^-1 K is symmetric.
+ *
+ * Working in it with physical coordinates is the same as working with xh = M^1/2 x in the Euclidean one (every inner
+ * product, Ritz value and coefficient agrees), but saves the copies into and out of scaled coordinates, and it is the
+ * only form a consistent mass has: there M^1/2 is dense. */
+#ifndef TW_PHI_MASS_COORDINATES_H
+#define TW_PHI_MASS_COORDINATES_H
+
+#include <twang/operator.h>
+
+/* Plain data; keeps pointers into the operator it was taken from. At most one of the two masses is set. */
+typedef struct tw_mass_metric {
+    tw_space space;
+    const double *lumped;
+    const tw_mass_operator *consistent;
+} tw_mass_metric;
+
+tw_mass_metric tw_mass_metric_of(const tw_second_order *op);
+
+/* y = M x for `count` contiguous columns. */
+tw_status tw_mass_multiply(const tw_mass_metric *metric, int count, const double *x, double *y);
+
+/* |x|_M, safe against overflow of the squares. scratch: N entries, used for a consistent mass only. */
+tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *scratch, double *norm);
+
+/* Entries of a vector over all ranks. */
+tw_status tw_global_size(const tw_space *space, double *size);
+
+#endif

@@ -1,0 +1,460 @@
+/* The engines for symmetric second-order operators against exact modal results. */
+/* labels: threads */
+#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/memory.h>
+#include <twang/parallel.h>
+#include <twang/phi.h>
+#include <twang/stumpff.h>
+
+#include "problems/exprb42_step.h"
+#include "problems/link_chain.h"
+#include "support/failing_allocator.h"
+#include "support/run_suite.h"
+#include "support/spectral_trials.h"
+
+/* Those spectral engines that promise a result for every case, with the trials each can afford. */
+static const struct {
+    tw_phi_engine engine;
+    int trials;
+    double tau_high;
+} polynomial_engines[] = {{TW_PHI_LANCZOS, 1000, 1e5}};
+
+static tw_phi_workspace *workspace_of(int64_t n, tw_phi_engine engine, double tolerance)
+{
+    tw_phi_limits limits = tw_phi_limits_default();
+    tw_phi_workspace *workspace = NULL;
+    limits.size = n;
+    limits.slots = 2;
+    limits.options.engine = engine;
+    limits.options.tolerance = tolerance;
+    ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
+    return workspace;
+}
+
+/* f = c_k(t^2 lambda), or chi c_k with the filter chi = exp(-(t^2 lambda / 4)^4). */
+typedef struct scalar {
+    double t;
+    int k;
+    bool filtered;
+} scalar;
+
+static double scalar_value(const void *context, double lambda)
+{
+    const scalar *f = context;
+    double c[8], z = f->t * f->t * lambda;
+    tw_stumpff(z, f->k + 1, c);
+    return f->filtered ? c[f->k] * exp(-pow(z / 4, 4)) : c[f->k];
+}
+
+/* sum_j f_j(A) b_j exactly. */
+static void exact_sum(const test_spectral *s, int count, const scalar *f, const double *const *b, double *out)
+{
+    double *modes = calloc((size_t)(2 * s->n), sizeof *modes), *sum = modes + s->n;
+    for (int j = 0; j < count; j++) {
+        test_spectral_to_modes(s, b[j], modes);
+        for (int64_t i = 0; i < s->n; i++) sum[i] += scalar_value(&f[j], s->lambda[i]) * modes[i];
+    }
+    test_spectral_from_modes(s, sum, out);
+    free(modes);
+}
+
+static double distance(int64_t n, const double *x, const double *y)
+{
+    double difference = 0, size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        difference += (x[i] - y[i]) * (x[i] - y[i]);
+        size += y[i] * y[i];
+    }
+    return sqrt(difference / size);
+}
+
+static double *random_vectors(int64_t n, int count, uint64_t seed)
+{
+    test_random random = {seed};
+    double *v = malloc((size_t)n * (size_t)count * sizeof *v);
+    for (int64_t i = 0; i < n * count; i++) v[i] = test_random_normal(&random);
+    return v;
+}
+
+START_TEST(true_errors_stay_within_the_promise)
+{
+    const int engine = _i;
+    int successes = 0, above_ten = 0;
+    for (int i = 0; i < polynomial_engines[engine].trials; i++) {
+        test_random random = {(uint64_t)i * 7919u + 17u};
+        test_trial t = test_trial_draw(&random, 400, 1e-5, polynomial_engines[engine].tau_high);
+        test_outcome o = test_trial_run(polynomial_engines[engine].engine, &t, &random);
+        ck_assert_msg(o.finite, "trial %d gave a value that is not finite", i);
+        bool said = o.status == TW_ILL_CONDITIONED || o.status == TW_NOT_FINITE || o.status == TW_NOT_CONVERGED ||
+                    o.status == TW_BUDGET_EXHAUSTED;
+        ck_assert_msg(o.status == TW_OK || said, "trial %d: %s", i, tw_status_name(o.status));
+        if (o.status != TW_OK) continue;
+        successes++;
+        above_ten += o.excess > 10;
+        ck_assert_msg(o.excess <= 1000,
+                      "trial %d (n %lld, spectrum %d, mass %d, tau %g, tol %g): %g times the tolerance", i,
+                      (long long)t.n, (int)t.spectrum, (int)t.mass, t.tau, t.tolerance, o.excess);
+    }
+    ck_assert_int_ge(successes, polynomial_engines[engine].trials * 8 / 10);
+    ck_assert_msg(above_ten <= 0.005 * successes, "%d of %d above ten times the tolerance", above_ten, successes);
+}
+END_TEST
+
+static int64_t exprb42_products(tw_phi_engine engine, double h_omega)
+{
+    link_chain *chain = fpu_beta_create(1000, 7);
+    problem p = link_chain_problem(chain);
+    p.linearise(p.context, chain->initial_x);
+    tw_second_order op = problem_second_order(&p);
+    tw_phi_workspace *workspace = workspace_of(1000, engine, 1e-6);
+    tw_phi_statistics statistics;
+    exprb42 stepper;
+    ck_assert_int_eq(exprb42_create(&p, workspace, &stepper), TW_OK);
+    double h = h_omega / problem_frequency_max(&p, 200);
+    ck_assert_int_eq(exprb42_step(&stepper, &op, h, chain->initial_x, chain->initial_v, &statistics, NULL), TW_OK);
+    exprb42_free(&stepper);
+    tw_phi_workspace_free(workspace);
+    link_chain_free(chain);
+    return statistics.products;
+}
+
+START_TEST(fpu_chain_takes_few_products)
+{
+    ck_assert_int_le(exprb42_products(TW_PHI_LANCZOS, 100), 150);
+    ck_assert_int_le(exprb42_products(TW_PHI_LANCZOS, 20), 46);
+}
+END_TEST
+
+START_TEST(one_basis_serves_other_functions_and_smaller_times)
+{
+    enum { N = 300 };
+    test_random random = {5};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_LUMPED, 1, &random);
+    double *b = random_vectors(N, 4, 9), *out = b + 2 * N, *exact = b + 3 * N;
+    const double *starts[2] = {b, b + N};
+    tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-8);
+    scalar f[2] = {{40, 1, false}, {40, 2, false}};
+    tw_spectral_function functions[2] = {{scalar_value, &f[0]}, {scalar_value, &f[1]}};
+    tw_spectral_request request = {.start_count = 2,
+                                   .starts = starts,
+                                   .output_count = 1,
+                                   .outputs = &out,
+                                   .functions = functions,
+                                   .time = 40,
+                                   .slot = 1};
+    tw_phi_statistics statistics;
+    ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+    exact_sum(s, 2, f, starts, exact);
+    ck_assert_double_le(distance(N, out, exact), 1e-8);
+    ck_assert_int_eq(statistics.products, s->products);
+
+    f[0] = (scalar){25, 0, false}, f[1] = (scalar){2, 1, true};
+    ck_assert_int_eq(tw_spectral_reuse(workspace, &request, &statistics, NULL), TW_OK);
+    exact_sum(s, 2, f, starts, exact);
+    ck_assert_double_le(distance(N, out, exact), 1e-8);
+    ck_assert_int_eq(statistics.products, 0);
+
+    f[0].t = f[1].t = 60;
+    ck_assert_int_eq(tw_spectral_reuse(workspace, &request, &statistics, NULL), TW_NOT_CONVERGED);
+    for (int i = 0; i < N; i++) ck_assert_double_eq(out[i], 0);
+
+    /* A slot that was never filled, and one that phi-evaluations must not disturb. */
+    request.slot = 0;
+    ck_assert_int_eq(tw_spectral_reuse(workspace, &request, &statistics, NULL), TW_UNSUPPORTED);
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+    free(b);
+}
+END_TEST
+
+START_TEST(contributions_that_cancel_are_not_trusted_too_early)
+{
+    enum { N = 400 };
+    test_random random = {6};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_UNIFORM, TEST_MASS_UNIT, 1, &random);
+    double *b = random_vectors(N, 4, 10), *out = b + 2 * N, *exact = b + 3 * N;
+    for (int i = 0; i < N; i++) b[N + i] = -b[i] * (1 + 1e-6 * cos(i));
+    const double *starts[2] = {b, b + N};
+    tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-4);
+    scalar f[2] = {{30, 0, false}, {30, 0, false}};
+    tw_spectral_function functions[2] = {{scalar_value, &f[0]}, {scalar_value, &f[1]}};
+    tw_spectral_request request = {
+        .start_count = 2, .starts = starts, .output_count = 1, .outputs = &out, .functions = functions, .time = 30};
+    ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, NULL, NULL), TW_OK);
+    exact_sum(s, 2, f, starts, exact);
+    ck_assert_double_le(distance(N, out, exact), 1e-3);
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+    free(b);
+}
+END_TEST
+
+START_TEST(a_small_pool_costs_a_second_pass_and_no_accuracy)
+{
+    enum { N = 1500 };
+    for (int mass = 0; mass < TEST_MASS_COUNT; mass++) {
+        test_random random = {8};
+        test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, (test_mass)mass, 1, &random);
+        double *b = random_vectors(N, 4, 11), *out = b + 2 * N, *exact = b + 3 * N;
+        const double *starts[2] = {b, b + N};
+        scalar f[2] = {{100, 0, false}, {60, 1, false}};
+        tw_spectral_function functions[2] = {{scalar_value, &f[0]}, {scalar_value, &f[1]}};
+        tw_spectral_request request = {.start_count = 2,
+                                       .starts = starts,
+                                       .output_count = 1,
+                                       .outputs = &out,
+                                       .functions = functions,
+                                       .time = 100};
+        tw_phi_limits limits = tw_phi_limits_default();
+        limits.size = N;
+        limits.options.engine = TW_PHI_LANCZOS;
+        limits.basis_bytes = 40.0 * N * sizeof(double);
+        tw_phi_workspace *workspace = NULL;
+        ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
+        tw_phi_statistics statistics;
+        ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+        exact_sum(s, 2, f, starts, exact);
+        ck_assert_double_le(distance(N, out, exact), 1e-8);
+        ck_assert_int_gt(statistics.products, 120);
+        ck_assert_int_eq(statistics.products, s->products);
+        tw_phi_workspace_free(workspace);
+        test_spectral_free(s);
+        free(b);
+    }
+}
+END_TEST
+
+START_TEST(zero_vectors_cost_nothing)
+{
+    enum { N = 50 };
+    test_random random = {8};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_LUMPED, 1, &random);
+    double u[2 * N] = {0}, w[2 * N];
+    tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-8);
+    tw_phi_request request = {.time = 3,
+                              .node_count = 1,
+                              .nodes = (double[]){1},
+                              .order = 1,
+                              .vectors = (const double *const[]){NULL, u},
+                              .outputs = (double *const[]){w}};
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL), TW_OK);
+    ck_assert_int_eq(s->products, 0);
+    u[3] = 1; /* the v-part is still zero: one start vector */
+    tw_phi_statistics statistics;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(s->products, statistics.dimension);
+    request.time = 0;
+    s->products = 0;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(s->products, 0);
+    ck_assert_double_eq(w[3], 1);
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+}
+END_TEST
+
+START_TEST(what_does_not_apply_or_overflows_is_said)
+{
+    enum { N = 40 };
+    test_random random = {12};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_NEGATIVE, TEST_MASS_UNIT, 1, &random);
+    double *u = random_vectors(N, 2, 13), w[2 * N];
+    tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-8);
+    tw_phi_request request = {.time = 1e4,
+                              .node_count = 1,
+                              .nodes = (double[]){1},
+                              .vectors = (const double *const[]){u},
+                              .outputs = (double *const[]){w}};
+    tw_error error;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error), TW_NOT_FINITE);
+    for (int i = 0; i < 2 * N; i++) ck_assert_double_eq(w[i], 0);
+    request.time = 1;
+    tw_second_order other = s->op;
+    other.damping = &s->op.stiffness;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error), TW_UNSUPPORTED);
+    other = s->op;
+    other.stiffness.symmetry = TW_GENERAL;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error), TW_UNSUPPORTED);
+    u[5] = NAN;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error), TW_NOT_FINITE);
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+    free(u);
+}
+END_TEST
+
+/* One exprb42 step of a long chain, as bits. */
+static void step_bits(tw_phi_engine engine, int threads, double *state)
+{
+    enum { N = 20000 };
+    tw_set_threads(threads);
+    link_chain *chain = fpu_beta_create(N, 3);
+    problem p = link_chain_problem(chain);
+    p.linearise(p.context, chain->initial_x);
+    tw_second_order op = problem_second_order(&p);
+    tw_phi_workspace *workspace = workspace_of(N, engine, 1e-6);
+    tw_phi_statistics statistics;
+    exprb42 stepper;
+    ck_assert_int_eq(exprb42_create(&p, workspace, &stepper), TW_OK);
+    ck_assert_int_eq(exprb42_step(&stepper, &op, 5, chain->initial_x, chain->initial_v, &statistics, NULL), TW_OK);
+    memcpy(state, chain->initial_x, N * sizeof *state);
+    memcpy(state + N, chain->initial_v, N * sizeof *state);
+    exprb42_free(&stepper);
+    tw_phi_workspace_free(workspace);
+    link_chain_free(chain);
+    tw_set_threads(0);
+}
+
+START_TEST(any_number_of_threads_gives_the_same_bits)
+{
+    enum { BYTES = 40000 * sizeof(double) };
+    const int threads[] = {2, 3, 8};
+    double *one = malloc(BYTES), *more = malloc(BYTES);
+    step_bits(polynomial_engines[_i].engine, 1, one);
+    for (int k = 0; k < 3; k++) {
+        step_bits(polynomial_engines[_i].engine, threads[k], more);
+        ck_assert_mem_eq(one, more, BYTES);
+    }
+    free(one);
+    free(more);
+}
+END_TEST
+
+static tw_status create_and_free(void *context)
+{
+    const tw_phi_limits *limits = context;
+    tw_phi_workspace *workspace = NULL;
+    tw_status status = tw_phi_workspace_create(limits, &workspace, NULL);
+    tw_phi_workspace_free(workspace);
+    return status;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+    tw_phi_limits limits = tw_phi_limits_default();
+    limits.size = 10;
+    limits.options.engine = polynomial_engines[_i].engine;
+    ck_assert_int_gt(test_fail_each_allocation(create_and_free, &limits), 2);
+}
+END_TEST
+
+START_TEST(calls_allocate_nothing)
+{
+    enum { N = 60 };
+    test_random random = {12};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_CONSISTENT, 1, &random);
+    double *u = random_vectors(N, 2, 13), w[2 * N];
+    tw_phi_workspace *workspace = workspace_of(N, polynomial_engines[_i].engine, 1e-8);
+    tw_phi_request request = {.time = 7,
+                              .node_count = 1,
+                              .nodes = (double[]){1},
+                              .vectors = (const double *const[]){u},
+                              .outputs = (double *const[]){w}};
+    int64_t before = tw_memory_counts_now().allocations;
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_memory_counts_now().allocations, before);
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+    free(u);
+}
+END_TEST
+
+/* ---- two ranks, played by two threads: the operator is two blocks that do not touch ---- */
+
+typedef struct rank_meeting {
+    pthread_barrier_t barrier;
+    double values[2][8];
+} rank_meeting;
+
+typedef struct rank {
+    rank_meeting *meeting;
+    int number;
+    tw_phi_engine engine;
+    test_spectral *s;
+    double *u, *w;
+    tw_status status;
+} rank;
+
+static tw_status reduce_over_ranks(void *context, double *values, int count)
+{
+    const rank *own = context;
+    rank_meeting *meeting = own->meeting;
+    memcpy(meeting->values[own->number], values, (size_t)count * sizeof *values);
+    pthread_barrier_wait(&meeting->barrier);
+    for (int i = 0; i < count; i++) values[i] = meeting->values[0][i] + meeting->values[1][i];
+    pthread_barrier_wait(&meeting->barrier);
+    return TW_OK;
+}
+
+static void *run_rank(void *context)
+{
+    rank *own = context;
+    own->s->op.stiffness.space.reduce = reduce_over_ranks;
+    own->s->op.stiffness.space.context = own;
+    tw_set_threads(1);
+    tw_phi_workspace *workspace = workspace_of(own->s->n, own->engine, 1e-9);
+    tw_phi_request request = {.time = 30,
+                              .node_count = 1,
+                              .nodes = (double[]){1},
+                              .vectors = (const double *const[]){own->u},
+                              .outputs = (double *const[]){own->w}};
+    own->status = tw_phi_evaluate_second_order(workspace, &own->s->op, &request, NULL, NULL);
+    tw_phi_workspace_free(workspace);
+    return NULL;
+}
+
+START_TEST(two_ranks_agree_with_the_exact_result)
+{
+    enum { N = 150 };
+    rank_meeting meeting;
+    rank ranks[2];
+    pthread_t threads[2];
+    double *u = random_vectors(N, 8, 21);
+    pthread_barrier_init(&meeting.barrier, NULL, 2);
+    for (int r = 0; r < 2; r++) {
+        test_random random = {30 + (uint64_t)r};
+        test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_UNIFORM, TEST_MASS_LUMPED, r ? 1 : 0.3, &random);
+        double *own = u + 4 * N * r;
+        for (int i = N; i < 2 * N; i++) own[i] = 0;
+        ranks[r] = (rank){&meeting, r, polynomial_engines[_i].engine, s, own, own + 2 * N, TW_INTERNAL};
+        pthread_create(&threads[r], NULL, run_rank, &ranks[r]);
+    }
+    for (int r = 0; r < 2; r++) pthread_join(threads[r], NULL);
+    for (int r = 0; r < 2; r++) {
+        scalar f = {30, 0, false};
+        double exact[N];
+        const double *start = ranks[r].u;
+        ck_assert_int_eq(ranks[r].status, TW_OK);
+        exact_sum(ranks[r].s, 1, &f, &start, exact);
+        ck_assert_double_le(distance(N, ranks[r].w, exact), 1e-8);
+        test_spectral_free(ranks[r].s);
+    }
+    pthread_barrier_destroy(&meeting.barrier);
+    free(u);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("spectral");
+    TCase *cases = tcase_create("spectral");
+    int engines = sizeof polynomial_engines / sizeof *polynomial_engines;
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, true_errors_stay_within_the_promise, 0, engines);
+    tcase_add_test(cases, fpu_chain_takes_few_products);
+    tcase_add_test(cases, one_basis_serves_other_functions_and_smaller_times);
+    tcase_add_test(cases, contributions_that_cancel_are_not_trusted_too_early);
+    tcase_add_test(cases, a_small_pool_costs_a_second_pass_and_no_accuracy);
+    tcase_add_test(cases, zero_vectors_cost_nothing);
+    tcase_add_test(cases, what_does_not_apply_or_overflows_is_said);
+    tcase_add_loop_test(cases, any_number_of_threads_gives_the_same_bits, 0, engines);
+    tcase_add_loop_test(cases, every_allocation_may_fail, 0, engines);
+    tcase_add_loop_test(cases, calls_allocate_nothing, 0, engines);
+    tcase_add_loop_test(cases, two_ranks_agree_with_the_exact_result, 0, engines);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
