@@ -50,7 +50,7 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients)
 static tw_status invert_block(tw_conjugate_gradients *gradients, int64_t row, const double *values)
 {
     int b = gradients->block, pivots[3];
-    double *inverse = gradients->inverse + row * b * b, copy[9];
+    double *inverse = gradients->inverse + row * b * b, copy[9] = {0};
     const double *mass = gradients->system->second.lumped_mass;
     for (int i = 0; i < b * b; i++) {
         copy[i] = gradients->g * values[i];

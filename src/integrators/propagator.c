@@ -300,7 +300,7 @@ static tw_status apply_row(tw_propagator *propagator, tw_system *system, const t
 static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
 {
     const double *vectors[TW_PHI_MAX_ORDER + 1];
-    double nodes[TW_SUM_MAX_ROWS];
+    double nodes[TW_SUM_MAX_ROWS] = {0};
     for (int r = 0; r < sum->row_count; r++) nodes[r] = common_node(sum, r);
     gather(propagator, system, sum, 0, nodes[0], vectors);
     tw_phi_request request = {.time = sum->h,

@@ -164,7 +164,7 @@ static tw_status locate(tw_integrator *integrator, const tw_event *event, double
         if (status == TW_OK) status = event->value(event->context, c, u, &g);
         if (status) return status;
         if (g == 0) {
-            a = b = c;
+            b = c;
             break;
         }
         if ((g > 0) == (g_b > 0)) {

@@ -397,8 +397,10 @@ tw_status tw_system_create(tw_system *system, const tw_second_order_problem *sec
     *system = (tw_system){.second_order = second != NULL, .counts = counts};
     tw_status status = second ? check_second(second, error) : check_first(first, error);
     if (status) return status;
-    if (second) system->second = *second;
-    if (first) system->first = *first;
+    if (second)
+        system->second = *second;
+    else
+        system->first = *first;
     system->n = space_of(system)->local_size;
     system->size = second ? 2 * system->n : system->n;
     if (second) describe_second(system);
