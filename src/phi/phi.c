@@ -218,11 +218,12 @@ static tw_status unsupported(const char *what, tw_error *error)
     return tw_fail(error, TW_UNSUPPORTED, "does not apply to %s", what);
 }
 
-/* What was moved, where the engine has not said so itself. */
+/* What was moved, where the engine has not said so itself; a product of unknown weight counts as three vectors. */
 static void complete_cost(tw_phi_statistics *statistics, const tw_operator *op, const tw_shifted_solver *shifted)
 {
     if (statistics->cost > 0) return;
-    statistics->cost = (double)statistics->products * op->bytes_per_product;
+    double bytes = op->bytes_per_product > 0 ? op->bytes_per_product : 3 * 8.0 * (double)op->space.local_size;
+    statistics->cost = (double)statistics->products * bytes;
     if (shifted) statistics->cost += (double)statistics->solves * shifted->solve_bytes;
 }
 

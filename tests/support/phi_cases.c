@@ -336,6 +336,16 @@ static void make_nodes(test_random *random, phi_case *c)
     }
 }
 
+/* Sizes the caller has in mind, smaller or larger than what the vectors say. */
+static void make_references(test_random *random, phi_case *c)
+{
+    for (int part = 0; part < (c->second_order ? 2 : 1); part++)
+        for (int k = 0; k <= c->request.order; k++)
+            if (c->vectors[k])
+                c->request.reference[part] =
+                    log_uniform(random, 1e-2, 1e2) * phi_case_norm(c, c->vectors[k] + part * c->n);
+}
+
 void phi_case_make(int number, phi_case *c)
 {
     test_random random = {0x7A6E67u + (uint64_t)number * 0x2545F4914F6CDD1Du};
@@ -362,6 +372,7 @@ void phi_case_make(int number, phi_case *c)
     make_vectors(&random, c);
     c->tolerance = log_uniform(&random, 1e-12, 1e-3);
     c->inner_product = test_random_unit(&random) < 0.3 ? TW_INNER_ENERGY : TW_INNER_SCALED;
+    if (test_random_unit(&random) < 0.15) make_references(&random, c);
 }
 
 void phi_case_free(phi_case *c)
