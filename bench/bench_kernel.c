@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <twang/twang.h>
 
 #include "base/allocate.h"
@@ -36,37 +37,64 @@ static void triad_body(void *context, int64_t begin, int64_t end, int64_t block)
     for (int64_t i = begin; i < end; i++) a[i] = b[i] + 3.0 * c[i];
 }
 
-/* Best times seen, in seconds. */
-typedef struct results {
-    double triad[MAX_THREADS + 1];
-    double product[2][TW_MAX_BLOCK + 1][MAX_THREADS + 1]; /* storage, vectors, threads */
-} results;
-
-static void keep_best(double *best, double seconds)
-{
-    if (*best == 0 || seconds < *best) *best = seconds;
-}
+/* The best time seen, in seconds. */
+typedef struct timing {
+    double seconds;
+    bool undisturbed;
+} timing;
 
 typedef struct bench {
     tw_sparse *matrix[2];
     triad_arrays triad;
     double *x, *y;
-    results best;
+    timing triad_best[MAX_THREADS + 1];
+    timing product_best[2][TW_MAX_BLOCK + 1][MAX_THREADS + 1]; /* storage, vectors, threads */
+    int measurements, undisturbed;
 } bench;
+
+/* How often the system has taken a processor away from a thread of ours. */
+static long preemptions(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+}
+
+typedef void measured_work(bench *b, int storage, int count);
+
+static void measure(bench *b, measured_work *work, int storage, int count, timing *best)
+{
+    const long before = preemptions();
+    const double start = tw_clock();
+    work(b, storage, count);
+    const double seconds = tw_clock() - start;
+    const bool undisturbed = preemptions() == before;
+    b->measurements++;
+    b->undisturbed += undisturbed;
+    if (best->undisturbed && !undisturbed) return;
+    if (best->undisturbed == undisturbed && best->seconds > 0 && best->seconds <= seconds) return;
+    *best = (timing){seconds, undisturbed};
+}
+
+static void run_triad(bench *b, int storage, int count)
+{
+    (void)storage, (void)count;
+    tw_parallel_for(TRIAD_ENTRIES, TRIAD_BLOCK, triad_body, &b->triad);
+}
+
+static void run_product(bench *b, int storage, int count)
+{
+    if (tw_sparse_apply(b->matrix[storage], count, b->x, b->y)) abort();
+}
 
 static void measure_once(bench *b)
 {
     for (int threads = 1; threads <= MAX_THREADS; threads++) {
         tw_set_threads(threads);
-        double start = tw_clock();
-        tw_parallel_for(TRIAD_ENTRIES, TRIAD_BLOCK, triad_body, &b->triad);
-        keep_best(&b->best.triad[threads], tw_clock() - start);
+        measure(b, run_triad, 0, 0, &b->triad_best[threads]);
         for (int storage = 0; storage < 2; storage++)
-            for (int count = 1; count <= TW_MAX_BLOCK; count++) {
-                start = tw_clock();
-                if (tw_sparse_apply(b->matrix[storage], count, b->x, b->y)) abort();
-                keep_best(&b->best.product[storage][count][threads], tw_clock() - start);
-            }
+            for (int count = 1; count <= TW_MAX_BLOCK; count++)
+                measure(b, run_product, storage, count, &b->product_best[storage][count][threads]);
     }
 }
 
@@ -79,9 +107,19 @@ static double *vector_of_ones(int64_t n)
     return x;
 }
 
+static double triad_seconds(const bench *b, int threads)
+{
+    return b->triad_best[threads].seconds;
+}
+
+static double product_seconds(const bench *b, int storage, int count, int threads)
+{
+    return b->product_best[storage][count][threads].seconds;
+}
+
 static double triad_rate(const bench *b, int threads)
 {
-    return 3.0 * sizeof(double) * TRIAD_ENTRIES / b->best.triad[threads];
+    return 3.0 * sizeof(double) * TRIAD_ENTRIES / triad_seconds(b, threads);
 }
 
 static double product_bytes(const bench *b, int storage, int count)
@@ -92,7 +130,14 @@ static double product_bytes(const bench *b, int storage, int count)
 
 static double product_rate(const bench *b, int storage, int count, int threads)
 {
-    return product_bytes(b, storage, count) / b->best.product[storage][count][threads];
+    return product_bytes(b, storage, count) / product_seconds(b, storage, count, threads);
+}
+
+/* The gain of a second thread, relative to the triad's. */
+static double relative_gain(const bench *b, int storage, int count)
+{
+    double gain = product_seconds(b, storage, count, 1) / product_seconds(b, storage, count, 2);
+    return gain / (triad_seconds(b, 1) / triad_seconds(b, 2));
 }
 
 static const char *const storage_name[2] = {"full", "upper"};
@@ -105,13 +150,14 @@ static void print_table(const bench *b)
     for (int s = 0; s < 2; s++)
         for (int count = 1; count <= TW_MAX_BLOCK; count++)
             for (int t = 1; t <= MAX_THREADS; t++) {
-                const double *seconds = b->best.product[s][count], rate = product_rate(b, s, count, t);
+                const double seconds = product_seconds(b, s, count, t), rate = product_rate(b, s, count, t);
                 printf("%-7s %7d %7d %9.1f %9.3f %9.2f %11.0f %18.2f", storage_name[s], count, t,
-                       product_bytes(b, s, count) / 1e6, 1e3 * seconds[t], rate / 1e9, 100 * rate / triad_rate(b, t),
-                       seconds[t] / b->best.product[s][1][t]);
-                if (t > 1) printf(" %15.2f", seconds[1] / seconds[t] / (triad_rate(b, t) / triad_rate(b, 1)));
+                       product_bytes(b, s, count) / 1e6, 1e3 * seconds, rate / 1e9, 100 * rate / triad_rate(b, t),
+                       seconds / product_seconds(b, s, 1, t));
+                if (t > 1) printf(" %15.2f", relative_gain(b, s, count));
                 printf("\n");
             }
+    printf("\n%d of %d measurements undisturbed\n", b->undisturbed, b->measurements);
 }
 
 static bool target(const char *what, const char *storage, int threads, double value, bool at_least, double bound)
@@ -129,11 +175,10 @@ static bool check_targets(const bench *b)
         const char *name = storage_name[s];
         for (int t = 1; t <= MAX_THREADS; t++) {
             met &= target("bandwidth / triad", name, t, product_rate(b, s, 1, t) / triad_rate(b, t), true, 0.7);
-            met &=
-                target("two vectors / one", name, t, b->best.product[s][2][t] / b->best.product[s][1][t], false, 1.3);
+            met &= target("two vectors / one", name, t, product_seconds(b, s, 2, t) / product_seconds(b, s, 1, t),
+                          false, 1.3);
         }
-        double gain = b->best.product[s][1][1] / b->best.product[s][1][2];
-        met &= target("gain / triad's gain", name, 2, gain / (b->best.triad[1] / b->best.triad[2]), true, 0.8);
+        met &= target("gain / triad's gain", name, 2, relative_gain(b, s, 1), true, 0.8);
     }
     return met;
 }
@@ -156,7 +201,6 @@ int main(int argument_count, char **arguments)
     b.triad.c = vector_of_ones(TRIAD_ENTRIES);
     for (int repeat = 0; repeat < (quick ? 12 : 60); repeat++) measure_once(&b);
     print_table(&b);
-    printf("\n");
     const bool met = check_targets(&b);
     for (int s = 0; s < 2; s++) tw_sparse_free(b.matrix[s]);
     tw_release(b.x);

@@ -101,6 +101,17 @@ TW_ALWAYS_INLINE void tw_wide_transpose3(tw_wide a, tw_wide b, tw_wide c, tw_wid
     row[2] = _mm256_permute2f128_pd(even, c_even, 0x31);
 }
 
+/* Four rows become four columns. */
+TW_ALWAYS_INLINE void tw_wide_transpose4(tw_wide a[4])
+{
+    const __m256d even01 = _mm256_unpacklo_pd(a[0], a[1]), odd01 = _mm256_unpackhi_pd(a[0], a[1]);
+    const __m256d even23 = _mm256_unpacklo_pd(a[2], a[3]), odd23 = _mm256_unpackhi_pd(a[2], a[3]);
+    a[0] = _mm256_permute2f128_pd(even01, even23, 0x20);
+    a[1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+    a[2] = _mm256_permute2f128_pd(even01, even23, 0x31);
+    a[3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+}
+
 #else
 
 typedef struct tw_wide {
@@ -163,6 +174,16 @@ TW_ALWAYS_INLINE double tw_wide_sum(tw_wide a)
 TW_ALWAYS_INLINE void tw_wide_transpose3(tw_wide a, tw_wide b, tw_wide c, tw_wide row[3])
 {
     for (int i = 0; i < 3; i++) row[i] = (tw_wide){{a.lane[i], b.lane[i], c.lane[i], c.lane[i]}};
+}
+
+TW_ALWAYS_INLINE void tw_wide_transpose4(tw_wide a[4])
+{
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++) {
+            const double swap = a[i].lane[j];
+            a[i].lane[j] = a[j].lane[i];
+            a[j].lane[i] = swap;
+        }
 }
 
 #endif

@@ -12,37 +12,31 @@ typedef struct apply_job {
     double *out;
 } apply_job;
 
-static double *window_of(const tw_sparse *matrix, int64_t part)
-{
-    return matrix->parts.window + matrix->parts.offset[part] * TW_MAX_BLOCK * tw_sparse_lanes(matrix);
-}
-
 static void multiply_part(void *context, int64_t begin, int64_t end, int64_t part)
 {
     (void)begin, (void)end;
     const apply_job *job = context;
     const tw_sparse *matrix = job->matrix;
     const int64_t *start = matrix->parts.start + part;
-    tw_sparse_job rows = {matrix, job->count, start[0], start[1], job->in, job->out, NULL, 0};
-    if (matrix->storage == TW_STORE_UPPER) {
-        rows.window = window_of(matrix, part);
-        rows.mask = matrix->parts.mask[part];
-    }
+    tw_sparse_job rows = {.matrix = matrix, .count = job->count, .begin = start[0], .end = start[1]};
+    rows.x = job->in;
+    rows.y = job->out;
+    if (matrix->storage == TW_STORE_UPPER) rows.window = tw_window_of(matrix, part, job->count);
     job->kernel(&rows);
 }
 
 /* Moves what `giver` left for block rows [first, last) from its window to the result. */
 static void gather_window(const apply_job *job, int64_t giver, int64_t first, int64_t last)
 {
-    const tw_sparse *matrix = job->matrix;
-    const int64_t n = tw_sparse_size(matrix), lanes = tw_sparse_lanes(matrix), mask = matrix->parts.mask[giver];
-    for (int64_t row = first; row < last; row++)
-        for (int v = 0; v < job->count; v++) {
-            double *gifts = window_of(matrix, giver) + lanes * ((row & mask) * job->count + v);
-            double *y = job->out + v * n + row * matrix->block;
-            for (int c = 0; c < matrix->block; c++) y[c] += gifts[c];
-            memset(gifts, 0, (size_t)lanes * sizeof(double));
-        }
+    const int64_t n = tw_sparse_size(job->matrix), block = job->matrix->block;
+    const tw_window window = tw_window_of(job->matrix, giver, job->count);
+    for (int64_t row = first; row < last; row++) {
+        double *gifts = window.y + (row & window.mask) * window.row;
+        for (int v = 0; v < job->count; v++)
+            for (int64_t c = 0; c < block; c++)
+                job->out[v * n + row * block + c] += gifts[v * window.vector + c * window.component];
+        memset(gifts, 0, (size_t)window.row * sizeof *gifts);
+    }
 }
 
 static void gather_part(void *context, int64_t begin, int64_t end, int64_t part)

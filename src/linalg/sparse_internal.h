@@ -18,7 +18,7 @@ typedef struct tw_sparse_parts {
     int64_t *reach;  /* one past the last row that part p gives to, >= start[p+1] */
     int64_t *mask;   /* of part p's window */
     int64_t *offset; /* count + 1: rows of all windows before p's */
-    double *window;  /* TW_MAX_BLOCK vectors per row, a 3-vector padded to four doubles */
+    double *window;  /* see tw_window_of */
 } tw_sparse_parts;
 
 struct tw_sparse {
@@ -37,11 +37,19 @@ enum {
     TW_SPARSE_PADDING = 4
 };
 
-/* Doubles that an entry of a window takes. */
-static inline int64_t tw_sparse_lanes(const tw_sparse *matrix)
-{
-    return matrix->block == 3 ? 4 : 1;
-}
+/* Where a part's window keeps entry `component` of vector `vector` of a row, in doubles. With blocks of 3, one or two
+ * vectors have a 3-vector in each four doubles; three or four have one vector in each lane, and beside the window of y
+ * a window of x in the same form. */
+typedef struct tw_window {
+    double *y, *x; /* x: NULL unless vectors are lanes */
+    int64_t mask, row, vector, component;
+} tw_window;
+tw_window tw_window_of(const tw_sparse *matrix, int64_t part, int count);
+
+enum {
+    TW_WINDOW_ROW_1 = TW_MAX_BLOCK,         /* doubles per row, blocks of 1 */
+    TW_WINDOW_ROW_3 = 2 * 3 * TW_MAX_BLOCK, /* doubles per row, blocks of 3: y and x */
+};
 
 /* Cuts the rows; needs the pattern. TW_OUT_OF_MEMORY leaves what was allocated to tw_sparse_parts_free. */
 tw_status tw_sparse_parts_create(tw_sparse *matrix);
@@ -54,8 +62,7 @@ typedef struct tw_sparse_job {
     int64_t begin, end; /* block rows */
     const double *x;
     double *y;
-    double *window; /* upper storage: vector v of row j is at lanes * ((j & mask) * count + v), 4 lanes or 1 */
-    int64_t mask;
+    tw_window window; /* upper storage */
 } tw_sparse_job;
 
 typedef void tw_sparse_kernel(const tw_sparse_job *job);

@@ -90,10 +90,10 @@ TW_ALWAYS_INLINE void full1_rows(const int count, const tw_sparse_job *job)
     }
 }
 
-/* Row i of upper storage while its blocks are run through: its part of x, its growing part of y. */
+/* Upper storage, one or two vectors. Row i while its blocks are run through: its part of x, its growing part of y. */
 typedef struct upper3_row {
-    tw_wide x[TW_MAX_BLOCK][3]; /* each component in all lanes */
-    tw_wide y[TW_MAX_BLOCK];
+    tw_wide x[2][3]; /* each component in all lanes */
+    tw_wide y[2];
 } upper3_row;
 
 /* One off-diagonal block of upper storage: y_i += B x_j and y_j += B^T x_i. */
@@ -118,8 +118,8 @@ TW_ALWAYS_INLINE void upper3_block(const int count, const double *B, const doubl
 TW_ALWAYS_INLINE void upper3_rows(const int count, const tw_sparse_job *job)
 {
     const row_view A = view_of(job);
-    const int64_t begin = job->begin, end = job->end, mask = job->mask, stride = 4 * count;
-    double *window = job->window;
+    const int64_t begin = job->begin, end = job->end, mask = job->window.mask, stride = 4 * count;
+    double *window = job->window.y;
     int64_t p = A.row_start[begin];
     for (int64_t i = begin; i < end; i++) {
         const int64_t row_end = A.row_start[i + 1];
@@ -145,11 +145,75 @@ TW_ALWAYS_INLINE void upper3_rows(const int count, const tw_sparse_job *job)
     }
 }
 
+/* Upper storage, three or four vectors: now a lane is a vector and each number of B is spread over the lanes, for both
+ * y_i += B x_j and y_j += B^T x_i. That takes a window of x beside that of y, filled one row per row. */
+TW_ALWAYS_INLINE void enter_lanes(const int count, const double *x, int64_t n, double *place)
+{
+    tw_wide row[4];
+    for (int v = 0; v < 4; v++) row[v] = v < count ? tw_wide_load3(x + v * n) : tw_wide_zero();
+    tw_wide_transpose4(row);
+    for (int c = 0; c < 3; c++) tw_wide_store(place + 4 * c, row[c]);
+}
+
+TW_ALWAYS_INLINE void leave_lanes(const int count, const tw_wide lanes[3], int64_t n, double *y)
+{
+    tw_wide row[4] = {lanes[0], lanes[1], lanes[2], tw_wide_zero()};
+    tw_wide_transpose4(row);
+    for (int v = 0; v < count; v++) tw_wide_store3(y + v * n, row[v]);
+}
+
+/* y_i += B x_j in lanes */
+TW_ALWAYS_INLINE void add_lanes(const double *B, const tw_wide x_j[3], tw_wide y_i[3])
+{
+    for (int r = 0; r < 3; r++) {
+        tw_wide own = tw_wide_multiply(tw_wide_splat(B[r]), x_j[0]);
+        own = tw_wide_fma(tw_wide_splat(B[3 + r]), x_j[1], own);
+        own = tw_wide_fma(tw_wide_splat(B[6 + r]), x_j[2], own);
+        y_i[r] = tw_wide_add(y_i[r], own);
+    }
+}
+
+TW_ALWAYS_INLINE void upper3_lanes(const int count, const tw_sparse_job *job)
+{
+    const row_view A = view_of(job);
+    const int64_t begin = job->begin, end = job->end, mask = job->window.mask, rows = job->matrix->block_rows;
+    double *window_y = job->window.y, *window_x = job->window.x;
+    for (int64_t j = begin; j <= begin + mask && j < rows; j++)
+        enter_lanes(count, A.x + 3 * j, A.n, window_x + 12 * (j & mask));
+    int64_t p = A.row_start[begin];
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row_end = A.row_start[i + 1];
+        double *gifts = window_y + 12 * (i & mask), *own = window_x + 12 * (i & mask);
+        tw_wide x_i[3], y_i[3];
+        for (int c = 0; c < 3; c++) {
+            x_i[c] = tw_wide_load(own + 4 * c);
+            y_i[c] = tw_wide_load(gifts + 4 * c);
+            tw_wide_store(gifts + 4 * c, tw_wide_zero());
+        }
+        if (p < row_end && A.column[p] == i) add_lanes(A.values + 9 * p++, x_i, y_i);
+        for (; p < row_end; p++) {
+            const double *B = A.values + 9 * p;
+            const int64_t place = 12 * (A.column[p] & mask);
+            tw_wide x_j[3];
+            tw_prefetch(B, PREFETCH_BYTES);
+            for (int c = 0; c < 3; c++) x_j[c] = tw_wide_load(window_x + place + 4 * c);
+            add_lanes(B, x_j, y_i);
+            for (int c = 0; c < 3; c++) {
+                tw_wide gift = tw_wide_load(window_y + place + 4 * c);
+                for (int r = 0; r < 3; r++) gift = tw_wide_fma(tw_wide_splat(B[3 * c + r]), x_i[r], gift);
+                tw_wide_store(window_y + place + 4 * c, gift);
+            }
+        }
+        leave_lanes(count, y_i, A.n, A.y + 3 * i);
+        if (i + mask + 1 < rows) enter_lanes(count, A.x + 3 * (i + mask + 1), A.n, own);
+    }
+}
+
 TW_ALWAYS_INLINE void upper1_rows(const int count, const tw_sparse_job *job)
 {
     const row_view A = view_of(job);
-    const int64_t begin = job->begin, end = job->end, mask = job->mask;
-    double *window = job->window;
+    const int64_t begin = job->begin, end = job->end, mask = job->window.mask;
+    double *window = job->window.y;
     int64_t p = A.row_start[begin];
     for (int64_t i = begin; i < end; i++) {
         const int64_t row_end = A.row_start[i + 1];
@@ -192,7 +256,20 @@ static void upper1(const tw_sparse_job *job)
 
 static void upper3(const tw_sparse_job *job)
 {
-    TW_FOR_CONSTANT_COUNT(upper3_rows, job)
+    switch (job->count) {
+    case 1:
+        upper3_rows(1, job);
+        break;
+    case 2:
+        upper3_rows(2, job);
+        break;
+    case 3:
+        upper3_lanes(3, job);
+        break;
+    default:
+        upper3_lanes(4, job);
+        break;
+    }
 }
 
 #endif

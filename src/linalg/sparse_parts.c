@@ -1,6 +1,7 @@
 #include <stdbool.h>
 
 #include "base/allocate.h"
+#include "base/simd.h"
 #include "linalg/sparse_internal.h"
 
 enum {
@@ -60,8 +61,8 @@ static tw_status create_windows(tw_sparse *matrix, int count)
         cut_evenly(matrix, count);
         rows = measure_windows(matrix);
     }
-    size_t per_row = (size_t)(TW_MAX_BLOCK * tw_sparse_lanes(matrix));
-    parts->window = tw_allocate_zeroed((size_t)rows, per_row * sizeof(double));
+    const size_t row = matrix->block == 3 ? TW_WINDOW_ROW_3 : TW_WINDOW_ROW_1;
+    parts->window = tw_allocate_zeroed((size_t)rows, row * sizeof(double));
     return parts->window ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -75,6 +76,24 @@ tw_status tw_sparse_parts_create(tw_sparse *matrix)
     if (!matrix->parts.start) return TW_OUT_OF_MEMORY;
     cut_evenly(matrix, count);
     return upper ? create_windows(matrix, count) : TW_OK;
+}
+
+tw_window tw_window_of(const tw_sparse *matrix, int64_t part, int count)
+{
+    const tw_sparse_parts *parts = &matrix->parts;
+    tw_window window = {.mask = parts->mask[part]};
+    if (matrix->block == 1) {
+        window.y = parts->window + parts->offset[part] * TW_WINDOW_ROW_1;
+        window.row = count;
+        window.vector = 1;
+        return window;
+    }
+    window.y = parts->window + parts->offset[part] * TW_WINDOW_ROW_3;
+    window.row = count <= 2 ? 4 * count : 3 * TW_WIDE_LANES;
+    window.vector = count <= 2 ? 4 : 1;
+    window.component = count <= 2 ? 1 : TW_WIDE_LANES;
+    if (count > 2) window.x = window.y + (window.mask + 1) * window.row;
+    return window;
 }
 
 void tw_sparse_parts_free(tw_sparse_parts *parts)
