@@ -1,3 +1,150 @@
-#include "phi/phi_internal.h"
+/* leja: Newton interpolation of exp at Leja points of the focal segment of an ellipse around the spectrum (Caliari,
+ * Vianello & Bergamaschi 2004; conjugate pairs: Caliari, Kandolf, Ostermann & Rainer 2016).
+ *
+ * A real segment for symmetric operators and parabolic ones, an imaginary one, in real arithmetic, for skew operators
+ * and oscillators; a disc (all points in its centre: a shifted Taylor series) when neither direction prevails. No basis
+ * is stored and terms stay of the size of the solution, so degrees of several hundred are sound, and long substeps are
+ * cheap: about R products for a segment of half-length R on the imaginary axis, sqrt(R) on the real one. */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
 
-const tw_phi_engine_table tw_phi_leja = {0};
+#include "phi/exp_sweep.h"
+
+enum { DEFAULT_DEGREE = 480, SMALLEST_DEGREE = 24 };
+
+/* Thickness (minor semi-axis times h) that a thin segment bears: its terms grow by exp of it. */
+static const double BEARABLE_THICKNESS = 3;
+/* Longest h |center| and h radius of a thick ellipse: coefficients must not underflow. */
+static const double LARGEST_EXPONENT = 500;
+
+/* Of a spectrum that is (almost) one point: the points then crowd in a disc of this capacity. */
+static const double SMALLEST_CAPACITY = 0.3;
+
+static int highest_degree(const tw_exp_call *call)
+{
+    int asked = call->workspace->options.max_dimension;
+    if (asked == 0) return DEFAULT_DEGREE;
+    int degree = asked < SMALLEST_DEGREE ? SMALLEST_DEGREE : asked;
+    return degree > TW_NEWTON_MAX_DEGREE - 1 ? TW_NEWTON_MAX_DEGREE - 1 : degree;
+}
+
+static void begin(tw_exp_call *call)
+{
+    const tw_spectrum_bounds *bounds = &call->bounds;
+    double time = call->trajectory->time, low = bounds->real_min, high = bounds->real_max;
+    if (call->substep.sources.count > 0) {
+        low = fmin(low, 0);
+        high = fmax(high, 0);
+    }
+    call->fit = (tw_exp_fit){.center = time * (low + high) / 2,
+                             .horizontal = fabs(time) * (high - low) / 2,
+                             .vertical = fabs(time) * bounds->imag_max,
+                             .longest = 1};
+}
+
+/* Smallest m with (e capacity / m)^m below the tolerance: c_m ~ capacity^m / m!. */
+static double factorial_degree(double capacity, double digits)
+{
+    double m = 2;
+    while (m * (log(m / fmax(capacity, SMALLEST_CAPACITY)) - 1) < digits) m = 1.05 * m + 1;
+    return m;
+}
+
+/* Degree at which the coefficients of a substep h reach the tolerance. On a long imaginary segment they are like
+ * Bessel functions J_m(R), small beyond m = R + O(R^(1/3)); on a long real one like exp(-m^2 / 2R). */
+static double expected_degree(const tw_exp_call *call, double h)
+{
+    double p = call->fit.horizontal * h, q = call->fit.vertical * h, digits = -log(0.01 * call->tolerance);
+    double small = fmin(p, q), large = fmax(p, q);
+    double degree = fmin(factorial_degree((p + q) / 2, digits),
+                         1.05 * large + 1.2 * digits * cbrt(fmax(large, 1) / 10) + 5 * sqrt(small));
+    if (p > q && small <= BEARABLE_THICKNESS) degree = fmin(degree, 1.25 * sqrt(2 * p * digits));
+    return degree + 6;
+}
+
+static double length(const tw_exp_call *call, double remaining, int *degree)
+{
+    const tw_exp_fit *fit = &call->fit;
+    double limit = 0.9 * highest_degree(call), count = 1;
+    while (count < 1e9) {
+        double h = fmin(remaining / count, fit->longest), thick = fmin(fit->horizontal, fit->vertical) * h;
+        bool fits = expected_degree(call, h) <= limit;
+        bool representable = thick <= BEARABLE_THICKNESS ||
+                             fabs(fit->center) * h + fmax(fit->horizontal, fit->vertical) * h <= LARGEST_EXPONENT;
+        if (fits && representable) break;
+        count = fmax(count + 1, floor(count * 1.1));
+    }
+    double h = fmin(remaining / count, fit->longest);
+    *degree = (int)fmin(expected_degree(call, h), limit);
+    return h;
+}
+
+static tw_leja_segment segment_of(const tw_exp_fit *fit, double h)
+{
+    double p = fit->horizontal * h, q = fit->vertical * h;
+    if (p <= BEARABLE_THICKNESS && q > 2 * p) p = 0;
+    if (q <= BEARABLE_THICKNESS && p > 2 * q) q = 0;
+    tw_leja_segment segment = {.vertical = q > p, .center = fit->center * h};
+    segment.half_length = sqrt(fabs(p * p - q * q));
+    segment.capacity = fmax((p + q) / 2, SMALLEST_CAPACITY);
+    return segment;
+}
+
+static void build(tw_exp_call *call, double h)
+{
+    tw_newton *newton = call->newton;
+    tw_leja_segment segment = segment_of(&call->fit, h);
+    int degree = (int)(1.3 * expected_degree(call, h)) + 20;
+    newton->degree = (degree < highest_degree(call) ? degree : highest_degree(call)) | 1; /* whole pairs */
+    newton->window = 6;
+    newton->divergence = fmin(fmax(0.01 * call->workspace->options.tolerance / DBL_EPSILON, 1e3), 1e6);
+    tw_leja_build(call->memory->leja, &segment, newton, call->memory->scratch);
+}
+
+/* Growing terms: the spectrum reaches out of the ellipse, which is widened on all sides until its capacity has grown as
+ * the terms did. Level terms that are not small yet: the substep is too long for the degree. */
+static void reject(tw_exp_call *call, double h)
+{
+    tw_exp_fit *fit = &call->fit;
+    double capacity = (fit->horizontal + fit->vertical) / 2, growth = call->substep.growth_rate;
+    if (call->substep.diverged || growth > 1.02) {
+        double excess = isfinite(growth) ? fmin(fmax(growth, 1.02), 3) - 1 : 2;
+        fit->horizontal += excess * capacity + DBL_MIN;
+        fit->vertical += excess * capacity + DBL_MIN;
+    } else {
+        fit->longest = 0.7 * h;
+    }
+}
+
+static const tw_exp_method leja = {.begin = begin, .length = length, .build = build, .reject = reject};
+
+static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
+{
+    tw_exp_memory *memory = NULL;
+    tw_status status = tw_exp_memory_create(workspace, true, &memory, error);
+    workspace->memory[TW_PHI_LEJA] = memory;
+    return status ? status : tw_phi_pair_reserve(workspace, error);
+}
+
+static void release(tw_phi_workspace *workspace)
+{
+    tw_exp_memory_free(workspace->memory[TW_PHI_LEJA]);
+    workspace->memory[TW_PHI_LEJA] = NULL;
+    tw_phi_pair_release(workspace);
+}
+
+static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
+                             tw_phi_statistics *statistics, tw_error *error)
+{
+    return tw_exp_sweep_evaluate(&leja, workspace->memory[TW_PHI_LEJA], workspace, op, request, statistics, error);
+}
+
+static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op, const tw_phi_request *request,
+                              tw_phi_statistics *statistics, tw_error *error)
+{
+    return tw_phi_pair_evaluate(workspace, &tw_phi_leja, op, request, statistics, error);
+}
+
+const tw_phi_engine_table tw_phi_leja = {
+    .reserve = reserve, .release = release, .first_order = first_order, .second_order = second_order};
