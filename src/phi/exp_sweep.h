@@ -19,6 +19,7 @@ typedef struct tw_exp_fit {
     double radius;     /* expmv: growth of the powers of t A - center */
     double horizontal; /* leja: semi-axes of the ellipse */
     double vertical;
+    bool precise;   /* leja: small coefficients matter, because terms grow */
     double longest; /* no substep longer than this */
 } tw_exp_fit;
 

@@ -9,8 +9,6 @@
 /* Share of the tolerance that truncation may use on the way: convergence is so fast that a tenth costs a few terms,
  * and it leaves room for amplification. */
 static const double TRUNCATION_SHARE = 0.1;
-/* Rounding errors of one substep, in units of ulp times its largest term. */
-static const double NOISE_FACTOR = 2;
 enum { MAX_REJECTIONS = 60 };
 
 typedef struct progress {
@@ -67,6 +65,7 @@ static tw_status start(progress *p)
     int64_t n = call->op->space.local_size;
     set_sources(call);
     call->substep.time = trajectory->time;
+    call->substep.norm = call->bounds.norm;
     double *u = call->substep.vectors.state;
     if (call->input_order[trajectory->first_input] == 0) {
         tw_vector_copy(n, call->memory->inputs + trajectory->first_input * n, u);
@@ -186,24 +185,27 @@ static tw_local_error local_error(const progress *p, int o, double grown)
     double angle = fabs(call->substep.time) * call->bounds.norm * p->length * call->newton->fraction[o];
     return (tw_local_error){.truncation = hypot(call->substep.truncation[o][0], call->substep.truncation[o][1]),
                             .drift = DBL_EPSILON * angle * size,
-                            .noise = NOISE_FACTOR * DBL_EPSILON * call->substep.hump[o]};
+                            .noise = call->substep.noise[o]};
 }
 
 /* Adds u(f) / f^power to the output of a node, and what is known of its error. */
-static void deliver(progress *p, int node, int o, const double *u, double grown)
+static tw_status deliver(progress *p, int node, int o, const double *u)
 {
     tw_exp_call *call = p->call;
     const tw_exp_trajectory *trajectory = call->trajectory;
     double f = trajectory->f[node], factor = 1 / pow(f, trajectory->power);
     int i = trajectory->nodes[node];
     tw_vector_axpy(call->op->space.local_size, factor, u, call->request->outputs[i]);
-    tw_local_error local = local_error(p, o, grown);
+    double norm[2];
+    tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, u, norm);
+    tw_local_error local = local_error(p, o, hypot(norm[0], norm[1]));
     for (int b = 0; b < 2; b++) {
         tw_local_error arrived =
             tw_error_ledger_at(&call->memory->ledger, amplification_of(call), f * trajectory->share, b);
         call->truncation[i][b] += factor * (arrived.truncation + call->substep.truncation[o][b]);
         call->rounding[i][b] += factor * (arrived.drift + local.drift + hypot(arrived.noise, local.noise));
     }
+    return status;
 }
 
 static tw_status accept(progress *p)
@@ -218,9 +220,11 @@ static tw_status accept(progress *p)
     if (status) return status;
     double grown = hypot(norm[0], norm[1]), end = p->theta + p->length;
     if (!isfinite(grown)) return TW_NOT_FINITE;
-    for (int o = 1; o <= p->inside; o++) deliver(p, p->next_node++, o, vectors->inside + (o - 1) * n, grown);
-    while (p->next_node < trajectory->node_count && trajectory->f[p->next_node] <= end * (1 + 1e-13))
-        deliver(p, p->next_node++, 0, vectors->sum, grown);
+    for (int o = 1; o <= p->inside && !status; o++)
+        status = deliver(p, p->next_node++, o, vectors->inside + (o - 1) * n);
+    while (!status && p->next_node < trajectory->node_count && trajectory->f[p->next_node] <= end * (1 + 1e-13))
+        status = deliver(p, p->next_node++, 0, vectors->sum);
+    if (status) return status;
     tw_error_ledger_add(&call->memory->ledger, end * trajectory->share, local_error(p, 0, grown));
     double size = fmax(fmax(hypot(p->norm[0], p->norm[1]), grown), fmax(call->size[0], call->size[1]));
     call->hump = fmax(call->hump, call->substep.hump[0] / size);

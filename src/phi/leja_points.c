@@ -1,5 +1,6 @@
 #include "phi/leja_points.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -118,10 +119,25 @@ static void place_points(const double *points, const tw_leja_segment *segment, t
     }
 }
 
+/* Divided differences end in noise; from there on they would only add to the remainder. */
+static void drop_noise(tw_newton *newton)
+{
+    enum { LAST = 16 };
+    const double *c = newton->coefficient[0];
+    double largest = 0, noise = 0;
+    for (int j = 0; j <= newton->degree; j++) {
+        largest = fmax(largest, fabs(c[j]));
+        if (j > newton->degree - LAST) noise = fmax(noise, fabs(c[j]));
+    }
+    if (noise > 1e-13 * largest) return;
+    while (newton->degree > 1 && fmax(fabs(c[newton->degree]), fabs(c[newton->degree - 1])) <= 2 * noise)
+        newton->degree -= 2;
+}
+
 void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton, double *scratch)
 {
     place_points(points, segment, newton);
-    bool thin = segment->half_length >= 1.98 * segment->capacity;
+    bool thin = !segment->precise && segment->half_length >= 1.98 * segment->capacity;
     for (int o = 0; o < newton->outputs; o++) {
         if (!thin)
             march(segment, newton, o, scratch);
@@ -130,5 +146,6 @@ void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newt
         else
             differences_horizontal(segment, newton, o, scratch);
     }
+    if (thin) drop_noise(newton);
     tw_newton_fill_tails(newton);
 }

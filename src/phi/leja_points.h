@@ -13,6 +13,7 @@ typedef struct tw_leja_segment {
     bool vertical; /* foci at center +- i half_length, else center +- half_length */
     double center; /* real */
     double half_length;
+    bool precise;    /* every coefficient to a small relative error, not only to one of the largest */
     double capacity; /* (sum of the semi-axes) / 2, >= half_length / 2 */
 } tw_leja_segment;
 

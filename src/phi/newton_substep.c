@@ -1,5 +1,6 @@
 #include "phi/newton_substep.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +72,8 @@ typedef struct recurrence {
     double history[HISTORY][2]; /* `norm` of the last terms */
     bool probing;
     double probe_norm;
-    double settled; /* largest |y_j| of the first terms */
+    double noise[2]; /* rounding in y_j and y_{j-1} */
+    double settled;  /* largest |y_j| of the first terms */
 } recurrence;
 
 static double pythagoras(const double norms[2])
@@ -180,7 +182,9 @@ static bool judge(recurrence *r)
     memcpy(r->history[r->j % HISTORY], r->norm, sizeof r->norm);
     bool done = r->j + 1 >= newton->window && r->j > step->sources.top;
     for (int o = 0; o < newton->outputs; o++) {
-        step->hump[o] = fmax(step->hump[o], fabs(newton->coefficient[o][r->j]) * pythagoras(r->norm));
+        double c = fabs(newton->coefficient[o][r->j]);
+        step->hump[o] = fmax(step->hump[o], c * r->total);
+        step->noise[o] = hypot(step->noise[o], c * r->noise[0]);
         for (int b = 0; b < 2; b++) {
             step->truncation[o][b] = recent_norm(r, b) * newton->tail[o][r->j];
             if (!(step->truncation[o][b] <= step->target[o][b])) done = false;
@@ -217,8 +221,28 @@ static tw_status start(recurrence *r)
     }
     memcpy(r->z, step->sources.polynomial, sizeof r->z);
     step->converged = step->diverged = false;
+    step->growth_rate = 1;
     memset(step->hump, 0, sizeof step->hump);
-    return measure(r);
+    memset(step->noise, 0, sizeof step->noise);
+    tw_status status = measure(r);
+    r->noise[0] = DBL_EPSILON * r->total;
+    return status;
+}
+
+/* Rounding in y_{j+1}: its share in y_j and y_{j-1} is handed on, as far as y_{j+1} is made of them, and the product adds
+ * eps (|X| + |center|) |y_j|. A term that should vanish is rounding altogether, and is noticed as such. */
+static void note_noise(recurrence *r, const double total[2])
+{
+    const tw_newton *newton = r->newton;
+    int j = r->j - 1;
+    double size = r->step->length * fabs(r->step->time) * r->step->norm + fabs(newton->center + newton->shift[j]);
+    double made[2] = {size * total[0] / newton->divisor[j], newton->pair[j] * total[1] / newton->divisor[j]};
+    double handed_on = 0;
+    for (int i = 0; i < 2; i++)
+        if (total[i] > 0) handed_on = fmax(handed_on, r->noise[i] / total[i] * fmin(made[i], r->total));
+    double noise = hypot(handed_on, DBL_EPSILON * (made[0] + made[1] + r->total));
+    r->noise[1] = r->noise[0];
+    r->noise[0] = fmin(noise, r->total);
 }
 
 /* Polynomials that are small on the spectrum keep |y_j| level; growth means that the spectrum lies outside. */
@@ -236,7 +260,9 @@ static void watch_growth(recurrence *r)
 /* Whether nothing is left to add: the vector and all its sources have vanished, and the sum is exact. */
 static bool vanished(recurrence *r)
 {
-    if (r->norm[0] != 0 || r->norm[1] != 0 || r->j <= r->step->sources.top) return false;
+    const double *before = r->history[(r->j + HISTORY - 1) % HISTORY];
+    if (r->norm[0] != 0 || r->norm[1] != 0 || before[0] != 0 || before[1] != 0) return false;
+    if (r->j <= r->step->sources.top) return false;
     memset(r->step->truncation, 0, sizeof r->step->truncation);
     return true;
 }
@@ -252,16 +278,20 @@ tw_status tw_substep_run(tw_substep *step, const tw_newton *newton)
                     .probing = step->probe};
     tw_status status = start(&r);
     bool done = false;
+    double earlier = 0;
     while (!status) {
         done = judge(&r) || vanished(&r);
         if ((done && !r.probing) || r.j == newton->degree) break;
         status = apply(&r);
         if (status) break;
+        double total[2] = {r.total, earlier};
+        earlier = r.total;
         add_sources(&r);
         combine(&r);
         advance_polynomials(&r);
         r.j++;
         status = measure(&r);
+        note_noise(&r, total);
         if (!status) status = judge_probe(&r);
         if (isnan(r.norm[0]) || isnan(r.norm[1])) status = TW_NOT_FINITE;
         watch_growth(&r);

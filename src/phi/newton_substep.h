@@ -56,6 +56,7 @@ typedef struct tw_substep {
     tw_substep_sources sources;
     double time;                             /* t of t A */
     double length;                           /* h */
+    double norm;                             /* of A, for rounding */
     double target[TW_NEWTON_MAX_OUTPUTS][2]; /* truncation error allowed, per output and block */
     bool probe;                              /* whether the second column takes part */
     /* Results: */
@@ -63,7 +64,8 @@ typedef struct tw_substep {
     bool diverged;                               /* terms overflowed, or grew beyond newton->divergence */
     int degree;                                  /* reached */
     double truncation[TW_NEWTON_MAX_OUTPUTS][2]; /* estimated */
-    double hump[TW_NEWTON_MAX_OUTPUTS];          /* max_j |c_oj y_j|: what rounding is relative to */
+    double hump[TW_NEWTON_MAX_OUTPUTS];          /* max_j |c_oj y_j| */
+    double noise[TW_NEWTON_MAX_OUTPUTS];         /* rounding, estimated */
     double growth_rate;                          /* geometric mean of |y_{j+1}| / |y_j| after the first terms */
 } tw_substep;
 

@@ -20,6 +20,8 @@ static const double LARGEST_EXPONENT = 500;
 
 /* Of a spectrum that is (almost) one point: the points then crowd in a disc of this capacity. */
 static const double SMALLEST_CAPACITY = 0.3;
+/* How far 0 lies inside a real segment, in units of X, when there are sources. */
+static const double ZERO_DEPTH = 2;
 
 static int highest_degree(const tw_exp_call *call)
 {
@@ -80,12 +82,20 @@ static double length(const tw_exp_call *call, double remaining, int *degree)
     return h;
 }
 
-static tw_leja_segment segment_of(const tw_exp_fit *fit, double h)
+/* The augmented matrix has a Jordan block at 0, in which polynomials act by their derivatives there: at the end of a
+ * segment these grow like m^2k, inside like m^k. So 0 is kept ZERO_DEPTH away from the ends. */
+static tw_leja_segment segment_of(const tw_exp_call *call, double h)
 {
-    double p = fit->horizontal * h, q = fit->vertical * h;
+    const tw_exp_fit *fit = &call->fit;
+    double p = fit->horizontal * h, q = fit->vertical * h, center = fit->center * h;
     if (p <= BEARABLE_THICKNESS && q > 2 * p) p = 0;
     if (q <= BEARABLE_THICKNESS && p > 2 * q) q = 0;
-    tw_leja_segment segment = {.vertical = q > p, .center = fit->center * h};
+    if (call->substep.sources.count > 0 && p >= q) {
+        double low = fmin(center - p, -ZERO_DEPTH), high = fmax(center + p, ZERO_DEPTH);
+        center = (low + high) / 2;
+        p = (high - low) / 2;
+    }
+    tw_leja_segment segment = {.vertical = q > p, .center = center, .precise = fit->precise || fmax(p, q) < 20};
     segment.half_length = sqrt(fabs(p * p - q * q));
     segment.capacity = fmax((p + q) / 2, SMALLEST_CAPACITY);
     return segment;
@@ -94,24 +104,28 @@ static tw_leja_segment segment_of(const tw_exp_fit *fit, double h)
 static void build(tw_exp_call *call, double h)
 {
     tw_newton *newton = call->newton;
-    tw_leja_segment segment = segment_of(&call->fit, h);
-    int degree = (int)(1.3 * expected_degree(call, h)) + 20;
-    newton->degree = (degree < highest_degree(call) ? degree : highest_degree(call)) | 1; /* whole pairs */
+    tw_leja_segment segment = segment_of(call, h);
+    int degree = (int)(1.3 * expected_degree(call, h)) + 30;
+    if (call->fit.precise || degree > highest_degree(call)) degree = highest_degree(call);
+    newton->degree = degree | 1; /* whole pairs */
     newton->window = 6;
     newton->divergence = fmin(fmax(0.01 * call->workspace->options.tolerance / DBL_EPSILON, 1e3), 1e6);
     tw_leja_build(call->memory->leja, &segment, newton, call->memory->scratch);
 }
 
 /* Growing terms: the spectrum reaches out of the ellipse, which is widened on all sides until its capacity has grown as
- * the terms did. Level terms that are not small yet: the substep is too long for the degree. */
+ * the terms did. Level terms that are not small yet: first every coefficient is made precise, up to the highest degree;
+ * if that does not do, the substep is too long. */
 static void reject(tw_exp_call *call, double h)
 {
     tw_exp_fit *fit = &call->fit;
     double capacity = (fit->horizontal + fit->vertical) / 2, growth = call->substep.growth_rate;
-    if (call->substep.diverged || growth > 1.02) {
+    if (call->substep.diverged) {
         double excess = isfinite(growth) ? fmin(fmax(growth, 1.02), 3) - 1 : 2;
         fit->horizontal += excess * capacity + DBL_MIN;
         fit->vertical += excess * capacity + DBL_MIN;
+    } else if (!fit->precise) {
+        fit->precise = true;
     } else {
         fit->longest = 0.7 * h;
     }
