@@ -27,18 +27,17 @@ void tw_amplification_set_rate(tw_amplification *amplification, double rate)
         for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = rate * i / TW_LEDGER_CELLS;
 }
 
-/* The larger of the nearest notes on either side of the cells around delta. */
+/* The amplification over delta, interpolated in its logarithm between the nearest notes; the larger of both ends of
+ * delta's cell, since times are known no better. */
 static double amplification_over(const tw_amplification *amplification, double delta, int b)
 {
-    int low = cell_of(delta), high = low < TW_LEDGER_CELLS ? low + 1 : low;
-    double largest = -INFINITY;
-    for (int i = low; i <= high; i++)
-        if (amplification->logarithm[i][b] > largest) largest = amplification->logarithm[i][b];
+    int cell = cell_of(delta), low = cell, high = cell < TW_LEDGER_CELLS ? cell + 1 : cell;
     while (low > 0 && isnan(amplification->logarithm[low][b])) low--;
     while (high < TW_LEDGER_CELLS && isnan(amplification->logarithm[high][b])) high++;
-    if (amplification->logarithm[low][b] > largest) largest = amplification->logarithm[low][b];
-    if (amplification->logarithm[high][b] > largest) largest = amplification->logarithm[high][b];
-    return exp(largest);
+    double left = amplification->logarithm[low][b], right = amplification->logarithm[high][b];
+    if (isnan(right) || high == low) return exp(left);
+    double slope = (right - left) / (high - low);
+    return exp(fmax(left + slope * (cell - low), left + slope * (cell + 1 - low)));
 }
 
 void tw_error_ledger_clear(tw_error_ledger *ledger)

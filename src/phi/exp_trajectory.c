@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "phi/exp_sweep.h"
 
@@ -22,14 +23,20 @@ typedef struct progress {
     double probe_log; /* logarithm of the factor taken out of the probe */
 } progress;
 
-static double sign_index(double time)
+typedef struct magnitude_job {
+    double factor;
+    const double *x;
+    double *sum;
+} magnitude_job;
+
+static int sign_index(double time)
 {
     return time > 0 ? 0 : 1;
 }
 
 static tw_amplification *amplification_of(const tw_exp_call *call)
 {
-    return &call->memory->amplification[(int)sign_index(call->trajectory->time)];
+    return &call->memory->amplification[sign_index(call->trajectory->time)];
 }
 
 /* z_k = theta^(k-1)/(k-1)!. */
@@ -143,17 +150,60 @@ static tw_status plan(progress *p)
     return TW_OK;
 }
 
+static void magnitude_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    magnitude_job *job = context;
+    for (int64_t i = begin; i < end; i++) job->sum[i] += job->factor * fabs(job->x[i]);
+}
+
+/* sum += |x| / norm(x), entry by entry. */
+static tw_status add_magnitudes(const tw_space *space, const double *x, double *sum)
+{
+    double norm = 0;
+    tw_status status = tw_vector_norm(space, x, &norm);
+    if (status == TW_OK && norm > 0 && isfinite(norm))
+        tw_parallel_for(space->local_size, 16384, magnitude_body, &(magnitude_job){1 / norm, x, sum});
+    return status;
+}
+
+/* Rounding errors are random, and where the solution is: entries that are zero and stay zero have none. So the probe is
+ * a random direction weighted by |v_k| and by two products with those weights. */
+static tw_status start_probe(tw_exp_call *call)
+{
+    const tw_space *space = &call->op->space;
+    int64_t n = space->local_size;
+    double *probe = call->substep.vectors.state + n, *weight = call->substep.vectors.term[0];
+    double *product = call->substep.vectors.term[1];
+    tw_vector_fill(n, 0.0, weight);
+    tw_status status = TW_OK;
+    const tw_exp_trajectory *trajectory = call->trajectory;
+    for (int i = 0; i < trajectory->input_count && !status; i++)
+        status = add_magnitudes(space, call->memory->inputs + (trajectory->first_input + i) * n, weight);
+    for (int i = 0; i < 2 && !status; i++) {
+        status = tw_phi_spend(call->workspace, call->statistics, 1);
+        if (!status && call->op->apply(call->op->context, 1, weight, product)) status = TW_CALLBACK_FAILED;
+        if (!status) status = add_magnitudes(space, product, weight);
+    }
+    if (!status) status = tw_phi_random_direction(space, probe);
+    if (status) return status;
+    tw_vector_multiply(n, weight, probe, probe);
+    double norm = 0;
+    status = tw_vector_norm(space, probe, &norm);
+    if (norm > 0) tw_vector_scale(n, 1 / norm, probe);
+    return status;
+}
+
 /* A probe is worth its products only when errors have substeps to travel through. */
 static tw_status decide_probe(progress *p)
 {
     tw_exp_call *call = p->call;
     bool last = p->theta + p->length >= 1;
-    if (p->theta == 0 && !last && !call->amplification_known[(int)sign_index(call->trajectory->time)]) {
+    if (p->theta == 0 && !last && !call->amplification_known[sign_index(call->trajectory->time)]) {
         p->probe = true;
         p->probe_log = 0;
         tw_amplification_clear(amplification_of(call));
-        int64_t n = call->op->space.local_size;
-        tw_status status = tw_phi_random_direction(&call->op->space, call->substep.vectors.state + n);
+        tw_status status = start_probe(call);
         if (status) return status;
     }
     call->substep.probe = p->probe && !last;
@@ -260,6 +310,6 @@ tw_status tw_exp_trajectory_run(tw_exp_call *call)
         call->built_length = 0;
         if (++rejections > MAX_REJECTIONS) status = TW_NOT_CONVERGED;
     }
-    if (p.probe && !status) call->amplification_known[(int)sign_index(call->trajectory->time)] = true;
+    if (p.probe && !status) call->amplification_known[sign_index(call->trajectory->time)] = true;
     return status;
 }
