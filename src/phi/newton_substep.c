@@ -10,7 +10,7 @@
 /* The probe (see exp_sweep.c) tells the size of an amplification: two digits are enough. */
 static const double probe_tolerance = 0.01;
 
-enum { TERM_BLOCK = 16384, HISTORY = 8, SETTLING = 8 };
+enum { TERM_BLOCK = 16384, HISTORY = 9, SETTLING = 8 };
 
 void tw_newton_fill_tails(tw_newton *newton)
 {
@@ -174,6 +174,50 @@ static double recent_norm(const recurrence *r, int b)
     return largest;
 }
 
+/* How much faster than newton->growth the terms of the last window grew, per term; at least 1. */
+static double excess_growth(const recurrence *r)
+{
+    int back = r->newton->window < r->j ? r->newton->window : r->j;
+    if (back < 2) return 1;
+    double logarithm = 0;
+    for (int i = 1; i <= back; i++) logarithm += log(r->newton->growth[r->j - i]);
+    const double *then = r->history[(r->j - back + HISTORY) % HISTORY], *now = r->norm;
+    double grown = pythagoras(now) / pythagoras(then);
+    double excess = (log(grown) - logarithm) / back;
+    return excess > 0 ? exp(fmin(excess, 100)) : 1;
+}
+
+/* The remainder of output o after y_j per unit of |y_j|, if terms go on growing by `excess` more than expected. */
+static double cautious_tail(const recurrence *r, int o, double excess)
+{
+    const tw_newton *newton = r->newton;
+    double size = 1, sum = 0;
+    for (int i = r->j; i < newton->degree; i++) {
+        size *= excess * newton->growth[i];
+        double term = size * fabs(newton->coefficient[o][i + 1]);
+        sum += term;
+        if (!(sum < DBL_MAX) || term <= 1e-3 * sum * fabs(1 - excess * newton->growth[i + 1])) break;
+    }
+    return sum;
+}
+
+/* The terms seem small enough: asks again with the growth that was really seen. */
+static bool confirm(recurrence *r)
+{
+    double excess = excess_growth(r);
+    if (excess == 1) return true;
+    bool confirmed = true;
+    for (int o = 0; o < r->newton->outputs; o++) {
+        double tail = cautious_tail(r, o, excess);
+        for (int b = 0; b < 2; b++) {
+            double remainder = r->norm[b] * tail;
+            r->step->truncation[o][b] = fmax(r->step->truncation[o][b], remainder);
+            if (!(remainder <= r->step->target[o][b])) confirmed = false;
+        }
+    }
+    return confirmed;
+}
+
 /* Notes |c_oj y_j| and the remainders that the terms so far promise; true when all of them are below their targets. */
 static bool judge(recurrence *r)
 {
@@ -190,7 +234,7 @@ static bool judge(recurrence *r)
             if (!(step->truncation[o][b] <= step->target[o][b])) done = false;
         }
     }
-    return done;
+    return done && confirm(r);
 }
 
 /* The probe needs no sources and no blocks; it stops taking part when its own remainder is small. */
@@ -229,8 +273,8 @@ static tw_status start(recurrence *r)
     return status;
 }
 
-/* Rounding in y_{j+1}: its share in y_j and y_{j-1} is handed on, as far as y_{j+1} is made of them, and the product adds
- * eps (|X| + |center|) |y_j|. A term that should vanish is rounding altogether, and is noticed as such. */
+/* Rounding in y_{j+1}: its share in y_j and y_{j-1} is handed on, as far as y_{j+1} is made of them, and the product
+ * adds eps (|X| + |center|) |y_j|. A term that should vanish is rounding altogether, and is noticed as such. */
 static void note_noise(recurrence *r, const double total[2])
 {
     const tw_newton *newton = r->newton;
