@@ -252,7 +252,8 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, con
     if (implicit->factor_g != g) return true;
     if (result->factorizations == 0)
         return stage->reuse == 0 || (result->iterations > 0 && !(contraction < stage->reuse));
-    return result->factorizations < stage->max_factorizations || !(contraction < 0.3);
+    return result->factorizations < stage->max_factorizations ||
+           !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
 }
 
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
@@ -280,6 +281,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         if (needs_factor(implicit, stage, result, g, contraction)) {
             status = relinearise(implicit, stage, g);
             result->factorizations++;
+            result->since_factor = 0;
             if (status) break;
         }
         if (system->second_order)
@@ -295,6 +297,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         result->iterations++;
         system->counts->newton_iterations++;
         result->last_correction = correction / stage->scale;
+        result->since_factor += result->last_correction;
         bool arrived = correction <= stage->tolerance * stage->scale;
         if (status == TW_OK && arrived &&
             !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {

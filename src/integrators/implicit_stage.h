@@ -23,7 +23,8 @@ typedef struct tw_stage {
     double scale;                  /* |displacement| in the mass norm that corrections are compared with */
     double tolerance;              /* last correction <= tolerance * scale */
     int max_iterations;
-    int max_factorizations; /* further iterations keep the factor while they contract; then it is renewed */
+    int max_factorizations; /* further iterations keep the factor while they contract by `slowest` */
+    double slowest;         /* a worse contraction renews the factor; default 0.3 where 0 */
     double reuse;           /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
     bool line_search;       /* shorten corrections that do not lower the incremental potential (or the residual) */
 } tw_stage;
@@ -31,6 +32,7 @@ typedef struct tw_stage {
 typedef struct tw_stage_result {
     int iterations, factorizations;
     double last_correction; /* relative to scale */
+    double since_factor;    /* the way from where the factor was made to the solution, relative to scale */
     bool corrected;         /* the diagonal was raised: the tangent is indefinite there */
 } tw_stage_result;
 
