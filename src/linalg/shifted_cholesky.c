@@ -17,7 +17,8 @@ static tw_status factor_shifted(void *context, double gamma)
 {
     tw_shifted_cholesky *solver = context;
     if (!(gamma > 0) || !isfinite(gamma)) return TW_INVALID_ARGUMENT;
-    if (solver->gamma == gamma) return TW_OK;
+    if (fabs(solver->gamma - gamma) <= 1e-12 * gamma)
+        return TW_OK; /* a gamma that came through a square root is the same */
     solver->gamma = 0;
     tw_status status = tw_cholesky_factor(solver->factor, 1.0, solver->lumped_mass, gamma);
     if (!status) solver->gamma = gamma;
