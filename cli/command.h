@@ -81,6 +81,9 @@ typedef struct style {
 } style;
 style style_for_stdout(void);
 
+/* Columns of a terminal that understands escapes; 0 if it is none. */
+int terminal_width(int descriptor);
+
 /* --- scene_path.c --- */
 
 /* The file of a SCENE: itself, or that of a scene that comes with twang if it is a bare name; NULL if there is none. */

@@ -1,10 +1,11 @@
 /* What the command says, and where. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -55,16 +56,20 @@ int close_output(int code)
     return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
-static bool wants_colour(int descriptor)
+int terminal_width(int descriptor)
 {
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (no_colour && no_colour[0] != '\0') return false;
-    return isatty(descriptor) && terminal && strcmp(terminal, "dumb") != 0;
+    const char *terminal = getenv("TERM");
+    if (!isatty(descriptor) || !terminal || strcmp(terminal, "dumb") == 0) return 0;
+    struct winsize size = {0};
+    bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
 }
 
 style style_for_stdout(void)
 {
     static const style coloured = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[0m"};
     static const style none = {"", "", "", "", ""};
-    return wants_colour(STDOUT_FILENO) ? coloured : none;
+    const char *no_colour = getenv("NO_COLOR");
+    bool wanted = !(no_colour && no_colour[0] != '\0') && terminal_width(STDOUT_FILENO) > 0;
+    return wanted ? coloured : none;
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -35,11 +36,13 @@ void progress_show(const char *name, const tw_run_progress *p)
     if (now - last < 0.1 && p->t < p->duration) return;
     last = now;
     double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
-    char left[32] = "?", energy[48] = "";
+    char left[32] = "?", energy[48] = "", line[256];
     if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
     if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
-    fprintf(stderr, "\r%.16s  %.4g of %.4g s  %3.0f %%  %.3g x real time, %s left%s\033[K", name, p->t, p->duration,
-            100.0 * p->t / p->duration, speed, left, energy);
+    snprintf(line, sizeof line, "%.40s  %.4g of %.4g s  %3.0f %%  %.3g x real time, %s left%s", name, p->t, p->duration,
+             100.0 * p->t / p->duration, speed, left, energy);
+    /* A line that wraps could not be redrawn. */
+    fprintf(stderr, "\r%.*s\033[K", terminal_width(STDERR_FILENO) - 1, line);
     fflush(stderr);
     drawn = true;
 }

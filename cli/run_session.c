@@ -45,6 +45,15 @@ static void show_progress(void *context, const tw_run_progress *progress)
     if (s->on_terminal) progress_show(s->name, progress);
 }
 
+/* What the library finds worth saying; called from any thread. */
+static void print_warning(void *context, tw_log_level level, const char *line)
+{
+    (void)context;
+    (void)level;
+    progress_clear();
+    fprintf(stderr, "twang: %s\n", line);
+}
+
 static bool read_threads(const arguments *a, int *threads)
 {
     const char *text = value_of(a, "--threads");
@@ -79,6 +88,7 @@ static void print_summary(const session *s, const tw_run_report *r)
     }
     printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time), %lld steps", look.bold, look.good, s->name,
            look.plain, r->t, r->wall_seconds, r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0, (long long)r->steps);
+    if (r->step > 0) printf(" of %.6g s", r->step);
     if (r->rejected_steps) printf(", %lld rejected", (long long)r->rejected_steps);
     printf("\n");
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
@@ -111,7 +121,7 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
 int run_session(const arguments *a, const tw_scene *scene, const char *directory)
 {
     session s = {.quiet = is_given(a, "--quiet"), .json = is_given(a, "--json")};
-    s.on_terminal = !s.quiet && !s.json && isatty(STDERR_FILENO);
+    s.on_terminal = !s.quiet && !s.json && terminal_width(STDERR_FILENO) > 0;
     s.name = scene ? tw_scene_name(scene) : directory;
     tw_run_options options = tw_run_options_default();
     options.directory = scene ? value_of(a, "--output") : NULL;
@@ -121,6 +131,7 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     options.context = &s;
     if (!read_threads(a, &options.threads)) return EXIT_WRONG_USE;
     catch_signals();
+    if (!s.quiet) tw_log_set(print_warning, NULL, TW_LOG_WARNING);
     tw_run_report report;
     tw_error error = {0};
     tw_status status =

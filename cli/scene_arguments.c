@@ -36,8 +36,8 @@ typedef struct settings {
 
 static bool add_set(settings *s, int index, const char *value)
 {
-    const char *equals = strchr(value, '=');
-    if (!equals || equals == value || (size_t)(equals - value) >= sizeof s->paths[0]) {
+    const char *equals = value ? strchr(value, '=') : NULL;
+    if (!value || !equals || equals == value || (size_t)(equals - value) >= sizeof s->paths[0]) {
         wrong_use("--set %s is not KEY=VALUE, such as --set bodies.0.stiffness=1e8", value);
         return false;
     }

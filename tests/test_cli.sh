@@ -3,7 +3,7 @@
 set -u
 twang=$TWANG_BUILD/twang
 source_tree=$TWANG_SOURCE
-folder=$(mktemp -d)
+folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 failures=0

@@ -231,6 +231,49 @@ START_TEST(every_option_reaches_the_integrator)
 }
 END_TEST
 
+/* Where a key stands in a scene that has it: "bodies.0.mass"; false if this scene's kinds have no such key. */
+static bool path_of(const tw_scene_key *key, const char *kind, char *path, size_t size)
+{
+    static const char *const lists[] = {"bodies", "pins", "tests.final"};
+    bool is_list = false;
+    for (int i = 0; i < 3; i++) is_list = is_list || strcmp(key->section, lists[i]) == 0;
+    bool has_kinds = strcmp(key->section, "bodies") == 0 || strcmp(key->section, "system") == 0;
+    bool of_kind = key->kinds[0] ? strcmp(key->kinds, kind) == 0 : true;
+    bool of_section = strcmp(kind, "rope") == 0 ? strcmp(key->section, "system") != 0
+                                                : strcmp(key->section, "bodies") != 0 && !is_list;
+    snprintf(path, size, "%s%s%s%s", key->section, key->section[0] ? "." : "", is_list ? "0." : "", key->key);
+    return of_section && (of_kind || !has_kinds);
+}
+
+/* No key takes a value of the wrong type, and the error names it by its path. */
+START_TEST(every_key_refuses_what_it_is_not)
+{
+    static const char *const kinds[] = {"rope", "fput", "stiff-line"};
+    static const char *const texts[] = {
+        "name: x\nduration: 1\nintegrator: {step: 0.5}\nbodies:\n  - kind: rope\npins:\n  - from: 0\n"
+        "tests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\n",
+        "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: fput}\n",
+        "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: stiff-line}\n"};
+    int count = 0;
+    for (int k = 0; k < 3; k++) {
+        tw_scene_key key;
+        for (int i = 0; tw_scene_key_at(i, &key) == TW_OK; i++) {
+            char path[200], expected[300];
+            if (!path_of(&key, kinds[k], path, sizeof path)) continue;
+            tw_scene_setting set = {"--set", path, "[[wrong]]"};
+            snprintf(expected, sizeof expected, "--set: %s", path);
+            tw_scene *scene = NULL;
+            tw_error error = {0};
+            tw_status status = tw_scene_parse("x", texts[k], strlen(texts[k]), 1, &set, &scene, &error);
+            ck_assert_msg(status == TW_BAD_INPUT, "%s takes [[wrong]]", path);
+            ck_assert_msg(strncmp(error.text, expected, strlen(expected)) == 0, "%s: %s", path, error.text);
+            count++;
+        }
+    }
+    ck_assert_int_gt(count, 120);
+}
+END_TEST
+
 /* ---- the resolved copy ---- */
 
 START_TEST(the_resolved_copy_loads_to_itself)
@@ -369,6 +412,7 @@ int main(void)
     tcase_add_test(cases, every_key_is_documented);
     tcase_add_test(cases, defaults_of_the_schema_are_those_of_the_library);
     tcase_add_test(cases, every_option_reaches_the_integrator);
+    tcase_add_test(cases, every_key_refuses_what_it_is_not);
     tcase_add_test(cases, the_resolved_copy_loads_to_itself);
     tcase_add_test(cases, settings_change_the_same_tree);
     tcase_add_test(cases, wrong_settings_are_named_as_they_were_typed);

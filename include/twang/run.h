@@ -52,6 +52,7 @@ typedef struct tw_run_report {
     double t;                              /**< simulated time reached [s] */
     double wall_seconds;                   /**< all told */
     int64_t steps, rejected_steps, frames;
+    double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
     double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
     int tests, tests_failed; /**< acceptance values of the scene that were looked at, and those that did not hold */

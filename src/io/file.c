@@ -74,29 +74,46 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
     return status;
 }
 
+/* Fills the buffer as far as the file goes; the number of bytes, or -1. */
+static ssize_t read_all(int descriptor, char *bytes, size_t capacity)
+{
+    size_t size = 0;
+    while (size < capacity) {
+        ssize_t got = read(descriptor, bytes + size, capacity - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        size += (size_t)got;
+    }
+    return (ssize_t)size;
+}
+
 tw_status tw_file_read(const char *path, char **bytes, size_t *size, tw_error *error)
 {
     *bytes = NULL;
+    *size = 0;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot(error, path, "opened");
-    struct stat about;
-    tw_status status = fstat(descriptor, &about) == 0 ? TW_OK : cannot(error, path, "read");
-    size_t expected = status == TW_OK ? (size_t)about.st_size : 0;
-    *size = 0;
-    if (status == TW_OK && !(*bytes = tw_allocate(expected + 1, 1))) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    while (status == TW_OK && *size < expected) {
-        ssize_t got = read(descriptor, *bytes + *size, expected - *size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) status = cannot(error, path, "read");
-        if (got <= 0) break;
-        *size += (size_t)got;
-    }
+    struct stat about = {0};
+    ssize_t got = -1;
+    char *buffer = NULL;
+    bool known = fstat(descriptor, &about) == 0;
+    if (known) buffer = tw_allocate((size_t)about.st_size + 1, 1);
+    if (buffer) got = read_all(descriptor, buffer, (size_t)about.st_size);
+    tw_status status = TW_OK;
+    if (known && !buffer)
+        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    else if (got < 0)
+        status = cannot(error, path, "read");
     close(descriptor);
-    if (status == TW_OK) (*bytes)[*size] = '\0';
-    if (status == TW_OK) return TW_OK;
-    tw_release(*bytes);
-    *bytes = NULL;
-    return status;
+    if (!buffer || got < 0) {
+        tw_release(buffer);
+        return status;
+    }
+    buffer[got] = '\0';
+    *bytes = buffer;
+    *size = (size_t)got;
+    return TW_OK;
 }
 
 bool tw_file_exists(const char *path)

@@ -52,6 +52,7 @@ void tw_text_add(tw_text *text, const char *format, ...)
 
 void tw_text_add_number(tw_text *text, double value)
 {
-    char digits[TW_NUMBER_SIZE];
-    tw_text_add(text, "%s", tw_number_print(digits, value));
+    if (!reserve(text, TW_NUMBER_SIZE)) return;
+    tw_number_print(text->bytes + text->size, value);
+    text->size += strlen(text->bytes + text->size);
 }

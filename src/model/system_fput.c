@@ -187,16 +187,21 @@ static tw_status fput_pattern(fput *f, tw_error *error)
     return status;
 }
 
-static tw_status fput_create(int64_t m, double omega, fput **out, tw_error *error)
+/* NULL, with the error filled, if it cannot be. */
+static fput *fput_create(int64_t m, double omega, tw_error *error)
 {
     fput *f = TW_NEW(fput);
-    if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    *out = f;
+    if (!f) {
+        tw_fail_plain(error, TW_OUT_OF_MEMORY);
+        return NULL;
+    }
     f->m = m;
     f->omega = omega;
     f->tangent = tw_allocate_zeroed((size_t)m + 1, sizeof(double));
-    if (!f->tangent) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return fput_pattern(f, error);
+    if (!f->tangent) tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (f->tangent && fput_pattern(f, error) == TW_OK) return f;
+    fput_release(f);
+    return NULL;
 }
 
 static tw_second_order_problem fput_problem(fput *f)
@@ -217,12 +222,8 @@ tw_status tw_simulation_fput(int64_t m, double omega, tw_simulation **out, tw_er
     if (!out || m < 1 || m > INT32_MAX / 16 || !(omega > 0.0) || !isfinite(omega))
         return tw_fail(error, TW_INVALID_ARGUMENT, "fput needs m >= 1 and omega > 0");
     *out = NULL;
-    fput *f = NULL;
-    tw_status status = fput_create(m, omega, &f, error);
-    if (status != TW_OK) {
-        fput_release(f);
-        return status;
-    }
+    fput *f = fput_create(m, omega, error);
+    if (!f) return TW_OUT_OF_MEMORY; /* the pattern is right by construction */
     tw_simulation *simulation = tw_simulation_create(&fput_table, f, 4 * m);
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     simulation->second_order = true;

@@ -1,7 +1,6 @@
 /* The run itself: scene in, integrator driven, directory out. */
 #include <twang/run.h>
 
-#include <stdio.h>
 #include <string.h>
 #include <twang/parallel.h>
 
@@ -129,12 +128,11 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
 {
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    int64_t before = 0, most = run->integrator_options.max_steps;
+    int64_t most = run->integrator_options.max_steps;
     tw_status status = TW_OK;
     while (status == TW_OK && t < run->duration) {
         tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
-        before = s.steps + s.rejected_steps;
-        if (before >= most)
+        if (s.steps + s.rejected_steps >= most)
             return tw_fail(error, TW_BUDGET_EXHAUSTED, "integrator.max_steps %lld used up at t = %g s", (long long)most,
                            t);
         status = one_step(run, &t, error);
@@ -183,6 +181,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     tw_integrator_state(run->integrator, &report->t, NULL);
     report->wall_seconds = tw_run_wall_seconds(run);
     report->steps = s.steps;
+    report->step = run->integrator_options.relative_tolerance == 0.0 ? s.last_step : 0.0;
     report->rejected_steps = s.rejected_steps;
     report->frames = run->memory.frame_count;
     report->has_energy = run->memory.has_energy != 0;
@@ -207,9 +206,7 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 
 static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
-    tw_status status = tw_run_choose_directory(run, error);
-    if (status == TW_OK) status = tw_file_path(run->frame_folder, run->directory, "frames", error);
-    if (status == TW_OK) status = tw_run_make_directory(run, error);
+    tw_status status = tw_run_make_directory(run, error);
     if (status == TW_OK) status = start_new(run, error);
     return status == TW_OK ? drive(run, report, error) : status;
 }
@@ -246,7 +243,6 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
 {
     char path[TW_FILE_PATH_SIZE];
     tw_status status = tw_run_lock_directory(run, error);
-    if (status == TW_OK) status = tw_file_path(run->frame_folder, run->directory, "frames", error);
     if (status == TW_OK) status = tw_file_path(path, run->directory, "checkpoint.bin", error);
     if (status != TW_OK) return status;
     /* Killed before its first step: the scene is there, so the run can begin. */
@@ -276,10 +272,8 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
     if (status != TW_OK) return status;
     tw_run run;
     status = prepare(&run, scene, options ? options : &defaults, error);
-    if (status == TW_OK) {
-        snprintf(run.directory, sizeof run.directory, "%s", directory);
-        status = resume_in_directory(&run, report, error);
-    }
+    if (status == TW_OK) status = tw_run_set_directory(&run, directory, error);
+    if (status == TW_OK) status = resume_in_directory(&run, report, error);
     release(&run);
     tw_scene_free(scene);
     return status;

@@ -1,5 +1,5 @@
 /* Where a run goes: a name that is free, a directory that is whole from the moment it exists, and a lock on it. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,24 +18,26 @@ static tw_status cannot_make(const char *path, tw_error *error)
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
 }
 
-tw_status tw_run_choose_directory(tw_run *run, tw_error *error)
+/* The directory that was asked for. */
+static tw_status take_given(tw_run *run, tw_error *error)
 {
     const char *given = run->options->directory;
-    if (given) {
-        if (given[0] == '\0' || strlen(given) > TW_RUN_DIRECTORY_SIZE - 256)
-            return tw_fail(error, TW_BAD_INPUT, "the name of the output directory is %s, give another one",
-                           given[0] ? "too long" : "empty");
-        snprintf(run->directory, sizeof run->directory, "%s", given);
-        size_t length = strlen(run->directory);
-        while (length > 1 && run->directory[length - 1] == '/') run->directory[--length] = '\0';
-        if (!run->options->force && tw_file_exists(run->directory))
-            return tw_fail(error, TW_BAD_INPUT, "%s: exists already, name another directory or give --force",
-                           run->directory);
-        return TW_OK;
-    }
+    size_t length = strlen(given);
+    if (length == 0 || length > TW_RUN_DIRECTORY_SIZE - 256)
+        return tw_fail(error, TW_BAD_INPUT, "the name of the output directory is %s, give another one",
+                       length ? "too long" : "empty");
+    while (length > 1 && given[length - 1] == '/') length--;
+    snprintf(run->directory, sizeof run->directory, "%.*s", (int)length, given);
+    if (run->options->force || !tw_file_exists(run->directory)) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: exists already, name another directory or give --force", run->directory);
+}
+
+/* runs/NAME-N with the first N from `*n` on that is free. */
+static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
+{
     if (mkdir("runs", 0777) != 0 && errno != EEXIST) return cannot_make("runs", error);
-    for (int n = 1; n < 1000000; n++) {
-        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene), n);
+    for (; *n < 1000000; ++*n) {
+        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene), *n);
         if (!tw_file_exists(run->directory)) return TW_OK;
     }
     return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", tw_scene_name(run->scene));
@@ -70,14 +72,18 @@ static tw_status write_scene(tw_run *run, const char *directory, tw_error *error
     return status;
 }
 
-/* Made under another name and renamed with the scene inside: a directory of a run can always be resumed. */
-static tw_status make_new(tw_run *run, tw_error *error)
+/* Made under another name and renamed with the scene inside: a directory of a run can always be resumed. `*taken` if
+ * somebody else was faster. */
+static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 {
     char temporary[TW_RUN_DIRECTORY_SIZE + 32];
     snprintf(temporary, sizeof temporary, "%s.part-%ld", run->directory, (long)getpid());
     if (mkdir(temporary, 0777) != 0) return cannot_make(run->directory, error);
     tw_status status = write_scene(run, temporary, error);
-    if (status == TW_OK && rename(temporary, run->directory) != 0) status = cannot_make(run->directory, error);
+    if (status == TW_OK && rename(temporary, run->directory) != 0) {
+        *taken = errno == EEXIST || errno == ENOTEMPTY;
+        status = cannot_make(run->directory, error);
+    }
     if (status != TW_OK) {
         char scene[TW_FILE_PATH_SIZE];
         if (tw_file_path(scene, temporary, "scene.yaml", NULL) == TW_OK) unlink(scene);
@@ -86,16 +92,34 @@ static tw_status make_new(tw_run *run, tw_error *error)
     return status;
 }
 
-tw_status tw_run_make_directory(tw_run *run, tw_error *error)
+/* An existing directory, which --force allows: what is ours in it goes, the rest stays. */
+static tw_status make_anew(tw_run *run, tw_error *error)
 {
-    tw_status status = TW_OK;
-    if (!tw_file_exists(run->directory)) {
-        status = make_new(run, error);
-        return status == TW_OK ? tw_run_lock_directory(run, error) : status;
-    }
-    status = tw_run_lock_directory(run, error);
+    tw_status status = tw_run_lock_directory(run, error);
     if (status == TW_OK) status = clear_directory(run, error);
     return status == TW_OK ? write_scene(run, run->directory, error) : status;
+}
+
+tw_status tw_run_make_directory(tw_run *run, tw_error *error)
+{
+    bool taken = false;
+    int n = 1;
+    tw_status status = TW_OK;
+    do {
+        taken = false;
+        status = run->options->directory ? take_given(run, error) : take_numbered(run, &n, error);
+        if (status == TW_OK) status = tw_run_set_directory(run, run->directory, error);
+        if (status != TW_OK) return status;
+        if (tw_file_exists(run->directory)) return make_anew(run, error);
+        status = make_new(run, &taken, error);
+    } while (taken && !run->options->directory);
+    return status == TW_OK ? tw_run_lock_directory(run, error) : status;
+}
+
+tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error)
+{
+    if (directory != run->directory) snprintf(run->directory, sizeof run->directory, "%s", directory);
+    return tw_file_path(run->frame_folder, run->directory, "frames", error);
 }
 
 tw_status tw_run_lock_directory(tw_run *run, tw_error *error)

@@ -56,9 +56,10 @@ typedef struct tw_run {
 } tw_run;
 
 /* run_directory.c */
-tw_status tw_run_choose_directory(tw_run *run, tw_error *error);
-/* Makes it, with scene.yaml inside, and locks it. */
+/* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
+/* Says where the run is. */
+tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error);
 tw_status tw_run_lock_directory(tw_run *run, tw_error *error);
 void tw_run_unlock_directory(tw_run *run);
 

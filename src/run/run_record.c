@@ -1,5 +1,5 @@
 /* run.json: what was run, what it cost, how it ended. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include <math.h>
 #include <sys/resource.h>
 #include <twang/parallel.h>
