@@ -65,6 +65,12 @@ static tw_status create_parts(tw_integrator *integrator, expmid2_memory *memory,
 {
     memory->phi = integrator->options.phi;
     memory->phi.engine = choose_engine(integrator);
+    if (memory->phi.engine != TW_PHI_DENSE && memory->phi.engine != TW_PHI_LANCZOS &&
+        memory->phi.engine != TW_PHI_CHEBYSHEV && memory->phi.engine != TW_PHI_SHIFT_INVERT)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "expmid2 needs functions of a symmetric operator: phi engine auto, dense, "
+                       "lanczos, chebyshev or shift-invert, not %s",
+                       tw_phi_engine_name(memory->phi.engine));
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = integrator->system.n;
     limits.options = memory->phi;

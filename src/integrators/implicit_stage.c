@@ -1,5 +1,6 @@
 #include "integrators/implicit_stage.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/allocate.h"
@@ -276,7 +277,10 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     tw_system *system = implicit->system;
     double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY, contraction = INFINITY;
     *result = (tw_stage_result){0};
+    double state = 0; /* |x|: corrections of its rounding are as good as none */
     tw_status status = find_residual(implicit, stage, stage->x, &size);
+    if (status == TW_OK) status = mass_norm(implicit, stage->x, &state);
+    double enough = fmax(stage->tolerance * stage->scale, 8 * DBL_EPSILON * state);
     while (status == TW_OK && result->iterations < stage->max_iterations) {
         if (needs_factor(implicit, stage, result, g, contraction)) {
             status = relinearise(implicit, stage, g);
@@ -298,7 +302,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         system->counts->newton_iterations++;
         result->last_correction = correction / stage->scale;
         result->since_factor += result->last_correction;
-        bool arrived = correction <= stage->tolerance * stage->scale;
+        bool arrived = correction <= enough;
         if (status == TW_OK && arrived &&
             !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {
             tw_vector_axpy(system->n, 1.0, implicit->correction, stage->x);
@@ -308,6 +312,6 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         if (arrived) break;
     }
     result->corrected = implicit->raised > 0;
-    if (status == TW_OK && !(result->last_correction <= stage->tolerance)) status = TW_NOT_CONVERGED;
+    if (status == TW_OK && !(correction <= enough)) status = TW_NOT_CONVERGED;
     return status;
 }
