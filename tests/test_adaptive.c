@@ -1,0 +1,216 @@
+/* Adaptive runs: the error follows rtol, steps grow as the order says, nothing untrusted is returned. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "problems/integrable.h"
+#include "problems/link_chain.h"
+#include "problems/oscillators.h"
+#include "problems/spring_network.h"
+#include "support/reference_state.h"
+#include "support/run_suite.h"
+
+/* One adaptive run from u to t_end. */
+typedef struct adaptive_run {
+    double error;
+    int64_t steps;
+    tw_status status;
+} adaptive_run;
+
+static adaptive_run run(const tw_second_order_problem *table, tw_scheme scheme, double rtol, const double *start,
+                        double t_end, const double *expected)
+{
+    int64_t size = 2 * table->space.local_size;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.relative_tolerance = rtol;
+    options.phi.engine = TW_PHI_DENSE;
+    options.phi.tolerance = fmax(1e-3 * rtol, 1e-13);
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(tw_integrator_create_second_order(table, &options, &integrator, &error) == TW_OK, "%s", error.text);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, &error), TW_OK);
+    adaptive_run result = {.status = tw_integrator_advance(integrator, t_end, &error)};
+    double *u = malloc(sizeof(double) * (size_t)size), scale = 0;
+    tw_integrator_state(integrator, NULL, u);
+    for (int64_t i = 0; i < size; i++) scale = fmax(scale, fabs(expected[i]));
+    result.error = reference_error(u, expected, size) / scale;
+    result.steps = tw_integrator_statistics_now(integrator).steps;
+    free(u);
+    tw_integrator_free(integrator);
+    return result;
+}
+
+/* Slope of log error against log rtol over 1e-3 .. 1e-9 (least squares), and of log steps. */
+static void slopes(const char *what, const tw_second_order_problem *table, tw_scheme scheme, const double *start,
+                   double t_end, const double *expected, double *error_slope, double *step_slope, double *worst)
+{
+    double sx = 0, sxx = 0, sy = 0, sxy = 0, sz = 0, sxz = 0;
+    int n = 0;
+    *worst = 0;
+    for (int e = 3; e <= 9; e++, n++) {
+        double rtol = pow(10, -e);
+        adaptive_run r = run(table, scheme, rtol, start, t_end, expected);
+        ck_assert_msg(r.status == TW_OK, "%s with %s at rtol %g", what, tw_scheme_name(scheme), rtol);
+        double x = log(rtol), y = log(r.error), z = log((double)r.steps);
+        sx += x, sxx += x * x, sy += y, sxy += x * y, sz += z, sxz += x * z;
+        *worst = fmax(*worst, fabs(log10(r.error / rtol)));
+        printf("%-12s %-9s rtol %.0e error %.2e steps %ld\n", what, tw_scheme_name(scheme), rtol, r.error,
+               (long)r.steps);
+    }
+    *error_slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    *step_slope = (n * sxz - sx * sz) / (n * sxx - sx * sx);
+    printf("%-12s %-9s slope %.2f steps %.3f\n", what, tw_scheme_name(scheme), *error_slope, *step_slope);
+}
+
+static const tw_scheme fourth_order[] = {TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43, TW_SCHEME_EXPMID4};
+
+static void judge(const char *what, const tw_second_order_problem *table, tw_scheme scheme, const double *start,
+                  double t_end, const double *expected)
+{
+    double error_slope = 0, step_slope = 0, worst = 0;
+    slopes(what, table, scheme, start, t_end, expected, &error_slope, &step_slope, &worst);
+    /* on the rope the Rosenbrock schemes converge with order five (measured at fixed steps too): the error falls faster
+     * than rtol, like rtol^(5/4) */
+    bool super = strcmp(what, "rope") == 0 && scheme != TW_SCHEME_EXPMID4;
+    ck_assert_msg(error_slope > 0.8 && error_slope < (super ? 1.3 : 1.2), "%s with %s: slope %.2f", what,
+                  tw_scheme_name(scheme), error_slope);
+    ck_assert_msg(worst < 2, "%s with %s: a factor 10^%.1f from rtol", what, tw_scheme_name(scheme), worst);
+    ck_assert_msg(step_slope > -0.30 && step_slope < -0.20, "%s with %s: steps grow like rtol^%.3f", what,
+                  tw_scheme_name(scheme), step_slope);
+}
+
+START_TEST(duffing_follows_rtol)
+{
+    oscillator o;
+    double expected[2];
+    oscillator_create(DUFFING, &o);
+    ck_assert(reference_state("duffing_T10.txt", 1, expected));
+    judge("duffing", &o.table, fourth_order[_i], o.start, 10, expected);
+    oscillator_free(&o);
+}
+END_TEST
+
+START_TEST(fput_follows_rtol)
+{
+    link_chain *chain = fput_create(3, 100);
+    problem plain = link_chain_problem(chain);
+    integrable p;
+    double start[12], expected[12];
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    memcpy(start, chain->initial_x, sizeof(double) * 6);
+    memcpy(start + 6, chain->initial_v, sizeof(double) * 6);
+    ck_assert(reference_state("fput_T10.txt", 6, expected));
+    judge("fput", &p.table, fourth_order[_i], start, 10, expected);
+    integrable_free(&p);
+    link_chain_free(chain);
+}
+END_TEST
+
+START_TEST(rope_follows_rtol)
+{
+    spring_network *network = NULL;
+    ck_assert_int_eq(rope_create(1e4, &network), TW_OK);
+    problem plain = spring_network_problem(network);
+    integrable p;
+    double rows[11 * 6], start[60] = {0}, expected[60];
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    memcpy(start, network->initial, sizeof(double) * 30);
+    ck_assert(reference_read("rope_k4_T0.4.txt", 10, 6, rows));
+    for (int i = 0; i < 10; i++)
+        for (int c = 0; c < 3; c++) {
+            expected[3 * i + c] = rows[6 * i + c];
+            expected[30 + 3 * i + c] = rows[6 * i + 3 + c];
+        }
+    judge("rope", &p.table, fourth_order[_i], start, 0.4, expected);
+    integrable_free(&p);
+    spring_network_free(network);
+}
+END_TEST
+
+/* A stiff linear system costs a step or two at any tolerance; the error stays below it. */
+static tw_status stiff_linear(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context, (void)t, (void)v;
+    a[0] = -1e8 * x[0];
+    a[1] = -x[1];
+    return TW_OK;
+}
+
+static tw_status stiff_linear_product(void *context, int count, const double *in, double *out)
+{
+    (void)context;
+    for (int c = 0; c < count; c++) out[2 * c] = 1e8 * in[2 * c], out[2 * c + 1] = in[2 * c + 1];
+    return TW_OK;
+}
+
+START_TEST(a_stiff_linear_system_needs_few_steps)
+{
+    tw_second_order_problem table = tw_second_order_problem_default();
+    table.space.local_size = 2;
+    table.acceleration = stiff_linear;
+    table.apply_stiffness = stiff_linear_product;
+    double start[4] = {1e-4, 1, 0, 0}, expected[4] = {1e-4 * cos(1e4), cos(1.0), -sin(1e4), -sin(1.0)};
+    for (int e = 3; e <= 9; e++) {
+        adaptive_run r = run(&table, fourth_order[_i], pow(10, -e), start, 1.0, expected);
+        ck_assert_int_eq(r.status, TW_OK);
+        ck_assert_msg(r.error <= 100 * pow(10, -e), "error %g at rtol 1e-%d", r.error, e);
+        ck_assert_msg(r.steps < 40, "%ld steps at rtol 1e-%d", (long)r.steps, e);
+    }
+}
+END_TEST
+
+/* Whatever the stiffness, adaptive steps end well or say why; energy tells a wrong success. */
+START_TEST(the_rope_never_returns_nonsense)
+{
+    static const double stiffness[] = {1e4, 1e6, 1e8};
+    for (int k = 0; k < 3; k++) {
+        spring_network *network = NULL;
+        ck_assert_int_eq(rope_create(stiffness[k], &network), TW_OK);
+        problem plain = spring_network_problem(network);
+        integrable p;
+        ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+        tw_integrator_options options = tw_integrator_options_default();
+        options.scheme = (tw_scheme)_i;
+        options.phi.engine = TW_PHI_DENSE;
+        options.step = 0.01;
+        tw_integrator *integrator = NULL;
+        double u[60] = {0};
+        memcpy(u, network->initial, sizeof(double) * 30);
+        if (tw_scheme_available(options.scheme) &&
+            tw_integrator_create_second_order(&p.table, &options, &integrator, NULL) == TW_OK) {
+            ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
+            tw_error error = {0};
+            tw_status status = tw_integrator_advance(integrator, 0.4, &error);
+            tw_integrator_state(integrator, NULL, u);
+            double reach = 0;
+            for (int i = 0; i < 30; i++) {
+                ck_assert(isfinite(u[i]) && isfinite(u[30 + i]));
+                reach = fmax(reach, fabs(u[i]));
+            }
+            ck_assert_msg(reach < 1.3, "%s at k = %g: a rope of length 1 reaches %g", tw_scheme_name(options.scheme),
+                          stiffness[k], reach);
+            if (status) ck_assert(strlen(error.text) > 0);
+        }
+        tw_integrator_free(integrator);
+        integrable_free(&p);
+        spring_network_free(network);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("adaptive");
+    TCase *cases = tcase_create("adaptive");
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, duffing_follows_rtol, 0, 3);
+    tcase_add_loop_test(cases, fput_follows_rtol, 0, 3);
+    tcase_add_loop_test(cases, rope_follows_rtol, 0, 3);
+    tcase_add_loop_test(cases, a_stiff_linear_system_needs_few_steps, 0, 3);
+    tcase_add_loop_test(cases, the_rope_never_returns_nonsense, 0, TW_SCHEME_COUNT);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
