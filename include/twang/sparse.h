@@ -16,7 +16,9 @@ typedef struct tw_sparse tw_sparse;
 
 typedef enum tw_sparse_storage {
     TW_STORE_FULL, /**< every entry */
-    TW_STORE_UPPER /**< the upper triangle (with diagonal) of a symmetric matrix */
+    /** The upper triangle (with diagonal) of a symmetric matrix: half the memory, and nearly half the time. Its
+     * products use threads as far as rows lie near their columns, so number the unknowns along the body. */
+    TW_STORE_UPPER
 } tw_sparse_storage;
 
 /** Creates a matrix of `block_rows` block rows. `row_start` (block_rows + 1 entries) and `column` (ascending in each
@@ -52,7 +54,8 @@ TW_API tw_status tw_sparse_apply(const tw_sparse *matrix, int count, const doubl
 TW_API tw_operator tw_sparse_operator(const tw_sparse *matrix);
 
 /** Largest absolute row sum: an upper bound of every eigenvalue's modulus. `scale` (NULL for ones) multiplies rows and
- *  columns: the bound is for diag(scale) A diag(scale). */
+ *  columns: the bound is for diag(scale) A diag(scale). Infinite if an entry is not finite. With TW_STORE_UPPER not
+ * from two threads at once. */
 TW_API double tw_sparse_norm_bound(const tw_sparse *matrix, const double *scale);
 
 /** Bytes one product with one vector must move. */

@@ -7,7 +7,7 @@
 #include "linalg/dense.h"
 #include "linalg/vector.h"
 
-enum { PERMUTE_BLOCK = 16384 };
+enum { PERMUTE_BLOCK = 32768 };
 
 /* METIS draws from the C library's one rand(), seeded anew for each graph, and traps signals: two analyses at once
  * would disturb each other's ordering, and with it the last bits of every solution. */

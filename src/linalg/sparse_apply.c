@@ -4,6 +4,8 @@
 #include "base/parallel_for.h"
 #include "linalg/sparse_internal.h"
 
+enum { GATHER_ALONE = 8192 /* rows left below this are not worth waking a thread for */ };
+
 typedef struct apply_job {
     const tw_sparse *matrix;
     tw_sparse_kernel *kernel;
@@ -39,28 +41,31 @@ static void gather_window(const apply_job *job, int64_t giver, int64_t first, in
     }
 }
 
-static void gather_part(void *context, int64_t begin, int64_t end, int64_t part)
+/* Adds to the rows of parts [begin, end) what the parts before each left for it, in their order. */
+static void gather_parts(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)begin, (void)end;
+    (void)block;
     const apply_job *job = context;
     const tw_sparse_parts *parts = &job->matrix->parts;
-    for (int64_t giver = 0; giver < part; giver++) {
-        const int64_t reach = parts->reach[giver], last = parts->start[part + 1];
-        gather_window(job, giver, parts->start[part], reach < last ? reach : last);
-    }
+    for (int64_t part = begin; part < end; part++)
+        for (int64_t giver = 0; giver < part; giver++) {
+            const int64_t reach = parts->reach[giver], last = parts->start[part + 1];
+            gather_window(job, giver, parts->start[part], reach < last ? reach : last);
+        }
 }
 
 void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count, const double *in,
                           double *out)
 {
+    const tw_sparse_parts *parts = &matrix->parts;
     const bool upper = matrix->storage == TW_STORE_UPPER;
     apply_job job = {.matrix = matrix, .count = count, .in = in, .out = out};
     if (matrix->block == 3)
         job.kernel = upper ? kernels->upper3 : kernels->full3;
     else
         job.kernel = upper ? kernels->upper1 : kernels->full1;
-    tw_parallel_for(matrix->parts.count, 1, multiply_part, &job);
-    if (upper) tw_parallel_for(matrix->parts.count, 1, gather_part, &job);
+    tw_parallel_for(parts->count, 1, multiply_part, &job);
+    if (upper) tw_parallel_for(parts->count, parts->left < GATHER_ALONE ? parts->count : 1, gather_parts, &job);
 }
 
 tw_status tw_sparse_apply(const tw_sparse *matrix, int count, const double *in, double *out)

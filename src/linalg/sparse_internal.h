@@ -19,6 +19,7 @@ typedef struct tw_sparse_parts {
     int64_t *mask;   /* of part p's window */
     int64_t *offset; /* count + 1: rows of all windows before p's */
     double *window;  /* see tw_window_of */
+    int64_t left;    /* rows left in all windows after a product */
 } tw_sparse_parts;
 
 struct tw_sparse {

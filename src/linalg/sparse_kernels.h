@@ -5,8 +5,8 @@
  * four-wide multiply-adds on unaligned loads, whose fourth lane is the next column's business and is never stored. Each
  * column has its own accumulator: one chain of dependent additions would be slower than memory.
  *
- * Values are read once and in order, but at 72 bytes per block the processor's own prefetching keeps too little in
- * flight, and stops at page borders: asking ahead gains 5 % in full and 30 % in upper storage. */
+ * Values are read once and in order, but the processor's own prefetching keeps too little in flight and stops at page
+ * borders: asking ahead saves a tenth of the time in full storage and a fifth in upper. */
 #ifndef TW_LINALG_SPARSE_KERNELS_H
 #define TW_LINALG_SPARSE_KERNELS_H
 

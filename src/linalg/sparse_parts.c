@@ -29,6 +29,7 @@ static int64_t measure_windows(tw_sparse *matrix)
 {
     tw_sparse_parts *parts = &matrix->parts;
     parts->offset[0] = 0;
+    parts->left = 0;
     for (int p = 0; p < parts->count; p++) {
         int64_t rows = 1, furthest = 0; /* a window holds row i and all that it gives to */
         parts->reach[p] = parts->start[p + 1];
@@ -39,6 +40,7 @@ static int64_t measure_windows(tw_sparse *matrix)
             if (last >= parts->reach[p]) parts->reach[p] = last + 1;
             if (last - i > furthest) furthest = last - i;
         }
+        parts->left += parts->reach[p] - parts->start[p + 1];
         while (rows <= furthest) rows *= 2;
         parts->mask[p] = rows - 1;
         parts->offset[p + 1] = parts->offset[p] + rows;
