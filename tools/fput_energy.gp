@@ -56,7 +56,7 @@ do for [kind in "svg png"] {
     set bmargin at screen 0.115
     set format x "%g"
     set xlabel "time" textcolor rgb ink offset 0,0.4
-    set ylabel "energy error" textcolor rgb ink offset 0.3,0
+    set ylabel "energy error" textcolor rgb ink offset 1.4,0
     set label 3 "|H/H_0 − 1|" at graph 1.015, graph 0.5 left textcolor rgb ink
     set logscale y
     set format y "10^{%T}"
