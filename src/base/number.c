@@ -93,10 +93,17 @@ int tw_format(char *buffer, size_t size, const char *format, va_list arguments)
     return length;
 }
 
+int tw_print(char *buffer, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = tw_format(buffer, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 char *tw_number_print(char buffer[TW_NUMBER_SIZE], double value)
 {
-    locale_t previous = enter_c_locale();
-    snprintf(buffer, TW_NUMBER_SIZE, "%.17g", value);
-    leave_c_locale(previous);
+    tw_print(buffer, TW_NUMBER_SIZE, "%.17g", value);
     return buffer;
 }

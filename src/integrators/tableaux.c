@@ -1,11 +1,11 @@
 /* The exponential Rosenbrock methods as data, and the stiff order conditions they must satisfy. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <twang/stumpff.h>
 #include <twang/tableau.h>
 
 #include "base/fail.h"
+#include "base/number.h"
 
 #define STEP  TW_ROW_STEP
 #define ERROR TW_ROW_ERROR
@@ -184,7 +184,7 @@ static int order_found(const tw_tableau *tableau, bool strong, char violated[160
         bool weak = !strong && condition > 0;
         double worst = worst_residual(tableau, condition, weak);
         if (worst < 1e-11) continue;
-        if (violated) snprintf(violated, 160, "%s, residual %.1e", condition_text[condition], worst);
+        if (violated) tw_print(violated, 160, "%s, residual %.1e", condition_text[condition], worst);
         return gives[condition] - 1;
     }
     return 5;

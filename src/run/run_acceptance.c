@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "io/json.h"
 #include "run/run_internal.h"
 
@@ -53,7 +54,7 @@ static bool judge_row(acceptance *a, int index)
         if (run->table.column_count == 2) snprintf(path, sizeof path, "tests.final.%d.value", index);
         double expected = tw_scene_number(run->scene, path, NAN);
         double value = there ? run->rows[(int64_t)row * run->table.column_count + k] : NAN;
-        snprintf(name, sizeof name, "final row %.0f %s", row, run->table.columns[k]);
+        tw_print(name, sizeof name, "final row %.0f %s", row, run->table.columns[k]);
         judge(a, name, value, expected, fabs(value - expected) <= tolerance);
         if (run->table.column_count == 2) break;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/number.h"
 
 enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
 
@@ -132,7 +133,7 @@ tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
     if (length >= 0 && (size_t)length < sizeof error->text) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, arguments);
+        tw_format(error->text + length, sizeof error->text - (size_t)length, format, arguments);
         va_end(arguments);
     }
     keep_one_line(error->text);
