@@ -130,6 +130,31 @@ static tw_status run_all(tw_exp_call *call, const tw_exp_trajectory *trajectorie
     return status;
 }
 
+/* What truncation is to be judged against on the way. A block without size of its own is fed by the other one. */
+static void guess_sizes(tw_exp_call *call, double longest)
+{
+    double angle = fmin(longest * call->bounds.norm, 1);
+    for (int b = 0; b < 2; b++) {
+        call->target_size[b] = call->size[b];
+        if (call->size[b] == 0 && call->workspace->frame) call->target_size[b] = 0.1 * angle * call->size[1 - b];
+    }
+}
+
+/* After a first attempt the outputs themselves say it better. */
+static tw_status learn_sizes(tw_exp_call *call)
+{
+    for (int i = 0; i < call->request->node_count; i++) {
+        double norm[2];
+        tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, call->request->outputs[i], norm);
+        if (status) return status;
+        for (int b = 0; b < 2; b++) {
+            double size = fmax(norm[b], call->size[b]);
+            if (size > 0 && size < call->target_size[b]) call->target_size[b] = size;
+        }
+    }
+    return TW_OK;
+}
+
 /* Largest estimated errors over outputs and blocks, in units of tolerance times size. */
 static tw_status judge(const tw_exp_call *call, double *truncation, double *rounding)
 {
@@ -164,6 +189,8 @@ static tw_status run_until_trusted(tw_exp_call *call, const tw_exp_trajectory *t
         if (attempt == MAX_ATTEMPTS || (rounding > 1 && !lower_hump)) return TW_ILL_CONDITIONED;
         if (lower_hump) call->caution *= 10 * rounding;
         if (truncation > 0.3) call->tolerance *= fmax(0.2 / truncation, 1e-12);
+        status = learn_sizes(call);
+        if (status) return status;
         call->statistics->rejected++;
     }
 }
@@ -199,6 +226,7 @@ static tw_status evaluate(tw_exp_call *call)
                                          &call->bounds);
         if (status) return status;
         know_amplification(call, trajectories, count);
+        guess_sizes(call, longest);
         status = run_until_trusted(call, trajectories, count);
     }
     if (status == TW_OK || status == TW_ILL_CONDITIONED)

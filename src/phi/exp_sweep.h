@@ -80,6 +80,7 @@ struct tw_exp_call {
     int input_order[TW_PHI_MAX_ORDER + 1]; /* their k */
     double input_norm[TW_PHI_MAX_ORDER + 1][2];
     double size[2];                         /* max(sum_k |v_k|/k!, reference) per block, scaled */
+    double target_size[2];                  /* the same as far as truncation on the way is concerned */
     int sharing;                            /* trajectories that contribute to one output, and share its tolerance */
     double hump;                            /* largest |term| / |u| seen */
     double truncation[TW_PHI_MAX_NODES][2]; /* estimated, per output and block, scaled */

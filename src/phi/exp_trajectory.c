@@ -72,7 +72,7 @@ static tw_status start(progress *p)
     int64_t n = call->op->space.local_size;
     set_sources(call);
     call->substep.time = trajectory->time;
-    call->substep.norm = call->bounds.norm;
+    memcpy(call->substep.norm, call->bounds.block_norm, sizeof call->substep.norm);
     double *u = call->substep.vectors.state;
     if (call->input_order[trajectory->first_input] == 0) {
         tw_vector_copy(n, call->memory->inputs + trajectory->first_input * n, u);
@@ -89,7 +89,7 @@ static tw_status start(progress *p)
 static double size_at(const progress *p, int b, double f)
 {
     double power = pow(f, p->call->trajectory->power);
-    return fmax(p->call->size[b] * power, p->norm[b]);
+    return fmax(p->call->target_size[b] * power, p->norm[b]);
 }
 
 /* The smaller of the blocks' sizes: on the way an error in one block becomes an error in the other. */
@@ -227,15 +227,17 @@ static tw_status note_probe(progress *p)
     return TW_OK;
 }
 
-/* Rounding of the substep as seen at output o. */
-static tw_local_error local_error(const progress *p, int o, double grown)
+/* What the substep adds to the error of block b at output o, where u has the block norms `grown`. A relative error of A
+ * drifts along with h |t A|; in a second-order pair it reaches x only by way of v. */
+static tw_local_error local_error(const progress *p, int o, int b, const double grown[2])
 {
     const tw_exp_call *call = p->call;
-    double size = fmax(hypot(p->norm[0], p->norm[1]), grown);
-    double angle = fabs(call->substep.time) * call->bounds.norm * p->length * call->newton->fraction[o];
-    return (tw_local_error){.truncation = hypot(call->substep.truncation[o][0], call->substep.truncation[o][1]),
-                            .drift = DBL_EPSILON * angle * size,
-                            .noise = call->substep.noise[o]};
+    double first = fmax(p->norm[0], grown[0]), second = fmax(p->norm[1], grown[1]);
+    double source = call->workspace->frame && b == 0 ? second : first + second;
+    double angle = fabs(call->substep.time) * call->bounds.block_norm[b] * p->length * call->newton->fraction[o];
+    return (tw_local_error){.truncation = call->substep.truncation[o][b],
+                            .drift = call->substep.moved[b] ? DBL_EPSILON * angle * source : 0,
+                            .noise = call->substep.noise[o][b]};
 }
 
 /* Adds u(f) / f^power to the output of a node, and what is known of its error. */
@@ -248,14 +250,23 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
     tw_vector_axpy(call->op->space.local_size, factor, u, call->request->outputs[i]);
     double norm[2];
     tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, u, norm);
-    tw_local_error local = local_error(p, o, hypot(norm[0], norm[1]));
-    for (int b = 0; b < 2; b++) {
-        tw_local_error arrived =
-            tw_error_ledger_at(&call->memory->ledger, amplification_of(call), f * trajectory->share, b);
-        call->truncation[i][b] += factor * (arrived.truncation + call->substep.truncation[o][b]);
+    for (int b = 0; b < 2 && !status; b++) {
+        tw_local_error local = local_error(p, o, b, norm),
+                       arrived =
+                           tw_error_ledger_at(&call->memory->ledger, amplification_of(call), f * trajectory->share, b);
+        call->truncation[i][b] += factor * (arrived.truncation + local.truncation);
         call->rounding[i][b] += factor * (arrived.drift + local.drift + hypot(arrived.noise, local.noise));
     }
     return status;
+}
+
+/* Enters the substep's error, both blocks together: on the way they mix. */
+static void enter_error(progress *p, const double grown[2])
+{
+    tw_exp_call *call = p->call;
+    tw_local_error x = local_error(p, 0, 0, grown), v = local_error(p, 0, 1, grown);
+    tw_local_error both = {hypot(x.truncation, v.truncation), hypot(x.drift, v.drift), hypot(x.noise, v.noise)};
+    tw_error_ledger_add(&call->memory->ledger, (p->theta + p->length) * call->trajectory->share, both);
 }
 
 static tw_status accept(progress *p)
@@ -275,7 +286,7 @@ static tw_status accept(progress *p)
     while (!status && p->next_node < trajectory->node_count && trajectory->f[p->next_node] <= end * (1 + 1e-13))
         status = deliver(p, p->next_node++, 0, vectors->sum);
     if (status) return status;
-    tw_error_ledger_add(&call->memory->ledger, end * trajectory->share, local_error(p, 0, grown));
+    enter_error(p, norm);
     double size = fmax(fmax(hypot(p->norm[0], p->norm[1]), grown), fmax(call->size[0], call->size[1]));
     call->hump = fmax(call->hump, call->substep.hump[0] / size);
     double *swap = vectors->state;

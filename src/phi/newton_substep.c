@@ -6,6 +6,7 @@
 
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
+#include "phi/term_noise.h"
 
 /* The probe (see exp_sweep.c) tells the size of an amplification: two digits are enough. */
 static const double probe_tolerance = 0.01;
@@ -68,12 +69,12 @@ typedef struct recurrence {
     double *previous, *current, *next; /* y_{j-1}, y_j, and room for A y_j */
     double z[TW_PHI_MAX_ORDER + 1], z_previous[TW_PHI_MAX_ORDER + 1];
     double norm[2];             /* block norms of y_j with its sources' share */
-    double total;               /* Euclidean norm of y_j's vector alone */
+    double block[2];            /* norms of the blocks of y_j's vector alone */
     double history[HISTORY][2]; /* `norm` of the last terms */
     bool probing;
     double probe_norm;
-    double noise[2]; /* rounding in y_j and y_{j-1} */
-    double settled;  /* largest |y_j| of the first terms */
+    tw_term_noise noise;
+    double settled; /* largest |y_j| of the first terms */
 } recurrence;
 
 static double pythagoras(const double norms[2])
@@ -84,12 +85,10 @@ static double pythagoras(const double norms[2])
 /* |y_j| per block, with what its polynomials z_l, l <= k, still promise of v_k. */
 static tw_status measure(recurrence *r)
 {
-    double norms[2];
-    tw_status status = tw_phi_block_norms(r->step->workspace, &r->step->op->space, r->current, norms);
+    tw_status status = tw_phi_block_norms(r->step->workspace, &r->step->op->space, r->current, r->block);
     if (status) return status;
-    r->total = pythagoras(norms);
     const tw_substep_sources *sources = &r->step->sources;
-    memcpy(r->norm, norms, sizeof norms);
+    memcpy(r->norm, r->block, sizeof r->norm);
     for (int s = 0; s < sources->count; s++) {
         double largest = 0;
         for (int l = 1; l <= sources->order[s]; l++) largest = fmax(largest, fabs(r->z[l]));
@@ -117,7 +116,7 @@ static tw_status apply(recurrence *r)
 {
     tw_substep *step = r->step;
     int columns = r->probing ? 2 : 1;
-    if (r->total == 0 && !r->probing) {
+    if (r->block[0] == 0 && r->block[1] == 0 && !r->probing) {
         tw_vector_fill(r->n, 0.0, r->next);
         return TW_OK;
     }
@@ -227,9 +226,10 @@ static bool judge(recurrence *r)
     bool done = r->j + 1 >= newton->window && r->j > step->sources.top;
     for (int o = 0; o < newton->outputs; o++) {
         double c = fabs(newton->coefficient[o][r->j]);
-        step->hump[o] = fmax(step->hump[o], c * r->total);
-        step->noise[o] = hypot(step->noise[o], c * r->noise[0]);
+        step->hump[o] = fmax(step->hump[o], c * pythagoras(r->block));
         for (int b = 0; b < 2; b++) {
+            if (r->j > 0 && r->block[b] > 0) step->moved[b] = true;
+            step->noise[o][b] = hypot(step->noise[o][b], c * r->noise.noise[0][b]);
             step->truncation[o][b] = recent_norm(r, b) * newton->tail[o][r->j];
             if (!(step->truncation[o][b] <= step->target[o][b])) done = false;
         }
@@ -268,25 +268,21 @@ static tw_status start(recurrence *r)
     step->growth_rate = 1;
     memset(step->hump, 0, sizeof step->hump);
     memset(step->noise, 0, sizeof step->noise);
+    memset(step->moved, 0, sizeof step->moved);
     tw_status status = measure(r);
-    r->noise[0] = DBL_EPSILON * r->total;
+    tw_term_noise_start(&r->noise, step->workspace->frame != NULL, r->block);
     return status;
 }
 
-/* Rounding in y_{j+1}: its share in y_j and y_{j-1} is handed on, as far as y_{j+1} is made of them, and the product
- * adds eps (|X| + |center|) |y_j|. A term that should vanish is rounding altogether, and is noticed as such. */
-static void note_noise(recurrence *r, const double total[2])
+/* What y_{j+1}, just made, is made of. */
+static tw_term_weights weights_of(const recurrence *r)
 {
     const tw_newton *newton = r->newton;
     int j = r->j - 1;
-    double size = r->step->length * fabs(r->step->time) * r->step->norm + fabs(newton->center + newton->shift[j]);
-    double made[2] = {size * total[0] / newton->divisor[j], newton->pair[j] * total[1] / newton->divisor[j]};
-    double handed_on = 0;
-    for (int i = 0; i < 2; i++)
-        if (total[i] > 0) handed_on = fmax(handed_on, r->noise[i] / total[i] * fmin(made[i], r->total));
-    double noise = hypot(handed_on, DBL_EPSILON * (made[0] + made[1] + r->total));
-    r->noise[1] = r->noise[0];
-    r->noise[0] = fmin(noise, r->total);
+    double factor = r->step->length * fabs(r->step->time) / newton->divisor[j];
+    return (tw_term_weights){.applied = {factor * r->step->norm[0], factor * r->step->norm[1]},
+                             .kept = fabs(newton->center + newton->shift[j]) / newton->divisor[j],
+                             .previous = newton->pair[j] / newton->divisor[j]};
 }
 
 /* Polynomials that are small on the spectrum keep |y_j| level; growth means that the spectrum lies outside. */
@@ -322,20 +318,17 @@ tw_status tw_substep_run(tw_substep *step, const tw_newton *newton)
                     .probing = step->probe};
     tw_status status = start(&r);
     bool done = false;
-    double earlier = 0;
     while (!status) {
         done = judge(&r) || vanished(&r);
         if ((done && !r.probing) || r.j == newton->degree) break;
         status = apply(&r);
         if (status) break;
-        double total[2] = {r.total, earlier};
-        earlier = r.total;
         add_sources(&r);
         combine(&r);
         advance_polynomials(&r);
         r.j++;
         status = measure(&r);
-        note_noise(&r, total);
+        tw_term_noise_next(&r.noise, weights_of(&r), r.block);
         if (!status) status = judge_probe(&r);
         if (isnan(r.norm[0]) || isnan(r.norm[1])) status = TW_NOT_FINITE;
         watch_growth(&r);

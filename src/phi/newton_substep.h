@@ -56,7 +56,7 @@ typedef struct tw_substep {
     tw_substep_sources sources;
     double time;                             /* t of t A */
     double length;                           /* h */
-    double norm;                             /* of A, for rounding */
+    double norm[2];                          /* of the rows of A in each block, for rounding */
     double target[TW_NEWTON_MAX_OUTPUTS][2]; /* truncation error allowed, per output and block */
     bool probe;                              /* whether the second column takes part */
     /* Results: */
@@ -65,7 +65,8 @@ typedef struct tw_substep {
     int degree;                                  /* reached */
     double truncation[TW_NEWTON_MAX_OUTPUTS][2]; /* estimated */
     double hump[TW_NEWTON_MAX_OUTPUTS];          /* max_j |c_oj y_j| */
-    double noise[TW_NEWTON_MAX_OUTPUTS];         /* rounding, estimated */
+    double noise[TW_NEWTON_MAX_OUTPUTS][2];      /* rounding, estimated */
+    bool moved[2];                               /* whether any term beyond the first has entries in this block */
     double growth_rate;                          /* geometric mean of |y_{j+1}| / |y_j| after the first terms */
 } tw_substep;
 

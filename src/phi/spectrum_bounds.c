@@ -42,13 +42,14 @@ tw_status tw_phi_random_direction(const tw_space *space, double *x)
 }
 
 /* Column k of H (leading dimension STEPS + 1) and the next basis vector, by classical Gram-Schmidt done twice. */
-static tw_status arnoldi_step(const tw_operator *op, double *basis, int k, double *column, double *norm)
+static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operator *op, double *basis, int k,
+                              double *column, double norms[2])
 {
     int64_t n = op->space.local_size;
     double *w = basis + (k + 1) * n;
     if (op->apply(op->context, 1, basis + k * n, w)) return TW_CALLBACK_FAILED;
-    tw_status status = tw_vector_norm(&op->space, w, norm);
-    if (status == TW_OK && !isfinite(*norm)) return TW_NOT_FINITE;
+    tw_status status = tw_phi_block_norms(workspace, &op->space, w, norms);
+    if (status == TW_OK && !(isfinite(norms[0]) && isfinite(norms[1]))) return TW_NOT_FINITE;
     memset(column, 0, (STEPS + 1) * sizeof *column);
     for (int pass = 0; pass < 2 && status == TW_OK; pass++) {
         double dots[STEPS + 1];
@@ -131,11 +132,12 @@ tw_status tw_spectrum_bounds_find(tw_phi_workspace *workspace, const tw_operator
     double beta = 0;
     bool small = false;
     while (k < STEPS && status == TW_OK) {
-        double norm = 0;
+        double norms[2] = {0};
         status = tw_phi_spend(workspace, statistics, 1);
-        if (status == TW_OK) status = arnoldi_step(op, basis, k, columns[k], &norm);
+        if (status == TW_OK) status = arnoldi_step(workspace, op, basis, k, columns[k], norms);
         if (status) return status;
-        bounds->norm = fmax(bounds->norm, norm);
+        bounds->norm = fmax(bounds->norm, hypot(norms[0], norms[1]));
+        for (int b = 0; b < 2; b++) bounds->block_norm[b] = fmax(bounds->block_norm[b], norms[b]);
         beta = columns[k][k + 1];
         k++;
         small = k >= SMALL_STEPS && fabs(longest_time) * bounds->norm <= SMALL_TIME;

@@ -18,6 +18,7 @@ typedef struct tw_spectrum_bounds {
     double real_min, real_max;                       /* of the Ritz values, widened by what is not yet resolved */
     double imag_max;                                 /* largest |imaginary part|, widened likewise */
     double norm;                                     /* largest |A v| / |v| seen: a lower bound of |A|_2 */
+    double block_norm[2];                            /* the same of the rows of each block (tw_phi_block_norms) */
     bool coarse; /* stopped early: `longest_time` |A| is so small that nothing hangs on it */
 } tw_spectrum_bounds;
 
