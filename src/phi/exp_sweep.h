@@ -19,8 +19,9 @@ typedef struct tw_exp_fit {
     double radius;     /* expmv: growth of the powers of t A - center */
     double horizontal; /* leja: semi-axes of the ellipse */
     double vertical;
-    bool precise;   /* leja: small coefficients matter, because terms grow */
-    double longest; /* no substep longer than this */
+    double rightmost; /* leja: largest real part of the spectrum itself */
+    bool precise;     /* leja: small coefficients matter, because terms grow */
+    double longest;   /* no substep longer than this */
 } tw_exp_fit;
 
 typedef struct tw_exp_trajectory {

@@ -23,6 +23,9 @@ static const double SMALLEST_CAPACITY = 0.3;
 /* How far 0 lies inside a real segment, in units of X, when there are sources. */
 static const double ZERO_DEPTH = 2;
 
+/* Exponent of a hump that is never worth a shorter substep. */
+static const double SMALLEST_HUMP = 1;
+
 static int highest_degree(const tw_exp_call *call)
 {
     int asked = call->workspace->options.max_dimension;
@@ -31,18 +34,73 @@ static int highest_degree(const tw_exp_call *call)
     return degree > TW_NEWTON_MAX_DEGREE - 1 ? TW_NEWTON_MAX_DEGREE - 1 : degree;
 }
 
+/* An ellipse with real centre, per unit of theta. */
+typedef struct ellipse {
+    double center, horizontal, vertical;
+} ellipse;
+
+/* Scales the semi-axes so that the point lies inside. */
+static void include(ellipse *e, double real, double imaginary)
+{
+    double x = real - e->center, scale = 0;
+    if (e->horizontal > 0) scale += x * x / (e->horizontal * e->horizontal);
+    if (e->vertical > 0) scale += imaginary * imaginary / (e->vertical * e->vertical);
+    if (scale > 1) {
+        e->horizontal *= sqrt(scale);
+        e->vertical *= sqrt(scale);
+    }
+}
+
+/* Products go with the sum of the semi-axes; what sticks out to the right of the spectrum makes terms that cancel. */
+static double price(const ellipse *e, double right)
+{
+    return e->horizontal + e->vertical + 3 * fmax(e->center + e->horizontal - right, 0);
+}
+
+/* The cheapest of some ellipses around the Ritz values of t A, and 0 if there are sources. */
+static ellipse enclose(const tw_spectrum_bounds *bounds, double time, double low, double high, bool with_zero)
+{
+    enum { CENTERS = 9, SHAPES = 13 };
+    double tall = fmax(fabs(time) * bounds->imag_max, 1e-6 * (high - low)), wide = fmax((high - low) / 2, 1e-6 * tall);
+    ellipse best = {0};
+    double lowest = INFINITY;
+    for (int i = 0; i < CENTERS; i++)
+        for (int j = 0; j < SHAPES; j++) {
+            /* From flat to upright: the semi-axes in proportion wide/4 : tall ... wide : tall/4 and beyond. */
+            double shape = exp2((j - SHAPES / 2) / 2.0);
+            ellipse e = {low + (high - low) * (i + 2) / (CENTERS + 3), 1e-9 * wide * shape, 1e-9 * tall / shape};
+            for (int k = 0; k < bounds->ritz_count; k++)
+                include(&e, time * bounds->ritz_real[k], time * bounds->ritz_imaginary[k]);
+            if (with_zero) include(&e, 0, 0);
+            if (price(&e, high) < lowest) {
+                lowest = price(&e, high);
+                best = e;
+            }
+        }
+    return best;
+}
+
 static void begin(tw_exp_call *call)
 {
     const tw_spectrum_bounds *bounds = &call->bounds;
-    double time = call->trajectory->time, low = bounds->real_min, high = bounds->real_max;
-    if (call->substep.sources.count > 0) {
+    double time = call->trajectory->time, a = time * bounds->real_min, b = time * bounds->real_max;
+    double low = fmin(a, b), high = fmax(a, b), margin = fabs(time) * bounds->margin;
+    bool sources = call->substep.sources.count > 0;
+    if (sources) {
         low = fmin(low, 0);
         high = fmax(high, 0);
     }
-    call->fit = (tw_exp_fit){.center = time * (low + high) / 2,
-                             .horizontal = fabs(time) * (high - low) / 2,
+    call->fit = (tw_exp_fit){.center = (low + high) / 2,
+                             .horizontal = (high - low) / 2,
                              .vertical = fabs(time) * bounds->imag_max,
+                             .rightmost = high,
                              .longest = 1};
+    double thickness = fmin(call->fit.horizontal, call->fit.vertical);
+    if (bounds->ritz_count == 0 || thickness <= 0.1 * BEARABLE_THICKNESS) return;
+    ellipse e = enclose(bounds, time, low, high, sources);
+    call->fit.center = e.center;
+    call->fit.horizontal = e.horizontal + margin;
+    call->fit.vertical = e.vertical + margin;
 }
 
 /* Smallest m with (e capacity / m)^m below the tolerance: c_m ~ capacity^m / m!. */
@@ -65,20 +123,32 @@ static double expected_degree(const tw_exp_call *call, double h)
     return degree + 6;
 }
 
-static double length(const tw_exp_call *call, double remaining, int *degree)
+/* How much faster than the solution the terms may grow per unit of theta: by as much as the ellipse reaches beyond the
+ * spectrum, or beyond 0 once rounding has been seen to matter. */
+static double hump_rate(const tw_exp_call *call)
 {
     const tw_exp_fit *fit = &call->fit;
-    double limit = 0.9 * highest_degree(call), count = 1;
-    while (count < 1e9) {
-        double h = fmin(remaining / count, fit->longest), thick = fmin(fit->horizontal, fit->vertical) * h;
-        bool fits = expected_degree(call, h) <= limit;
-        bool representable = thick <= BEARABLE_THICKNESS ||
-                             fabs(fit->center) * h + fmax(fit->horizontal, fit->vertical) * h <= LARGEST_EXPONENT;
-        if (fits && representable) break;
+    double right = call->caution > 1 ? 0 : fmax(fit->rightmost, 0);
+    return fmax(fit->center + fit->horizontal - right, 0);
+}
+
+static bool suits(const tw_exp_call *call, double h)
+{
+    const tw_exp_fit *fit = &call->fit;
+    double large = fmax(fit->horizontal, fit->vertical) * h, small = fmin(fit->horizontal, fit->vertical) * h;
+    double room = call->workspace->options.tolerance / (8 * DBL_EPSILON * call->caution);
+    bool representable = small <= BEARABLE_THICKNESS || fabs(fit->center) * h + large <= LARGEST_EXPONENT;
+    bool bearable = hump_rate(call) * h <= fmax(log(room), SMALLEST_HUMP);
+    return representable && bearable && expected_degree(call, h) <= 0.9 * highest_degree(call);
+}
+
+static double length(const tw_exp_call *call, double remaining, int *degree)
+{
+    double count = 1;
+    while (count < 1e9 && !suits(call, fmin(remaining / count, call->fit.longest)))
         count = fmax(count + 1, floor(count * 1.1));
-    }
-    double h = fmin(remaining / count, fit->longest);
-    *degree = (int)fmin(expected_degree(call, h), limit);
+    double h = fmin(remaining / count, call->fit.longest);
+    *degree = (int)fmin(expected_degree(call, h), highest_degree(call));
     return h;
 }
 
@@ -122,8 +192,10 @@ static void reject(tw_exp_call *call, double h)
     double capacity = (fit->horizontal + fit->vertical) / 2, growth = call->substep.growth_rate;
     if (call->substep.diverged) {
         double excess = isfinite(growth) ? fmin(fmax(growth, 1.02), 3) - 1 : 2;
-        fit->horizontal += excess * capacity + DBL_MIN;
-        fit->vertical += excess * capacity + DBL_MIN;
+        double wider = excess * capacity + DBL_MIN;
+        fit->horizontal += wider;
+        fit->vertical += wider;
+        fit->center -= 0.8 * wider; /* mostly to the left: what reaches to the right makes a hump */
     } else if (!fit->precise) {
         fit->precise = true;
     } else {

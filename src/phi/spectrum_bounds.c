@@ -92,10 +92,11 @@ static tw_status find_tridiagonal(tw_spectrum_bounds *bounds, double beta)
 static tw_status find_general(tw_spectrum_bounds *bounds, double beta)
 {
     int k = bounds->dimension;
-    double H[STEPS * STEPS], real[STEPS], imaginary[STEPS], scratch[STEPS];
+    double H[STEPS * STEPS], *real = bounds->ritz_real, *imaginary = bounds->ritz_imaginary, scratch[STEPS];
     memcpy(H, bounds->H, (size_t)(k * k) * sizeof *H);
     tw_status status = tw_hessenberg_eigenvalues(k, H, real, imaginary, scratch);
     if (status) return status;
+    bounds->ritz_count = k;
     bounds->real_min = bounds->real_max = real[0];
     bounds->imag_max = 0;
     for (int i = 0; i < k; i++) {
@@ -105,10 +106,10 @@ static tw_status find_general(tw_spectrum_bounds *bounds, double beta)
     }
     bool exhausted = beta <= EXHAUSTED * bounds->norm;
     double extent = fmax(bounds->real_max - bounds->real_min, 2 * bounds->imag_max);
-    double margin = exhausted ? 0 : GENERAL_MARGIN / 2 * extent;
-    bounds->real_min -= margin;
-    bounds->real_max += margin;
-    bounds->imag_max += margin;
+    bounds->margin = exhausted ? 0 : GENERAL_MARGIN / 2 * extent;
+    bounds->real_min -= bounds->margin;
+    bounds->real_max += bounds->margin;
+    bounds->imag_max += bounds->margin;
     return TW_OK;
 }
 

@@ -15,11 +15,14 @@ typedef struct tw_spectrum_bounds {
     tw_symmetry symmetry;
     int dimension;                                   /* of H */
     double H[TW_SPECTRUM_STEPS * TW_SPECTRUM_STEPS]; /* column-major, leading dimension `dimension` */
-    double real_min, real_max;                       /* of the Ritz values, widened by what is not yet resolved */
-    double imag_max;                                 /* largest |imaginary part|, widened likewise */
-    double norm;                                     /* largest |A v| / |v| seen: a lower bound of |A|_2 */
-    double block_norm[2];                            /* the same of the rows of each block (tw_phi_block_norms) */
-    bool coarse; /* stopped early: `longest_time` |A| is so small that nothing hangs on it */
+    int ritz_count;
+    double ritz_real[TW_SPECTRUM_STEPS], ritz_imaginary[TW_SPECTRUM_STEPS];
+    double margin;             /* by which the spectrum may reach beyond the Ritz values */
+    double real_min, real_max; /* of the Ritz values, widened by what is not yet resolved */
+    double imag_max;           /* largest |imaginary part|, widened likewise */
+    double norm;               /* largest |A v| / |v| seen: a lower bound of |A|_2 */
+    double block_norm[2];      /* the same of the rows of each block (tw_phi_block_norms) */
+    bool coarse;               /* stopped early: `longest_time` |A| is so small that nothing hangs on it */
 } tw_spectrum_bounds;
 
 /* `basis` has room for TW_SPECTRUM_STEPS + 1 vectors. Stops early when longest_time |A| is small or the Krylov space
