@@ -33,11 +33,13 @@ static double theta_at(int row, double tolerance)
     return exp((1 - weight) * log(theta[row][c]) + weight * log(theta[row][c + 1]));
 }
 
+/* Degrees up to this are planned with; SLACK more are allowed before a substep is given up. */
 static int highest_degree(const tw_exp_call *call)
 {
     int asked = call->workspace->options.max_dimension;
     if (asked == 0) return DEFAULT_DEGREE;
-    return asked < 5 ? 5 : asked > 5 * ROWS ? 5 * ROWS : asked;
+    int planned = asked - SLACK;
+    return planned < 5 ? 5 : planned > 5 * ROWS ? 5 * ROWS : planned;
 }
 
 /* The shift halves the radius of a one-sided spectrum and spares its hump: terms of size exp(theta) that cancel. With

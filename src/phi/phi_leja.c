@@ -177,7 +177,7 @@ static void build(tw_exp_call *call, double h)
     tw_leja_segment segment = segment_of(call, h);
     int degree = (int)(1.3 * expected_degree(call, h)) + 30;
     if (call->fit.precise || degree > highest_degree(call)) degree = highest_degree(call);
-    newton->degree = degree | 1; /* whole pairs */
+    newton->degree = (degree - 1) | 1; /* whole pairs */
     newton->window = 6;
     newton->divergence = fmin(fmax(0.01 * call->workspace->options.tolerance / DBL_EPSILON, 1e3), 1e6);
     tw_leja_build(call->memory->leja, &segment, newton, call->memory->scratch);
