@@ -62,6 +62,9 @@ for shell in zsh fish; do
     command -v "$shell" >/dev/null && { "$shell" -n out || fail "the $shell completion is no $shell"; }
 done
 
+# ---- documentation that is made from the schema ----
+"$TWANG_BUILD/scene_format" | diff - "$source_tree/docs/scene-format.md" || fail "docs/scene-format.md is stale: build/scene_format > docs/scene-format.md"
+
 # ---- wrong use: one line, exit 2 ----
 refused "twang: what shall be done? twang --help shows how to begin" "$twang"
 refused "twang: unknown verb 'rnu', did you mean 'run'?" "$twang" rnu
