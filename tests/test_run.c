@@ -199,6 +199,32 @@ START_TEST(a_step_that_cannot_be_trusted_ends_the_run)
 }
 END_TEST
 
+/* Baraff's stiff line: explicit Euler has the limit step * k = 2 and says so, the others have none. */
+START_TEST(only_explicit_methods_fail_on_the_stiff_line)
+{
+    static const struct {
+        const char *name;
+        double step;
+        bool good;
+    } cases[] = {{"euler", 0.0019, true}, {"euler", 0.0021, false}, {"rk4", 0.0027, true}, {"rk4", 0.003, false},
+                 {"exprb2", 0.1, true},   {"exprb42", 1, true},     {"bdf1", 0.1, true},   {"midpoint", 0.1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_enter_temporary_folder();
+        char text[300];
+        tw_run_report report;
+        tw_error error = {0};
+        snprintf(text, sizeof text,
+                 "name: l\nduration: 1\nfps: 0\nintegrator: {name: %s, step: %g}\nphi: {name: dense}\n"
+                 "system: {kind: stiff-line, k: 1000}\n",
+                 cases[i].name, cases[i].step);
+        tw_status status = run_into("out", text, 0, &report, &error);
+        ck_assert_msg((status == TW_OK) == cases[i].good, "%s %g: %s", cases[i].name, cases[i].step, error.text);
+        if (!cases[i].good) assert_contains("out", "run.json", "cannot be trusted");
+        test_leave_temporary_folder();
+    }
+}
+END_TEST
+
 /* ---- resume ---- */
 
 static void assert_same_run(const char *a, const char *b, int frames)
@@ -435,6 +461,7 @@ int main(void)
     tcase_add_test(cases, a_run_leaves_what_it_promises);
     tcase_add_test(cases, an_existing_directory_is_refused_without_force);
     tcase_add_test(cases, a_step_that_cannot_be_trusted_ends_the_run);
+    tcase_add_test(cases, only_explicit_methods_fail_on_the_stiff_line);
     tcase_add_test(cases, a_resumed_run_is_bitwise_the_same);
     tcase_add_loop_test(cases, every_scheme_resumes_bitwise, 0, TW_SCHEME_COUNT);
     tcase_add_test(cases, leftovers_after_the_checkpoint_do_no_harm);

@@ -84,6 +84,7 @@ typedef struct tw_first_order_problem {
     tw_status (*time_derivative)(void *context, double t, const double *u, double *out);
     /** Some conserved or watched quantity; NULL if none. */
     tw_status (*energy)(void *context, double t, const double *u, double *energy);
+    bool energy_never_grows; /**< no solution raises it: a step that does is untrusted (energy guard). Default false */
 } tw_first_order_problem;
 TW_API tw_first_order_problem tw_first_order_problem_default(void);
 

@@ -137,8 +137,8 @@ static tw_status allocate(tw_integrator *integrator)
 static bool guards_energy(const tw_integrator *integrator)
 {
     const tw_system *system = &integrator->system;
-    if (integrator->options.energy_gain_bound == 0 || !system->second_order || !tw_system_has_energy(system))
-        return false;
+    if (integrator->options.energy_gain_bound == 0 || !tw_system_has_energy(system)) return false;
+    if (!system->second_order) return system->first.energy_never_grows;
     return tw_system_is_autonomous(system) && (!system->second.velocity_dependent || !system->pair.damping);
 }
 

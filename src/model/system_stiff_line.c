@@ -93,7 +93,8 @@ static tw_first_order_problem line_problem(stiff_line *line)
                                     .symmetry = TW_SYMMETRIC,
                                     .assemble = line_assemble,
                                     .jacobian_matrix = line->matrix,
-                                    .energy = line_size};
+                                    .energy = line_size,
+                                    .energy_never_grows = true};
 }
 
 tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulation **out, tw_error *error)

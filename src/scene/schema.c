@@ -71,7 +71,7 @@ static const tw_field integrator_fields[] = {
      .doc = "accepted and rejected steps after which a run ends as failed"},
     {"controller", TW_FIELD_CHOICE, .choice = controllers, .fallback = "pi",
      .doc = "how adaptive steps are chosen: from the error alone, or also from the cost per unit time"},
-    {"energy_gain_bound", TW_FIELD_NUMBER, .range = AT_LEAST(0),
+    {"energy_gain_bound", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0.5",
      .doc = "share of the energy scale by which total energy may rise before a step is called untrusted; 0: no guard"},
     {"nodes", TW_FIELD_NUMBERS, .length = 2, .fallback = "[0.3333333333333333, 0.75]",
      .doc = "(c2, c3) of pexprb43, distinct and not zero"},
