@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/comma_locale.h"
+#include "support/failing_allocator.h"
 #include "support/run_suite.h"
 #include "support/temporary_folder.h"
 
@@ -436,6 +437,33 @@ START_TEST(two_runs_never_write_into_one_directory)
 }
 END_TEST
 
+static tw_status run_and_resume(void *context)
+{
+    (void)context;
+    static const char text[] = "name: l\nduration: 0.03\nfps: 100\nintegrator: {name: rk4, step: 0.01}\n"
+                               "output: {checkpoint_every: 0}\nsystem: {kind: fput}\n";
+    int steps = 1;
+    tw_scene *scene = NULL;
+    tw_run_options options = tw_run_options_default();
+    options.directory = "out";
+    options.force = true;
+    options.stop = stop_after;
+    options.context = &steps;
+    tw_status status = tw_scene_parse("test.yaml", text, strlen(text), 0, NULL, &scene, NULL);
+    if (status == TW_OK) status = tw_run_scene(scene, &options, NULL, NULL);
+    tw_scene_free(scene);
+    if (status == TW_INTERRUPTED) status = tw_run_resume("out", NULL, NULL, NULL);
+    return status;
+}
+
+START_TEST(memory_may_run_out_anywhere)
+{
+    test_enter_temporary_folder();
+    ck_assert_int_gt(test_fail_each_allocation(run_and_resume, NULL), 50);
+    test_leave_temporary_folder();
+}
+END_TEST
+
 START_TEST(acceptance_values_are_judged)
 {
     test_enter_temporary_folder();
@@ -470,6 +498,7 @@ int main(void)
     tcase_add_test(cases, what_cannot_be_resumed_is_refused);
     tcase_add_test(cases, a_comma_locale_changes_no_byte);
     tcase_add_test(cases, two_runs_never_write_into_one_directory);
+    tcase_add_test(cases, memory_may_run_out_anywhere);
     tcase_add_test(cases, acceptance_values_are_judged);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

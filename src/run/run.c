@@ -152,23 +152,32 @@ static tw_status finish_done(tw_run *run, tw_error *error)
     return status == TW_OK ? tw_file_remove(path, error) : status;
 }
 
-/* The first failure is the one reported: a full disk fails here too, and leaves the checkpoint before it whole. */
-static void finish_early(tw_run *run, tw_run_state state, const tw_error *why)
+static tw_status finish_interrupted(tw_run *run, const tw_error *why, tw_error *error)
+{
+    tw_status status = tw_run_write_checkpoint(run, error);
+    return status == TW_OK ? tw_run_write_record(run, TW_RUN_INTERRUPTED, why, error) : status;
+}
+
+/* As far as it goes: a full disk fails here too, and leaves the checkpoint before it whole. */
+static void finish_failed(tw_run *run, const tw_error *why)
 {
     if (!run->outputs_lag) tw_run_write_checkpoint(run, NULL);
-    if (state == TW_RUN_FAILED) tw_run_write_table(run, "last_good.csv", NULL);
-    tw_run_write_record(run, state, why, NULL);
+    tw_run_write_table(run, "last_good.csv", NULL);
+    tw_run_write_record(run, TW_RUN_FAILED, why, NULL);
 }
 
 static tw_status finish(tw_run *run, tw_status status, tw_error *error)
 {
-    if (status == TW_OK) {
-        tw_error late = {0};
-        status = finish_done(run, &late);
-        if (status == TW_OK) return TW_OK;
+    tw_error late = {0};
+    tw_status ended = TW_INTERNAL;
+    if (status == TW_OK) ended = finish_done(run, &late);
+    if (status == TW_INTERRUPTED) ended = finish_interrupted(run, error, &late);
+    if (ended == TW_OK) return status;
+    if (late.status != TW_OK) {
         *error = late;
+        status = ended;
     }
-    finish_early(run, status == TW_INTERRUPTED ? TW_RUN_INTERRUPTED : TW_RUN_FAILED, error);
+    finish_failed(run, error);
     return status;
 }
 
