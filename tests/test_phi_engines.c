@@ -38,7 +38,7 @@ static const demand demands[] = {
     {TW_PHI_LEJA, EVERYTHING, 550, 0.96},
     {TW_PHI_LANCZOS, SYMMETRIC_PAIRS, 550, 0.99},
     {TW_PHI_CHEBYSHEV, SYMMETRIC_PAIRS, 550, 0.9},
-    {TW_PHI_SHIFT_INVERT, SYMMETRIC_PAIRS, INFINITY, 0.6},
+    {TW_PHI_SHIFT_INVERT, SYMMETRIC_PAIRS, INFINITY, 0.97},
 };
 enum { ENGINES = sizeof demands / sizeof demands[0] };
 

@@ -64,7 +64,7 @@ static bool make(int number, spectral_case *s)
         s->starts[found] = c->vectors[k] + (found == 1 ? c->n : 0); /* an x-part, then a v-part */
         found++;
     }
-    if (found < STARTS || c->reach > 550) return false;
+    if (found < STARTS || c->reach > 100) return false;
     s->scale.t = c->request.time;
     const tw_spectral_function f[3] = {{first_stumpff, &s->scale}, {second_stumpff, &s->scale}, {filter, &s->scale}};
     for (int i = 0; i < OUTPUTS * STARTS; i++) s->functions[i] = f[i % 3];

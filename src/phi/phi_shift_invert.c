@@ -12,8 +12,9 @@
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 #include "phi/shift_invert_basis.h"
+#include "phi/spectral_memory.h"
 
-enum { MAX_OUTPUTS = 2 * TW_PHI_MAX_NODES, CAPACITY = TW_RATIONAL_MAX, WINDOW = 3, MAX_SHRINKS = 12 };
+enum { MAX_OUTPUTS = 2 * TW_PHI_MAX_NODES, CAPACITY = TW_RATIONAL_MAX, WINDOW = 3, MAX_SHRINKS = 12, MAX_CHANGES = 3 };
 
 /* sigma of gamma = (sigma t)^2 where the caller does not choose: see docs/phi.md for the measurements. */
 static const double default_sigma = 0.3, safety = 2;
@@ -64,17 +65,20 @@ static tw_status allocate(shift_invert_memory *memory, const tw_phi_limits *limi
 static tw_status shift_invert_reserve(tw_phi_workspace *workspace, tw_error *error)
 {
     if (!workspace->limits.second_order) return TW_OK;
+    tw_status status = tw_spectral_reserve(workspace, error); /* phi_from_spectral.c works in it */
+    if (status) return status;
     shift_invert_memory *memory = TW_NEW(shift_invert_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     workspace->memory[TW_PHI_SHIFT_INVERT] = memory;
     memory->slots = workspace->limits.slots + 1;
     memory->capacity = capacity_of(&workspace->limits);
-    tw_status status = allocate(memory, &workspace->limits);
+    status = allocate(memory, &workspace->limits);
     return status ? tw_fail_plain(error, status) : TW_OK;
 }
 
 static void shift_invert_release(tw_phi_workspace *workspace)
 {
+    tw_spectral_release(workspace);
     shift_invert_memory *memory = workspace->memory[TW_PHI_SHIFT_INVERT];
     if (!memory) return;
     tw_release(memory->storage);
@@ -100,12 +104,22 @@ static tw_status decompose(shift_invert_memory *memory, const tw_rational_basis 
 }
 
 /* f((1/theta - 1)/gamma), times 1/theta for smoothed starts. Rounding may leave theta at or below zero: the stiffest
- * modes. */
+ * modes. A theta that is 1 but for rounding is a mode without stiffness. */
 static double value_at(const tw_rational_basis *basis, const tw_spectral_function *f, double theta)
 {
     double safe = fmax(theta, DBL_EPSILON);
+    if (fabs(safe - 1) <= 16 * DBL_EPSILON) safe = 1;
     double value = f->value(f->context, (1 / safe - 1) / basis->gamma);
     return basis->smooth ? value / safe : value;
+}
+
+/* Starts of the request in the eigenvector k of H. */
+static double share_of(const shift_invert_memory *memory, const tw_rational_basis *basis, int j, int k)
+{
+    int p = basis->processed;
+    double share = 0;
+    for (int l = 0; l < TW_MAX_BLOCK && l < p; l++) share += memory->H[k * p + l] * basis->start[j][l];
+    return share;
 }
 
 /* coefficients of output i in Q: sum_j U f_ij(theta) U^T start_j. */
@@ -121,8 +135,7 @@ static tw_status find_coefficients(shift_invert_memory *memory, const tw_rationa
         for (int j = 0; j < request->start_count; j++) {
             const tw_spectral_function *f = &request->functions[i * request->start_count + j];
             for (int k = 0; k < p && f->value; k++) {
-                double share = 0;
-                for (int l = 0; l < TW_MAX_BLOCK && l < p; l++) share += memory->H[k * p + l] * basis->start[j][l];
+                double share = share_of(memory, basis, j, k);
                 if (share != 0) memory->weights[k] += value_at(basis, f, memory->eigenvalues[k]) * share;
             }
         }
@@ -153,6 +166,48 @@ static double find_change(shift_invert_memory *memory, const tw_spectral_request
     return worst;
 }
 
+/* The largest change of output i over its eigenvectors when each theta moves to 1/(1/theta +- off) or theta +- eps |S|.
+ */
+static double change_by_rounding(const shift_invert_memory *memory, const tw_rational_basis *basis,
+                                 const tw_spectral_request *request, int i, double largest, double off)
+{
+    double change = 0, step = 4 * DBL_EPSILON * largest;
+    for (int k = 0; k < basis->processed; k++) {
+        double moved = 0, theta = memory->eigenvalues[k];
+        double near = fmin(theta - step, theta / (1 + fabs(theta) * off)), far = theta + step;
+        for (int j = 0; j < request->start_count; j++) {
+            const tw_spectral_function *f = &request->functions[i * request->start_count + j];
+            double share = f->value ? share_of(memory, basis, j, k) : 0;
+            if (share == 0) continue;
+            double here = value_at(basis, f, theta), below = value_at(basis, f, near);
+            moved += fmax(fabs(below - here), fabs(value_at(basis, f, far) - here)) * fabs(share);
+        }
+        change = hypot(change, moved);
+    }
+    return change;
+}
+
+/* What rounding alone does: theta is known to some eps |S|, and M + gamma K, hence 1/theta, to eps |M + gamma K|, of
+ * which the smallest theta tells (smoothed starts carry nothing of those modes). The largest over outputs, relative to
+ * what their error is promised in. H holds the eigenvectors. */
+static double find_rounding(const shift_invert_memory *memory, const tw_rational_basis *basis,
+                            const tw_spectral_request *request)
+{
+    double worst = 0, largest = 1, lowest = 1;
+    for (int k = 0; k < basis->processed; k++) {
+        largest = fmax(largest, memory->eigenvalues[k]);
+        lowest = fmin(lowest, fabs(memory->eigenvalues[k]));
+    }
+    double off = basis->smooth ? 0 : DBL_EPSILON / fmax(lowest, DBL_EPSILON);
+    for (int i = 0; i < request->output_count; i++) {
+        const double *row = memory->coefficients + (size_t)i * (size_t)memory->capacity;
+        double size = 0, change = change_by_rounding(memory, basis, request, i, largest, off);
+        for (int k = 0; k < basis->processed; k++) size = hypot(size, row[k]);
+        if (change > 0) worst = fmax(worst, change / fmax(size, request->reference ? request->reference[i] : 0));
+    }
+    return worst;
+}
+
 /* What is still to come, if changes go on falling as they did. */
 static double extrapolate(const double *changes, int looks)
 {
@@ -165,12 +220,8 @@ static double extrapolate(const double *changes, int looks)
 }
 
 /* Factorises M + gamma K, shrinking gamma while it is not positive definite. */
-static tw_status choose_pole(const tw_phi_workspace *workspace, const tw_second_order *op, double time, double *gamma,
-                             tw_phi_statistics *statistics, tw_error *error)
+static tw_status factorise(const tw_second_order *op, double *gamma, tw_phi_statistics *statistics, tw_error *error)
 {
-    double sigma = workspace->options.pole > 0 ? workspace->options.pole : default_sigma;
-    *gamma = (sigma * time) * (sigma * time);
-    if (!(*gamma > 0)) *gamma = DBL_MIN;
     const int64_t *count = op->shifted->factorizations;
     int64_t before = count ? *count : 0;
     tw_status status = TW_NOT_POSITIVE_DEFINITE;
@@ -223,6 +274,35 @@ static void form_outputs(const shift_invert_memory *memory, const tw_rational_ba
     tw_vector_combine(basis->size, basis->processed, basis->Q, request->output_count, packed, request->outputs);
 }
 
+/* (sigma t)^2, the caller's sigma or ours. */
+static double first_gamma(const tw_phi_options *options, double time)
+{
+    double sigma = options->pole > 0 ? options->pole : default_sigma, gamma = (sigma * time) * (sigma * time);
+    return gamma > DBL_MIN ? gamma : DBL_MIN;
+}
+
+/* lambda = (1/theta - 1)/gamma is known to eps/(gamma theta^2). Where every theta of the space is close to 1, nothing
+ * in the starts is stiff, and a larger gamma sees more; where one is lost in rounding, a smaller one does. Returns
+ * gamma itself if it is well chosen. Smoothed starts have no stiff part to lose. */
+static double better_gamma(const shift_invert_memory *memory, const tw_rational_basis *basis)
+{
+    double widest = 0, lowest = 1;
+    for (int k = 0; k < basis->processed; k++) {
+        widest = fmax(widest, fabs(1 - memory->eigenvalues[k]));
+        lowest = fmin(lowest, fabs(memory->eigenvalues[k]));
+    }
+    if (basis->processed == 0) return basis->gamma;
+    /* Rounding may hide how small it is: then further than rounding reaches, unless there is no stiffness at all. */
+    if (widest <= 0.05) return 0.3 * basis->gamma / fmax(widest, 16 * DBL_EPSILON * basis->processed);
+    return lowest < 1e-12 && !basis->smooth ? 1e-4 * basis->gamma : basis->gamma;
+}
+
+static tw_status judge(double rounding, double tolerance, tw_error *error)
+{
+    if (rounding <= tolerance) return TW_OK;
+    return tw_fail(error, TW_ILL_CONDITIONED, "shift-invert: rounding alone makes an error of %.1e", rounding);
+}
+
 static tw_status shift_invert_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
                                        const tw_spectral_request *request, tw_phi_statistics *statistics,
                                        tw_error *error)
@@ -234,20 +314,29 @@ static tw_status shift_invert_spectral(tw_phi_workspace *workspace, const tw_sec
         return tw_fail(error, TW_UNSUPPORTED, "shift-invert needs a solver for M + gamma K (tw_second_order.shifted)");
     tw_rational_basis *basis = basis_of(memory, request->slot);
     if (request->slot < TW_PHI_MAX_SLOTS) workspace->slot_engine[request->slot] = TW_PHI_ENGINE_COUNT;
-    double gamma = 0;
-    tw_status status = choose_pole(workspace, op, request->time, &gamma, statistics, error);
-    if (status) return status;
+    double gamma = first_gamma(&workspace->options, request->time);
+    tw_status status = TW_OK;
     statistics->substeps = 1;
-    status = tw_rational_begin(basis, op, request->start_count, request->starts, gamma, request->smooth,
-                               &memory->scratch, &statistics->solves);
-    if (status == TW_OK) status = converge(memory, basis, op, request, workspace->options.tolerance, statistics);
+    for (int attempt = 0; status == TW_OK; attempt++) {
+        status = factorise(op, &gamma, statistics, error);
+        if (status) return status;
+        status = tw_rational_begin(basis, op, request->start_count, request->starts, gamma, request->smooth,
+                                   &memory->scratch, &statistics->solves);
+        if (status == TW_OK) status = converge(memory, basis, op, request, workspace->options.tolerance, statistics);
+        double better = status == TW_OK && workspace->options.pole == 0 ? better_gamma(memory, basis) : gamma;
+        if (attempt == MAX_CHANGES || better == gamma) break;
+        gamma = better;
+        statistics->rejected++;
+    }
     statistics->dimension = basis->processed;
     if (status == TW_NOT_CONVERGED)
         return tw_fail(error, status, "shift-invert needs more than %d dimensions", basis->capacity);
     if (status) return tw_fail_plain(error, status);
+    double rounding = basis->processed > 0 ? find_rounding(memory, basis, request) : 0;
+    statistics->estimated_error = fmax(statistics->estimated_error, rounding);
     form_outputs(memory, basis, request);
     if (request->slot < TW_PHI_MAX_SLOTS) workspace->slot_engine[request->slot] = TW_PHI_SHIFT_INVERT;
-    return TW_OK;
+    return judge(rounding, workspace->options.tolerance, error);
 }
 
 /* The kept space is judged by what it gives with WINDOW * TW_MAX_BLOCK dimensions fewer. */
@@ -282,8 +371,10 @@ static tw_status shift_invert_reuse(tw_phi_workspace *workspace, const tw_spectr
     statistics->pole = basis->gamma;
     if (change > 2 * workspace->options.tolerance)
         return tw_fail(error, TW_NOT_CONVERGED, "the kept basis is too small: estimated error %.1e", change);
+    double rounding = basis->processed > 0 ? find_rounding(memory, basis, request) : 0;
+    statistics->estimated_error = fmax(change, rounding);
     form_outputs(memory, basis, request);
-    return TW_OK;
+    return judge(rounding, workspace->options.tolerance, error);
 }
 
 static tw_status shift_invert_second_order(tw_phi_workspace *workspace, const tw_second_order *op,

@@ -70,6 +70,18 @@ static tw_status take_in(tw_rational_basis *basis, const tw_second_order *op, do
     return TW_OK;
 }
 
+/* image = x / unit, unit a power of two near the largest entry: squares of 1e150 must not overflow. */
+static tw_status scaled_copy(const tw_space *space, const double *x, double *image, double *unit)
+{
+    double norm = 0;
+    tw_status status = tw_vector_norm(space, x, &norm);
+    if (status == TW_OK && !isfinite(norm)) status = TW_NOT_FINITE;
+    if (status) return status;
+    *unit = norm > 0 ? ldexp(1.0, ilogb(norm)) : 1;
+    for (int64_t i = 0; i < space->local_size; i++) image[i] = x[i] / *unit;
+    return TW_OK;
+}
+
 tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op, int start_count,
                             const double *const *starts, double gamma, bool smooth, tw_rational_scratch *scratch,
                             int64_t *solves)
@@ -82,13 +94,12 @@ tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op,
         for (int i = 0; i < TW_MAX_BLOCK; i++) basis->start[j][i] = 0;
         if (!starts[j]) continue;
         bool is_new = false;
-        tw_status status = TW_OK;
-        if (smooth)
-            status = apply_inverse(op, 1, starts[j], scratch, scratch->image, solves);
-        else
-            tw_vector_copy(basis->size, starts[j], scratch->image);
+        double unit = 1, *copy = smooth ? scratch->image + basis->size : scratch->image;
+        tw_status status = scaled_copy(&op->stiffness.space, starts[j], copy, &unit);
+        if (status == TW_OK && smooth) status = apply_inverse(op, 1, copy, scratch, scratch->image, solves);
         if (status == TW_OK) status = take_in(basis, op, scratch->image, scratch->weighed, basis->start[j], &is_new);
         if (status) return status;
+        for (int i = 0; i < TW_MAX_BLOCK; i++) basis->start[j][i] *= unit;
     }
     return TW_OK;
 }
