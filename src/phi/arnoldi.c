@@ -8,7 +8,7 @@
 
 /* What is left of L v after orthogonalisation is rounding if it is below this share of L v. Relative, never absolute.
  */
-static const double BREAKDOWN = 64 * DBL_EPSILON;
+static const double BREAKDOWN = 16 * DBL_EPSILON;
 /* The same for a vector of another inner product: it and its dual are updated apart, and drift apart. */
 static const double METRIC_NOISE = 1024 * DBL_EPSILON;
 /* Orthogonalise again when this much was lost. All vectors: "twice is enough". A window only needs its own few. */
@@ -87,11 +87,22 @@ tw_status tw_arnoldi_start(tw_arnoldi *a, const double *u, const double *tail, d
     memset(a->H, 0, side * side * sizeof *a->H);
     a->dimension = 0;
     a->exhausted = false;
+    a->steepest = 0;
     tw_vector_copy(n, u, vector_of(a, 0));
     for (int k = 0; k < a->tail; k++) tail_of(a, 0)[k] = tail[k];
     tw_status status = a->metric ? tw_arnoldi_dual(a, u, dual_of(a, 0)) : TW_OK;
     if (status == TW_OK) status = norm_of(a, 0, 0, length);
     if (status == TW_OK && *length > 0) divide_by(a, 0, *length);
+    return status;
+}
+
+/* Keeps |scale A v_j| / |v_j|; H says nothing of it where there is a tail. */
+static tw_status measure_product(tw_arnoldi *a, int j)
+{
+    double before = 0, after = 0;
+    tw_status status = tw_vector_norm(&a->op->space, vector_of(a, j), &before);
+    if (status == TW_OK) status = tw_vector_norm(&a->op->space, vector_of(a, j + 1), &after);
+    if (before > 0) a->steepest = fmax(a->steepest, after / before);
     return status;
 }
 
@@ -111,6 +122,7 @@ static tw_status apply_augmented(tw_arnoldi *a, int j)
     } else {
         status = tw_arnoldi_apply(a, vector_of(a, j), z);
     }
+    if (status == TW_OK && a->tail) status = measure_product(a, j);
     for (int k = 0; k < a->tail; k++) {
         double coefficient = a->column_factor * tail_of(a, j)[k];
         tail[k] = k + 1 < a->tail ? tail_of(a, j)[k + 1] : 0;

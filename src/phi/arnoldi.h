@@ -28,6 +28,7 @@ typedef struct tw_arnoldi {
     double *window_products; /* capacity + 1, scratch */
 
     int dimension;        /* m: columns of H that are there */
+    double steepest;      /* largest |scale A v| / |v| (2-norm) seen in this basis; only with a tail, else 0 */
     bool exhausted;       /* the space is invariant to rounding: it cannot and need not grow */
     int64_t products;     /* done so far, over all bases */
     int64_t max_products; /* then TW_BUDGET_EXHAUSTED */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "linalg/vector.h"
+#include "phi/error_accounts.h"
 
 /* More rejections of one substep than any healthy controller needs: each shrinks tau or enlarges m. */
 enum { MOST_REJECTIONS = 400, MOST_ROUNDING_REJECTIONS = 40 };
@@ -11,11 +12,6 @@ enum { MOST_REJECTIONS = 400, MOST_ROUNDING_REJECTIONS = 40 };
 static const double LARGEST = 1e280;
 /* Coefficients may exceed the solution by this factor before the cancellation among them counts as rounding. */
 static const double CANCELLATION = 8;
-
-/* Errors on the way, per block. */
-typedef struct account {
-    double error[2], rounding[2]; /* by truncation, by rounding */
-} account;
 
 typedef struct stepper {
     const tw_phi_workspace *workspace;
@@ -37,17 +33,15 @@ typedef struct stepper {
     bool candidate_is_ready;
     int rounding_rejections;
 
-    double size[2];                     /* largest |u| so far, per block */
-    double scale[2];                    /* to which the tolerance related at the last substep */
-    account least;                      /* errors that grow as the solution does */
-    account step_by_step;               /* errors that grow by the most that each substep allows */
-    account foreseen[TW_PHI_MAX_NODES]; /* errors at node i, grown as each basis foresees it */
-    double growth;                      /* most growth of an error during this substep */
+    double size[2];  /* largest |u| so far, per block */
+    double scale[2]; /* to which the tolerance related at the last substep */
+    double growth;   /* most growth of an earlier error during this substep */
+    tw_error_accounts accounts;
 } stepper;
 
 /* What one trial of tau is expected to leave in u, per block. */
 typedef struct estimate {
-    double truncation[2], floor[2], excess[2];
+    double truncation[2], floor[2], excess[2], remainder[2];
 } estimate;
 
 static double *term(const stepper *s, int j)
@@ -163,7 +157,9 @@ static void scale_at(const stepper *s, double tau, double scale[2])
 static void estimate_rounding(const stepper *s, double tau, const double scale[2], estimate *e)
 {
     const tw_projection *p = &s->memory->projection;
-    double T = p->norm, whole = hypot(scale[0], scale[1]), polynomial[2] = {0, 0}, power = 1;
+    const tw_arnoldi *a = &s->memory->arnoldi;
+    double T = a->tail ? tau * a->steepest : p->norm, whole = hypot(scale[0], scale[1]), polynomial[2] = {0, 0},
+           power = 1;
     double initial = s->method->augmented ? s->beta : 0; /* the tail's share of it is exact */
     for (int j = 0; j < s->index; j++) {
         for (int b = 0; b < 2; b++) polynomial[b] += power * s->terms[j][b];
@@ -177,7 +173,7 @@ static void estimate_rounding(const stepper *s, double tau, const double scale[2
         double disturbed =
             fmax((sensitivity - 1) * scale[b], p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
         e->floor[b] = DBL_EPSILON * (1 + T) * scale[b];
-        e->excess[b] = DBL_EPSILON * (cancelled + (1 + T) * fmax(0, disturbed));
+        e->excess[b] = e->remainder[b] + DBL_EPSILON * (cancelled + (1 + T) * fmax(0, disturbed));
     }
     if (!s->workspace->frame) {
         e->floor[1] = e->excess[1] = 0;
@@ -188,6 +184,7 @@ static void estimate_rounding(const stepper *s, double tau, const double scale[2
     if (scale[1] > 0) e->floor[1] += DBL_EPSILON * T * scale[0];
 }
 
+/* Where the space is exhausted nothing is truncated: what is left is rounding, to be added to e->excess. */
 static tw_status estimate_truncation(const stepper *s, estimate *e)
 {
     const tw_arnoldi *a = &s->memory->arnoldi;
@@ -195,7 +192,11 @@ static tw_status estimate_truncation(const stepper *s, estimate *e)
     size_t side = (size_t)a->capacity + 1, m = (size_t)a->dimension;
     double h = a->H[(m - 1) * side + m], blocks[2];
     tw_status status = residual_direction(s, blocks);
-    for (int b = 0; b < 2; b++) e->truncation[b] = s->beta * h * p->variation * blocks[b];
+    for (int b = 0; b < 2; b++) {
+        double residual = s->beta * h * p->variation * blocks[b];
+        e->truncation[b] = a->exhausted ? 0 : residual;
+        e->remainder[b] = a->exhausted ? residual : 0;
+    }
     return status;
 }
 
@@ -244,6 +245,13 @@ static tw_status project(const stepper *s, double tau)
     return tw_projection_evaluate(&s->memory->projection, a->dimension, a->H, a->capacity + 1, s->index, tau);
 }
 
+static bool cancels_too_much(const stepper *s, const estimate *e, double tau, const double scale[2])
+{
+    for (int b = 0; b < 2; b++)
+        if (e->excess[b] > fmax(s->sweep->tolerance * fmax(tau, 0.1) * 0.5 * scale[b], 4 * e->floor[b])) return true;
+    return false;
+}
+
 /* Estimates the substep tau. Where the solution has grown, the tolerance relates to its new size: then it is formed. */
 static tw_status estimate_substep(stepper *s, double tau, double *out, estimate *e, double scale[2], double *omega)
 {
@@ -255,7 +263,8 @@ static tw_status estimate_substep(stepper *s, double tau, double *out, estimate 
     *omega = error_ratio(s, e, tau, scale);
     s->candidate_is_ready = false;
     for (int b = 0; b < 2; b++) hopeful[b] = fmax(scale[b], most);
-    if (*omega <= s->method->accept || error_ratio(s, e, tau, hopeful) > s->method->accept) return TW_OK;
+    if (*omega <= s->method->accept && !cancels_too_much(s, e, tau, scale)) return TW_OK;
+    if (error_ratio(s, e, tau, hopeful) > s->method->accept || cancels_too_much(s, e, tau, hopeful)) return TW_OK;
     form_solution(s, tau, out);
     status = norms_of(s, out, norms);
     for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
@@ -265,46 +274,31 @@ static tw_status estimate_substep(stepper *s, double tau, double *out, estimate 
     return status;
 }
 
-static bool cancels_too_much(const stepper *s, const estimate *e, double tau, const double scale[2])
+/* What the substep leaves, for the books. */
+static tw_block_errors errors_of(const estimate *e)
 {
-    for (int b = 0; b < 2; b++)
-        if (e->excess[b] > fmax(s->sweep->tolerance * fmax(tau, 0.1) * 0.5 * scale[b], 4 * e->floor[b])) return true;
-    return false;
-}
-
-/* What a substep adds to an account whose content it multiplies by `growth`. */
-static void charge(account *a, const estimate *e, double growth, double amplified)
-{
+    tw_block_errors errors;
     for (int b = 0; b < 2; b++) {
         bool is_rounding = e->truncation[b] <= e->floor[b];
-        a->error[b] = a->error[b] * growth + amplified * (is_rounding ? 0 : e->truncation[b]);
-        a->rounding[b] = a->rounding[b] * growth + amplified * (e->floor[b] + e->excess[b]);
+        errors.truncation[b] = is_rounding ? 0 : e->truncation[b];
+        errors.rounding[b] = e->floor[b] + e->excess[b];
     }
+    return errors;
 }
 
-/* Errors grow at least as the solution does. */
-static account following_solution(const stepper *s, const estimate *e, const double scale[2])
-{
-    account result = s->least;
-    double growth = 1;
-    for (int b = 0; b < 2; b++)
-        if (s->scale[b] > 0) growth = fmax(growth, scale[b] / s->scale[b]);
-    charge(&result, e, growth, 1);
-    return result;
-}
-
-/* Output i = next: of the two upper accounts, which err in different ways, the smaller one, but not below `least`. */
-static void emit(stepper *s, const double *u, const account *least, const account *step_by_step)
+/* Output of node `next`, reached with u; `last` and `growth` as in tw_accounts_settle. */
+static tw_status emit(stepper *s, const double *u, const tw_block_errors *last, double growth)
 {
     int i = s->next++;
-    const account *at_once = &s->foreseen[i];
+    double norms[2], time = s->sweep->nodes[i];
+    tw_status status = norms_of(s, u, norms);
     tw_vector_axpy(s->n, s->sweep->weights[i], u, s->sweep->outputs[i]);
+    tw_block_errors total = tw_accounts_settle(&s->accounts, i, time, hypot(norms[0], norms[1]), last, growth);
     for (int b = 0; b < 2; b++) {
-        double error = fmin(at_once->error[b], step_by_step->error[b]);
-        double rounding = fmin(at_once->rounding[b], step_by_step->rounding[b]);
-        s->sweep->errors[i][b] = fmax(error, least->error[b]);
-        s->sweep->rounding[i][b] = fmax(rounding, least->rounding[b]);
+        s->sweep->errors[i][b] = total.truncation[b];
+        s->sweep->rounding[i][b] = total.rounding[b];
     }
+    return status;
 }
 
 /* How far an error of this substep will have grown at the nodes that follow. */
@@ -321,20 +315,15 @@ static tw_status emit_inside(stepper *s, double tau, double *omega)
 {
     tw_status status = TW_OK;
     while (s->next < s->sweep->node_count && s->sweep->nodes[s->next] < s->time + tau) {
-        double inside = s->sweep->nodes[s->next] - s->time, scale[2], norms[2];
-        account least, step_by_step = s->step_by_step;
+        double inside = s->sweep->nodes[s->next] - s->time, scale[2];
         estimate e;
         status = project(s, inside);
         if (status == TW_OK) status = estimate_substep(s, inside, s->spare, &e, scale, omega);
         if (status || *omega > s->method->accept) return status;
         form_solution(s, inside, s->spare);
-        status = norms_of(s, s->spare, norms);
+        tw_block_errors errors = errors_of(&e);
+        status = emit(s, s->spare, &errors, s->memory->projection.forward[TW_PROJECTION_SAMPLES]);
         if (status) return status;
-        for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
-        least = following_solution(s, &e, scale);
-        charge(&step_by_step, &e, s->memory->projection.forward[TW_PROJECTION_SAMPLES], 1);
-        charge(&s->foreseen[s->next], &e, 1, 1);
-        emit(s, s->spare, &least, &step_by_step);
     }
     return TW_OK;
 }
@@ -342,43 +331,41 @@ static tw_status emit_inside(stepper *s, double tau, double *omega)
 /* Takes the substep: u(time + tau) is in `candidate`. */
 static tw_status take(stepper *s, double tau, bool reaches_node, const estimate *e)
 {
-    double norms[2], scale[2], *swap = s->u;
+    double norms[2], *swap = s->u;
+    tw_block_errors errors = errors_of(e);
     tw_status status = norms_of(s, s->candidate, norms);
     if (status) return status;
     if (!(hypot(norms[0], norms[1]) < LARGEST)) return TW_NOT_FINITE;
-    scale_at(s, tau, scale);
-    for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
-    s->least = following_solution(s, e, scale);
-    charge(&s->step_by_step, e, s->growth, 1);
-    for (int i = s->next; i < s->sweep->node_count; i++) charge(&s->foreseen[i], e, 1, s->amplified[i]);
+    scale_at(s, tau, s->scale);
     for (int b = 0; b < 2; b++) {
+        s->scale[b] = fmax(s->scale[b], norms[b]);
         s->size[b] = fmax(s->size[b], norms[b]);
-        s->scale[b] = scale[b];
     }
     s->u = s->candidate;
     s->candidate = swap;
     s->time = reaches_node ? s->sweep->nodes[s->next] : s->time + tau;
-    if (reaches_node) emit(s, s->u, &s->least, &s->step_by_step);
-    return TW_OK;
+    tw_accounts_add(&s->accounts, s->time, hypot(norms[0], norms[1]), &errors, s->growth, s->amplified, s->next,
+                    s->sweep->node_count);
+    return reaches_node ? emit(s, s->u, NULL, 1) : TW_OK;
 }
 
 /* The w_p of the recurrence is zero, or there is nothing at all: u is a polynomial from here on. */
 static tw_status finish_polynomial(stepper *s)
 {
-    estimate none = {{0}, {0}, {0}};
-    while (s->next < s->sweep->node_count) {
+    tw_status status = TW_OK;
+    while (s->next < s->sweep->node_count && status == TW_OK) {
         double tau = s->sweep->nodes[s->next] - s->time, power = 1, scale[2];
+        tw_block_errors errors = {{0}, {0}};
         tw_vector_fill(s->n, 0.0, s->spare);
         for (int j = 0; j < s->index; j++) {
             tw_vector_axpy(s->n, power, term(s, j), s->spare);
             power *= tau / (j + 1);
         }
         scale_at(s, tau, scale);
-        for (int b = 0; b < 2; b++) none.floor[b] = DBL_EPSILON * scale[b];
-        account least = following_solution(s, &none, scale);
-        emit(s, s->spare, &least, &s->step_by_step);
+        for (int b = 0; b < 2; b++) errors.rounding[b] = DBL_EPSILON * scale[b];
+        status = emit(s, s->spare, &errors, 1);
     }
-    return TW_OK;
+    return status;
 }
 
 /* The substep to try. Before a basis is begun the way that remains is cut evenly, and a shorter substep needs fewer
@@ -488,6 +475,8 @@ tw_status tw_phi_substeps_run(const tw_phi_workspace *workspace, const tw_krylov
     if (sweep->vectors[0]) tw_vector_axpy(s.n, sweep->factor, sweep->vectors[0], s.u);
     for (int b = 0; b < 2; b++) s.size[b] = sweep->vectors[0] ? sweep->sizes[0][b] : 0;
     scale_at(&s, 0, s.scale);
+    const double *final = sweep->scales[sweep->node_count - 1];
+    tw_accounts_begin(&s.accounts, hypot(fmax(s.size[0], final[0]), fmax(s.size[1], final[1])));
     set_control(&s);
     tw_status status = set_columns(&s);
     if (status == TW_OK) status = start_basis(&s);

@@ -7,7 +7,7 @@
 #include "base/allocate.h"
 #include "linalg/dense.h"
 
-enum { SAMPLES = TW_PROJECTION_SAMPLES, COLUMNS = 3 };
+enum { SAMPLES = TW_PROJECTION_SAMPLES, COLUMNS = 4 };
 
 tw_status tw_projection_create(tw_projection *p, int capacity)
 {
@@ -16,7 +16,7 @@ tw_status tw_projection_create(tw_projection *p, int capacity)
     p->matrix = TW_NEW_ARRAY(side * side, double);
     p->exponential = TW_NEW_ARRAY(side * side, double);
     p->scratch = TW_NEW_ARRAY(tw_dense_expm_scratch(capacity), double);
-    p->vectors = TW_NEW_ARRAY(6 * side, double);
+    p->vectors = TW_NEW_ARRAY(8 * side, double);
     return p->matrix && p->exponential && p->scratch && p->vectors ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -71,6 +71,18 @@ static double length(int n, const double *x)
     return sqrt(sum);
 }
 
+/* Largest absolute column sum of the leading m x m block of E. */
+static double leading_norm(int m, int order, const double *E)
+{
+    double largest = 0;
+    for (size_t j = 0; j < (size_t)m; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < (size_t)m; i++) sum += fabs(E[j * (size_t)order + i]);
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
 /* Keeps what one part of the substep showed. */
 static void record(tw_projection *p, int l, const double *z)
 {
@@ -81,7 +93,8 @@ static void record(tw_projection *p, int l, const double *z)
 tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k, double tau)
 {
     int order = m + k + 1;
-    double change[SAMPLES], size[SAMPLES], balance = augment(p, m, H, stride, k, tau), power = 1;
+    double change[SAMPLES], size[SAMPLES], generic[SAMPLES + 1] = {1}, balance = augment(p, m, H, stride, k, tau),
+                                                             power = 1;
     p->m = m;
     p->order = order;
     p->step = tau / SAMPLES;
@@ -93,6 +106,7 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     now[k == 0 ? 0 : m + k - 1] = power;  /* -> y(s) */
     now[order + m + k] = power / balance; /* -> s^{k+1} phi_{k+1}(s H) e_1 */
     now[2 * order + m - 1] = 1;           /* -> exp(s H) e_m */
+    for (int i = 0; i < m; i++) now[3 * order + i] = (i % 3 == 1 ? -1 : 1) / sqrt(m); /* -> exp(s H) times any vector */
     p->growth = k == 0 ? 1 : 0;
     p->forward[0] = 1;
     for (int l = 0; l < SAMPLES; l++) {
@@ -101,6 +115,7 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
         size[l] = length(m, next);
         p->growth = fmax(p->growth, size[l]);
         record(p, l + 1, next + 2 * (size_t)order);
+        generic[l + 1] = fmax(p->forward[l + 1], length(m, next + 3 * (size_t)order));
         double *swap = now;
         now = next;
         next = swap;
@@ -111,8 +126,10 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     p->variation = p->perturbation = 0;
     for (int l = 0; l < SAMPLES; l++) {
         p->variation += change[l] * p->forward[SAMPLES - l];
-        p->perturbation = fmax(p->perturbation, size[l] * p->forward[SAMPLES - 1 - l]);
+        p->perturbation = fmax(p->perturbation, size[l] * generic[SAMPLES - 1 - l]);
     }
+    /* E itself carries a relative error, and H one of that size times |tau H|. */
+    p->perturbation *= fmax(1, SAMPLES * leading_norm(m, order, p->exponential) / (SAMPLES + p->norm));
     bool finite = isfinite(p->growth) && isfinite(p->variation) && isfinite(p->perturbation);
     return finite ? TW_OK : TW_NOT_FINITE;
 }

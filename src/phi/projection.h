@@ -19,14 +19,15 @@ typedef struct tw_projection {
     double *matrix; /* capacity^2 each */
     double *exponential;
     double *scratch; /* of tw_expm */
-    double *vectors; /* 6 capacity */
+    double *vectors; /* 8 capacity */
 
     double *y;         /* y(tau), m entries; points into vectors */
     double *spare;     /* the part of vectors that is free */
     double correction; /* e_m^T tau^{k+1} phi_{k+1}(tau H) e_1 */
     double variation;
     double growth;       /* largest |y(s)|_2 sampled */
-    double perturbation; /* largest |exp((tau - s) H) e_m|_2 |y(s)|_2: what a disturbance on the way becomes */
+    double perturbation; /* largest |exp((tau - s) H) d| |y(s)|, |d| = 1: what a disturbance on the way becomes,
+                             in units of |tau H| roundings */
     double norm;         /* |tau H|_1 */
     double step;         /* tau / SAMPLES */
     double forward[TW_PROJECTION_REACH + 1]; /* [i]: largest |exp(s H) e_m|_2 for s <= i step, at least 1 */
