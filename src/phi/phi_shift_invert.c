@@ -107,6 +107,7 @@ static tw_status decompose(shift_invert_memory *memory, const tw_rational_basis 
  * modes. A theta that is 1 but for rounding is a mode without stiffness. */
 static double value_at(const tw_rational_basis *basis, const tw_spectral_function *f, double theta)
 {
+    if (!f->value) return 0;
     double safe = fmax(theta, DBL_EPSILON);
     if (fabs(safe - 1) <= 16 * DBL_EPSILON) safe = 1;
     double value = f->value(f->context, (1 / safe - 1) / basis->gamma);
