@@ -172,7 +172,10 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
         int starts = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
         for (int i = 0; i < count; i++) parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
         tw_phi_statistics one = {.engine = statistics->engine};
+        int64_t budget = p->workspace->options.max_products;
+        p->workspace->options.max_products = budget - statistics->products; /* what the blocks before left */
         tw_status status = evaluate_block(p, first, starts, parts, &one, error);
+        p->workspace->options.max_products = budget;
         add_statistics(statistics, &one);
         if (b == 0) p->lowest_first = memory->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
         if (status == TW_ILL_CONDITIONED) p->ill_conditioned = true;
