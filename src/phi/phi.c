@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
+#include "phi/cost_model.h"
 #include "phi/phi_internal.h"
 #include "phi/scalar_functions.h"
 
@@ -218,13 +219,13 @@ static tw_status unsupported(const char *what, tw_error *error)
     return tw_fail(error, TW_UNSUPPORTED, "does not apply to %s", what);
 }
 
-/* What was moved, where the engine has not said so itself; a product of unknown weight counts as three vectors. */
-static void complete_cost(tw_phi_statistics *statistics, const tw_operator *op, const tw_shifted_solver *shifted)
+/* The cost of what was done, in the units of the model, the same for every engine. */
+static void find_cost(tw_phi_statistics *statistics, const tw_operator *first, const tw_second_order *second,
+                      int starts, int outputs)
 {
-    if (statistics->cost > 0) return;
-    double bytes = op->bytes_per_product > 0 ? op->bytes_per_product : 3 * 8.0 * (double)op->space.local_size;
-    statistics->cost = (double)statistics->products * bytes;
-    if (shifted) statistics->cost += (double)statistics->solves * shifted->solve_bytes;
+    tw_phi_setting setting = first ? tw_phi_setting_first(first, outputs)
+                                   : tw_phi_setting_second(second, statistics->engine, starts, outputs);
+    statistics->cost = tw_phi_cost(statistics, &setting);
 }
 
 /* ---- phi ---- */
@@ -316,8 +317,8 @@ static tw_status evaluate(const phi_call *call, tw_phi_statistics *statistics, t
         return check_outputs(TW_OK, call->request->node_count, call->request->outputs, size, error);
     }
     status = run_engine(call, &reduced.request, statistics, error);
-    complete_cost(statistics, call->first ? call->first : &call->second->stiffness,
-                  call->second ? call->second->shifted : NULL);
+    find_cost(statistics, call->first, call->second, 2 * (reduced.request.order + 1),
+              (call->second ? 2 : 1) * reduced.request.node_count);
     status = check_outputs(status, call->request->node_count, call->request->outputs, size, error);
     return name_engine(status, statistics->engine, error);
 }
@@ -410,7 +411,7 @@ tw_status tw_spectral_apply(tw_phi_workspace *workspace, const tw_second_order *
     if (status == TW_OK) {
         status = engine->spectral ? engine->spectral(workspace, op, request, &local, &text)
                                   : unsupported("functions of a symmetric operator", &text);
-        complete_cost(&local, &op->stiffness, op->shifted);
+        find_cost(&local, NULL, op, request->start_count, request->output_count);
     }
     return finish_spectral(workspace, request, status, &local, statistics, &text, error);
 }
