@@ -110,7 +110,7 @@ int main(void)
 {
     Suite *suite = suite_create("two_workspaces");
     TCase *cases = tcase_create("two_workspaces");
-    tcase_add_loop_test(cases, two_workspaces_do_not_meet, TW_PHI_DENSE, TW_PHI_ENGINE_COUNT);
+    tcase_add_loop_test(cases, two_workspaces_do_not_meet, TW_PHI_AUTO, TW_PHI_ENGINE_COUNT);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
