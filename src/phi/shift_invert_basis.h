@@ -2,31 +2,34 @@
  *
  *     f(A) b ~ Q f~(H) Q^T M b,   H = Q^T M S Q,   f~(theta) = f((1/theta - 1)/gamma)
  * The space of all start vectors together serves each of them. Orthogonalisation is complete and done twice: the space
- * is small, and what makes it small is that it is used to the full. */
+ * is small, and what makes it small is that it is used to the full. A vector that turns out to depend on the earlier
+ * ones is dropped, and the block becomes narrower. */
 #ifndef TW_PHI_SHIFT_INVERT_BASIS_H
 #define TW_PHI_SHIFT_INVERT_BASIS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <twang/phi.h>
 
-enum { TW_RATIONAL_MAX = 160 /* most vectors of any basis */ };
+#include "phi/mass_coordinates.h"
+
+enum { TW_RATIONAL_MAX = 256 /* most vectors of any basis */ };
 
 typedef struct tw_rational_basis {
     int64_t size;  /* N, local */
     int capacity;  /* most vectors */
     double *Q;     /* capacity vectors */
-    double *H;     /* capacity x capacity, column-major: columns 0..processed-1 are known */
+    double *H;     /* capacity x capacity, column-major: columns 0..processed-1 are known, `count` rows of them */
     int count;     /* vectors in Q */
     int processed; /* of them, how many S was applied to: the dimension of the space in use */
     int start_count;
-    double start[TW_MAX_BLOCK][TW_MAX_BLOCK]; /* start vectors in terms of the first ones of Q */
+    int active;                               /* start vectors that are not zero */
+    double norm[TW_MAX_BLOCK];                /* |b_j|_M of the (smoothed) start vectors */
+    double start[TW_MAX_BLOCK][TW_MAX_BLOCK]; /* b_j/|b_j| in terms of the first vectors of Q */
     double gamma;
-    bool smooth; /* the start vectors were multiplied by S first: functions carry 1/theta */
+    double theta_low; /* lower end of S's spectrum: 1/(1 + gamma lambda_max) if that is known, else 0 */
+    bool smooth;      /* the start vectors were multiplied by S first: functions carry 1/theta */
 } tw_rational_basis;
 
-/* What building a basis needs besides: 2 TW_MAX_BLOCK + 1 vectors. */
+/* What building a basis needs besides: TW_MAX_BLOCK vectors each, and one in `weighed`. */
 typedef struct tw_rational_scratch {
     double *image, *force, *weighed;
 } tw_rational_scratch;
@@ -36,9 +39,15 @@ tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op,
                             const double *const *starts, double gamma, bool smooth, tw_rational_scratch *scratch,
                             int64_t *solves);
 
-/* Applies S to the vectors it was not applied to yet (at most TW_MAX_BLOCK) and adds what is new. *exhausted: nothing
- * was, so the space is invariant. TW_NOT_CONVERGED when the capacity is reached. */
+/* Applies S to the vectors it was not applied to yet (at most TW_MAX_BLOCK) and adds what is new.
+ * TW_NOT_CONVERGED when the capacity is reached. */
 tw_status tw_rational_extend(tw_rational_basis *basis, const tw_second_order *op, tw_rational_scratch *scratch,
-                             int64_t *solves, bool *exhausted);
+                             int64_t *solves);
+
+/* Whether S maps the space into itself: results are exact then. */
+static inline bool tw_rational_is_invariant(const tw_rational_basis *basis)
+{
+    return basis->processed == basis->count;
+}
 
 #endif

@@ -135,8 +135,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ritz values of T_m, ascending, into scratch->ritz. */
-static tw_status decompose(const tw_chain *chain, int m, tw_chain_scratch *scratch)
+tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scratch)
 {
     memcpy(scratch->d, chain->alpha, (size_t)m * sizeof(double));
     memcpy(scratch->e, chain->beta, (size_t)m * sizeof(double));
@@ -193,18 +192,19 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
     return s;
 }
 
-/* Largest |f(lambda)| times the largest weight an unseen mode at lambda can have, lambda going from `end` outwards, as
- * far as f exceeds what it is on the Ritz values. */
-static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *ritz, double end, double outwards)
+/* Largest |f(lambda)| times the largest weight an unseen mode at lambda can have, lambda going from `end` outwards up
+ * to `reach`, as far as f exceeds what it is on the Ritz values. */
+static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *ritz, double spread, double end,
+                           double reach)
 {
     enum { PLACES = 8 };
     const double growth = 10;
     double worst = 0, known = 0;
     for (int k = 0; k < m; k++) known = fmax(known, fabs(ritz[k].value));
     for (int j = 1; j <= PLACES; j++) {
-        double distance = 0.5 * outwards * j * j / (PLACES * PLACES);
+        double distance = reach * j * j / (PLACES * PLACES);
         double value = fabs(f->value(f->context, end + distance));
-        double seen = m * acosh(1 + 2 * distance / outwards);
+        double seen = m * acosh(1 + 2 * fabs(distance) / spread);
         if (isfinite(value) && value > growth * known) worst = fmax(worst, value / cosh(fmin(seen, 700)));
     }
     return worst;
@@ -242,9 +242,10 @@ static double sampled_error(const tw_spectral_function *f, int m, const tw_ritz 
     double error = s.count > 0 ? fmax(sqrt(s.square / s.count), maximum_weight * s.largest) : 0;
     double low = fmin(ritz[0].theta, range->lowest), high = ritz[m - 1].theta, spread = high - low;
     if (!(spread > 0)) return error;
-    error = fmax(error, hidden_weight * hidden_error(f, m, ritz, high, spread));
-    if (range->hidden_growth || range->lowest < 0)
-        error = fmax(error, hidden_weight * hidden_error(f, m, ritz, low, -spread));
+    error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, high, 0.5 * spread));
+    /* A tangent that is barely indefinite hides no strongly negative modes. */
+    double below = range->hidden_growth ? 0.5 * spread : fmin(0.5 * spread, -3 * range->lowest);
+    if (below > 0) error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, low, -below));
     return error;
 }
 
@@ -252,7 +253,7 @@ tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
                             const tw_spectral_function *f, tw_chain_scratch *scratch, tw_chain_error *errors)
 {
     bool exact = chain->exhausted && m == chain->dimension, padded = false, noisy = false;
-    tw_status status = decompose(chain, m, scratch);
+    tw_status status = tw_chain_decompose(chain, m, scratch);
     if (status == TW_OK) {
         range->lowest = fmin(range->lowest, scratch->ritz[0].theta);
         range->highest = fmax(range->highest, scratch->ritz[m - 1].theta);

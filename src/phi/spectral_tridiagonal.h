@@ -52,6 +52,9 @@ typedef struct tw_chain_error {
  * from the right. O(n^2 row_count). */
 tw_status tw_tridiagonal_rows(int n, double *d, double *e, int row_count, double *Z);
 
+/* Ritz values of T_m, ascending, into scratch->ritz. */
+tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scratch);
+
 /* Errors of the first m dimensions for `count` functions (f[0], f[stride], ...), from the chain alone: no product.
  *
  * With Ritz values theta_i and eigenvectors s_i of T_m the error is exactly |b| r(A) q_{m+1},

@@ -1,0 +1,149 @@
+#include "phi/shift_invert_error.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+
+/* The maximum of r counts with this weight against its mean square (spectral_tridiagonal.c). */
+static const double maximum_weight = 0.25;
+
+size_t tw_rational_modes_scratch(int capacity)
+{
+    size_t c = (size_t)capacity;
+    return c * c + c + 3 * TW_MAX_BLOCK * c + tw_dense_eigen_scratch(capacity);
+}
+
+void tw_rational_modes_share_out(tw_rational_modes *modes, int capacity, double *numbers)
+{
+    size_t c = (size_t)capacity;
+    modes->U = numbers;
+    modes->theta = modes->U + c * c;
+    double *next = modes->theta + c;
+    for (int j = 0; j < TW_MAX_BLOCK; j++) {
+        modes->weight[j] = next;
+        modes->rest[j] = next + c;
+        modes->value[j] = next + 2 * c;
+        next += 3 * c;
+    }
+    modes->eigen = next;
+}
+
+tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_modes *modes)
+{
+    int p = basis->processed, capacity = basis->capacity;
+    modes->count = p;
+    modes->residual = basis->count - p < TW_MAX_BLOCK ? basis->count - p : TW_MAX_BLOCK;
+    modes->unit = 0;
+    for (int j = 0; j < basis->start_count; j++) modes->unit = fmax(modes->unit, basis->norm[j]);
+    /* symmetric up to rounding */
+    for (int j = 0; j < p; j++)
+        for (int i = 0; i < p; i++)
+            modes->U[j * p + i] = 0.5 * (basis->H[j * capacity + i] + basis->H[i * capacity + j]);
+    tw_status status = tw_symmetric_eigen(p, modes->U, modes->theta, modes->eigen);
+    if (status) return status;
+    for (int k = 0; k < p; k++) {
+        const double *u = modes->U + (size_t)k * (size_t)p;
+        for (int j = 0; j < basis->start_count; j++) {
+            double sum = 0;
+            for (int l = 0; l < TW_MAX_BLOCK && l < p; l++) sum += u[l] * basis->start[j][l];
+            modes->weight[j][k] = sum * (basis->norm[j] / modes->unit);
+        }
+        for (int s = 0; s < modes->residual; s++) {
+            double sum = 0;
+            for (int l = 0; l < p; l++) sum += basis->H[l * capacity + p + s] * u[l];
+            modes->rest[s][k] = sum;
+        }
+    }
+    return TW_OK;
+}
+
+/* f((1/theta - 1)/gamma), times 1/theta for smoothed starts. Rounding may leave theta at or below zero: those are the
+ * stiffest modes. */
+static double value_at(const tw_rational_basis *basis, const tw_spectral_function *f, double theta)
+{
+    if (!f->value) return 0;
+    double safe = fmax(theta, DBL_EPSILON);
+    double value = f->value(f->context, (1 / safe - 1) / basis->gamma);
+    return basis->smooth ? value / safe : value;
+}
+
+typedef struct samples {
+    int count;
+    double square, largest;
+} samples;
+
+/* |r(theta)| */
+static void sample(const tw_rational_basis *basis, const tw_rational_modes *modes, const tw_spectral_function *f,
+                   double theta, samples *s)
+{
+    double r[TW_MAX_BLOCK] = {0}, here[TW_MAX_BLOCK], square = 0;
+    for (int j = 0; j < basis->start_count; j++) here[j] = value_at(basis, &f[j], theta);
+    for (int k = 0; k < modes->count; k++) {
+        double sum = 0;
+        for (int j = 0; j < basis->start_count; j++) sum += modes->weight[j][k] * (here[j] - modes->value[j][k]);
+        sum /= theta - modes->theta[k];
+        for (int i = 0; i < modes->residual; i++) r[i] += sum * modes->rest[i][k];
+    }
+    for (int i = 0; i < modes->residual; i++) square += r[i] * r[i];
+    s->count++;
+    s->square += square;
+    s->largest = fmax(s->largest, sqrt(square));
+}
+
+static double sampled_error(const tw_rational_basis *basis, const tw_rational_modes *modes,
+                            const tw_spectral_function *f)
+{
+    samples s = {0};
+    int p = modes->count;
+    const double *theta = modes->theta;
+    double top = theta[p - 1], residual = 0, least_gap = 1e-9; /* relative: stiff modes crowd near zero */
+    for (int i = 0; i < modes->residual; i++) residual = hypot(residual, modes->rest[i][p - 1]);
+    if (theta[0] - basis->theta_low > least_gap * theta[0])
+        sample(basis, modes, f, 0.5 * (basis->theta_low + theta[0]), &s);
+    for (int k = 0; k + 1 < p; k++)
+        if (theta[k + 1] - theta[k] > least_gap * theta[k + 1])
+            sample(basis, modes, f, 0.5 * (theta[k] + theta[k + 1]), &s);
+    double above = top < 1 ? 1 : top + residual;
+    if (above - top > least_gap * above) {
+        sample(basis, modes, f, 0.5 * (top + above), &s);
+        sample(basis, modes, f, above, &s);
+    }
+    return s.count > 0 ? fmax(sqrt(s.square / s.count), maximum_weight * s.largest) : 0;
+}
+
+/* y = sum_j f~_j(theta) w_j: the result in the eigenvectors of H; its norm and what rounding of H and b does to it. */
+static tw_rational_error sum_values(const tw_rational_basis *basis, tw_rational_modes *modes,
+                                    const tw_spectral_function *f, double *y)
+{
+    double norm = 0, change = 0, largest = 0, nudge = 4 * DBL_EPSILON * fmax(modes->theta[modes->count - 1], 1);
+    for (int k = 0; k < modes->count; k++) {
+        double moved = 0;
+        y[k] = 0;
+        for (int j = 0; j < basis->start_count; j++) {
+            double value = modes->value[j][k] = value_at(basis, &f[j], modes->theta[k]);
+            y[k] += value * modes->weight[j][k];
+            moved += (value_at(basis, &f[j], modes->theta[k] + nudge) - value) * modes->weight[j][k];
+            largest = fmax(largest, fabs(value) * (basis->norm[j] / modes->unit));
+        }
+        norm += y[k] * y[k];
+        change += moved * moved;
+    }
+    return (tw_rational_error){.norm = sqrt(norm), .rounding = sqrt(change) + 2 * DBL_EPSILON * largest};
+}
+
+tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes, const tw_spectral_function *f,
+                           double *coefficients, tw_rational_error *error)
+{
+    double y[TW_RATIONAL_MAX];
+    int p = modes->count;
+    *error = sum_values(basis, modes, f, y);
+    if (!tw_rational_is_invariant(basis)) error->error = sampled_error(basis, modes, f);
+    error->error *= modes->unit;
+    error->norm *= modes->unit;
+    error->rounding *= modes->unit;
+    for (int k = 0; k < p; k++) y[k] *= modes->unit;
+    tw_dense_apply(false, p, p, modes->U, y, coefficients);
+    return isfinite(error->error) && isfinite(error->norm) && isfinite(error->rounding) ? TW_OK : TW_NOT_FINITE;
+}

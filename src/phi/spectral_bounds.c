@@ -1,0 +1,51 @@
+#include "phi/spectral_bounds.h"
+
+#include <math.h>
+
+#include "base/parallel_for.h"
+#include "phi/spectral_recurrence.h"
+
+enum { FILL_BLOCK = 16384 };
+
+/* Entry i depends on i alone (SplitMix64), so that neither threads nor machines matter. Ranks start alike, which is as
+ * good as any other start. */
+static void random_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    double *x = context;
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t z = (uint64_t)(i + 1) * 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        x[i] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
+    }
+}
+
+/* Ends of T's spectrum with their residuals beta_m |e_m^T s|. */
+static tw_status read_interval(const tw_chain *chain, tw_chain_scratch *scratch, tw_spectral_interval *interval)
+{
+    tw_status status = tw_chain_decompose(chain, chain->dimension, scratch);
+    if (status) return status;
+    const tw_ritz *first = &scratch->ritz[0], *last = &scratch->ritz[chain->dimension - 1];
+    double beta = chain->beta[chain->dimension - 1];
+    interval->low = first->theta - beta * fabs(first->last);
+    interval->high = last->theta + beta * fabs(last->last);
+    return TW_OK;
+}
+
+tw_status tw_spectral_find_interval(tw_spectral_memory *memory, const tw_second_order *op, int steps,
+                                    tw_spectral_interval *interval, int64_t *products)
+{
+    double *start = memory->parts;
+    tw_parallel_for(memory->size, FILL_BLOCK, random_body, start);
+    tw_sweep sweep;
+    tw_status status = tw_sweep_begin(&sweep, op, memory, TW_SPECTRAL_OWN_SLOT, 1, (const double *const[]){start});
+    const tw_chain *chain = &memory->slot[TW_SPECTRAL_OWN_SLOT].chain[0];
+    if (steps > memory->capacity) steps = memory->capacity;
+    sweep.reorthogonalise = sweep.total_size <= memory->capacity;
+    while (status == TW_OK && sweep.dimension < steps && !chain->exhausted) status = tw_sweep_step(&sweep);
+    *products += sweep.products;
+    if (status == TW_OK) status = read_interval(chain, &memory->scratch, interval);
+    tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);
+    return status;
+}
