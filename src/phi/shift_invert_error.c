@@ -60,11 +60,12 @@ tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_mode
 }
 
 /* f((1/theta - 1)/gamma), times 1/theta for smoothed starts. Rounding may leave theta at or below zero: those are the
- * stiffest modes. */
+ * stiffest modes. A theta that is 1 but for rounding is a mode without stiffness. */
 static double value_at(const tw_rational_basis *basis, const tw_spectral_function *f, double theta)
 {
     if (!f->value) return 0;
     double safe = fmax(theta, DBL_EPSILON);
+    if (fabs(safe - 1) <= 16 * DBL_EPSILON) safe = 1;
     double value = f->value(f->context, (1 / safe - 1) / basis->gamma);
     return basis->smooth ? value / safe : value;
 }
@@ -113,20 +114,36 @@ static double sampled_error(const tw_rational_basis *basis, const tw_rational_mo
     return s.count > 0 ? fmax(sqrt(s.square / s.count), maximum_weight * s.largest) : 0;
 }
 
+/* What rounding does to output y_k: H is known to eps |H|, and M + gamma K, hence 1/theta, to eps |M + gamma K|, of
+ * which the smallest theta tells (smoothed starts carry nothing of those modes). */
+static double rounding_of(const tw_rational_basis *basis, const tw_rational_modes *modes, const tw_spectral_function *f,
+                          int k)
+{
+    double theta = modes->theta[k], step = 4 * DBL_EPSILON * fmax(modes->theta[modes->count - 1], 1);
+    double off = basis->smooth ? 0 : DBL_EPSILON / fmax(fabs(modes->theta[0]), DBL_EPSILON);
+    double below = fmin(theta - step, theta / (1 + fabs(theta) * off)), moved = 0;
+    for (int j = 0; j < basis->start_count; j++) {
+        double here = modes->value[j][k];
+        double change =
+            fmax(fabs(value_at(basis, &f[j], below) - here), fabs(value_at(basis, &f[j], theta + step) - here));
+        moved += change * fabs(modes->weight[j][k]);
+    }
+    return moved;
+}
+
 /* y = sum_j f~_j(theta) w_j: the result in the eigenvectors of H; its norm and what rounding of H and b does to it. */
 static tw_rational_error sum_values(const tw_rational_basis *basis, tw_rational_modes *modes,
                                     const tw_spectral_function *f, double *y)
 {
-    double norm = 0, change = 0, largest = 0, nudge = 4 * DBL_EPSILON * fmax(modes->theta[modes->count - 1], 1);
+    double norm = 0, change = 0, largest = 0;
     for (int k = 0; k < modes->count; k++) {
-        double moved = 0;
         y[k] = 0;
         for (int j = 0; j < basis->start_count; j++) {
             double value = modes->value[j][k] = value_at(basis, &f[j], modes->theta[k]);
             y[k] += value * modes->weight[j][k];
-            moved += (value_at(basis, &f[j], modes->theta[k] + nudge) - value) * modes->weight[j][k];
             largest = fmax(largest, fabs(value) * (basis->norm[j] / modes->unit));
         }
+        double moved = rounding_of(basis, modes, f, k);
         norm += y[k] * y[k];
         change += moved * moved;
     }
