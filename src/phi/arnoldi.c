@@ -96,13 +96,36 @@ tw_status tw_arnoldi_start(tw_arnoldi *a, const double *u, const double *tail, d
     return status;
 }
 
-/* Keeps |scale A v_j| / |v_j|; H says nothing of it where there is a tail. */
-static tw_status measure_product(tw_arnoldi *a, int j)
+/* Vector j + 1 = scale A v_j, without the tail. */
+static tw_status apply_operator(tw_arnoldi *a, int j)
 {
+    int64_t n = a->op->space.local_size;
+    double *z = vector_of(a, j + 1), *dual = dual_of(a, j + 1);
+    if (!a->metric) return tw_arnoldi_apply(a, vector_of(a, j), z);
+    tw_status status = spend(a);
+    if (status == TW_OK) status = a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual);
+    if (status == TW_OK && a->scale != 1) {
+        tw_vector_scale(n, a->scale, z);
+        tw_vector_scale(n, a->scale, dual);
+    }
+    return status;
+}
+
+/* The same where there is a tail: the rest of v_j may be zero, which needs no product, and H says nothing of the size
+ * of A, so it is measured. */
+static tw_status apply_beside_tail(tw_arnoldi *a, int j)
+{
+    int64_t n = a->op->space.local_size;
     double before = 0, after = 0;
     tw_status status = tw_vector_norm(&a->op->space, vector_of(a, j), &before);
+    if (status == TW_OK && before == 0) {
+        tw_vector_fill(n, 0.0, vector_of(a, j + 1));
+        if (a->metric) tw_vector_fill(n, 0.0, dual_of(a, j + 1));
+        return TW_OK;
+    }
+    if (status == TW_OK) status = apply_operator(a, j);
     if (status == TW_OK) status = tw_vector_norm(&a->op->space, vector_of(a, j + 1), &after);
-    if (before > 0) a->steepest = fmax(a->steepest, after / before);
+    if (status == TW_OK) a->steepest = fmax(a->steepest, after / before);
     return status;
 }
 
@@ -110,25 +133,13 @@ static tw_status measure_product(tw_arnoldi *a, int j)
 static tw_status apply_augmented(tw_arnoldi *a, int j)
 {
     int64_t n = a->op->space.local_size;
-    double *z = vector_of(a, j + 1), *dual = dual_of(a, j + 1), *tail = tail_of(a, j + 1);
-    tw_status status = TW_OK;
-    if (a->metric) {
-        status = spend(a);
-        if (status == TW_OK) status = a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual);
-        if (status == TW_OK && a->scale != 1) {
-            tw_vector_scale(n, a->scale, z);
-            tw_vector_scale(n, a->scale, dual);
-        }
-    } else {
-        status = tw_arnoldi_apply(a, vector_of(a, j), z);
-    }
-    if (status == TW_OK && a->tail) status = measure_product(a, j);
+    tw_status status = a->tail ? apply_beside_tail(a, j) : apply_operator(a, j);
     for (int k = 0; k < a->tail; k++) {
         double coefficient = a->column_factor * tail_of(a, j)[k];
-        tail[k] = k + 1 < a->tail ? tail_of(a, j)[k + 1] : 0;
+        tail_of(a, j + 1)[k] = k + 1 < a->tail ? tail_of(a, j)[k + 1] : 0;
         if (!a->columns[k] || coefficient == 0) continue;
-        tw_vector_axpy(n, coefficient, a->columns[k], z);
-        if (a->metric) tw_vector_axpy(n, coefficient, a->column_duals[k], dual);
+        tw_vector_axpy(n, coefficient, a->columns[k], vector_of(a, j + 1));
+        if (a->metric) tw_vector_axpy(n, coefficient, a->column_duals[k], dual_of(a, j + 1));
     }
     return status;
 }
