@@ -30,7 +30,9 @@ tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine en
                             .solve_bytes = op->shifted ? op->shifted->solve_bytes : 0,
                             .factor_flops = op->shifted ? op->shifted->factor_flops : 0,
                             .starts = starts,
-                            .outputs = outputs};
+                            .outputs = outputs,
+                            .bounded = op->eigenvalue_max > 0,
+                            .pair = true};
 }
 
 /* Vectors moved per product (or solve) besides the product itself. */
@@ -93,36 +95,39 @@ static double polynomial_degree(double reach, double tolerance)
     return 0.5 * reach + 0.45 * cbrt(reach * digits * digits) + 0.25 * digits + 2;
 }
 
+/* The constants are fitted to tests/test_auto.c's grid and to the coil (docs/phi.md). */
 void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double reach, double tolerance,
                     tw_phi_statistics *expected)
 {
     double digits = log10(1 / tolerance), degree = polynomial_degree(reach, tolerance);
-    double per_start = fmin(degree, w->n);
+    double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
     *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};
     switch (engine) {
     case TW_PHI_DENSE:
         expected->products = (int64_t)w->n;
         break;
     case TW_PHI_LANCZOS:
-        expected->products = (int64_t)(w->starts * per_start);
-        expected->dimension = (int)fmin(per_start, 1e6);
+        expected->dimension = (int)fmin(fmin(degree, w->n), 1e6);
+        expected->products = (int64_t)(w->starts * expected->dimension);
         break;
     case TW_PHI_CHEBYSHEV:
-        expected->products = (int64_t)(w->starts * 1.1 * degree + 16);
+        expected->products = (int64_t)(w->starts * degree + (w->bounded ? 0 : 16));
         break;
     case TW_PHI_SHIFT_INVERT:
-        expected->solves = (int64_t)(w->starts * fmin(6 + 4 * digits, w->n));
-        expected->products = 4;
+        expected->solves = (int64_t)(w->starts * fmin(20 + 10 * digits, w->n));
         expected->factorizations = 1;
         expected->dimension = (int)expected->solves;
         break;
     case TW_PHI_EXPMV:
-    case TW_PHI_LEJA:
-        expected->products = (int64_t)((engine == TW_PHI_EXPMV ? 1.6 : 1.3) * 2 * degree + 8);
+        expected->products = (int64_t)(1.8 * along + 2);
         break;
-    default: /* Krylov on J: as many products as twice the degree, in substeps of at most about 100 */
-        expected->products = (int64_t)(fmin(2.2 * degree + 10, engine == TW_PHI_PHIPM ? 2 * w->n + 2 * degree : 1e18));
-        expected->dimension = (int)fmin(fmin(2 * degree, 60), w->n);
-        expected->substeps = (int64_t)(1 + degree / 40);
+    case TW_PHI_LEJA:
+        expected->products = (int64_t)(along + 12);
+        break;
+    default: /* Krylov: at least the ten dimensions they start with, substeps of at most about 60 */
+        expected->products = (int64_t)fmax(0.9 * along + 1, fmin(10, w->n));
+        expected->dimension = (int)fmin(fmin(fmax(along, 10), 60), w->n);
+        expected->substeps = (int64_t)(1 + along / 60);
+        if (engine == TW_PHI_PHIPM && expected->products > 4 * (int64_t)w->n) expected->products = 4 * (int64_t)w->n;
     }
 }

@@ -15,6 +15,8 @@ typedef struct tw_phi_setting {
     double factor_flops;
     double starts; /* start vectors */
     double outputs;
+    bool bounded; /* a bound of the spectrum was given: chebyshev need not look for one */
+    bool pair;    /* J of a second-order system: its spectrum is imaginary, twice as long for a polynomial */
 } tw_phi_setting;
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs);

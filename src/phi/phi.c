@@ -317,8 +317,9 @@ static tw_status evaluate(const phi_call *call, tw_phi_statistics *statistics, t
         return check_outputs(TW_OK, call->request->node_count, call->request->outputs, size, error);
     }
     status = run_engine(call, &reduced.request, statistics, error);
-    find_cost(statistics, call->first, call->second, 2 * (reduced.request.order + 1),
-              (call->second ? 2 : 1) * reduced.request.node_count);
+    int given = 0;
+    for (int k = 0; k <= reduced.request.order; k++) given += reduced.request.vectors[k] != NULL;
+    find_cost(statistics, call->first, call->second, 2 * given, (call->second ? 2 : 1) * reduced.request.node_count);
     status = check_outputs(status, call->request->node_count, call->request->outputs, size, error);
     return name_engine(status, statistics->engine, error);
 }
