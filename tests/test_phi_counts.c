@@ -267,6 +267,27 @@ static tw_phi_statistics coil_update(coil_case *c, tw_phi_engine engine, double 
     return statistics;
 }
 
+START_TEST(shift_invert_solves_do_not_grow_with_stiffness)
+{
+    const double factors[] = {1, 100, 10000};
+    coil_case c = {0};
+    coil_case_create(&c, factors[_i]);
+    tw_set_threads(1); /* thousands of small products: threads that share a busy machine wait for one another */
+    exact_update(&c);
+    tw_set_threads(0);
+    tw_phi_statistics s = coil_update(&c, TW_PHI_SHIFT_INVERT, 1e-3);
+    double error = relative_difference(c.p.size, c.update, c.exact);
+    printf("coil x%-5g h omega_max = %5.0f, shift-invert: %lld solves of 2 vectors, %lld factorizations, pole %.3e "
+           "(sigma %.3f), error %.1e, estimated %.1e\n",
+           factors[_i], c.h * c.omega_max, (long long)s.solves, (long long)s.factorizations, s.pole, sqrt(s.pole) / c.h,
+           error, s.estimated_error);
+    ck_assert_int_le(s.solves, 2 * 20);
+    ck_assert_double_gt(s.pole, 0);
+    ck_assert_double_le(error, 1e-3);
+    coil_case_free(&c);
+}
+END_TEST
+
 /* A polynomial engine, once it must resolve the whole spectrum, pays about h omega_max / 2 products per vector. */
 START_TEST(lanczos_products_follow_the_phase)
 {
@@ -298,6 +319,7 @@ int main(void)
     suite_add_tcase(suite, chain);
     TCase *coil = tcase_create("coil");
     tcase_set_timeout(coil, 600);
+    tcase_add_loop_test(coil, shift_invert_solves_do_not_grow_with_stiffness, 0, 3);
     tcase_add_loop_test(coil, lanczos_products_follow_the_phase, 0, 2);
     suite_add_tcase(suite, coil);
     return run_suite(suite);
