@@ -107,7 +107,7 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double reach,
         expected->products = (int64_t)w->n;
         break;
     case TW_PHI_LANCZOS:
-        expected->dimension = (int)fmin(fmin(degree, w->n), 1e6);
+        expected->dimension = (int)fmin(fmin(degree + 1, w->n), 1e6);
         expected->products = (int64_t)(w->starts * expected->dimension);
         break;
     case TW_PHI_CHEBYSHEV:
