@@ -2,12 +2,13 @@
 # make test     install what is missing, build, run all tests
 # make build    install what is missing, leave a release build in build/
 # make install  PREFIX=/usr/local, DESTDIR=: headers, both libraries, CMake package, twang.pc
+# make reproduce  the figures of the 2022 paper in docs/figures, their tables on the terminal (a minute)
 # make docs     API reference and guides in build/docs/html
 # make format   clang-format over the tree; make coverage: line coverage of the tests; make clean
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build test run install docs format coverage clean
+.PHONY: build test run reproduce install docs format coverage clean
 build:
 	@tools/install_packages
 	@cmake --preset release >/dev/null
@@ -16,6 +17,8 @@ test: build
 	@ctest --preset release --parallel $(JOBS)
 run: build
 	@tools/run_fput build
+reproduce: build
+	@bench/reproduce build
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 docs:

@@ -7,7 +7,7 @@
 typedef struct whole_run {
     tw_status status;     /* of creation, start or advance */
     double t;             /* reached: the end unless it failed */
-    double seconds;       /* wall time of the advance alone */
+    double seconds;       /* processor time of the advance alone, all threads */
     double energy_change; /* (H(end) - H(0)) / |H(0)|; 0 without an energy */
     double energy_worst;  /* largest |H - H(0)| / |H(0)| after any step; only if it was watched */
     tw_integrator_statistics counts;
