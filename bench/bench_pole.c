@@ -80,6 +80,7 @@ static void print_rows(const tw_second_order *op, const double *v, const double 
     if (update(TW_PHI_LANCZOS, 1e-9, 0, op, v, a, exact, &did)) return;
     for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
         print_row(TW_PHI_LANCZOS, tolerances[t], 0, op, v, a, exact, out);
+        print_row(TW_PHI_CHEBYSHEV, tolerances[t], 0, op, v, a, exact, out);
         for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++)
             print_row(TW_PHI_SHIFT_INVERT, tolerances[t], sigmas[s], op, v, a, exact, out);
     }
@@ -112,9 +113,13 @@ static int measure(double stiffness)
     if (status == TW_OK) {
         tw_second_order op = problem_second_order_assembled(&p, K);
         op.shifted = tw_shifted_cholesky_view(solver);
-        printf("coil of %lld unknowns, k = %g, h omega_max = %.0f\n", (long long)p.size, stiffness,
-               step * problem_frequency_max(&p, 80));
+        double omega = problem_frequency_max(&p, 80);
+        printf("coil of %lld unknowns, k = %g, h omega_max = %.0f\n", (long long)p.size, stiffness, step * omega);
+        op.eigenvalue_max = 1.02 * omega * omega;
         print_rows(&op, v, a, exact, exact + n);
+        printf("  and chebyshev without a bound of the spectrum:\n");
+        op.eigenvalue_max = 0;
+        print_row(TW_PHI_CHEBYSHEV, 1e-4, 0, &op, v, a, exact, exact + n);
     } else {
         printf("%s %s\n", tw_status_name(status), error.text);
     }
