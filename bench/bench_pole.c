@@ -75,7 +75,7 @@ static void print_row(tw_phi_engine engine, double tolerance, double sigma, cons
 
 static void print_rows(const tw_second_order *op, const double *v, const double *a, double *exact, double *out)
 {
-    static const double sigmas[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 0}, tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
+    static const double sigmas[] = {0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 1, 3, 0}, tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
     tw_phi_statistics did = {0};
     if (update(TW_PHI_LANCZOS, 1e-9, 0, op, v, a, exact, &did)) return;
     for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {

@@ -241,44 +241,6 @@ START_TEST(functions_of_the_spectrum_are_checked)
 }
 END_TEST
 
-/* Raw (x, v) is refused where orthogonalisation is incomplete, and allowed where it is complete. */
-START_TEST(incomplete_orthogonalisation_of_raw_pairs_is_refused)
-{
-    static const tw_phi_engine engines[] = {TW_PHI_KIOPS, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_PHIPM};
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        setup s;
-        start(&s, engines[i], true);
-        tw_phi_options options = tw_phi_options_default();
-        options.engine = engines[i];
-        options.inner_product = TW_INNER_EUCLIDEAN;
-        ck_assert_int_eq(tw_phi_workspace_set_options(s.workspace, &options), TW_OK);
-        bool complete = engines[i] == TW_PHI_PHIPM;
-        ck_assert_int_eq(run(&s, true, NULL, NULL), complete ? TW_OK : TW_UNSUPPORTED);
-        if (!complete) check_zero_outputs(&s, true);
-        stop(&s);
-    }
-}
-END_TEST
-
-/* Where K is not positive definite there is no energy to orthogonalise in: the scaled inner product stands in. */
-START_TEST(energy_inner_product_falls_back)
-{
-    for (int indefinite = 0; indefinite < 2; indefinite++) {
-        setup s;
-        start(&s, TW_PHI_KIOPS, true);
-        if (indefinite) s.K.A[0] = -2;
-        tw_phi_options options = tw_phi_options_default();
-        options.engine = TW_PHI_KIOPS;
-        options.inner_product = TW_INNER_ENERGY;
-        ck_assert_int_eq(tw_phi_workspace_set_options(s.workspace, &options), TW_OK);
-        tw_phi_statistics statistics;
-        ck_assert_int_eq(run(&s, true, &statistics, NULL), TW_OK);
-        ck_assert_int_eq(statistics.fell_back, indefinite);
-        stop(&s);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("phi dispatch");
@@ -290,8 +252,6 @@ int main(void)
     tcase_add_test(cases, zero_nodes_among_others);
     tcase_add_test(cases, bad_operators_under_every_engine);
     tcase_add_test(cases, functions_of_the_spectrum_are_checked);
-    tcase_add_test(cases, incomplete_orthogonalisation_of_raw_pairs_is_refused);
-    tcase_add_test(cases, energy_inner_product_falls_back);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
