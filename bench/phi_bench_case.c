@@ -82,7 +82,8 @@ static void fill_advection(phi_bench_case *c, int64_t n)
             if (offset == -n) values[k] += velocity[1] / h;
             if (offset == 0) values[k] = -4 * second - (velocity[0] + velocity[1]) / h;
         }
-        double x = (double)(row % n + 1) * h - 0.3, y = (double)(row / n + 1) * h - 0.3;
+        int64_t i = row % n + 1, j = row / n + 1;
+        double x = (double)i * h - 0.3, y = (double)j * h - 0.3;
         c->vector[row] = exp(-50 * (x * x + y * y));
     }
 }

@@ -155,7 +155,7 @@ tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int coun
         for (int64_t i = 0; i < c->size; i++) add(&list, i, c->size + i, c->time * c->omega);
         add_sparse(c, -c->time / c->omega, c->size, &list);
     }
-    bool good = !list.failed;
+    bool good = !list.failed && list.entries;
     if (good) qsort(list.entries, (size_t)list.count, sizeof *list.entries, compare_entries);
     good =
         good && write_matrix(c, folder, &list) && write_vector(c, folder, "b", 1, c->vector) && write_split(c, folder);

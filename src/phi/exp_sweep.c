@@ -195,14 +195,6 @@ static tw_status run_until_trusted(tw_exp_call *call, const tw_exp_trajectory *t
     }
 }
 
-/* Bytes moved: the products, and about seven passes over vectors beside each, more with sources. */
-static double cost(const tw_exp_call *call)
-{
-    double vector = 8.0 * (double)call->op->space.local_size;
-    double product = call->op->bytes_per_product > 0 ? call->op->bytes_per_product : 2 * vector;
-    return (double)call->statistics->products * (product + vector * (7 + call->input_count));
-}
-
 static tw_status evaluate(tw_exp_call *call)
 {
     tw_status status = find_scale(call);
@@ -251,6 +243,5 @@ tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memo
                         .scale = 1};
     call.substep = (tw_substep){.workspace = workspace, .op = op, .statistics = statistics, .vectors = memory->substep};
     tw_status status = evaluate(&call);
-    statistics->cost = cost(&call);
     return status ? tw_fail_plain(error, status) : TW_OK;
 }

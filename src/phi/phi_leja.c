@@ -66,9 +66,9 @@ static ellipse enclose(const tw_spectrum_bounds *bounds, double time, double low
     double lowest = INFINITY;
     for (int i = 0; i < CENTERS; i++)
         for (int j = 0; j < SHAPES; j++) {
-            /* From flat to upright: the semi-axes in proportion wide/4 : tall ... wide : tall/4 and beyond. */
-            double shape = exp2((j - SHAPES / 2) / 2.0);
-            ellipse e = {low + (high - low) * (i + 2) / (CENTERS + 3), 1e-9 * wide * shape, 1e-9 * tall / shape};
+            double shape = exp2(0.5 * (j - (SHAPES - 1) * 0.5)); /* from upright to flat, 1/8 to 8 */
+            double center = low + (high - low) * (i + 2) / (CENTERS + 3);
+            ellipse e = {center, 1e-9 * wide * shape, 1e-9 * tall / shape}; /* a germ, grown by `include` */
             for (int k = 0; k < bounds->ritz_count; k++)
                 include(&e, time * bounds->ritz_real[k], time * bounds->ritz_imaginary[k]);
             if (with_zero) include(&e, 0, 0);
