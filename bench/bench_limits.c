@@ -18,7 +18,7 @@
 #include "problems/whole_run.h"
 #include "support/reference_state.h"
 
-enum { FREE = 10, UNKNOWNS = 3 * FREE, MAX_STEPS = 200000 };
+enum { FREE = 10, UNKNOWNS = 3 * FREE, MAX_STEPS = 50000 /* of an adaptive run */ };
 static const double duration = 0.4;
 
 typedef struct rope {
@@ -56,7 +56,7 @@ static void rope_row(const rope *r, int exponent, tw_integrator_options options)
     double u[2 * UNKNOWNS] = {0};
     char step[32];
     memcpy(u, r->network->initial, sizeof(double) * UNKNOWNS);
-    options.max_steps = MAX_STEPS;
+    if (options.relative_tolerance > 0) options.max_steps = MAX_STEPS;
     whole_run run = run_whole(&r->table.table, &options, duration, false, u);
     if (run.status == TW_UNSUPPORTED) return; /* has no fixed, or no adaptive steps */
     if (options.relative_tolerance > 0)
@@ -87,7 +87,7 @@ static int ropes(tw_phi_engine engine)
            "|---|---|---|---|---|---|---|---|---|\n");
     for (int exponent = 4; exponent <= 10; exponent += 2) {
         rope r;
-        if (!make_rope(exponent, &r)) return 1;
+        if (!make_rope(exponent, &r)) continue; /* said on stderr */
         for (size_t s = 0; s < sizeof rope_schemes / sizeof *rope_schemes; s++) {
             tw_integrator_options options = tw_integrator_options_default();
             options.scheme = rope_schemes[s];
