@@ -1,6 +1,7 @@
 /* Products with J, and the inner products in which it is orthogonalised. */
 #include <math.h>
 
+#include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "phi/second_order_pair.h"
 
@@ -14,22 +15,59 @@ size_t tw_phi_pair_scratch(int64_t n)
     return 3 * (size_t)n;
 }
 
-/* out = K^ without the mass solve: R^-1 K R^-1 in. `in` may be scratch[0]. */
+enum { MAP_BLOCK = 16384 };
+
+/* One pass over the entries of a pair. NULL weights mean ones. */
+typedef struct pair_job {
+    const double *y_x, *y_v, *weight, *force;
+    double a, b;
+    double *out_x, *out_v;
+} pair_job;
+
+/* out_x = (a y_x + b y_v) / weight. */
+static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const pair_job job = *(const pair_job *)context;
+    if (job.b == 0)
+        for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_x[i];
+    else
+        for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_x[i] + job.b * job.y_v[i];
+    if (job.weight)
+        for (int64_t i = begin; i < end; i++) job.out_x[i] /= job.weight[i];
+}
+
+/* out_v = force / weight + b y_v, out_x = a y_v; out_v may be force. */
+static void scatter_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const pair_job job = *(const pair_job *)context;
+    if (job.weight)
+        for (int64_t i = begin; i < end; i++) job.out_v[i] = job.force[i] / job.weight[i] + job.b * job.y_v[i];
+    else
+        for (int64_t i = begin; i < end; i++) job.out_v[i] = job.force[i] + job.b * job.y_v[i];
+    for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_v[i];
+}
+
+/* out = K in; both without any scaling by R. */
 static tw_status apply_stiffness(tw_phi_pair *pair, const double *in, double *out)
 {
-    const double *x = in;
-    if (pair->root) {
-        tw_vector_divide(pair->n, pair->root, in, pair->scratch[0]);
-        x = pair->scratch[0];
-    }
     const tw_operator *K = &pair->op->stiffness;
-    tw_status status = K->apply(K->context, 1, x, out);
     pair->products++;
-    if (status == TW_OK && pair->root) tw_vector_divide(pair->n, pair->root, out, out);
+    return K->apply(K->context, 1, in, out);
+}
+
+/* out = R^-1 K R^-1 in. */
+static tw_status apply_scaled_stiffness(tw_phi_pair *pair, const double *in, double *out)
+{
+    if (!pair->root) return apply_stiffness(pair, in, out);
+    tw_vector_divide(pair->n, pair->root, in, pair->scratch[0]);
+    tw_status status = apply_stiffness(pair, pair->scratch[0], out);
+    if (status == TW_OK) tw_vector_divide(pair->n, pair->root, out, out);
     return status;
 }
 
-/* force -= R^-1 D R^-1 y_v for the damping that is not Rayleigh's. */
+/* force -= D R^-1 y_v for the damping that is not Rayleigh's; uses scratch[0] and [1]. */
 static tw_status subtract_damping(tw_phi_pair *pair, const double *y_v, double *force)
 {
     const tw_operator *D = pair->op->damping;
@@ -40,53 +78,49 @@ static tw_status subtract_damping(tw_phi_pair *pair, const double *y_v, double *
         v = pair->scratch[0];
     }
     tw_status status = D->apply(D->context, 1, v, pair->scratch[1]);
-    if (status) return status;
-    if (pair->root) tw_vector_divide(pair->n, pair->root, pair->scratch[1], pair->scratch[1]);
-    tw_vector_axpy(pair->n, -1.0, pair->scratch[1], force);
-    return TW_OK;
+    if (status == TW_OK) tw_vector_axpy(pair->n, -1.0, pair->scratch[1], force);
+    return status;
 }
 
-/* out = R M^-1 R force - alpha y_v: the acceleration that a force in these coordinates causes. `out` is not `force`. */
+/* force = -K (x + beta v) - D v, from y, x and v being the plain ones. `force` is not scratch[0] or [1]. */
+static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *force)
+{
+    pair_job job = {.y_x = y, .y_v = y + pair->n, .weight = pair->root, .out_x = pair->scratch[0]};
+    job.a = -1.0 / pair->omega;
+    job.b = -pair->op->rayleigh_stiffness;
+    tw_parallel_for(pair->n, MAP_BLOCK, gather_body, &job);
+    tw_status status = apply_stiffness(pair, pair->scratch[0], force);
+    return status ? status : subtract_damping(pair, y + pair->n, force);
+}
+
+/* out = (omega y_v, R M^-1 force - alpha y_v). */
 static tw_status accelerate(tw_phi_pair *pair, const double *force, const double *y_v, double *out)
 {
     const tw_second_order *op = pair->op;
+    pair_job job = {.y_v = y_v, .force = force, .out_x = out, .out_v = out + pair->n};
+    job.a = pair->omega;
+    job.b = -op->rayleigh_mass;
+    job.weight = pair->root ? pair->root : op->lumped_mass;
     if (op->mass) {
-        tw_status status = op->mass->solve(op->mass->context, 1, force, out);
+        tw_status status = op->mass->solve(op->mass->context, 1, force, job.out_v);
         if (status) return status;
-    } else if (op->lumped_mass && !pair->root) {
-        tw_vector_divide(pair->n, op->lumped_mass, force, out);
-    } else {
-        tw_vector_copy(pair->n, force, out);
+        job.force = job.out_v;
     }
-    if (op->rayleigh_mass != 0) tw_vector_axpy(pair->n, -op->rayleigh_mass, y_v, out);
+    tw_parallel_for(pair->n, MAP_BLOCK, scatter_body, &job);
     return TW_OK;
-}
-
-/* force = -R^-1 [K (x + beta v) + D v], from y. */
-static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *force)
-{
-    int64_t n = pair->n;
-    double *x = pair->scratch[0];
-    tw_vector_copy(n, y, x);
-    tw_vector_axpby(n, -pair->op->rayleigh_stiffness, y + n, -1.0 / pair->omega, x);
-    tw_status status = apply_stiffness(pair, x, force);
-    return status ? status : subtract_damping(pair, y + n, force);
 }
 
 static tw_status apply_columns(void *context, int count, const double *in, double *out)
 {
     tw_phi_pair *pair = context;
-    int64_t n = pair->n;
-    for (int j = 0; j < count; j++) {
-        const double *y = in + 2 * n * j;
-        double *result = out + 2 * n * j;
-        tw_status status = restoring_force(pair, y, pair->scratch[2]);
-        if (status == TW_OK) status = accelerate(pair, pair->scratch[2], y + n, result + n);
-        if (status) return status;
-        tw_vector_copy(n, y + n, result);
-        if (pair->omega != 1) tw_vector_scale(n, pair->omega, result);
+    int64_t size = 2 * pair->n;
+    tw_status status = TW_OK;
+    for (int j = 0; j < count && status == TW_OK; j++) {
+        const double *y = in + size * j;
+        status = restoring_force(pair, y, pair->scratch[2]);
+        if (status == TW_OK) status = accelerate(pair, pair->scratch[2], y + pair->n, out + size * j);
     }
-    return TW_OK;
+    return status;
 }
 
 /* out = M^ in: the mass of these coordinates. */
@@ -112,13 +146,12 @@ static tw_status mass_apply(void *context, const double *u, const double *dual, 
     tw_phi_pair *pair = context;
     int64_t n = pair->n;
     tw_status status = restoring_force(pair, u, dual_out + n);
-    if (status == TW_OK) status = accelerate(pair, dual_out + n, u + n, out + n);
+    if (status == TW_OK) status = accelerate(pair, dual_out + n, u + n, out);
     if (status) return status;
-    tw_vector_axpy(n, -pair->op->rayleigh_mass, dual + n, dual_out + n);
-    tw_vector_copy(n, u + n, out);
-    tw_vector_scale(n, pair->omega, out);
-    tw_vector_copy(n, dual + n, dual_out);
-    tw_vector_scale(n, pair->omega, dual_out);
+    pair_job job = {.y_v = dual + n, .force = dual_out + n, .out_x = dual_out, .out_v = dual_out + n};
+    job.a = pair->omega;
+    job.b = -pair->op->rayleigh_mass;
+    tw_parallel_for(n, MAP_BLOCK, scatter_body, &job);
     return TW_OK;
 }
 
@@ -139,28 +172,36 @@ static tw_status mass_square(void *context, const double *u, const double *dual,
 static tw_status energy_dual(void *context, const double *u, double *dual)
 {
     tw_phi_pair *pair = context;
-    tw_status status = apply_stiffness(pair, u, dual);
+    tw_status status = apply_scaled_stiffness(pair, u, dual);
     tw_vector_scale(pair->n, 1.0 / (pair->omega * pair->omega), dual);
     return status ? status : apply_mass(pair, u + pair->n, dual + pair->n);
 }
 
-/* K^ u_x = omega^2 dual_x is known; the one product is q = K^ u_v, the dual of the new x-part being q/omega. */
+/* K^ u_x = omega^2 dual_x is known; the one product is q = K^ u_v, the dual of the new x-part being q/omega. The force
+ * -omega dual_x - beta q - D^ u_v has R divided out already: it needs the mass only where that is consistent. */
 static tw_status energy_apply(void *context, const double *u, const double *dual, double *out, double *dual_out)
 {
     tw_phi_pair *pair = context;
     int64_t n = pair->n;
-    double *force = dual_out + n;
-    tw_status status = apply_stiffness(pair, u + n, dual_out);
+    double *force = pair->scratch[2], *solved = pair->scratch[1];
+    tw_status status = apply_scaled_stiffness(pair, u + n, dual_out);
     if (status) return status;
-    tw_vector_copy(n, dual, force);
-    tw_vector_axpby(n, -pair->op->rayleigh_stiffness, dual_out, -pair->omega, force);
+    tw_vector_fill(n, 0.0, force);
     status = subtract_damping(pair, u + n, force);
-    if (status == TW_OK) status = accelerate(pair, force, u + n, out + n);
     if (status) return status;
-    tw_vector_axpy(n, -pair->op->rayleigh_mass, dual + n, force);
+    if (pair->op->damping && pair->root) tw_vector_divide(n, pair->root, force, force);
+    tw_vector_axpy(n, -pair->omega, dual, force);
+    tw_vector_axpy(n, -pair->op->rayleigh_stiffness, dual_out, force);
+    const tw_mass_operator *mass = pair->op->mass;
+    if (mass) status = mass->solve(mass->context, 1, force, solved);
+    if (status) return status;
+    pair_job job = {.y_v = u + n, .force = mass ? solved : force, .out_x = out, .out_v = out + n};
+    job.a = pair->omega;
+    job.b = -pair->op->rayleigh_mass;
+    tw_parallel_for(n, MAP_BLOCK, scatter_body, &job);
     tw_vector_scale(n, 1.0 / pair->omega, dual_out);
-    tw_vector_copy(n, u + n, out);
-    tw_vector_scale(n, pair->omega, out);
+    tw_vector_copy(n, mass ? force : out + n, dual_out + n);
+    if (mass) tw_vector_axpy(n, -pair->op->rayleigh_mass, dual + n, dual_out + n);
     return TW_OK;
 }
 
