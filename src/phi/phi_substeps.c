@@ -263,7 +263,8 @@ static tw_status estimate_substep(stepper *s, double tau, double *out, estimate 
     *omega = error_ratio(s, e, tau, scale);
     s->candidate_is_ready = false;
     for (int b = 0; b < 2; b++) hopeful[b] = fmax(scale[b], most);
-    if (*omega <= s->method->accept && !cancels_too_much(s, e, tau, scale)) return TW_OK;
+    bool unknown = s->workspace->frame && (scale[0] == 0 || scale[1] == 0); /* a part that only now comes to be */
+    if (*omega <= s->method->accept && !unknown && !cancels_too_much(s, e, tau, scale)) return TW_OK;
     if (error_ratio(s, e, tau, hopeful) > s->method->accept || cancels_too_much(s, e, tau, hopeful)) return TW_OK;
     form_solution(s, tau, out);
     status = norms_of(s, out, norms);
