@@ -74,19 +74,23 @@ static void march_step(const tw_newton *newton, double lowest, double delta, int
                        double *next)
 {
     int m = newton->degree;
+    const double *shift = newton->shift, *divisor = newton->divisor, *pair = newton->pair;
     memcpy(term, c, (size_t)(m + 1) * sizeof *term);
     for (int k = 1; k <= terms; k++) {
-        for (int j = 0; j <= m; j++) {
-            double value = (newton->shift[j] - lowest) * term[j];
-            if (j > 0) value += newton->divisor[j - 1] * term[j - 1];
-            if (j < m) value -= newton->pair[j + 1] * term[j + 1];
-            next[j] = value * delta / k;
-        }
-        memcpy(term, next, (size_t)(m + 1) * sizeof *term);
-        for (int j = 0; j <= m; j++) c[j] += term[j];
+        double part = delta / k;
+        next[0] = part * ((shift[0] - lowest) * term[0] - pair[1] * term[1]);
+        for (int j = 1; j < m; j++)
+            next[j] = part * ((shift[j] - lowest) * term[j] + divisor[j - 1] * term[j - 1] - pair[j + 1] * term[j + 1]);
+        next[m] = part * ((shift[m] - lowest) * term[m] + divisor[m - 1] * term[m - 1]);
+        for (int j = 0; j <= m; j++) c[j] += next[j];
+        double *swap = term;
+        term = next;
+        next = swap;
     }
-    double factor = exp(lowest * delta);
-    for (int j = 0; j <= m; j++) c[j] *= factor;
+    /* The same factor in every step: its rounding would add up. */
+    long double exact = expl((long double)lowest * delta);
+    double factor = (double)exact, rest = (double)(exact - factor);
+    for (int j = 0; j <= m; j++) c[j] = c[j] * factor + c[j] * rest;
 }
 
 /* Thick ellipse: the points crowd (a disc has them all in one place) and divided differences would cancel. The
@@ -97,8 +101,8 @@ static void march(const tw_leja_segment *segment, tw_newton *newton, int o, doub
     int m = newton->degree;
     double *c = newton->coefficient[o], g = newton->fraction[o];
     double size = segment->capacity + 2 * segment->half_length, lowest = segment->vertical ? 0 : -segment->half_length;
-    int steps = (int)ceil(g * size / (segment->vertical ? 1 : 4)) + 1;
-    int terms = 30 + 3 * m / steps;
+    int steps = (int)ceil(g * size / (segment->vertical ? 2 : 6)) + 1;
+    int terms = (segment->vertical ? 32 : 45) + 3 * m / steps;
     memset(c, 0, (size_t)(m + 1) * sizeof *c);
     c[0] = 1;
     for (int i = 0; i < steps; i++) march_step(newton, lowest, g / steps, terms, c, scratch, scratch + m + 1);

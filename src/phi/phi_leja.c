@@ -23,6 +23,8 @@ static const double SMALLEST_CAPACITY = 0.3;
 /* How far 0 lies inside a real segment, in units of X, when there are sources. */
 static const double ZERO_DEPTH = 2;
 
+/* Share of the margin by which an ellipse is widened along its minor axis. */
+static const double MINOR_MARGIN = 0.25;
 /* Exponent of a hump that is never worth a shorter substep. */
 static const double SMALLEST_HUMP = 1;
 
@@ -99,8 +101,9 @@ static void begin(tw_exp_call *call)
     if (bounds->ritz_count == 0 || thickness <= 0.1 * BEARABLE_THICKNESS) return;
     ellipse e = enclose(bounds, time, low, high, sources);
     call->fit.center = e.center;
-    call->fit.horizontal = e.horizontal + margin;
-    call->fit.vertical = e.vertical + margin;
+    /* Ritz values lag behind at the tips of the spectrum, hardly across it. */
+    call->fit.horizontal = e.horizontal + (e.horizontal > e.vertical ? margin : MINOR_MARGIN * margin);
+    call->fit.vertical = e.vertical + (e.horizontal > e.vertical ? MINOR_MARGIN * margin : margin);
 }
 
 /* Smallest m with (e capacity / m)^m below the tolerance: c_m ~ capacity^m / m!. */
