@@ -441,7 +441,9 @@ static double first_substep(const stepper *s)
     double middle = ceil(s->control.max_dimension / 2.0), size = hypot(s->sweep->scales[0][0], s->sweep->scales[0][1]);
     double start = hypot(s->size[0], s->size[1]);
     if (!(start > 0)) return first;
-    double logarithm = lgamma(middle + 2) + log(s->sweep->tolerance * size / (4 * start * norm));
+    double terms = middle + 1,
+           factorial = terms * (log(terms) - 1) + 0.5 * log(6.283185307179586 * terms); /* its log */
+    double logarithm = factorial + log(s->sweep->tolerance * size / (4 * start * norm));
     return fmin(first, 10 / norm * exp(logarithm / middle));
 }
 
