@@ -24,7 +24,8 @@ static const struct {
     tw_phi_engine engine;
     int trials;
     double tau_high, successes;
-} spectral_engines[] = {{TW_PHI_LANCZOS, 1000, 1e5, 0.8}, {TW_PHI_SHIFT_INVERT, 600, 1e5, 0.8}};
+} spectral_engines[] = {
+    {TW_PHI_LANCZOS, 1000, 1e5, 0.8}, {TW_PHI_SHIFT_INVERT, 600, 1e5, 0.8}, {TW_PHI_CHEBYSHEV, 1000, 1e3, 0.9}};
 
 static tw_phi_workspace *workspace_of(int64_t n, tw_phi_engine engine, double tolerance)
 {
@@ -335,6 +336,39 @@ START_TEST(any_number_of_threads_gives_the_same_bits)
 }
 END_TEST
 
+START_TEST(chebyshev_survives_a_wrong_bound)
+{
+    enum { N = 300 };
+    const double given[] = {0.2, 0.9, 1.3}; /* of the true largest eigenvalue */
+    const test_spectrum spectra[] = {TEST_SPECTRUM_CHAIN, TEST_SPECTRUM_INDEFINITE};
+    for (int k = 0; k < 6; k++) {
+        test_random random = {17};
+        test_spectral *s = test_spectral_create(N, spectra[k % 2], TEST_MASS_LUMPED, 1, &random);
+        double *b = random_vectors(N, 3, 15), *out = b + N, *exact = b + 2 * N;
+        const double *start = b;
+        scalar f = {30, 1, false};
+        tw_spectral_function function = {scalar_value, &f};
+        tw_spectral_request request = {.start_count = 1,
+                                       .starts = &start,
+                                       .output_count = 1,
+                                       .outputs = &out,
+                                       .functions = &function,
+                                       .time = f.t};
+        tw_phi_statistics statistics;
+        s->op.eigenvalue_max = given[k / 2];
+        tw_phi_workspace *workspace = workspace_of(N, TW_PHI_CHEBYSHEV, 1e-9);
+        ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+        exact_sum(s, 1, &f, &start, exact);
+        ck_assert_double_le(distance(N, out, exact), 1e-8);
+        ck_assert_int_eq(statistics.products, s->products);
+        ck_assert_int_eq(tw_spectral_reuse(workspace, &request, NULL, NULL), TW_UNSUPPORTED);
+        tw_phi_workspace_free(workspace);
+        test_spectral_free(s);
+        free(b);
+    }
+}
+END_TEST
+
 /* ---- shift-invert on the coil ---- */
 
 typedef struct coil {
@@ -409,7 +443,7 @@ static tw_status coil_update(coil *c, tw_phi_engine engine, double h, double tol
 
 /* A hundredth of a second: h omega_max is 33 at the coil's own stiffness, 3,329 at ten thousand times that; short
  * enough for lanczos to be the oracle in the first two. The full reach is in test_spectral_coil.c. */
-START_TEST(shift_invert_agrees_with_lanczos_on_a_short_coil)
+START_TEST(engines_agree_on_a_short_coil)
 {
     const double factors[] = {1, 100};
     coil_parameters parameters = coil_default();
@@ -422,6 +456,10 @@ START_TEST(shift_invert_agrees_with_lanczos_on_a_short_coil)
     coil_linearise(&c);
     tw_phi_statistics s;
     ck_assert_int_eq(coil_update(&c, TW_PHI_LANCZOS, 0.02, 1e-9, c.exact, &s), TW_OK);
+    int64_t products = s.products;
+    ck_assert_int_eq(coil_update(&c, TW_PHI_CHEBYSHEV, 0.02, 1e-9, c.out, &s), TW_OK);
+    ck_assert_double_le(distance(c.p.size, c.out, c.exact), 1e-8);
+    ck_assert_double_le((double)s.products, 1.25 * (double)products);
     const double tolerances[] = {1e-2, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         ck_assert_int_eq(coil_update(&c, TW_PHI_SHIFT_INVERT, 0.02, tolerances[k], c.out, &s), TW_OK);
@@ -651,7 +689,8 @@ int main(void)
     tcase_add_test(cases, a_small_pool_costs_a_second_pass_and_no_accuracy);
     tcase_add_test(cases, zero_vectors_cost_nothing);
     tcase_add_test(cases, what_does_not_apply_or_overflows_is_said);
-    tcase_add_loop_test(cases, shift_invert_agrees_with_lanczos_on_a_short_coil, 0, 2);
+    tcase_add_test(cases, chebyshev_survives_a_wrong_bound);
+    tcase_add_loop_test(cases, engines_agree_on_a_short_coil, 0, 2);
     tcase_add_test(cases, a_buckled_state_shrinks_gamma);
     tcase_add_test(cases, what_cannot_be_factorised_is_reported);
     tcase_add_test(cases, smoothed_starts_give_the_same_result);

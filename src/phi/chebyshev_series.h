@@ -1,16 +1,24 @@
-/* Chebyshev series of scalar functions on an interval: f(lambda) = sum_k c_k T_k((2 lambda - low - high) / (high -
- * low)). */
+/* Chebyshev coefficients of scalar functions on an interval. */
 #ifndef TW_PHI_CHEBYSHEV_SERIES_H
 #define TW_PHI_CHEBYSHEV_SERIES_H
 
+#include <stddef.h>
 #include <twang/phi.h>
 
-/* Coefficients from `nodes` (a power of two) samples at the Chebyshev points; scratch: 5 nodes doubles. TW_NOT_FINITE
- * where f overflows. coefficients: `nodes` doubles. */
-tw_status tw_chebyshev_coefficients(const tw_spectral_function *f, double low, double high, int nodes, double *scratch,
-                                    double *coefficients);
+/* f(lambda) ~ sum_{k < count} c_k T_k(x), x = (lambda - middle)/half. */
+typedef struct tw_chebyshev_interval {
+    double middle, half;
+} tw_chebyshev_interval;
 
-/* sum_{k > degree} |c_k|: what cutting the series there can cost at most. */
-double tw_chebyshev_tail(const double *coefficients, int nodes, int degree);
+/* Doubles of scratch for series of `count` (a power of two) terms. */
+size_t tw_chebyshev_scratch(int count);
+
+/* c[0..count-1] by the discrete cosine transform of `count` (a power of two) samples: O(count log count).
+ * TW_NOT_FINITE if f is not finite somewhere. */
+tw_status tw_chebyshev_coefficients(const tw_spectral_function *f, const tw_chebyshev_interval *interval, int count,
+                                    double *scratch, double *c);
+
+/* tail[k] = sum of |c_l| over l > k, in place of c's copy: what a series cut after T_k lacks at most. */
+void tw_chebyshev_tails(int count, const double *c, double *tail);
 
 #endif

@@ -129,7 +129,7 @@ static tw_status enlarge_gamma(tw_spectral_memory *memory, const tw_second_order
     tw_spectral_interval interval = {0, op->eigenvalue_max};
     tw_status status = TW_OK;
     if (!(op->eigenvalue_max > 0))
-        status = tw_spectral_find_interval(memory, op, BOUND_STEPS, &interval, &statistics->products);
+        status = tw_spectral_find_interval(memory, op, BOUND_STEPS, NULL, &interval, &statistics->products);
     double stiffest = fmax(fabs(interval.low), fabs(interval.high));
     if (status || !(*gamma * stiffest < soft) || !(stiffest > DBL_MIN)) return status;
     *gamma = 0.5 / stiffest;

@@ -21,23 +21,23 @@ static void random_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
-/* Ends of T's spectrum with their residuals beta_m |e_m^T s|. */
+/* Ends of T's spectrum with their residuals beta_m |e_m^T s|. No negative Ritz value: no negative eigenvalue. */
 static tw_status read_interval(const tw_chain *chain, tw_chain_scratch *scratch, tw_spectral_interval *interval)
 {
     tw_status status = tw_chain_decompose(chain, chain->dimension, scratch);
     if (status) return status;
     const tw_ritz *first = &scratch->ritz[0], *last = &scratch->ritz[chain->dimension - 1];
     double beta = chain->beta[chain->dimension - 1];
-    interval->low = first->theta - beta * fabs(first->last);
+    interval->low = first->theta < 0 ? first->theta - beta * fabs(first->last) : 0;
     interval->high = last->theta + beta * fabs(last->last);
     return TW_OK;
 }
 
 tw_status tw_spectral_find_interval(tw_spectral_memory *memory, const tw_second_order *op, int steps,
-                                    tw_spectral_interval *interval, int64_t *products)
+                                    const double *start, tw_spectral_interval *interval, int64_t *products)
 {
-    double *start = memory->parts;
-    tw_parallel_for(memory->size, FILL_BLOCK, random_body, start);
+    if (!start) tw_parallel_for(memory->size, FILL_BLOCK, random_body, memory->bound_start);
+    if (!start) start = memory->bound_start;
     tw_sweep sweep;
     tw_status status = tw_sweep_begin(&sweep, op, memory, TW_SPECTRAL_OWN_SLOT, 1, (const double *const[]){start});
     const tw_chain *chain = &memory->slot[TW_SPECTRAL_OWN_SLOT].chain[0];

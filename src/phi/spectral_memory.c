@@ -75,7 +75,8 @@ tw_status tw_spectral_reserve(tw_phi_workspace *workspace, tw_error *error)
     memory->product = tw_allocate(TW_MAX_BLOCK, n * sizeof(double));
     memory->momentum = tw_allocate(ROLLING * TW_MAX_BLOCK, n * sizeof(double));
     memory->rolling = tw_allocate(ROLLING * TW_MAX_BLOCK, n * sizeof(double));
-    memory->parts = tw_allocate(TW_SPECTRAL_MAX_OUTPUTS, n * sizeof(double));
+    memory->parts = tw_allocate(TW_SPECTRAL_MAX_OUTPUTS + 1, n * sizeof(double));
+    if (memory->parts) memory->bound_start = memory->parts + TW_SPECTRAL_MAX_OUTPUTS * n;
     memory->numbers = TW_NEW_ARRAY(numbers_needed(memory->capacity, limits->slots), double);
     memory->pointers = TW_NEW_ARRAY((slots + 1) * TW_MAX_BLOCK * (capacity + 1), double *);
     memory->coefficients = TW_NEW_ARRAY(TW_SPECTRAL_MAX_OUTPUTS * TW_MAX_BLOCK * capacity, double);

@@ -30,6 +30,7 @@ typedef struct tw_spectral_memory {
     double *product;      /* TW_MAX_BLOCK vectors: K q */
     double *momentum;     /* 3 TW_MAX_BLOCK vectors: M q of the last three steps, consistent mass only */
     double *rolling;      /* 3 TW_MAX_BLOCK vectors: the recurrence once the pool is full */
+    double *bound_start;  /* 1 vector: start of tw_spectral_find_interval */
     double *parts;        /* TW_SPECTRAL_MAX_OUTPUTS vectors: sums over blocks of start vectors */
     double *numbers;      /* all small arrays */
     double **pointers;    /* chain vectors */
