@@ -426,7 +426,7 @@ tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outp
         last = slot->chain[j].dimension > last ? slot->chain[j].dimension : last;
     tw_status status = restart(sweep, slot->metric.consistent ? 0 : kept - 1);
     while (status == TW_OK && sweep->dimension + 1 < last) {
-        bool keep[TW_MAX_BLOCK];
+        bool keep[TW_MAX_BLOCK] = {false};
         for (int j = 0; j < slot->start_count; j++) keep[j] = sweep->dimension < slot->chain[j].dimension;
         tw_sweep_retire(sweep, keep);
         status = repeat_step(sweep);
