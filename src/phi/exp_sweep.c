@@ -11,18 +11,27 @@ enum { MAX_ATTEMPTS = 4 };
 /* A hump this much larger than the solution can be lowered by shorter substeps. */
 static const double AVOIDABLE_HUMP = 30;
 
-tw_status tw_exp_memory_create(const tw_phi_workspace *workspace, bool leja, tw_exp_memory **out, tw_error *error)
+static void free_memory(tw_exp_memory *memory)
+{
+    if (!memory) return;
+    tw_release(memory->vectors);
+    tw_release(memory->leja);
+    tw_release(memory->scratch);
+    tw_release(memory);
+}
+
+static tw_exp_memory *create_memory(const tw_phi_workspace *workspace)
 {
     enum { INPUTS = TW_PHI_MAX_ORDER + 1, BASIS = TW_SPECTRUM_STEPS + 1, COLUMNS = INPUTS + BASIS + 10 };
     size_t n = (size_t)workspace->vector_size;
     tw_exp_memory *memory = TW_NEW(tw_exp_memory);
-    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!memory) return NULL;
     memory->vectors = n < SIZE_MAX / COLUMNS ? TW_NEW_ARRAY(COLUMNS * n, double) : NULL;
     memory->leja = TW_NEW_ARRAY(TW_NEWTON_MAX_DEGREE + 1, double);
     memory->scratch = TW_NEW_ARRAY(3 * (TW_NEWTON_MAX_DEGREE + 2), double);
     if (!memory->vectors || !memory->leja || !memory->scratch) {
-        tw_exp_memory_free(memory);
-        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+        free_memory(memory);
+        return NULL;
     }
     double *next = memory->vectors;
     memory->inputs = next;
@@ -32,18 +41,25 @@ tw_status tw_exp_memory_create(const tw_phi_workspace *workspace, bool leja, tw_
     memory->substep.state = next;
     memory->substep.sum = next + 2 * n;
     for (int i = 0; i < 3; i++) memory->substep.term[i] = next + (size_t)(4 + 2 * i) * n;
-    if (leja) tw_leja_points(TW_NEWTON_MAX_DEGREE + 1, memory->leja);
-    *out = memory;
-    return TW_OK;
+    return memory;
 }
 
-void tw_exp_memory_free(tw_exp_memory *memory)
+tw_status tw_exp_reserve(tw_phi_workspace *workspace, tw_phi_engine engine, tw_error *error)
 {
-    if (!memory) return;
-    tw_release(memory->vectors);
-    tw_release(memory->leja);
-    tw_release(memory->scratch);
-    tw_release(memory);
+    tw_exp_memory *memory = workspace->memory[engine == TW_PHI_LEJA ? TW_PHI_EXPMV : TW_PHI_LEJA];
+    if (!memory) memory = create_memory(workspace);
+    workspace->memory[engine] = memory;
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (engine == TW_PHI_LEJA) tw_leja_points(TW_NEWTON_MAX_DEGREE + 1, memory->leja);
+    return tw_phi_pair_reserve(workspace, error);
+}
+
+void tw_exp_release(tw_phi_workspace *workspace)
+{
+    tw_exp_memory *memory = workspace->memory[TW_PHI_EXPMV];
+    free_memory(memory ? memory : workspace->memory[TW_PHI_LEJA]);
+    workspace->memory[TW_PHI_EXPMV] = workspace->memory[TW_PHI_LEJA] = NULL;
+    tw_phi_pair_release(workspace);
 }
 
 /* A power of two near the largest |v_k|: squares of 1e150 must not overflow. 0 if all are zero. */

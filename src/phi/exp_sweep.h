@@ -49,7 +49,7 @@ typedef struct tw_exp_method {
     void (*reject)(tw_exp_call *call, double length);
 } tw_exp_method;
 
-/* An engine's memory: everything is reserved here. */
+/* Memory of these engines: everything is reserved here. */
 typedef struct tw_exp_memory {
     double *vectors; /* one block, cut up below */
     double *inputs;  /* scaled copies of the v_k that are not zero */
@@ -90,9 +90,9 @@ struct tw_exp_call {
     bool amplification_known[2]; /* for positive and negative times */
 };
 
-/* Allocates *memory for vectors of the workspace; with Leja points if asked. */
-tw_status tw_exp_memory_create(const tw_phi_workspace *workspace, bool leja, tw_exp_memory **out, tw_error *error);
-void tw_exp_memory_free(tw_exp_memory *memory);
+/* reserve and release of an engine of this frame. expmv and leja share their memory: one call at a time. */
+tw_status tw_exp_reserve(tw_phi_workspace *workspace, tw_phi_engine engine, tw_error *error);
+void tw_exp_release(tw_phi_workspace *workspace);
 
 /* first_order of an engine of this frame. */
 tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memory, tw_phi_workspace *workspace,

@@ -4,7 +4,6 @@
  * substep the series stops as soon as its remainder is small. */
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "phi/exp_sweep.h"
 
@@ -134,17 +133,7 @@ static const tw_exp_method taylor = {.begin = begin, .length = length, .build = 
 
 static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
 {
-    tw_exp_memory *memory = NULL;
-    tw_status status = tw_exp_memory_create(workspace, false, &memory, error);
-    workspace->memory[TW_PHI_EXPMV] = memory;
-    return status ? status : tw_phi_pair_reserve(workspace, error);
-}
-
-static void release(tw_phi_workspace *workspace)
-{
-    tw_exp_memory_free(workspace->memory[TW_PHI_EXPMV]);
-    workspace->memory[TW_PHI_EXPMV] = NULL;
-    tw_phi_pair_release(workspace);
+    return tw_exp_reserve(workspace, TW_PHI_EXPMV, error);
 }
 
 static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
@@ -160,4 +149,4 @@ static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order
 }
 
 const tw_phi_engine_table tw_phi_expmv = {
-    .reserve = reserve, .release = release, .first_order = first_order, .second_order = second_order};
+    .reserve = reserve, .release = tw_exp_release, .first_order = first_order, .second_order = second_order};

@@ -7,7 +7,6 @@
  * cheap: about R products for a segment of half-length R on the imaginary axis, sqrt(R) on the real one. */
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "phi/exp_sweep.h"
 
@@ -210,17 +209,7 @@ static const tw_exp_method leja = {.begin = begin, .length = length, .build = bu
 
 static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
 {
-    tw_exp_memory *memory = NULL;
-    tw_status status = tw_exp_memory_create(workspace, true, &memory, error);
-    workspace->memory[TW_PHI_LEJA] = memory;
-    return status ? status : tw_phi_pair_reserve(workspace, error);
-}
-
-static void release(tw_phi_workspace *workspace)
-{
-    tw_exp_memory_free(workspace->memory[TW_PHI_LEJA]);
-    workspace->memory[TW_PHI_LEJA] = NULL;
-    tw_phi_pair_release(workspace);
+    return tw_exp_reserve(workspace, TW_PHI_LEJA, error);
 }
 
 static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
@@ -236,4 +225,4 @@ static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order
 }
 
 const tw_phi_engine_table tw_phi_leja = {
-    .reserve = reserve, .release = release, .first_order = first_order, .second_order = second_order};
+    .reserve = reserve, .release = tw_exp_release, .first_order = first_order, .second_order = second_order};
