@@ -10,6 +10,8 @@
 /* Share of the tolerance that truncation may use on the way: convergence is so fast that a tenth costs a few terms,
  * and it leaves room for amplification. */
 static const double TRUNCATION_SHARE = 0.1;
+/* A solution of this size whose terms diverge is about to overflow: shorter substeps will not help. */
+static const double NEAR_OVERFLOW = 1e250;
 enum { MAX_REJECTIONS = 60 };
 
 typedef struct progress {
@@ -317,9 +319,10 @@ tw_status tw_exp_trajectory_run(tw_exp_call *call)
             continue;
         }
         call->statistics->rejected++;
+        if (call->substep.diverged && hypot(p.norm[0], p.norm[1]) > NEAR_OVERFLOW) status = TW_NOT_FINITE;
         call->method->reject(call, p.length);
         call->built_length = 0;
-        if (++rejections > MAX_REJECTIONS) status = TW_NOT_CONVERGED;
+        if (++rejections > MAX_REJECTIONS && !status) status = TW_NOT_CONVERGED;
     }
     if (p.probe && !status) call->amplification_known[sign_index(call->trajectory->time)] = true;
     return status;
