@@ -250,8 +250,8 @@ START_TEST(every_key_refuses_what_it_is_not)
 {
     static const char *const kinds[] = {"rope", "fput", "stiff-line"};
     static const char *const texts[] = {
-        "name: x\nduration: 1\nintegrator: {step: 0.5}\nbodies:\n  - kind: rope\npins:\n  - from: 0\n"
-        "tests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\n",
+        ("name: x\nduration: 1\nintegrator: {step: 0.5}\nbodies:\n  - kind: rope\npins:\n  - from: 0\n"
+         "tests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\n"),
         "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: fput}\n",
         "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: stiff-line}\n"};
     int count = 0;
