@@ -1,0 +1,205 @@
+/* expmid2: exact and reversible on linear problems, never failing on the rope, accurate on the coil. */
+/* labels: slow */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "problems/coil_state.h"
+#include "problems/integrable.h"
+#include "problems/spring_network.h"
+#include "support/run_suite.h"
+
+/* Two modes: omega = 1 is resolved at h = 0.5 (z = 0.25, chi = 1 to rounding), omega = 1e4 is not. */
+static tw_status two_modes(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context, (void)t, (void)v;
+    a[0] = -x[0];
+    a[1] = -1e8 * x[1];
+    return TW_OK;
+}
+
+static tw_status two_modes_assemble(void *context, tw_sparse *matrix)
+{
+    (void)context;
+    double *values = tw_sparse_values(matrix);
+    values[0] = 1;
+    values[1] = 1e8;
+    return TW_OK;
+}
+
+static tw_sparse *diagonal_matrix(void)
+{
+    tw_sparse *matrix = NULL;
+    int64_t start[3] = {0, 1, 2}, column[2] = {0, 1};
+    ck_assert_int_eq(tw_sparse_create(1, 2, start, column, TW_STORE_FULL, &matrix, NULL), TW_OK);
+    return matrix;
+}
+
+static void run_two_modes(tw_sparse *matrix, const double *start, double t_end, double *u)
+{
+    tw_second_order_problem table = tw_second_order_problem_default();
+    table.space.local_size = 2;
+    table.acceleration = two_modes;
+    table.assemble = two_modes_assemble;
+    table.stiffness_matrix = matrix;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = 0.5;
+    options.phi.tolerance = 1e-13;
+    options.newton_tolerance = 1e-14;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(tw_integrator_create_second_order(&table, &options, &integrator, &error) == TW_OK, "%s", error.text);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+    ck_assert_msg(tw_integrator_advance(integrator, t_end, &error) == TW_OK, "%s", error.text);
+    tw_integrator_state(integrator, NULL, u);
+    ck_assert_double_le(tw_integrator_statistics_now(integrator).asymmetry, 1e-9);
+    tw_integrator_free(integrator);
+}
+
+START_TEST(resolved_modes_are_exact_and_the_path_is_reversible)
+{
+    tw_sparse *matrix = diagonal_matrix();
+    double start[4] = {1, 1e-6, 0.3, 2e-3}, u[4], back[4];
+    run_two_modes(matrix, start, 20, u);
+    ck_assert_double_eq_tol(u[0], cos(20.0) + 0.3 * sin(20.0), 2e-4); /* 1 - chi(0.25) = 1.5e-5 per step */
+    ck_assert_double_eq_tol(u[2], 0.3 * cos(20.0) - sin(20.0), 2e-4);
+    /* the unresolved mode keeps displacement and speed: 40 reversals */
+    ck_assert_double_eq_tol(u[1], 1e-6, 1e-12);
+    ck_assert_double_eq_tol(u[3], 2e-3, 1e-10);
+    double reversed[4] = {u[0], u[1], -u[2], -u[3]};
+    run_two_modes(matrix, reversed, 20, back);
+    ck_assert_double_eq_tol(back[0], start[0], 1e-10);
+    ck_assert_double_eq_tol(back[1], start[1], 1e-12);
+    ck_assert_double_eq_tol(-back[2], start[2], 1e-10);
+    ck_assert_double_eq_tol(-back[3], start[3], 1e-10);
+    tw_sparse_free(matrix);
+}
+END_TEST
+
+static tw_status run_rope(const spring_network *network, const integrable *p, double T, double h, tw_error *error)
+{
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = h;
+    options.phi.tolerance = 1e-10;
+    tw_integrator *integrator = NULL;
+    double u[60] = {0};
+    memcpy(u, network->initial, sizeof(double) * 30);
+    ck_assert_int_eq(tw_integrator_create_second_order(&p->table, &options, &integrator, error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, error), TW_OK);
+    tw_status status = tw_integrator_advance(integrator, T, error);
+    tw_integrator_state(integrator, NULL, u);
+    tw_integrator_free(integrator);
+    for (int i = 0; i < 30; i++) ck_assert_msg(fabs(u[i]) < 1.3, "a rope of length 1 reaches %g", u[i]);
+    return status;
+}
+
+START_TEST(the_rope_never_fails)
+{
+    static const double stiffness[] = {1e4, 1e6, 1e8, 1e10}, steps[] = {0.04, 0.02, 0.01, 0.005, 0.0025, 0.001};
+    double k = stiffness[_i];
+    spring_network *network = NULL;
+    ck_assert_int_eq(rope_create(k, &network), TW_OK);
+    problem plain = spring_network_problem(network);
+    integrable p;
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    for (int long_run = 0; long_run < 2; long_run++)
+        for (int s = 0; s < 6; s++) {
+            tw_error error = {0};
+            tw_status status = run_rope(network, &p, long_run ? 0.9 : 0.4, steps[s], &error);
+            ck_assert_msg(status == TW_OK, "k = %g, h = %g, %g s: %s", k, steps[s], long_run ? 0.9 : 0.4, error.text);
+        }
+    integrable_free(&p);
+    spring_network_free(network);
+}
+END_TEST
+
+typedef struct coil_run {
+    double error, energy; /* sum of distances over sum of displacements; relative energy error */
+    tw_integrator_statistics counts;
+} coil_run;
+
+static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h, double T)
+{
+    spring_network *network = NULL;
+    ck_assert_int_eq(coil_create(parameters, &network), TW_OK);
+    problem plain = spring_network_problem(network);
+    integrable p;
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    int64_t n = plain.size;
+    double *reference = malloc(sizeof(double) * 2 * (size_t)n), *u = calloc(2 * (size_t)n, sizeof(double));
+    ck_assert_int_eq(coil_state(parameters, T, reference, reference + n, NULL), TW_OK);
+    memcpy(u, network->initial, sizeof(double) * (size_t)n);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = h;
+    options.phi.engine = TW_PHI_SHIFT_INVERT;
+    options.phi.tolerance = 1e-3;
+    options.newton_tolerance = 1e-8;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, &error), TW_OK);
+    double kinetic = 0, potential = 0, energy = 0, distance = 0, displacement = 0;
+    ck_assert_int_eq(tw_integrator_energy(integrator, &kinetic, &potential), TW_OK);
+    energy = kinetic + potential;
+    ck_assert_msg(tw_integrator_advance(integrator, T, &error) == TW_OK, "%s", error.text);
+    tw_integrator_state(integrator, NULL, u);
+    ck_assert_int_eq(tw_integrator_energy(integrator, &kinetic, &potential), TW_OK);
+    for (int64_t i = 0; i < n; i += 3) {
+        double a = 0, b = 0;
+        for (int c = 0; c < 3; c++) {
+            a += pow(u[i + c] - reference[i + c], 2);
+            b += pow(reference[i + c] - network->initial[i + c], 2);
+        }
+        distance += sqrt(a);
+        displacement += sqrt(b);
+    }
+    coil_run result = {distance / displacement, fabs(kinetic + potential - energy) / fabs(energy),
+                       tw_integrator_statistics_now(integrator)};
+    printf("%-9s h %.3g: error %.2e energy %.1e, per step %.2f factorisations, %.1f solves, %.1f forces\n",
+           tw_scheme_name(scheme), h, result.error, result.energy,
+           (double)result.counts.factorizations / (double)result.counts.steps,
+           (double)result.counts.solves / (double)result.counts.steps,
+           (double)result.counts.force_evaluations / (double)result.counts.steps);
+    tw_integrator_free(integrator);
+    free(reference), free(u);
+    integrable_free(&p);
+    spring_network_free(network);
+    return result;
+}
+
+/* Ten seconds of the coil; coil-hard is the same motion ten times faster. */
+START_TEST(the_coil_at_ten_times_the_papers_step)
+{
+    static const double steps[] = {1.0, 0.5}, allowed[] = {3e-3, 5e-4};
+    bool hard = _i == 1;
+    coil_parameters parameters = hard ? coil_hard() : coil_default();
+    double faster = hard ? 0.1 : 1;
+    for (int s = 0; s < 2; s++) {
+        coil_run ours = run_coil(parameters, TW_SCHEME_EXPMID2, steps[s] * faster, 10 * faster);
+        ck_assert_msg(ours.error <= allowed[s], "h = %g: error %g", steps[s], ours.error);
+        ck_assert_msg(ours.counts.factorizations <= 2 * ours.counts.steps, "%ld factorisations in %ld steps",
+                      (long)ours.counts.factorizations, (long)ours.counts.steps);
+        if (s == 1) ck_assert_msg(ours.energy <= 3e-3, "energy error %g", ours.energy);
+        coil_run rule = run_coil(parameters, TW_SCHEME_MIDPOINT, steps[s] * faster, 10 * faster);
+        ck_assert_msg(4 * ours.error <= rule.error, "h = %g: %g against the midpoint rule's %g", steps[s], ours.error,
+                      rule.error);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("expmid2");
+    TCase *cases = tcase_create("expmid2");
+    tcase_set_timeout(cases, 600);
+    tcase_add_test(cases, resolved_modes_are_exact_and_the_path_is_reversible);
+    tcase_add_loop_test(cases, the_rope_never_fails, 0, 4);
+    tcase_add_loop_test(cases, the_coil_at_ten_times_the_papers_step, 0, 2);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
