@@ -124,9 +124,9 @@ typedef struct tw_integrator_statistics {
     double error_estimate;       /**< of the last step, in units of the tolerance (accepted: <= 1); 0 if none */
     double phi_error_estimate;   /**< relative, of the last step */
     double pole;                 /**< gamma of the last shift-invert, else 0 */
-    double asymmetry;            /**< expmid2: relative size of the time-asymmetry of the last step's stage */
-    tw_phi_engine engine;        /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if there was none */
-    double work;                 /**< cost-model units spent (bytes moved) */
+    double asymmetry;     /**< expmid2: distance of the reversed step's stage from the last step's, relative to it */
+    tw_phi_engine engine; /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if there was none */
+    double work;          /**< cost-model units spent (bytes moved) */
 } tw_integrator_statistics;
 
 /** An integration in progress. One thread at a time; different integrators never meet. */

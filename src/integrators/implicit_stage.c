@@ -253,8 +253,9 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, con
     if (implicit->factor_g != g) return true;
     if (result->factorizations == 0)
         return stage->reuse == 0 || (result->iterations > 0 && !(contraction < stage->reuse));
-    return result->factorizations < stage->max_factorizations ||
-           !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
+    if (result->factorizations < stage->max_factorizations) return true;
+    /* only a correction made with an old factor tells how good it is */
+    return result->iterations > result->factorizations && !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
 }
 
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
