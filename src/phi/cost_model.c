@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* A flop in a factorisation runs beside others on data in cache; one in a small eigenproblem waits for the one before.
- */
-static const double factor_flop_bytes = 0.5, small_flop_bytes = 2;
+/* A flop in a factorisation runs beside others on data in cache; one in a small eigenproblem waits for the one before;
+ * a value of a scalar function (Stumpff, 2x2 phi) is some fifty flops and a call. */
+static const double factor_flop_bytes = 0.5, small_flop_bytes = 2, value_bytes = 300;
 
 static double product_bytes_of(const tw_operator *op)
 {
@@ -43,7 +43,7 @@ static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
     case TW_PHI_LANCZOS:
         return 8; /* two fused passes, one combination pass */
     case TW_PHI_CHEBYSHEV:
-        return 4 + 2 * w->outputs / w->starts; /* one fused pass; every output read and written */
+        return 4 + w->outputs / fmin(w->starts, TW_MAX_BLOCK); /* a fused pass; outputs every second time */
     case TW_PHI_SHIFT_INVERT:
         return 2 * m + 6; /* all vectors so far, twice to and fro */
     case TW_PHI_PHIPM:
@@ -62,15 +62,31 @@ static double small_flops(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
     double m = s->dimension, steps = (double)(s->substeps > 0 ? s->substeps : 1);
     switch (s->engine) {
-    case TW_PHI_LANCZOS:
-        return w->starts * (40 * m * m + 4 * m * m * m / 3);
-    case TW_PHI_SHIFT_INVERT:
-        return 4 * m * m * m;
+    case TW_PHI_LANCZOS: /* looks at growing m, then the whole decomposition */
+        return w->starts * (100 * m * m + 4 * m * m * m / 3);
+    case TW_PHI_SHIFT_INVERT: /* a decomposition after every block of solves */
+        return 4 * m * m * m * fmax(1, 0.3 * m / fmin(w->starts, TW_MAX_BLOCK));
     case TW_PHI_PHIPM:
     case TW_PHI_PHIPM_IOM2:
     case TW_PHI_PHIPM_SIMUL_IOM2:
     case TW_PHI_KIOPS:
         return 20 * m * m * m * steps;
+    default:
+        return 0;
+    }
+}
+
+/* Values of the scalar functions f_ij that were asked for. */
+static double values_taken(const tw_phi_statistics *s, const tw_phi_setting *w)
+{
+    double m = s->dimension, functions = w->outputs * w->starts;
+    switch (s->engine) {
+    case TW_PHI_LANCZOS:
+        return 8 * m * functions; /* three per Ritz value and look, at growing m */
+    case TW_PHI_CHEBYSHEV:
+        return 2 * m * functions; /* samples, rounded up to a power of two */
+    case TW_PHI_SHIFT_INVERT:
+        return 2 * m * m / fmin(w->starts, TW_MAX_BLOCK) * functions;
     default:
         return 0;
     }
@@ -84,7 +100,7 @@ double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
     double sweeps = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
     double factors = (double)s->factorizations * w->factor_flops * factor_flop_bytes;
-    return sweeps + each + factors + small_flop_bytes * small_flops(s, w);
+    return sweeps + each + factors + small_flop_bytes * small_flops(s, w) + value_bytes * values_taken(s, w);
 }
 
 /* Degree of a polynomial that follows cos(reach x), |x| <= 1, in half-steps of its argument: the Bessel functions fall
@@ -95,11 +111,22 @@ static double polynomial_degree(double reach, double tolerance)
     return 0.5 * reach + 0.45 * cbrt(reach * digits * digits) + 0.25 * digits + 2;
 }
 
-/* The constants are fitted to tests/test_auto.c's grid and to the coil (docs/phi.md). */
-void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double reach, double tolerance,
-                    tw_phi_statistics *expected)
+/* Solves per start vector. A rational space resolves what the start vectors hold of slow modes at once and the rest
+ * slowly: measured on the coil at three stiffnesses and five tolerances (docs/phi.md). Rough vectors, whose energy sits
+ * where the operator's is, are beyond it unless the space is used up. */
+static double rational_solves(const tw_phi_setting *w, double tolerance)
 {
-    double digits = log10(1 / tolerance), degree = polynomial_degree(reach, tolerance);
+    const double rough = 0.25, beyond = 200;
+    double digits = log10(1 / tolerance);
+    double solves = digits * (1 + 0.5 * log2(1 + w->roughness)) * (1 + fmax(digits - 5, 0));
+    if (w->roughness > fmax(rough * w->reach, 3)) solves = beyond;
+    return fmin(fmax(solves, 2), w->n);
+}
+
+/* The constants are fitted to tests/test_auto.c's grid and to the coil (docs/phi.md). */
+void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolerance, tw_phi_statistics *expected)
+{
+    double degree = polynomial_degree(w->reach, tolerance);
     double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
     *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};
     switch (engine) {
@@ -111,12 +138,13 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double reach,
         expected->products = (int64_t)(w->starts * expected->dimension);
         break;
     case TW_PHI_CHEBYSHEV:
-        expected->products = (int64_t)(w->starts * degree + (w->bounded ? 0 : 16));
+        expected->dimension = (int)fmin(degree + 1, 1e9);
+        expected->products = (int64_t)(w->starts * degree + (w->bounded ? 0 : 6));
         break;
     case TW_PHI_SHIFT_INVERT:
-        expected->solves = (int64_t)(w->starts * fmin(20 + 10 * digits, w->n));
+        expected->solves = (int64_t)(w->starts * rational_solves(w, tolerance));
         expected->factorizations = 1;
-        expected->dimension = (int)expected->solves;
+        expected->dimension = (int)fmin((double)expected->solves, w->n);
         break;
     case TW_PHI_EXPMV:
         expected->products = (int64_t)(1.8 * along + 2);

@@ -17,6 +17,9 @@ typedef struct tw_phi_setting {
     double outputs;
     bool bounded; /* a bound of the spectrum was given: chebyshev need not look for one */
     bool pair;    /* J of a second-order system: its spectrum is imaginary, twice as long for a polynomial */
+    /* For predictions only: */
+    double reach;     /* |t| |A| (first order) or |t| omega_max (second) */
+    double roughness; /* |t| omega of the roughest start vector, omega^2 = b^T K b / b^T M b */
 } tw_phi_setting;
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs);
@@ -25,9 +28,7 @@ tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine en
 /* Cost of the counted work of statistics->engine: products, solves, factorisations, dimension. */
 double tw_phi_cost(const tw_phi_statistics *statistics, const tw_phi_setting *setting);
 
-/* Fills the counts that the engine is expected to need for `reach` = |t| |A| (first order) or |t| omega_max (second).
- */
-void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *setting, double reach, double tolerance,
-                    tw_phi_statistics *expected);
+/* Fills the counts that the engine is expected to need. */
+void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *setting, double tolerance, tw_phi_statistics *expected);
 
 #endif

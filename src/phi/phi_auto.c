@@ -5,9 +5,9 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 #include "phi/cost_model.h"
-#include "phi/phi_internal.h"
+#include "phi/spectral_bounds.h"
 
-enum { CANDIDATES = TW_PHI_ENGINE_COUNT, POWER_STEPS = 6 };
+enum { CANDIDATES = TW_PHI_ENGINE_COUNT, BOUND_STEPS = 6, MAX_STARTS = 2 * (TW_PHI_MAX_ORDER + 1) };
 
 typedef struct choice {
     tw_phi_engine engine;
@@ -20,31 +20,17 @@ typedef struct choices {
 } choices;
 
 /* Inserts in ascending order of cost. */
-static void consider(choices *c, tw_phi_engine engine, const tw_phi_setting *setting, double reach, double tolerance)
+static void consider(choices *c, tw_phi_engine engine, const tw_phi_setting *setting, double tolerance)
 {
     tw_phi_statistics expected;
-    tw_phi_predict(engine, setting, reach, tolerance, &expected);
+    tw_phi_predict(engine, setting, tolerance, &expected);
     double cost = tw_phi_cost(&expected, setting);
     int at = c->count++;
     for (; at > 0 && c->list[at - 1].cost > cost; at--) c->list[at] = c->list[at - 1];
     c->list[at] = (choice){engine, cost};
 }
 
-/* Whether another engine may do better than one that answered so. */
-static bool may_go_on(tw_status status)
-{
-    switch (status) {
-    case TW_UNSUPPORTED:
-    case TW_NOT_CONVERGED:
-    case TW_NOT_POSITIVE_DEFINITE:
-    case TW_ILL_CONDITIONED:
-    case TW_NOT_FINITE:
-    case TW_BUDGET_EXHAUSTED:
-        return true;
-    default:
-        return false;
-    }
-}
+/* ---- what the operator is like ---- */
 
 /* |t| times the largest node. */
 static double span_of(const tw_phi_request *request)
@@ -63,7 +49,7 @@ static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op, 
     for (int64_t i = 0; i < n; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (1.0 + 1e-3 * (double)(i % 97));
     tw_status status = tw_vector_norm(&op->space, x, &length);
     *norm = 0;
-    for (int step = 0; step < POWER_STEPS && status == TW_OK && length > 0 && isfinite(length); step++) {
+    for (int step = 0; step < BOUND_STEPS && status == TW_OK && length > 0 && isfinite(length); step++) {
         tw_vector_scale(n, 1 / length, x);
         status = op->apply(op->context, 1, x, y);
         ++*products;
@@ -79,119 +65,214 @@ static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op, 
     return status == TW_OK && !isfinite(*norm) ? TW_NOT_FINITE : status;
 }
 
-/* omega_max: the bound given, or an estimate whose products are counted. */
-static tw_status frequency_of(tw_phi_workspace *workspace, const tw_second_order *op, double *omega, int64_t *products)
+/* Whether the engines for functions of A apply. */
+static bool is_spectral(const tw_second_order *op)
 {
-    double largest = op->eigenvalue_max;
-    tw_status status = largest > 0 ? TW_OK : power_norm(workspace, &op->stiffness, op, &largest, products);
-    *omega = sqrt(largest);
+    return op->stiffness.symmetry == TW_SYMMETRIC && !op->damping;
+}
+
+/* Fills op->eigenvalue_max if it is not known: chebyshev then need not look for it again. */
+static tw_status find_bound(tw_phi_workspace *workspace, tw_second_order *op, int64_t *products)
+{
+    if (op->eigenvalue_max > 0) return TW_OK;
+    if (!is_spectral(op)) return power_norm(workspace, &op->stiffness, op, &op->eigenvalue_max, products);
+    tw_spectral_interval interval = {0, 0};
+    tw_status status =
+        tw_spectral_find_interval(tw_spectral_memory_of(workspace), op, BOUND_STEPS, NULL, &interval, products);
+    op->eigenvalue_max = fmax(interval.high, -interval.low);
     return status;
 }
 
-static int vectors_given(const tw_phi_request *request)
+/* Largest sqrt(b^T K b / b^T M b) over the start vectors: which frequencies they hold. A product each. */
+static tw_status find_roughness(tw_phi_workspace *workspace, const tw_second_order *op, int count,
+                                const double *const *starts, double *omega, int64_t *products)
 {
-    int count = 0;
-    for (int k = 0; k <= request->order; k++) count += request->vectors[k] != NULL;
-    return count;
+    const tw_mass_metric metric = tw_mass_metric_of(op);
+    int64_t n = metric.space.local_size;
+    double *image = workspace->memory[TW_PHI_AUTO], *unit = image + n;
+    *omega = 0;
+    for (int j = 0; j < count; j++) {
+        double norm = 0, energy = 0;
+        tw_status status = tw_mass_norm(&metric, starts[j], image, &norm);
+        if (status) return status;
+        if (!(norm > 0)) continue;
+        double half = 1 / sqrt(norm);
+        tw_vector_copy(n, starts[j], unit);
+        tw_vector_scale(n, half, unit);
+        tw_vector_scale(n, half, unit);
+        status = op->stiffness.apply(op->stiffness.context, 1, unit, image);
+        if (status == TW_OK) status = tw_vector_dot(&metric.space, unit, image, &energy);
+        if (status) return status;
+        ++*products;
+        *omega = fmax(*omega, sqrt(fmax(energy, 0)));
+    }
+    return isfinite(*omega) ? TW_OK : TW_NOT_FINITE;
+}
+
+/* ---- ranking ---- */
+
+static choices rank_first(const tw_phi_workspace *workspace, const tw_phi_setting *setting)
+{
+    static const tw_phi_engine engines[] = {TW_PHI_DENSE, TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2,
+                                            TW_PHI_LEJA,  TW_PHI_PHIPM, TW_PHI_EXPMV};
+    choices found = {0};
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
+        if (engines[i] == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) continue;
+        consider(&found, engines[i], setting, workspace->options.tolerance);
+    }
+    return found;
+}
+
+/* What is asked of a pair. */
+typedef struct pair_question {
+    const tw_second_order *op;
+    double time;
+    int starts, outputs;
+    const double *vectors[MAX_STARTS]; /* the start vectors */
+    bool keeps;                        /* the basis is to serve again: chebyshev has none */
+} pair_question;
+
+static choices rank_with(const tw_phi_workspace *workspace, const pair_question *q, double roughness)
+{
+    static const tw_phi_engine general[] = {TW_PHI_DENSE, TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_PHIPM,
+                                            TW_PHI_LEJA};
+    static const tw_phi_engine symmetric[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_SHIFT_INVERT, TW_PHI_CHEBYSHEV};
+    choices found = {0};
+    bool spectral = is_spectral(q->op);
+    int count = (int)(spectral ? sizeof symmetric / sizeof symmetric[0] : sizeof general / sizeof general[0]);
+    for (int i = 0; i < count; i++) {
+        tw_phi_engine engine = spectral ? symmetric[i] : general[i];
+        if (engine == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) continue;
+        if (engine == TW_PHI_SHIFT_INVERT && !q->op->shifted) continue;
+        if (engine == TW_PHI_CHEBYSHEV && q->keeps) continue;
+        tw_phi_setting setting = tw_phi_setting_second(q->op, engine, q->starts, q->outputs);
+        setting.reach = q->time * sqrt(q->op->eigenvalue_max);
+        setting.roughness = q->time * roughness;
+        consider(&found, engine, &setting, workspace->options.tolerance);
+    }
+    return found;
+}
+
+/* The engines for a pair, cheapest first. Shift-invert depends on how rough the start vectors are; if it would win with
+ * smooth ones, that is found out. */
+static tw_status rank_pair(tw_phi_workspace *workspace, const pair_question *q, choices *found, int64_t *products)
+{
+    *found = rank_with(workspace, q, 0);
+    if (found->list[0].engine != TW_PHI_SHIFT_INVERT) return TW_OK;
+    double roughness = 0;
+    tw_status status = find_roughness(workspace, q->op, q->starts, q->vectors, &roughness, products);
+    if (status == TW_OK) *found = rank_with(workspace, q, roughness);
+    return status;
+}
+
+/* ---- trying ---- */
+
+/* One call, whichever of the three it is: the other two are NULL. */
+typedef struct auto_call {
+    const tw_operator *first;
+    const tw_second_order *pair;
+    const tw_phi_request *phi;
+    const tw_spectral_request *spectral;
+} auto_call;
+
+static tw_status call_engine(tw_phi_workspace *workspace, const auto_call *call, const tw_phi_engine_table *engine,
+                             tw_phi_statistics *statistics, tw_error *error)
+{
+    if (call->first)
+        return engine->first_order ? engine->first_order(workspace, call->first, call->phi, statistics, error)
+                                   : TW_UNSUPPORTED;
+    if (call->phi)
+        return engine->second_order ? engine->second_order(workspace, call->pair, call->phi, statistics, error)
+                                    : TW_UNSUPPORTED;
+    return engine->spectral ? engine->spectral(workspace, call->pair, call->spectral, statistics, error)
+                            : TW_UNSUPPORTED;
+}
+
+/* Whether another engine may do better than one that answered so. */
+static bool may_go_on(tw_status status)
+{
+    switch (status) {
+    case TW_UNSUPPORTED:
+    case TW_NOT_CONVERGED:
+    case TW_NOT_POSITIVE_DEFINITE:
+    case TW_ILL_CONDITIONED:
+    case TW_NOT_FINITE:
+    case TW_BUDGET_EXHAUSTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* One engine after the other; what the failed ones and the ranking did is counted too. */
+static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found, const auto_call *call,
+                              int64_t products, tw_phi_statistics *statistics, tw_error *error)
+{
+    int64_t budget = workspace->options.max_products, solves = 0, factorizations = 0;
+    tw_status status = TW_UNSUPPORTED;
+    for (int i = 0; i < found->count && may_go_on(status); i++) {
+        const tw_phi_engine_table *engine = tw_phi_engine_table_of(found->list[i].engine);
+        *statistics = (tw_phi_statistics){.engine = found->list[i].engine};
+        workspace->options.max_products = budget - products > 1 ? budget - products : 1;
+        status = call_engine(workspace, call, engine, statistics, error);
+        products += statistics->products;
+        solves += statistics->solves;
+        factorizations += statistics->factorizations;
+    }
+    workspace->options.max_products = budget;
+    statistics->products = products;
+    statistics->solves = solves;
+    statistics->factorizations = factorizations;
+    return status;
 }
 
 static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
                                   tw_phi_statistics *statistics, tw_error *error)
 {
-    static const tw_phi_engine engines[] = {TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_LEJA, TW_PHI_PHIPM,
-                                            TW_PHI_EXPMV};
-    choices found = {0};
-    double norm = 0;
-    int64_t products = 0, budget = workspace->options.max_products;
-    tw_status status = op->norm > 0 ? TW_OK : power_norm(workspace, op, NULL, &norm, &products);
-    if (op->norm > 0) norm = op->norm;
+    double norm = op->norm;
+    int64_t products = 0;
+    tw_status status = norm > 0 ? TW_OK : power_norm(workspace, op, NULL, &norm, &products);
     if (status) return tw_fail_plain(error, status);
     tw_phi_setting setting = tw_phi_setting_first(op, request->node_count);
-    double reach = span_of(request) * norm;
-    if (workspace->memory[TW_PHI_DENSE]) consider(&found, TW_PHI_DENSE, &setting, reach, workspace->options.tolerance);
-    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++)
-        consider(&found, engines[i], &setting, reach, workspace->options.tolerance);
-    status = TW_UNSUPPORTED;
-    for (int i = 0; i < found.count && may_go_on(status); i++) {
-        const tw_phi_engine_table *engine = tw_phi_engine_table_of(found.list[i].engine);
-        if (!engine->first_order) continue;
-        *statistics = (tw_phi_statistics){.engine = found.list[i].engine};
-        workspace->options.max_products = budget - products > 1 ? budget - products : 1;
-        status = engine->first_order(workspace, op, request, statistics, error);
-        products += statistics->products;
-    }
-    workspace->options.max_products = budget;
-    statistics->products = products;
-    return status;
-}
-
-/* The engines for a pair, cheapest first. */
-static choices rank_pair(const tw_phi_workspace *workspace, const tw_second_order *op, double reach, int starts,
-                         int outputs, bool keeps)
-{
-    choices found = {0};
-    double tolerance = workspace->options.tolerance;
-    bool spectral = op->stiffness.symmetry == TW_SYMMETRIC && !op->damping;
-    static const tw_phi_engine general[] = {TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_PHIPM, TW_PHI_LEJA};
-    static const tw_phi_engine symmetric[] = {TW_PHI_LANCZOS, TW_PHI_SHIFT_INVERT, TW_PHI_CHEBYSHEV};
-    if (workspace->memory[TW_PHI_DENSE]) {
-        tw_phi_setting setting = tw_phi_setting_second(op, TW_PHI_DENSE, starts, outputs);
-        consider(&found, TW_PHI_DENSE, &setting, reach, tolerance);
-    }
-    for (int i = 0; i < (spectral ? 3 : 4); i++) {
-        tw_phi_engine engine = spectral ? symmetric[i] : general[i];
-        if (engine == TW_PHI_SHIFT_INVERT && !op->shifted) continue;
-        if (engine == TW_PHI_CHEBYSHEV && keeps) continue; /* its basis could not serve again */
-        tw_phi_setting setting = tw_phi_setting_second(op, engine, starts, outputs);
-        consider(&found, engine, &setting, reach, tolerance);
-    }
-    return found;
+    setting.reach = span_of(request) * norm;
+    choices found = rank_first(workspace, &setting);
+    auto_call call = {.first = op, .phi = request};
+    return try_in_order(workspace, &found, &call, products, statistics, error);
 }
 
 static tw_status auto_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
                                    const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
 {
-    double omega = 0;
-    int64_t products = 0, budget = workspace->options.max_products;
-    tw_status status = frequency_of(workspace, op, &omega, &products);
-    if (status) return tw_fail_plain(error, status);
-    choices found =
-        rank_pair(workspace, op, span_of(request) * omega, 2 * vectors_given(request), 2 * request->node_count, false);
-    status = TW_UNSUPPORTED;
-    for (int i = 0; i < found.count && may_go_on(status); i++) {
-        const tw_phi_engine_table *engine = tw_phi_engine_table_of(found.list[i].engine);
-        if (!engine->second_order) continue;
-        *statistics = (tw_phi_statistics){.engine = found.list[i].engine};
-        workspace->options.max_products = budget - products > 1 ? budget - products : 1;
-        status = engine->second_order(workspace, op, request, statistics, error);
-        products += statistics->products;
+    tw_second_order bounded = *op;
+    int64_t products = 0, n = op->stiffness.space.local_size;
+    choices found;
+    pair_question q = {.op = &bounded, .time = span_of(request), .outputs = 2 * request->node_count};
+    for (int k = 0; k <= request->order; k++) {
+        if (!request->vectors[k]) continue;
+        q.vectors[q.starts++] = request->vectors[k];
+        q.vectors[q.starts++] = request->vectors[k] + n;
     }
-    workspace->options.max_products = budget;
-    statistics->products = products;
-    return status;
+    tw_status status = find_bound(workspace, &bounded, &products);
+    if (status == TW_OK) status = rank_pair(workspace, &q, &found, &products);
+    if (status) return tw_fail_plain(error, status);
+    auto_call call = {.pair = &bounded, .phi = request};
+    return try_in_order(workspace, &found, &call, products, statistics, error);
 }
 
 static tw_status auto_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
                                const tw_spectral_request *request, tw_phi_statistics *statistics, tw_error *error)
 {
-    double omega = 0;
-    int64_t products = 0, budget = workspace->options.max_products;
-    tw_status status = frequency_of(workspace, op, &omega, &products);
+    tw_second_order bounded = *op;
+    int64_t products = 0;
+    choices found;
+    pair_question q = {.op = &bounded, .time = fabs(request->time), .outputs = request->output_count, .keeps = true};
+    for (int j = 0; j < request->start_count; j++)
+        if (request->starts[j]) q.vectors[q.starts++] = request->starts[j];
+    tw_status status = find_bound(workspace, &bounded, &products);
+    if (status == TW_OK) status = rank_pair(workspace, &q, &found, &products);
     if (status) return tw_fail_plain(error, status);
-    choices found =
-        rank_pair(workspace, op, fabs(request->time) * omega, request->start_count, request->output_count, true);
-    status = TW_UNSUPPORTED;
-    for (int i = 0; i < found.count && may_go_on(status); i++) {
-        const tw_phi_engine_table *engine = tw_phi_engine_table_of(found.list[i].engine);
-        if (!engine->spectral) continue;
-        *statistics = (tw_phi_statistics){.engine = found.list[i].engine};
-        workspace->options.max_products = budget - products > 1 ? budget - products : 1;
-        status = engine->spectral(workspace, op, request, statistics, error);
-        products += statistics->products;
-    }
-    workspace->options.max_products = budget;
-    statistics->products = products;
-    return status;
+    auto_call call = {.pair = &bounded, .spectral = request};
+    return try_in_order(workspace, &found, &call, products, statistics, error);
 }
 
 static tw_status auto_reserve(tw_phi_workspace *workspace, tw_error *error)
