@@ -11,11 +11,11 @@
 #include "problems/spring_network.h"
 #include "support/run_suite.h"
 
-/* Two modes: omega = 1/2 is resolved at h = 0.5 (z = 1/16, 1 - chi = 6e-8), omega = 1e4 is not. */
+/* Two modes: omega = 0.1 is resolved at h = 0.5 (1 - chi = 1.5e-13), omega = 1e4 is not. */
 static tw_status two_modes(void *context, double t, const double *x, const double *v, double *a)
 {
     (void)context, (void)t, (void)v;
-    a[0] = -0.25 * x[0];
+    a[0] = -0.01 * x[0];
     a[1] = -1e8 * x[1];
     return TW_OK;
 }
@@ -24,7 +24,7 @@ static tw_status two_modes_assemble(void *context, tw_sparse *matrix)
 {
     (void)context;
     double *values = tw_sparse_values(matrix);
-    values[0] = 0.25;
+    values[0] = 0.01;
     values[1] = 1e8;
     return TW_OK;
 }
@@ -63,16 +63,16 @@ START_TEST(resolved_modes_are_exact_and_the_path_is_reversible)
     tw_sparse *matrix = diagonal_matrix();
     double start[4] = {1, 1e-6, 0.3, 2e-3}, u[4], back[4];
     run_two_modes(matrix, start, 20, u);
-    ck_assert_double_eq_tol(u[0], cos(10.0) + 0.6 * sin(10.0), 1e-5); /* 40 steps of 1 - chi */
-    ck_assert_double_eq_tol(u[2], 0.3 * cos(10.0) - 0.5 * sin(10.0), 1e-5);
+    ck_assert_double_eq_tol(u[0], cos(2.0) + 3 * sin(2.0), 1e-8);
+    ck_assert_double_eq_tol(u[2], 0.3 * cos(2.0) - 0.1 * sin(2.0), 1e-8);
     /* the unresolved mode keeps displacement and speed: 40 reversals */
     ck_assert_double_eq_tol(u[1], 1e-6, 1e-12);
     ck_assert_double_eq_tol(u[3], 2e-3, 1e-10);
     double reversed[4] = {u[0], u[1], -u[2], -u[3]};
     run_two_modes(matrix, reversed, 20, back);
-    ck_assert_double_eq_tol(back[0], start[0], 1e-10);
+    ck_assert_double_eq_tol(back[0], start[0], 1e-8);
     ck_assert_double_eq_tol(back[1], start[1], 1e-12);
-    ck_assert_double_eq_tol(-back[2], start[2], 1e-10);
+    ck_assert_double_eq_tol(-back[2], start[2], 1e-8);
     ck_assert_double_eq_tol(-back[3], start[3], 1e-10);
     tw_sparse_free(matrix);
 }
