@@ -8,6 +8,7 @@
 #include <twang/integrator.h>
 #include <twang/log.h>
 #include <twang/memory.h>
+#include <twang/mesh.h>
 #include <twang/model.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
