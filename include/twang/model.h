@@ -15,6 +15,7 @@
 #define TWANG_MODEL_H
 
 #include <stdint.h>
+#include <twang/display.h>
 #include <twang/problem.h>
 
 #ifdef __cplusplus
@@ -43,6 +44,8 @@ TW_API tw_status tw_model_add_gravity(tw_model *model, const double acceleration
  *  rest length L >= 0 [m] one value per spring; rest lengths NULL: the distances at the time of the call. */
 TW_API tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *ends, const double *stiffness,
                                       const double *rest_length, tw_error *error);
+/** Says what a body looks like; copied. Particles that no display covers are shown as points. */
+TW_API tw_status tw_model_add_display(tw_model *model, const tw_display *display, tw_error *error);
 
 /** Something ready to be integrated: tables of functions, initial state, what to write of it. It is used by one thread
  *  at a time; the problem tables live as long as it does. */
@@ -72,6 +75,11 @@ TW_API int tw_simulation_column_count(const tw_simulation *simulation);
 TW_API const char *tw_simulation_column(const tw_simulation *simulation, int column); /**< its name */
 /** Fills `rows`, row after row. */
 TW_API tw_status tw_simulation_rows(tw_simulation *simulation, double t, const double *u, double *rows);
+
+/** What its bodies look like, in the order they were added; 0 for a system of equations. */
+TW_API int tw_simulation_display_count(const tw_simulation *simulation);
+/** The `index`-th of them, owned by the simulation; NULL past the last. */
+TW_API const tw_display *tw_simulation_display(const tw_simulation *simulation, int index);
 
 /** What can be watched of a state. */
 typedef struct tw_measurement {

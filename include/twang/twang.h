@@ -5,6 +5,7 @@
 #define TWANG_TWANG_H
 
 #include <twang/cholesky.h>
+#include <twang/display.h>
 #include <twang/integrator.h>
 #include <twang/log.h>
 #include <twang/memory.h>

@@ -23,6 +23,7 @@ void tw_model_free(tw_model *model)
                       model->x,    model->v,    model->force, model->lumped_mass, model->partial};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_sparse_free(model->stiffness);
+    tw_display_list_free(&model->displays);
     tw_release(model);
 }
 

@@ -3,6 +3,7 @@
 
 #include <twang/model.h>
 
+#include "model/display_list.h"
 #include "model/force.h"
 
 enum { TW_MODEL_MAX_FORCES = 64 };
@@ -13,6 +14,7 @@ struct tw_model {
     tw_force forces[TW_MODEL_MAX_FORCES];
     int force_count;
     int64_t spring_count;
+    tw_display_list displays;
 
     /* once complete: */
     double *x, *v, *force; /* of all particles, three each */

@@ -206,6 +206,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     simulation->second_order = true;
     simulation->second = model_problem(model);
     simulation->row_count = p->count;
+    simulation->displays = &model->displays;
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) {
             simulation->start[3 * i + k] = p->position[3 * (int64_t)p->particle[i] + k];

@@ -86,3 +86,13 @@ tw_simulation_summary tw_simulation_summarise(const tw_simulation *simulation)
     simulation->table->summarise(simulation->context, &summary);
     return summary;
 }
+
+int tw_simulation_display_count(const tw_simulation *simulation)
+{
+    return simulation->displays ? simulation->displays->count : 0;
+}
+
+const tw_display *tw_simulation_display(const tw_simulation *simulation, int index)
+{
+    return index >= 0 && index < tw_simulation_display_count(simulation) ? &simulation->displays->list[index] : NULL;
+}

@@ -4,6 +4,8 @@
 
 #include <twang/model.h>
 
+#include "model/display_list.h"
+
 typedef struct tw_simulation_table {
     const char *const *columns; /* names, NULL after the last */
     void (*release)(void *context);
@@ -20,6 +22,7 @@ struct tw_simulation {
     tw_first_order_problem first;
     int64_t row_count, state_size;
     double *start;
+    const tw_display_list *displays; /* owned by the context; NULL: none */
 };
 
 /* A simulation with room for its start; takes the context over, also when memory is out (then NULL). */

@@ -72,6 +72,8 @@ tw_status tw_build_rope(tw_model *model, const tw_node *body, const char *path, 
     if (status == TW_OK)
         status = tw_model_add_particles(model, r.links + 1, r.positions, r.velocities, r.masses, NULL, error);
     if (status == TW_OK) status = tw_model_add_springs(model, r.links, r.ends, r.stiffness, r.rest_length, error);
+    tw_display display = {.name = "rope", .first = first, .count = r.links + 1, .edge_count = r.links, .edges = r.ends};
+    if (status == TW_OK) status = tw_model_add_display(model, &display, error);
     rope_release(&r);
     return status;
 }
