@@ -16,7 +16,7 @@ build:
 test: build
 	@ctest --preset release --parallel $(JOBS)
 run: build
-	@tools/run_fput build
+	@tools/run_coil build
 reproduce: build
 	@bench/reproduce build
 install: build

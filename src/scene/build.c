@@ -10,6 +10,7 @@ static const struct {
     const char *kind;
     tw_body_builder *build;
 } body_builders[] = {
+    {"coil", tw_build_coil},
     {"rope", tw_build_rope},
 };
 

@@ -34,7 +34,7 @@
         return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;                        \
     }
 WORDS(system_kinds, "fput", "stiff-line")
-WORDS(body_kinds, "rope")
+WORDS(body_kinds, "coil", "rope")
 /* In the order of the enumerations in integrator.h and phi.h. */
 WORDS(controllers, "pi", "cost")
 WORDS(linear_solvers, "cholesky", "pcg")
@@ -135,19 +135,34 @@ SECTION(system_section, "system", system_fields);
 
 static const tw_field body_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = body_kinds, .required = true, .doc = "what the body is"},
+    {"sections", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 100000000), .fallback = "500",
+     .doc = "cross-sections along the wire"},
+    {"across", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 1000), .fallback = "4",
+     .doc = "particles along each side of a cross-section"},
+    {"turns", TW_FIELD_NUMBER, .kinds = "coil", .range = ABOVE(0), .fallback = "6", .doc = "windings"},
+    {"radius", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "from the axis to the middle of the wire"},
+    {"height", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "4",
+     .doc = "from the middle of the first section to that of the last"},
+    {"thickness", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "0.3",
+     .doc = "side of the square cross-section"},
     {"count", TW_FIELD_INTEGER, .kinds = "rope", .range = BETWEEN(1, 10000000), .fallback = "10",
      .doc = "number of links; there is one particle more"},
     {"length", TW_FIELD_NUMBER, .kinds = "rope", .unit = "m", .range = ABOVE(0), .fallback = "0.1",
      .doc = "length of a link, at rest"},
     {"mass", TW_FIELD_NUMBER, .kinds = "rope", .unit = "kg", .range = ABOVE(0), .fallback = "0.1",
      .doc = "mass of each particle"},
+    {"mass", TW_FIELD_NUMBER, .kinds = "coil", .unit = "kg", .range = ABOVE(0), .fallback = "1",
+     .doc = "mass of each particle"},
     {"stiffness", TW_FIELD_NUMBER, .kinds = "rope", .unit = "N/m", .range = ABOVE(0), .fallback = "1e4",
      .doc = "of each link"},
+    {"stiffness", TW_FIELD_NUMBER, .kinds = "coil", .unit = "N/m", .range = ABOVE(0), .fallback = "1e6",
+     .doc = "of the springs along every edge of the tetrahedra"},
     {"origin", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
      .doc = "where the first particle is"},
     {"direction", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .fallback = "[1, 0, 0]",
      .doc = "from the first particle to the last, of any length but zero"},
-    {"velocity", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .unit = "m/s", .fallback = "[0, 0, 0]",
+    {"velocity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s", .fallback = "[0, 0, 0]",
      .doc = "of every particle at t = 0"},
 };
 SECTION(body_section, "bodies", body_fields);
@@ -171,6 +186,8 @@ static const tw_field tests_fields[] = {
     {"energy_start", TW_FIELD_NUMBER, .unit = "J", .doc = "energy at t = 0, to 12 digits"},
     {"energy_drift_max", TW_FIELD_NUMBER, .range = AT_LEAST(0),
      .doc = "largest allowed energy error, relative to the largest kinetic energy"},
+    {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
+     .doc = "make test simulates only so long, and final is what holds then; not given: all of it"},
     {"steps_max", TW_FIELD_INTEGER, .range = AT_LEAST(1), .doc = "largest allowed number of steps"},
     {"final", TW_FIELD_LIST, .section = &expected_row_section, .doc = "rows of final.csv and what they must be"},
 };
