@@ -87,8 +87,8 @@ END_TEST
 
 START_TEST(every_scene_of_the_tree_is_right)
 {
-    static const char *const names[] = {"fput", "stiff-line", "rope"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"fput", "stiff-line", "rope", "coil", "coil-hard"};
+    for (int i = 0; i < 5; i++) {
         char path[1000];
         tw_error error = {0};
         snprintf(path, sizeof path, "%s/scenes/%s.yaml", getenv("TWANG_SOURCE"), names[i]);
