@@ -56,3 +56,11 @@ void tw_text_add_number(tw_text *text, double value)
     tw_number_print(text->bytes + text->size, value);
     text->size += strlen(text->bytes + text->size);
 }
+
+void tw_text_add_bytes(tw_text *text, const void *bytes, size_t size)
+{
+    if (!size || !reserve(text, size)) return;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+}

@@ -1,4 +1,4 @@
-/* Text that grows. Failure of memory is remembered and asked for once, at the end. */
+/* Text, or bytes, that grows. Failure of memory is remembered and asked for once, at the end. */
 #ifndef TW_IO_TEXT_H
 #define TW_IO_TEXT_H
 
@@ -16,6 +16,8 @@ void tw_text_free(tw_text *text);
 void tw_text_clear(tw_text *text);
 /* printf with the decimal point of the C locale. */
 void tw_text_add(tw_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As they are, zeros included. */
+void tw_text_add_bytes(tw_text *text, const void *bytes, size_t size);
 /* 17 significant digits: reads back bit for bit. */
 void tw_text_add_number(tw_text *text, double value);
 

@@ -34,7 +34,6 @@ static void read_settings(tw_run *run)
     run->fps = tw_scene_fps(run->scene);
     run->telemetry_every = (int64_t)tw_scene_number(run->scene, "output.telemetry_every", 1.0);
     run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", 2.0);
-    if (run->fps > 0.0) run->frame_format = tw_frame_format_of(tw_scene_word(run->scene, "output.frames"));
 }
 
 /* Everything that can be refused is refused here, before anything is written. */
@@ -48,6 +47,7 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     tw_status status = tw_scene_build(scene, &run->simulation, error);
     if (status == TW_OK) status = tw_scene_create_integrator(scene, run->simulation, &run->integrator, error);
     if (status == TW_OK) status = allocate(run, error);
+    if (status == TW_OK) status = tw_run_create_frames(run, error);
     return status;
 }
 
@@ -56,6 +56,7 @@ static void release(tw_run *run)
     if (run->options->threads > 0) tw_set_threads(run->threads_before);
     tw_run_unlock_directory(run);
     tw_appender_close(&run->telemetry);
+    tw_frames_free(run->frames);
     tw_integrator_free(run->integrator);
     tw_simulation_free(run->simulation);
     tw_text_free(&run->scratch);
@@ -69,6 +70,7 @@ static tw_status start_new(tw_run *run, tw_error *error)
 {
     tw_status status = tw_integrator_start(run->integrator, 0.0, tw_simulation_start(run->simulation), error);
     if (status == TW_OK) status = tw_run_open_telemetry(run, error);
+    if (status == TW_OK) status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error);
     if (status == TW_OK) status = tw_run_measure_start(run, error);
     if (status == TW_OK) status = tw_run_write_frames(run, error);
     if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
@@ -81,9 +83,8 @@ static tw_status start_again(tw_run *run, tw_error *error)
     tw_status status = tw_run_read_checkpoint(run, error);
     if (status != TW_OK) return status;
     run->earlier_seconds = run->memory.wall_seconds;
-    run->frames_flushed = run->memory.frame_count;
     tw_integrator_state(run->integrator, &run->session_start, NULL);
-    status = tw_frames_cut(run->frame_folder, run->memory.frame_count, error);
+    status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, run->memory.frame_count, error);
     return status == TW_OK ? tw_run_open_telemetry(run, error) : status;
 }
 

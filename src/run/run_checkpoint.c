@@ -23,11 +23,7 @@ static tw_status take_snapshot(tw_run *run, size_t *size, tw_error *error)
 static tw_status flush_outputs(tw_run *run, tw_error *error)
 {
     tw_status status = tw_appender_flush(&run->telemetry, error);
-    if (status == TW_OK && run->frame_format)
-        status =
-            tw_frames_flush(run->frame_format, run->frame_folder, run->frames_flushed, run->memory.frame_count, error);
-    if (status == TW_OK) run->frames_flushed = run->memory.frame_count;
-    return status;
+    return status == TW_OK ? tw_frames_flush(run->frames, run->memory.frame_count, error) : status;
 }
 
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)

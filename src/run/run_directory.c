@@ -46,16 +46,21 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 /* Removes what an earlier run left, the checkpoint first, and nothing else. */
 static tw_status clear_directory(tw_run *run, tw_error *error)
 {
-    static const char *const files[] = {"checkpoint.bin",     "checkpoint.bin.part", "run.json",       "run.json.part",
-                                        "telemetry.csv",      "final.csv",           "final.csv.part", "last_good.csv",
-                                        "last_good.csv.part", "scene.yaml.part"};
+    static const char *const files[] = {"checkpoint.bin",  "checkpoint.bin.part", "run.json",
+                                        "run.json.part",   "telemetry.csv",       "final.csv",
+                                        "final.csv.part",  "last_good.csv",       "last_good.csv.part",
+                                        "scene.yaml.part", "frames.pvd",          "frames.pvd.part"};
     tw_status status = TW_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == TW_OK; i++) {
         char path[TW_FILE_PATH_SIZE];
         status = tw_file_path(path, run->directory, files[i], error);
         if (status == TW_OK) status = tw_file_remove(path, error);
     }
-    return status == TW_OK ? tw_frames_cut(run->frame_folder, 0, error) : status;
+    char folder[TW_FILE_PATH_SIZE];
+    if (status == TW_OK) status = tw_file_path(folder, run->directory, TW_RUN_FRAME_FOLDER, error);
+    if (status == TW_OK) status = tw_frames_cut(folder, TW_FRAMES_ALL, 0, error);
+    if (status == TW_OK) rmdir(folder); /* if nothing else is in it */
+    return status;
 }
 
 static tw_status write_scene(tw_run *run, const char *directory, tw_error *error)
@@ -108,7 +113,6 @@ tw_status tw_run_make_directory(tw_run *run, tw_error *error)
     do {
         taken = false;
         status = run->options->directory ? take_given(run, error) : take_numbered(run, &n, error);
-        if (status == TW_OK) status = tw_run_set_directory(run, run->directory, error);
         if (status != TW_OK) return status;
         if (tw_file_exists(run->directory)) return make_anew(run, error);
         status = make_new(run, &taken, error);
@@ -118,8 +122,9 @@ tw_status tw_run_make_directory(tw_run *run, tw_error *error)
 
 tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error)
 {
-    if (directory != run->directory) snprintf(run->directory, sizeof run->directory, "%s", directory);
-    return tw_file_path(run->frame_folder, run->directory, "frames", error);
+    int length = snprintf(run->directory, sizeof run->directory, "%s", directory);
+    if (length > 0 && length < TW_RUN_DIRECTORY_SIZE - 256) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "the name of the directory is %s", length > 0 ? "too long" : "empty");
 }
 
 tw_status tw_run_lock_directory(tw_run *run, tw_error *error)

@@ -1,4 +1,6 @@
 /* States as tables: frames at regular times by dense output, final.csv, last_good.csv. */
+#include <stdio.h>
+
 #include "base/fail.h"
 #include "run/run_internal.h"
 
@@ -30,23 +32,47 @@ tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
     return tw_file_replace(path, run->scratch.bytes, run->scratch.size, error);
 }
 
+unsigned tw_run_frame_formats(const tw_scene *scene)
+{
+    if (!(tw_scene_fps(scene) > 0.0)) return 0;
+    unsigned formats = tw_frame_format_of(tw_scene_word(scene, "output.frames"));
+    for (int i = 0;; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "output.frames.%d", i);
+        const char *word = tw_scene_word(scene, path);
+        if (!word) return formats;
+        formats |= tw_frame_format_of(word);
+    }
+}
+
+tw_status tw_run_create_frames(tw_run *run, tw_error *error)
+{
+    tw_status status =
+        tw_frames_create(tw_run_frame_formats(run->scene), run->simulation, run->fps, &run->frames, error);
+    return status == TW_UNSUPPORTED ? tw_scene_blame(run->scene, "output.frames", error) : status;
+}
+
+double tw_run_frame_time(int64_t index, double fps, double duration)
+{
+    /* the last frame belongs to the end even where index / fps rounds beyond it */
+    double t = (double)index / fps;
+    return t > duration && t <= duration * (1.0 + 1e-12) ? duration : t;
+}
+
 static tw_status write_frame(tw_run *run, int64_t index, double t, const double *u, tw_error *error)
 {
     tw_status status = fill_table(run, t, u, error);
     tw_frame frame = {.index = index, .t = t, .table = &run->table};
-    if (status == TW_OK) status = tw_frame_write(run->frame_format, run->frame_folder, &frame, &run->scratch, error);
-    return status;
+    return status == TW_OK ? tw_frames_write(run->frames, &frame, error) : status;
 }
 
 tw_status tw_run_write_frames(tw_run *run, tw_error *error)
 {
-    if (!run->frame_format) return TW_OK;
+    if (tw_run_frame_formats(run->scene) == 0) return TW_OK;
     double now = 0.0;
     tw_integrator_state(run->integrator, &now, NULL);
     for (;; run->memory.frame_count++) {
-        /* the last frame belongs to the end even where index / fps rounds beyond it */
-        double t = (double)run->memory.frame_count / run->fps;
-        if (t > run->duration && t <= run->duration * (1.0 + 1e-12)) t = run->duration;
+        double t = tw_run_frame_time(run->memory.frame_count, run->fps, run->duration);
         if (t > now) return TW_OK;
         tw_status status = TW_OK;
         const double *u = tw_integrator_state_view(run->integrator);

@@ -46,9 +46,7 @@ typedef struct tw_run {
     tw_text scratch; /* text under construction */
     tw_appender telemetry;
     int64_t telemetry_every;
-    const tw_frame_format *frame_format; /* NULL: no frames */
-    char frame_folder[TW_FILE_PATH_SIZE];
-    int64_t frames_flushed;
+    tw_frames *frames;
     double checkpoint_every, last_checkpoint; /* [s]; clock */
     void *snapshot;                           /* the integrator's bytes */
     size_t snapshot_capacity;
@@ -70,6 +68,12 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error);
 tw_status tw_run_tell_step(tw_run *run, tw_error *error);
 
 /* run_frames.c */
+#define TW_RUN_FRAME_FOLDER "frames"
+/* The formats a scene asks for, as a set; 0 if it has no frames. */
+unsigned tw_run_frame_formats(const tw_scene *scene);
+tw_status tw_run_create_frames(tw_run *run, tw_error *error);
+/* When frame `index` is. */
+double tw_run_frame_time(int64_t index, double fps, double duration);
 void tw_run_prepare_table(tw_run *run);
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error);
 /* Every frame whose time the last step passed (or, before the first step, the one at t = 0). */

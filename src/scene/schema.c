@@ -40,7 +40,7 @@ WORDS(controllers, "pi", "cost")
 WORDS(linear_solvers, "cholesky", "pcg")
 WORDS(filters, "gautschi", "hochbruck-lubich")
 WORDS(inner_products, "scaled", "energy", "euclidean")
-WORDS(frame_formats, "none", "csv")
+WORDS(frame_formats, "none", "csv", "vtu", "ply", "obj", "pc2")
 
 static const char *scheme_names(int index)
 {
@@ -113,7 +113,8 @@ static const tw_field phi_fields[] = {
 SECTION(phi_section, "phi", phi_fields);
 
 static const tw_field output_fields[] = {
-    {"frames", TW_FIELD_CHOICE, .choice = frame_formats, .fallback = "csv", .doc = "format of the frames"},
+    {"frames", TW_FIELD_CHOICES, .choice = frame_formats, .fallback = "csv",
+     .doc = "format of the frames (docs/output.md); a list writes several: [vtu, pc2]"},
     {"telemetry_every", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "1",
      .doc = "a row in telemetry.csv every so many steps; 0: none"},
     {"checkpoint_every", TW_FIELD_NUMBER, .unit = "s", .range = AT_LEAST(0), .fallback = "2",

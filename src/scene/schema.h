@@ -15,6 +15,7 @@ typedef enum tw_field_type {
     TW_FIELD_BOOL,
     TW_FIELD_NAME,    /* letters, digits, '.', '_', '-': fit for a file name */
     TW_FIELD_CHOICE,  /* one of a list of words */
+    TW_FIELD_CHOICES, /* one of them, or a list of some */
     TW_FIELD_NUMBERS, /* a list of `length` numbers */
     TW_FIELD_MAP,     /* a map with the fields of `section` */
     TW_FIELD_LIST     /* a list of such maps */

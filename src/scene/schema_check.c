@@ -133,6 +133,19 @@ static tw_status check_choice(check *c, const tw_field *field, tw_node *node)
     return tw_fail_at(c->error, node->mark, "%s is '%.60s', did you mean %s?", c->path, node->text, nearest);
 }
 
+static tw_status check_choices(check *c, const tw_field *field, tw_node *node)
+{
+    if (node->kind != TW_NODE_LIST) return check_choice(c, field, node);
+    int index = 0;
+    for (tw_node *n = node->first; n; n = n->next) {
+        size_t length = push_index(c, index++);
+        tw_status status = check_choice(c, field, n);
+        if (status != TW_OK) return status;
+        pop(c, length);
+    }
+    return TW_OK;
+}
+
 /* ---- maps ---- */
 
 static const char *kind_of(const tw_section *section, const tw_node *map)
@@ -290,6 +303,8 @@ static tw_status check_value(check *c, const tw_field *field, tw_node *node)
         return check_name(c, field, node);
     case TW_FIELD_CHOICE:
         return check_choice(c, field, node);
+    case TW_FIELD_CHOICES:
+        return check_choices(c, field, node);
     case TW_FIELD_NUMBERS:
         return check_numbers(c, field, node);
     case TW_FIELD_MAP:

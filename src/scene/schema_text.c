@@ -67,6 +67,10 @@ void tw_field_describe(const tw_field *field, char *text, int size)
     case TW_FIELD_CHOICE:
         append_choices(text, size, field);
         break;
+    case TW_FIELD_CHOICES:
+        append_choices(text, size, field);
+        append(text, size, ", or a list of them");
+        break;
     case TW_FIELD_MAP:
         append(text, size, "a map of keys and values");
         break;

@@ -1,0 +1,57 @@
+/* What the formats share. */
+#ifndef TW_IO_FRAMES_INTERNAL_H
+#define TW_IO_FRAMES_INTERNAL_H
+
+#include "io/file.h"
+#include "io/frames.h"
+#include "io/shapes.h"
+
+/* The cells of all bodies, compressed once: they are the same in every frame. */
+typedef struct tw_vtu_cells {
+    int64_t count;
+    tw_text connectivity, offsets, types, body; /* as they stand in the file */
+} tw_vtu_cells;
+
+struct tw_frames {
+    unsigned formats;
+    const tw_simulation *simulation;
+    double fps;
+    char directory[TW_FILE_PATH_SIZE];
+    char folder[TW_FILE_PATH_SIZE]; /* of the files per frame */
+    char prefix[64];                /* from the directory to the folder: "frames/" or "" */
+    int64_t flushed;                /* frames that are on the disk */
+
+    tw_shapes shapes;    /* for ply, obj, pc2 */
+    double *positions;   /* of their vertices at the frame being written */
+    tw_appender *caches; /* of pc2, one per shape; NULL until begun */
+    tw_vtu_cells cells;
+    double *column; /* one to three columns of the table, contiguous */
+    tw_text scratch, payload;
+};
+
+/* Each appends the whole file. */
+void tw_frame_to_vtu(tw_frames *frames, const tw_frame *frame, tw_text *out);
+void tw_frame_to_ply(tw_frames *frames, const tw_frame *frame, tw_text *out);
+void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out);
+
+/* One shape as an OBJ object; indices count from `first` + 1. (frames_obj.c) */
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t first, int64_t first_texture,
+                     tw_text *out);
+
+/* frames_vtu.c */
+tw_status tw_vtu_prepare(tw_frames *frames);
+void tw_vtu_release(tw_frames *frames);
+/* frames.pvd with the first `count` frames. */
+tw_status tw_vtu_write_index(tw_frames *frames, int64_t count, tw_error *error);
+
+/* frames_pc2.c */
+tw_status tw_pc2_begin(tw_frames *frames, int64_t keep, tw_error *error);
+void tw_pc2_close(tw_frames *frames);
+tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
+tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error);
+
+/* Appends an array the way VTK's compressed files have it: number of blocks, block size, size of the last one if it is
+ * shorter (else 0), compressed sizes, blocks; all UInt64. (vtk_compress.c) */
+void tw_vtk_compress(const void *bytes, size_t size, int level, tw_text *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* Wavefront OBJ: an object per body, faces, lines, and the texture coordinates the body came with. */
+#include "io/frames_internal.h"
+
+static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t first_texture, tw_text *out)
+{
+    const int64_t *texture = shape->surface ? shape->surface->corner_texture : NULL;
+    int64_t begin = tw_shape_face_begin(shape, face), end = tw_shape_face_begin(shape, face + 1);
+    /* a face has texture coordinates at all corners or at none */
+    for (int64_t c = begin; texture && c < end; c++)
+        if (texture[c] < 0) texture = NULL;
+    tw_text_add_bytes(out, "f", 1);
+    for (int64_t c = begin; c < end; c++) {
+        tw_text_add(out, " %lld", (long long)(first + shape->corners[c] + 1));
+        if (texture) tw_text_add(out, "/%lld", (long long)(first_texture + texture[c] + 1));
+    }
+    tw_text_add_bytes(out, "\n", 1);
+}
+
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t first, int64_t first_texture, tw_text *out)
+{
+    tw_text_add(out, "o %s\n", shape->name);
+    for (int64_t v = 0; v < shape->vertex_count; v++)
+        tw_text_add(out, "v %.9g %.9g %.9g\n", positions[3 * v], positions[3 * v + 1], positions[3 * v + 2]);
+    const tw_display_surface *s = shape->surface;
+    for (int64_t i = 0; s && i < s->texture_count; i++)
+        tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);
+    for (int64_t f = 0; f < shape->face_count; f++) add_face(shape, f, first, first_texture, out);
+    for (int64_t e = 0; e < shape->edge_count; e++)
+        tw_text_add(out, "l %lld %lld\n", (long long)(first + shape->edges[2 * e] + 1),
+                    (long long)(first + shape->edges[2 * e + 1] + 1));
+    /* points, so that a reader keeps the vertices */
+    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++)
+        tw_text_add(out, "p %lld\n", (long long)(first + v + 1));
+}
+
+void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out)
+{
+    int64_t textures = 0;
+    tw_text_add(out, "# twang, frame %lld, t = %.17g s\n", (long long)frame->index, frame->t);
+    for (int i = 0; i < frames->shapes.count; i++) {
+        const tw_shape *shape = &frames->shapes.list[i];
+        tw_shape_to_obj(shape, frames->positions + 3 * shape->first_vertex, shape->first_vertex, textures, out);
+        if (shape->surface) textures += shape->surface->texture_count;
+    }
+}

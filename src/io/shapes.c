@@ -1,0 +1,195 @@
+#include "io/shapes.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/parallel_for.h"
+
+enum { VERTEX_BLOCK = 4096 };
+
+void tw_shapes_free(tw_shapes *shapes)
+{
+    for (int i = 0; i < shapes->count; i++) {
+        tw_release(shapes->list[i].particles);
+        tw_release(shapes->list[i].own_triangles);
+        tw_release(shapes->list[i].own_edges);
+    }
+    tw_release(shapes->list);
+    *shapes = (tw_shapes){0};
+}
+
+/* ---- names ---- */
+
+static bool is_taken(const tw_shapes *shapes, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(shapes->list[i].name, name) == 0) return true;
+    return false;
+}
+
+/* The display's name without what file names cannot have, and with a number if it is there already. */
+static void name_shape(tw_shapes *shapes, int index, const char *wish)
+{
+    char plain[TW_SHAPE_NAME_SIZE - 12], *name = shapes->list[index].name;
+    snprintf(plain, sizeof plain, "%s", wish);
+    for (char *p = plain; *p; p++) {
+        bool fit = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_' ||
+                   (*p == '-' && p > plain);
+        if (!fit) *p = '_';
+    }
+    snprintf(name, TW_SHAPE_NAME_SIZE, "%s", plain);
+    for (int n = 2; is_taken(shapes, index, name); n++) snprintf(name, TW_SHAPE_NAME_SIZE, "%s_%d", plain, n);
+}
+
+/* ---- vertices ---- */
+
+static void mark_used(int64_t count, const int64_t *indices, int64_t *vertex_of)
+{
+    for (int64_t i = 0; i < count; i++) vertex_of[indices[i]] = 0;
+}
+
+/* The particles with vertex_of >= 0 get vertices, in their order. */
+static bool take_particles(tw_shape *shape, int64_t particle_count, int64_t *vertex_of)
+{
+    for (int64_t p = 0; p < particle_count; p++)
+        if (vertex_of[p] >= 0) vertex_of[p] = shape->vertex_count++;
+    shape->particles = TW_NEW_ARRAY(shape->vertex_count, int64_t);
+    if (!shape->particles) return false;
+    for (int64_t p = 0; p < particle_count; p++)
+        if (vertex_of[p] >= 0) shape->particles[vertex_of[p]] = p;
+    return true;
+}
+
+static int64_t *renumbered(int64_t count, const int64_t *indices, const int64_t *vertex_of)
+{
+    int64_t *out = TW_NEW_ARRAY(count, int64_t);
+    for (int64_t i = 0; out && i < count; i++) out[i] = vertex_of[indices[i]];
+    return out;
+}
+
+static void forget_vertices(int64_t particle_count, int64_t *vertex_of)
+{
+    for (int64_t p = 0; p < particle_count; p++) vertex_of[p] = -1;
+}
+
+static bool shape_of_cells(tw_shape *shape, const tw_display *d, int64_t particle_count, int64_t *vertex_of)
+{
+    forget_vertices(particle_count, vertex_of);
+    mark_used(3 * d->triangle_count, d->triangles, vertex_of);
+    mark_used(2 * d->edge_count, d->edges, vertex_of);
+    if (d->triangle_count == 0 && d->edge_count == 0)
+        for (int64_t p = d->first; p < d->first + d->count; p++) vertex_of[p] = 0;
+    if (!take_particles(shape, particle_count, vertex_of)) return false;
+    shape->face_count = d->triangle_count;
+    shape->edge_count = d->edge_count;
+    shape->corners = shape->own_triangles = renumbered(3 * d->triangle_count, d->triangles, vertex_of);
+    shape->edges = shape->own_edges = renumbered(2 * d->edge_count, d->edges, vertex_of);
+    return shape->corners && shape->edges;
+}
+
+static void shape_of_surface(tw_shape *shape, const tw_display_surface *surface)
+{
+    shape->surface = surface;
+    shape->vertex_count = surface->vertex_count;
+    shape->face_count = surface->face_count;
+    shape->face_start = surface->face_start;
+    shape->corners = surface->corners;
+}
+
+static void mark_shown(const tw_display *d, bool *shown)
+{
+    memset(shown + d->first, 1, (size_t)d->count);
+    for (int64_t i = 0; i < 3 * d->triangle_count; i++) shown[d->triangles[i]] = true;
+    for (int64_t i = 0; i < 2 * d->edge_count; i++) shown[d->edges[i]] = true;
+}
+
+/* Particles of no body, as a shape of points if there are any. */
+static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, const bool *shown, int64_t *vertex_of)
+{
+    int64_t particles = tw_simulation_row_count(simulation);
+    bool any = false;
+    for (int64_t p = 0; p < particles; p++) {
+        vertex_of[p] = shown[p] ? -1 : 0;
+        any = any || !shown[p];
+    }
+    if (!any) return true;
+    name_shape(shapes, shapes->count, "particles");
+    return take_particles(&shapes->list[shapes->count++], particles, vertex_of);
+}
+
+static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool *shown, int64_t *vertex_of)
+{
+    int64_t particles = tw_simulation_row_count(simulation);
+    bool good = true;
+    for (const tw_display *d; good && (d = tw_simulation_display(simulation, shapes->count));) {
+        mark_shown(d, shown);
+        name_shape(shapes, shapes->count, d->name);
+        tw_shape *shape = &shapes->list[shapes->count++];
+        if (d->surface.vertex_count)
+            shape_of_surface(shape, &d->surface);
+        else
+            good = shape_of_cells(shape, d, particles, vertex_of);
+    }
+    return good && shape_of_rest(shapes, simulation, shown, vertex_of);
+}
+
+tw_status tw_shapes_create(const tw_simulation *simulation, tw_shapes *out)
+{
+    int64_t particles = tw_simulation_row_count(simulation);
+    *out = (tw_shapes){0};
+    out->list = tw_allocate_zeroed((size_t)tw_simulation_display_count(simulation) + 1, sizeof *out->list);
+    bool *shown = tw_allocate_zeroed((size_t)particles, sizeof(bool));
+    int64_t *vertex_of = TW_NEW_ARRAY(particles, int64_t);
+    bool good = out->list && shown && vertex_of && fill_shapes(out, simulation, shown, vertex_of);
+    tw_release(shown);
+    tw_release(vertex_of);
+    if (!good) {
+        tw_shapes_free(out);
+        return TW_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < out->count; i++) {
+        out->list[i].first_vertex = out->vertex_count;
+        out->vertex_count += out->list[i].vertex_count;
+        out->face_count += out->list[i].face_count;
+        out->edge_count += out->list[i].edge_count;
+    }
+    return TW_OK;
+}
+
+/* ---- positions ---- */
+
+typedef struct placing {
+    const tw_shape *shape;
+    const double *rows;
+    int stride;
+    double *positions;
+} placing;
+
+static void place_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const placing *p = context;
+    const tw_display_surface *s = p->shape->surface;
+    for (int64_t v = begin; v < end; v++) {
+        double *out = p->positions + 3 * v;
+        if (!s) {
+            memcpy(out, p->rows + p->stride * p->shape->particles[v], 3 * sizeof(double));
+            continue;
+        }
+        out[0] = out[1] = out[2] = 0.0;
+        for (int corner = 0; corner < 4; corner++)
+            for (int k = 0; k < 3; k++)
+                out[k] += s->weights[4 * v + corner] * p->rows[p->stride * s->carriers[4 * v + corner] + k];
+    }
+}
+
+void tw_shapes_place(const tw_shapes *shapes, const double *rows, int stride, double *positions)
+{
+    for (int i = 0; i < shapes->count; i++) {
+        const tw_shape *shape = &shapes->list[i];
+        placing p = {shape, rows, stride, positions + 3 * shape->first_vertex};
+        tw_parallel_for(shape->vertex_count, VERTEX_BLOCK, place_body, &p);
+    }
+}
