@@ -17,6 +17,7 @@
 #include <twang/problem.h>
 #include <twang/run.h>
 #include <twang/scene.h>
+#include <twang/solid.h>
 #include <twang/sparse.h>
 #include <twang/square_root.h>
 #include <twang/status.h>

@@ -103,7 +103,7 @@ tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *e
     return TW_OK;
 }
 
-static tw_status add_force(tw_model *model, const tw_force *force, tw_error *error)
+tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error)
 {
     if (model->force_count == TW_MODEL_MAX_FORCES) {
         force->table->release(force->data);
@@ -120,7 +120,7 @@ tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw
     if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;
     tw_force force;
     if (tw_force_gravity_create(acceleration, &force) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return add_force(model, &force, error);
+    return tw_model_add_force(model, &force, error);
 }
 
 static tw_status check_spring(const tw_model *model, const int64_t *ends, double stiffness, double rest_length,
@@ -146,7 +146,7 @@ tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *en
     tw_force force;
     if (tw_force_springs_create(count, ends, stiffness, rest_length, model->particles.position, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_status status = add_force(model, &force, error);
+    tw_status status = tw_model_add_force(model, &force, error);
     if (status == TW_OK) model->spring_count += count;
     return status;
 }

@@ -24,6 +24,9 @@ struct tw_model {
     double eigenvalue_bound; /* of M^-1 K at any state; 0 if some force does not know */
 };
 
+/* Takes the force over, also when it fails. (model.c) */
+tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error);
+
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
 

@@ -1,0 +1,60 @@
+/** @file solid.h
+ *  Elastic solids of tetrahedra, girder networks, and their inertia. docs/solids.md has the formulas.
+ *
+ *      tw_solid_material material = tw_solid_material_default();
+ *      material.density = 1000.0;
+ *      tw_solid_lumped_mass(4, count, elements, vertices, positions, material.density, masses, &error);
+ *      tw_model_add_particles(model, vertices, positions, NULL, masses, NULL, &error);
+ *      tw_model_add_tetrahedra(model, 4, count, elements, NULL, &material, &error);
+ *
+ *  Elements name their particles: four corners, or ten nodes (the corners, then the middles of the edges 01, 12, 02,
+ * 03, 13, 23, as VTK orders them). Either orientation will do. Ten-node elements have straight edges at rest.
+ */
+#ifndef TWANG_SOLID_H
+#define TWANG_SOLID_H
+
+#include <twang/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How stress follows strain. All three agree for small strains without rotation. */
+typedef enum tw_solid_law {
+    TW_SOLID_LINEAR,       /**< small strain and small rotation: constant stiffness */
+    TW_SOLID_COROTATIONAL, /**< small strain, any rotation. Its tangent does not exist where an element is inverted just
+                              so far that its rotation is ambiguous: TW_RECOVERABLE there */
+    TW_SOLID_NEO_HOOKEAN   /**< any strain, also inverted elements (Smith, de Goes, Kim 2018) */
+} tw_solid_law;
+
+/** What a solid is made of. Start from tw_solid_material_default(). */
+typedef struct tw_solid_material {
+    tw_solid_law law;      /**< default TW_SOLID_COROTATIONAL */
+    double youngs_modulus; /**< E > 0 [Pa], default 1e6 */
+    double poisson_ratio;  /**< nu in (-1, 1/2), default 0.3 */
+    double density;        /**< > 0 [kg/m^3], default 1000; only the mass functions below use it */
+} tw_solid_material;
+TW_API tw_solid_material tw_solid_material_default(void);
+
+/** Adds `count` tetrahedra of `nodes` (4 or 10) particles each. `rest` holds three coordinates of every particle of the
+ *  model where the elements are free of stress; NULL: where the particles are now. Elements without volume at rest, or
+ *  with a middle node off the middle (by more than 1e-6 of the edge), are refused. */
+TW_API tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t count, const int64_t *elements,
+                                         const double *rest, const tw_solid_material *material, tw_error *error);
+
+/** masses[p] += the mass of the elements, lumped to their nodes: a quarter per corner of four-node elements, diagonal
+ *  scaling (1/36 per corner, 4/27 per edge) of ten-node ones. `positions` and `masses` are of `particle_count`
+ *  particles. Elements without volume are refused. */
+TW_API tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
+                                      const double *positions, double density, double *masses, tw_error *error);
+
+/** Four-node elements become ten-node ones. `corners` holds four indices per element, `elements` receives ten. The new
+ *  nodes are numbered from `vertex_count` on: number vertex_count + i lies in the middle of the edge of vertices
+ *  edges[2 i], edges[2 i + 1]. `edges` has room for 12 * count entries; `*edge_count` says how many edges there are. */
+TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const int64_t *corners, int64_t *elements,
+                                    int64_t *edges, int64_t *edge_count, tw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,200 @@
+#include "model/solid_law.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/polar.h"
+
+/* Below this (s_1 + s_2) / s_0 the rotation of an element counts as ambiguous. */
+static const double ambiguous = 1e-10;
+
+tw_solid_constants tw_solid_constants_of(const tw_solid_material *material)
+{
+    double E = material->youngs_modulus, nu = material->poisson_ratio;
+    tw_solid_constants m = {.law = material->law};
+    m.mu = E / (2.0 * (1.0 + nu));
+    m.lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+    if (m.law == TW_SOLID_NEO_HOOKEAN) {
+        /* Smith, de Goes, Kim (2018), section 3.4: the same linearisation at rest */
+        m.lambda += 5.0 / 6.0 * m.mu;
+        m.mu *= 4.0 / 3.0;
+        m.alpha = 1.0 + 0.75 * m.mu / m.lambda;
+        m.rest = 0.5 * m.lambda * (1.0 - m.alpha) * (1.0 - m.alpha) - 0.5 * m.mu * log(4.0);
+    }
+    return m;
+}
+
+/* ---- linear: Psi = mu |e|^2 + lambda/2 tr(e)^2, e = (F + F^T)/2 - I ---- */
+
+static void linear_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
+{
+    for (int l = 0; l < TW_LANES; l++) {
+        double xx = F[0][l] - 1.0, yy = F[4][l] - 1.0, zz = F[8][l] - 1.0, trace = xx + yy + zz;
+        double xy = F[1][l] + F[3][l], xz = F[2][l] + F[6][l], yz = F[5][l] + F[7][l]; /* twice e */
+        psi[l] = m->mu * (xx * xx + yy * yy + zz * zz + 0.5 * (xy * xy + xz * xz + yz * yz)) +
+                 0.5 * m->lambda * trace * trace;
+    }
+}
+
+/* P = 2 mu e + lambda tr(e) I */
+static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < TW_LANES; l++)
+                P[3 * r + c][l] = m->mu * (F[3 * r + c][l] + F[3 * c + r][l] - (r == c ? 2.0 : 0.0));
+    for (int l = 0; l < TW_LANES; l++) {
+        double pressure = m->lambda * (F[0][l] + F[4][l] + F[8][l] - 3.0);
+        for (int k = 0; k < 9; k += 4) P[k][l] += pressure;
+    }
+}
+
+/* dP = mu (dF + dF^T) + lambda tr(dF) I */
+static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *out)
+{
+    out->terms = 1;
+    for (int l = 0; l < TW_LANES; l++) {
+        out->isotropic[l] = m->mu;
+        out->transposed[l] = m->mu;
+        out->c[0][l] = m->lambda;
+        for (int k = 0; k < 9; k++) out->T[0][k][l] = k % 4 == 0 ? 1.0 : 0.0;
+    }
+}
+
+/* ---- co-rotational: F = R S, Psi = mu |S - I|^2 + lambda/2 tr(S - I)^2 ---- */
+
+static void lane_polar(tw_lanes *F, int l, tw_polar *polar)
+{
+    double matrix[9];
+    for (int k = 0; k < 9; k++) matrix[k] = F[k][l];
+    tw_polar_decompose(matrix, polar);
+}
+
+static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
+{
+    for (int l = 0; l < TW_LANES; l++) {
+        tw_polar polar;
+        lane_polar(F, l, &polar);
+        double a = polar.s[0] - 1.0, b = polar.s[1] - 1.0, c = polar.s[2] - 1.0;
+        psi[l] = m->mu * (a * a + b * b + c * c) + 0.5 * m->lambda * (a + b + c) * (a + b + c);
+    }
+}
+
+/* P = 2 mu (F - R) + lambda tr(S - I) R: R is stationary in |F - R|, and d tr(S) = R : dF. */
+static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
+{
+    for (int l = 0; l < TW_LANES; l++) {
+        tw_polar polar;
+        lane_polar(F, l, &polar);
+        double pressure = m->lambda * (polar.s[0] + polar.s[1] + polar.s[2] - 3.0);
+        for (int k = 0; k < 9; k++) P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k]) + pressure * polar.R[k];
+    }
+}
+
+/* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,
+ * dR = sum_i T_i (T_i : dF) / (s_j + s_k),  T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T,  (i, j, k) cyclic. */
+static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
+{
+    bool exists = true;
+    out->terms = 4;
+    for (int l = 0; l < TW_LANES; l++) {
+        tw_polar polar;
+        lane_polar(F, l, &polar);
+        exists = exists && tw_polar_distinctness(&polar) > ambiguous;
+        double turning = m->lambda * (polar.s[0] + polar.s[1] + polar.s[2] - 3.0) - 2.0 * m->mu;
+        out->isotropic[l] = 2.0 * m->mu;
+        out->c[3][l] = m->lambda;
+        for (int k = 0; k < 9; k++) out->T[3][k][l] = polar.R[k];
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            out->c[i][l] = turning / (polar.s[j] + polar.s[k]);
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++)
+                    out->T[i][3 * r + c][l] =
+                        polar.U[3 * r + k] * polar.V[3 * c + j] - polar.U[3 * r + j] * polar.V[3 * c + k];
+        }
+    }
+    return exists;
+}
+
+/* ---- stable neo-Hookean: Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1), I = |F|^2, J = det F ---- */
+
+/* C = dJ/dF, whose columns are f_1 x f_2, f_2 x f_0, f_0 x f_1; returns J. */
+static double cofactor(tw_lanes *F, int l, double C[9])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            C[3 * r + c] = F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
+        }
+    return F[0][l] * C[0] + F[1][l] * C[1] + F[2][l] * C[2];
+}
+
+static double squared_norm(tw_lanes *F, int l)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 9; k++) sum += F[k][l] * F[k][l];
+    return sum;
+}
+
+static void neo_hookean_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
+{
+    for (int l = 0; l < TW_LANES; l++) {
+        double C[9], volume = cofactor(F, l, C) - m->alpha, I = squared_norm(F, l);
+        psi[l] = 0.5 * m->mu * (I - 3.0 - log(I + 1.0)) + 0.5 * m->lambda * volume * volume - m->rest;
+    }
+}
+
+/* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C */
+static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
+{
+    for (int l = 0; l < TW_LANES; l++) {
+        double C[9], pressure = m->lambda * (cofactor(F, l, C) - m->alpha), I = squared_norm(F, l);
+        double shear = m->mu * (1.0 - 1.0 / (I + 1.0));
+        for (int k = 0; k < 9; k++) P[k][l] = shear * F[k][l] + pressure * C[k];
+    }
+}
+
+/* dP = mu (1 - 1/(I + 1)) dF + 2 mu/(I + 1)^2 (F : dF) F + lambda (C : dF) C + lambda (J - alpha) dC,
+ * where the last is, for rank-one changes, (u x w) . F (a x b) = -u^T [F (a x b)]_x w. */
+static void neo_hookean_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
+{
+    out->terms = 2;
+    for (int l = 0; l < TW_LANES; l++) {
+        double C[9], J = cofactor(F, l, C), I1 = squared_norm(F, l) + 1.0;
+        out->isotropic[l] = m->mu * (1.0 - 1.0 / I1);
+        out->c[0][l] = 2.0 * m->mu / (I1 * I1);
+        out->c[1][l] = m->lambda;
+        out->bend[l] = m->lambda * (J - m->alpha);
+        for (int k = 0; k < 9; k++) {
+            out->T[0][k][l] = F[k][l];
+            out->T[1][k][l] = C[k];
+        }
+    }
+}
+
+/* ---- the three behind one door ---- */
+
+void tw_solid_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
+{
+    if (m->law == TW_SOLID_LINEAR) linear_energy(m, F, psi);
+    if (m->law == TW_SOLID_COROTATIONAL) corotational_energy(m, F, psi);
+    if (m->law == TW_SOLID_NEO_HOOKEAN) neo_hookean_energy(m, F, psi);
+}
+
+void tw_solid_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
+{
+    if (m->law == TW_SOLID_LINEAR) linear_stress(m, F, P);
+    if (m->law == TW_SOLID_COROTATIONAL) corotational_stress(m, F, P);
+    if (m->law == TW_SOLID_NEO_HOOKEAN) neo_hookean_stress(m, F, P);
+}
+
+bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
+{
+    memset(out->transposed, 0, sizeof out->transposed);
+    memset(out->bend, 0, sizeof out->bend);
+    if (m->law == TW_SOLID_COROTATIONAL) return corotational_curvature(m, F, out);
+    if (m->law == TW_SOLID_LINEAR) linear_curvature(m, out);
+    if (m->law == TW_SOLID_NEO_HOOKEAN) neo_hookean_curvature(m, F, out);
+    return true;
+}
