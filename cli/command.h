@@ -52,7 +52,7 @@ typedef struct verb {
     int (*run)(const arguments *a);
 } verb;
 
-extern const verb verb_run, verb_resume, verb_check, verb_list, verb_completion;
+extern const verb verb_run, verb_resume, verb_check, verb_export, verb_list, verb_completion;
 /* All of them, NULL after the last. */
 extern const verb *const all_verbs[];
 
@@ -83,6 +83,9 @@ style style_for_stdout(void);
 
 /* Columns of a terminal that understands escapes; 0 if it is none. */
 int terminal_width(int descriptor);
+
+/* A file-size limit becomes an error of write(), like a full disk, instead of the end of the program. */
+void catch_file_limit(void);
 
 /* --- scene_path.c --- */
 
@@ -123,6 +126,8 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
 /* --- progress.c --- */
 
 void progress_show(const char *name, const tw_run_progress *p);
+/* "NAME  12 of 300 frames" */
+void progress_count(const char *name, int64_t done, int64_t all);
 /* Takes the line away again. */
 void progress_clear(void);
 

@@ -1,6 +1,7 @@
 /* What the command says, and where. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,11 @@ int close_output(int code)
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "twang: the output cannot be written: %s\n", strerror(errno));
     return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
+void catch_file_limit(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 int terminal_width(int descriptor)

@@ -13,11 +13,11 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* "0:07", "12:30", "1:02:03" */
+/* "0:07", "12:30", "1:02:03", "3 days" */
 static void format_duration(double seconds, char *text, size_t size)
 {
     if (!(seconds < 360000.0)) {
-        snprintf(text, size, "days");
+        snprintf(text, size, "%.3g days", seconds / 86400.0);
         return;
     }
     int s = (int)(seconds + 0.5);
@@ -29,22 +29,52 @@ static void format_duration(double seconds, char *text, size_t size)
 
 static bool drawn;
 
-void progress_show(const char *name, const tw_run_progress *p)
+static bool is_due(bool last_time)
 {
     static double last;
     double now = clock_seconds();
-    if (now - last < 0.1 && p->t < p->duration) return;
+    if (now - last < 0.1 && !last_time) return false;
     last = now;
-    double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
-    char left[32] = "?", energy[48] = "", line[256];
-    if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
-    if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
-    snprintf(line, sizeof line, "%.40s  %.4g of %.4g s  %3.0f %%  %.3g x real time, %s left%s", name, p->t, p->duration,
-             100.0 * p->t / p->duration, speed, left, energy);
+    return true;
+}
+
+static void draw(const char *line)
+{
     /* A line that wraps could not be redrawn. */
     fprintf(stderr, "\r%.*s\033[K", terminal_width(STDERR_FILENO) - 1, line);
     fflush(stderr);
     drawn = true;
+}
+
+enum { BAR = 20 };
+
+static void format_bar(double share, char bar[BAR + 1])
+{
+    int full = (int)(share * BAR);
+    for (int i = 0; i < BAR; i++) bar[i] = i < full ? '=' : i == full ? '>' : ' ';
+    bar[BAR] = '\0';
+}
+
+void progress_show(const char *name, const tw_run_progress *p)
+{
+    if (!is_due(p->t >= p->duration)) return;
+    double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
+    char left[32] = "?", energy[48] = "", bar[BAR + 1], line[320];
+    format_bar(p->t / p->duration, bar);
+    if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
+    if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
+    snprintf(line, sizeof line, "%.40s [%s] %.4g of %.4g s, %.3g x real time, %s left%s", name, bar, p->t, p->duration,
+             speed, left, energy);
+    draw(line);
+}
+
+void progress_count(const char *name, int64_t done, int64_t all)
+{
+    char bar[BAR + 1], line[160];
+    if (!is_due(done == all)) return;
+    format_bar((double)done / (double)all, bar);
+    snprintf(line, sizeof line, "%.60s [%s] %lld of %lld frames", name, bar, (long long)done, (long long)all);
+    draw(line);
 }
 
 void progress_clear(void)

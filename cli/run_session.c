@@ -25,7 +25,7 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of write(), like a full disk */
+    catch_file_limit();
 }
 
 typedef struct session {

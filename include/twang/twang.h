@@ -14,6 +14,7 @@
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>
+#include <twang/playback.h>
 #include <twang/problem.h>
 #include <twang/run.h>
 #include <twang/scene.h>

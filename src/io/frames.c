@@ -14,6 +14,15 @@
 #include "base/fail.h"
 #include "io/frames_internal.h"
 
+tw_table tw_table_of(const tw_simulation *simulation, const double *values)
+{
+    tw_table table = {.row_count = tw_simulation_row_count(simulation),
+                      .column_count = tw_simulation_column_count(simulation),
+                      .values = values};
+    for (int c = 0; c < table.column_count; c++) table.columns[c] = tw_simulation_column(simulation, c);
+    return table;
+}
+
 void tw_table_to_csv(const tw_table *table, tw_text *text)
 {
     for (int c = 0; c < table->column_count; c++) tw_text_add(text, "%s%s", c ? "," : "", table->columns[c]);

@@ -19,6 +19,8 @@ typedef struct tw_table {
     const double *values;
 } tw_table;
 
+/* The table of a simulation's rows. */
+tw_table tw_table_of(const tw_simulation *simulation, const double *values);
 /* A header line and a line per row, 17 digits. */
 void tw_table_to_csv(const tw_table *table, tw_text *text);
 

@@ -127,13 +127,18 @@ tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *err
     return tw_fail(error, TW_BAD_INPUT, "the name of the directory is %s", length > 0 ? "too long" : "empty");
 }
 
+tw_status tw_run_lock(const char *directory, int *lock, tw_error *error)
+{
+    *lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0) return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", directory, strerror(errno));
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: another twang is writing there, wait for it or name another directory",
+                   directory);
+}
+
 tw_status tw_run_lock_directory(tw_run *run, tw_error *error)
 {
-    run->lock = open(run->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (run->lock < 0) return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", run->directory, strerror(errno));
-    if (flock(run->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "%s: another twang is writing there, wait for it or name another directory",
-                   run->directory);
+    return tw_run_lock(run->directory, &run->lock, error);
 }
 
 void tw_run_unlock_directory(tw_run *run)

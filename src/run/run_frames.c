@@ -6,10 +6,7 @@
 
 void tw_run_prepare_table(tw_run *run)
 {
-    run->table = (tw_table){.row_count = tw_simulation_row_count(run->simulation),
-                            .column_count = tw_simulation_column_count(run->simulation),
-                            .values = run->rows};
-    for (int c = 0; c < run->table.column_count; c++) run->table.columns[c] = tw_simulation_column(run->simulation, c);
+    run->table = tw_table_of(run->simulation, run->rows);
 }
 
 static tw_status fill_table(tw_run *run, double t, const double *u, tw_error *error)

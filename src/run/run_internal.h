@@ -58,6 +58,8 @@ typedef struct tw_run {
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
 /* Says where the run is. */
 tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error);
+/* Locks a directory against other commands; close `*lock` (-1: not opened) to unlock it. */
+tw_status tw_run_lock(const char *directory, int *lock, tw_error *error);
 tw_status tw_run_lock_directory(tw_run *run, tw_error *error);
 void tw_run_unlock_directory(tw_run *run);
 

@@ -1,0 +1,64 @@
+#include <stdio.h>
+#include <unistd.h>
+
+#include "command.h"
+
+static const char *format_choice(int index)
+{
+    static const char *const words[] = {"vtu", "ply", "obj", "pc2", "csv"};
+    return index >= 0 && index < 5 ? words[index] : NULL;
+}
+
+static void show_count(void *context, int64_t done, int64_t frames)
+{
+    progress_count(context, done, frames);
+}
+
+static int export(const arguments *a)
+{
+    bool json = is_given(a, "--json"), quiet = is_given(a, "--quiet");
+    tw_export_options options = tw_export_options_default();
+    options.format = value_of(a, "--format");
+    options.directory = value_of(a, "--output");
+    if (!options.format) return wrong_use("export needs --format: one of vtu, ply, obj, pc2, csv");
+    if (!json && !quiet && terminal_width(STDERR_FILENO) > 0) options.progress = show_count;
+    options.context = (void *)(uintptr_t)a->positional[0];
+    catch_file_limit();
+    tw_export_report report;
+    tw_error error = {0};
+    tw_status status = tw_run_export(a->positional[0], &options, &report, &error);
+    progress_clear();
+    if (status != TW_OK) return report_error(&error, json);
+    if (json) {
+        printf("{\"frames\": %lld, \"format\": \"%s\", \"path\": ", (long long)report.frames, options.format);
+        print_json_string(report.path);
+        printf("}\n");
+    } else if (!quiet) {
+        printf("%lld frames as %s: %s\n", (long long)report.frames, options.format, report.path);
+    }
+    return EXIT_DONE;
+}
+
+static const option options[] = {
+    {"--format", "-f", "NAME", "vtu, ply, obj, pc2 or csv", format_choice},
+    {"--output", "-o", "DIR", "write there instead of beside the frames of the run", NULL},
+    {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},
+    {"--json", NULL, NULL, "print what was written as JSON", NULL},
+    {0},
+};
+
+const verb verb_export = {
+    .name = "export",
+    .synopsis = "DIR --format vtu|ply|obj|pc2|csv [-o DIR]",
+    .line = "convert the frames of a run for other programs",
+    .text = "Converts the stored frames (csv or vtu) of the run in DIR:\n\n"
+            "  vtu   a series for ParaView: open frames.pvd\n"
+            "  pc2   a point cache for Blender: import NAME.obj, add a Mesh Cache modifier with NAME.pc2\n"
+            "  ply, obj   a surface per frame;   csv   a table per frame\n\n"
+            "A scene can write them while it runs: output: {frames: [vtu, pc2]}, see docs/output.md.",
+    .options = options,
+    .positional = "DIR",
+    .positional_least = 1,
+    .positional_most = 1,
+    .run = export,
+};
