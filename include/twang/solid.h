@@ -54,6 +54,20 @@ TW_API tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *e
 TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const int64_t *corners, int64_t *elements,
                                     int64_t *edges, int64_t *edge_count, tw_error *error);
 
+/** A network of girders by stiffness warping: every node turns with its neighbourhood, and measures its girders in that
+ *  frame. With d = X_b - X_a at rest, n = d/|d|, and R_a the rotation nearest to sum k (x_b - x_a) d^T over the girders
+ *  of a, each end contributes half of
+ *      1/2 e^T [k n n^T + t (I - n n^T)] e,   e = R_a^T (x_b - x_a) - d.
+ *  The force is the exact gradient of that energy, so it conserves momentum and angular momentum, unlike R K (R^-1 X -
+ *  X_0) of the papers, which it agrees with for small strains. An end whose girders do not fix a rotation (they lie on
+ *  one line) counts as a spring instead.
+ *
+ *  `ends` holds two particle indices per girder; axial stiffness k > 0 and transverse stiffness t >= 0 [N/m] one value
+ *  per girder, t NULL: 0, as in a truss. `rest` as in tw_model_add_tetrahedra. No two girders join the same particles.
+ */
+TW_API tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int64_t *ends, const double *axial,
+                                             const double *transverse, const double *rest, tw_error *error);
+
 #ifdef __cplusplus
 }
 #endif

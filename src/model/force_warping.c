@@ -1,0 +1,321 @@
+/* Networks of girders by stiffness warping: the sum of the nodes' energies of warping_star.h.
+ *
+ * A girder is seen from both its ends: half-girder 2 e + c leads from its end c to the other. Half-girders are stored
+ * node by node, in the order of the incidence list. Because a node's rotation depends on all its neighbours, these act
+ * on each other, and the tangent joins nodes that are two girders apart. */
+#include <math.h>
+#include <stdatomic.h>
+
+#include "base/allocate.h"
+#include "base/parallel_for.h"
+#include "model/assembly.h"
+#include "model/incidence.h"
+#include "model/solid_forces.h"
+#include "model/warping_star.h"
+
+typedef struct warping {
+    int64_t count;
+    int32_t *ends;     /* a, b per girder */
+    tw_girder *girder; /* seen from a */
+
+    const tw_particles *particles;
+    tw_incidence incidence;
+    int64_t *place;   /* where each half-girder stands in the order of the incidence list */
+    bool *framed;     /* per particle: its girders fix a rotation */
+    tw_girder *seen;  /* half-girders as they are now */
+    double *gradient; /* of a node's energy by each of its y_j: three per half-girder */
+    tw_star_factor *factor;
+    int64_t *star_start; /* of each node's list: itself, then its neighbours */
+    int32_t *star_node;
+    int64_t *block_start; /* of each node's dense tangent */
+    double *star_tangent; /* as assembly.h wants it */
+    tw_assembly assembly;
+    double *partial; /* energy per block of particles */
+} warping;
+
+static void warping_release(void *data)
+{
+    warping *w = data;
+    if (!w) return;
+    tw_incidence_free(&w->incidence);
+    tw_assembly_free(&w->assembly);
+    void *blocks[] = {w->ends,   w->girder,     w->place,     w->framed,      w->seen,         w->gradient,
+                      w->factor, w->star_start, w->star_node, w->block_start, w->star_tangent, w->partial};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+    tw_release(w);
+}
+
+typedef struct loop {
+    warping *w;
+    const double *x;
+    double *out;
+    atomic_bool undefined; /* a node's rotation is ambiguous, or a spring has no direction */
+} loop;
+
+/* The half-girders of a node as they are at x, into w->seen; NULL: at rest. Returns how many there are. */
+static int look(warping *w, int64_t node, const double *x)
+{
+    int64_t begin = w->incidence.start[node], end = w->incidence.start[node + 1];
+    for (int64_t n = begin; n < end; n++) {
+        int32_t half = w->incidence.entry[n];
+        tw_girder *g = &w->seen[n];
+        *g = w->girder[half / 2];
+        for (int k = 0; k < 3; k++) {
+            if (half % 2) g->d[k] = -g->d[k];
+            g->y[k] = x ? x[3 * (int64_t)w->ends[half ^ 1] + k] - x[3 * node + k] : g->d[k];
+        }
+    }
+    return (int)(end - begin);
+}
+
+/* ---- energy ---- */
+
+static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    loop *p = context;
+    double sum = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        int count = look(p->w, i, p->x);
+        const tw_girder *girders = p->w->seen + p->w->incidence.start[i];
+        bool defined = true;
+        if (p->w->framed[i]) {
+            tw_star star;
+            defined = tw_star_set(&star, count, girders);
+            sum += tw_star_energy(&star, count, girders);
+        }
+        for (int j = 0; j < count && !p->w->framed[i]; j++) {
+            double energy;
+            defined = tw_spring_half_energy(&girders[j], &energy) && defined;
+            sum += energy;
+        }
+        if (!defined) atomic_store(&p->undefined, true);
+    }
+    p->w->partial[block] = sum;
+}
+
+static tw_status warping_add_energy(void *data, const tw_force_view *at, double *energy)
+{
+    loop p = {.w = data, .x = at->x};
+    int64_t count = p.w->particles->count;
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
+    for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++) *energy += p.w->partial[b];
+    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+}
+
+/* ---- force ---- */
+
+static void gradient_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    for (int64_t i = begin; i < end; i++) {
+        int count = look(p->w, i, p->x);
+        const tw_girder *girders = p->w->seen + p->w->incidence.start[i];
+        double *gradient = p->w->gradient + 3 * p->w->incidence.start[i];
+        tw_star star;
+        bool defined = !p->w->framed[i] || tw_star_set(&star, count, girders);
+        for (int j = 0; j < count; j++)
+            if (p->w->framed[i])
+                tw_star_gradient(&star, &girders[j], gradient + 3 * j);
+            else
+                defined = tw_spring_half_gradient(&girders[j], gradient + 3 * j) && defined;
+        if (!defined) atomic_store(&p->undefined, true);
+    }
+}
+
+/* y_j = x_j - x_i: the force on a node is what its own girders pull, less what its neighbours' girders to it do. */
+static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    const warping *w = p->w;
+    for (int64_t i = begin; i < end; i++) {
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int64_t n = w->incidence.start[i]; n < w->incidence.start[i + 1]; n++) {
+            const double *own = w->gradient + 3 * n, *other = w->gradient + 3 * w->place[w->incidence.entry[n] ^ 1];
+            for (int k = 0; k < 3; k++) sum[k] += own[k] - other[k];
+        }
+        for (int k = 0; k < 3; k++) p->out[3 * i + k] += sum[k];
+    }
+}
+
+static tw_status warping_add_force(void *data, const tw_force_view *at, double *force)
+{
+    loop p = {.w = data, .x = at->x, .out = force};
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_body, &p);
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
+    return TW_OK;
+}
+
+/* ---- tangent ---- */
+
+/* The second derivative by y_j and y_k. */
+static bool inner_block(const warping *w, int64_t node, int j, int k, double block[9])
+{
+    int64_t first = w->incidence.start[node];
+    if (w->framed[node]) {
+        tw_star_block(&w->factor[first + j], &w->factor[first + k], block);
+        return true;
+    }
+    if (j == k) return tw_spring_half_block(&w->seen[first + j], block);
+    for (int i = 0; i < 9; i++) block[i] = 0.0;
+    return true;
+}
+
+/* The dense tangent in the positions: y_j = x_j - x_i, so the node's own row and column are minus the sums of the
+ * others'. `out` holds the blocks (0,0) (0,1) ... (0,n) (1,1) ..., the node itself being 0. */
+static bool fill_star(const warping *w, int64_t node, int count, double *out)
+{
+    bool defined = true;
+    double *inner = out + 9 * (count + 1);
+    for (int k = 0; k < 9 * (count + 1); k++) out[k] = 0.0;
+    for (int j = 0; j < count; j++)
+        for (int k = j; k < count; k++, inner += 9) {
+            defined = inner_block(w, node, j, k, inner) && defined;
+            for (int i = 0; i < 9; i++) {
+                double turned = inner[3 * (i % 3) + i / 3];
+                out[9 * (k + 1) + i] -= inner[i];
+                if (j != k) out[9 * (j + 1) + i] -= turned;
+                out[i] += j != k ? inner[i] + turned : inner[i];
+            }
+        }
+    return defined;
+}
+
+static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    warping *w = p->w;
+    for (int64_t i = begin; i < end; i++) {
+        int count = look(w, i, p->x);
+        int64_t first = w->incidence.start[i];
+        bool defined = true;
+        if (w->framed[i]) {
+            tw_star star;
+            defined = tw_star_set(&star, count, w->seen + first);
+            tw_star_factorise(&star, count, w->seen + first, w->factor + first);
+        }
+        defined = fill_star(w, i, count, w->star_tangent + 9 * w->block_start[i]) && defined;
+        if (!defined) atomic_store(&p->undefined, true);
+    }
+}
+
+static tw_status warping_linearise(void *data, const tw_force_view *at)
+{
+    loop p = {.w = data, .x = at->x};
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_body, &p);
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
+    return TW_OK;
+}
+
+static void warping_add_product(void *data, int count, const double *in, double *out)
+{
+    tw_assembly_add_product(&((warping *)data)->assembly, count, in, out);
+}
+
+static void warping_add_tangent(void *data, tw_sparse *matrix)
+{
+    tw_assembly_add_tangent(&((warping *)data)->assembly, matrix);
+}
+
+/* ---- the rest of the table ---- */
+
+/* Each node with its neighbours, for the assembly; where each half-girder stands; which nodes have a frame. */
+static void list_stars(warping *w)
+{
+    int64_t filled = 0, blocks = 0;
+    for (int64_t i = 0; i < w->particles->count; i++) {
+        w->star_start[i] = filled;
+        w->block_start[i] = blocks;
+        w->star_node[filled++] = (int32_t)i;
+        for (int64_t n = w->incidence.start[i]; n < w->incidence.start[i + 1]; n++) {
+            int32_t half = w->incidence.entry[n];
+            w->place[half] = n;
+            w->star_node[filled++] = w->ends[half ^ 1];
+        }
+        int64_t members = filled - w->star_start[i];
+        blocks += members * (members + 1) / 2;
+        int count = look(w, i, NULL);
+        w->framed[i] = count > 0 && tw_star_is_framed(count, w->seen + w->incidence.start[i]);
+    }
+    w->star_start[w->particles->count] = filled;
+}
+
+static tw_status allocate(warping *w, int64_t particles)
+{
+    w->place = TW_NEW_ARRAY(2 * w->count, int64_t);
+    w->framed = TW_NEW_ARRAY(particles, bool);
+    w->seen = TW_NEW_ARRAY(2 * w->count, tw_girder);
+    w->gradient = TW_NEW_ARRAY(6 * w->count, double);
+    w->factor = TW_NEW_ARRAY(2 * w->count, tw_star_factor);
+    w->star_start = TW_NEW_ARRAY(particles + 1, int64_t);
+    w->star_node = TW_NEW_ARRAY(particles + 2 * w->count, int32_t);
+    w->block_start = TW_NEW_ARRAY(particles, int64_t);
+    w->partial = TW_NEW_ARRAY(tw_parallel_blocks(particles, TW_PARTICLE_BLOCK), double);
+    bool all = w->place && w->framed && w->seen && w->gradient && w->factor && w->star_start && w->star_node &&
+               w->block_start && w->partial;
+    return all ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+static tw_status warping_complete(void *data, const tw_particles *particles)
+{
+    warping *w = data;
+    w->particles = particles;
+    tw_status status = allocate(w, particles->count);
+    if (status == TW_OK) status = tw_incidence_create(&w->incidence, particles->count, w->count, 2, w->ends);
+    if (status != TW_OK) return status;
+    list_stars(w);
+    tw_element_list list = {.count = particles->count, .start = w->star_start, .particle = w->star_node};
+    w->star_tangent = TW_NEW_ARRAY(9 * tw_element_list_blocks(&list), double);
+    if (!w->star_tangent) return TW_OUT_OF_MEMORY;
+    return tw_assembly_create(&w->assembly, particles, &list);
+}
+
+static void warping_add_pattern(const void *data, tw_pattern *pattern)
+{
+    tw_assembly_add_pattern(&((const warping *)data)->assembly, pattern);
+}
+
+static void warping_locate(void *data, const tw_sparse *matrix)
+{
+    tw_assembly_locate(&((warping *)data)->assembly, matrix);
+}
+
+static const tw_force_table warping_table = {
+    .name = "stiffness warping",
+    .release = warping_release,
+    .complete = warping_complete,
+    .add_pattern = warping_add_pattern,
+    .locate = warping_locate,
+    .add_energy = warping_add_energy,
+    .add_force = warping_add_force,
+    .linearise = warping_linearise,
+    .add_product = warping_add_product,
+    .add_tangent = warping_add_tangent,
+};
+
+tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial, const double *transverse,
+                                  const double *rest, tw_force *out)
+{
+    warping *w = TW_NEW(warping);
+    if (!w) return TW_OUT_OF_MEMORY;
+    w->count = count;
+    w->ends = TW_NEW_ARRAY(2 * count, int32_t);
+    w->girder = TW_NEW_ARRAY(count, tw_girder);
+    if (!w->ends || !w->girder) {
+        warping_release(w);
+        return TW_OUT_OF_MEMORY;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        int64_t a = ends[2 * e], b = ends[2 * e + 1];
+        w->ends[2 * e] = (int32_t)a;
+        w->ends[2 * e + 1] = (int32_t)b;
+        w->girder[e] = (tw_girder){.axial = axial[e], .transverse = transverse ? transverse[e] : 0.0};
+        for (int k = 0; k < 3; k++) w->girder[e].d[k] = rest[3 * b + k] - rest[3 * a + k];
+    }
+    *out = (tw_force){&warping_table, w};
+    return TW_OK;
+}
