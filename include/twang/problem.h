@@ -16,6 +16,15 @@
 extern "C" {
 #endif
 
+/** A symmetric stand-in for a tangent that is not: S for K, alpha M + beta S for D. Newton's method iterates by it, and
+ *  schemes that need functions of a symmetric operator (expmid2) linearise by it; the acceleration stays what it is. */
+typedef struct tw_symmetric_part {
+    tw_apply_function *apply;  /**< out = S in at the last linearisation; S is also what stiffness_matrix holds. NULL:
+                                    no stand-in is offered */
+    double rayleigh_mass;      /**< alpha [1/s] */
+    double rayleigh_stiffness; /**< beta [s] */
+} tw_symmetric_part;
+
 /** `x'' = a(t, x, v)`, that is `M x'' = f(t, x, v)` with `a = M^-1 f`. Start from tw_second_order_problem_default(). */
 typedef struct tw_second_order_problem {
     tw_space space; /**< local_size is N, the number of unknowns in x */
@@ -46,6 +55,9 @@ typedef struct tw_second_order_problem {
     double rayleigh_mass;             /**< alpha [1/s]: the v-dependence of f is -(alpha M + beta K) v ... */
     double rayleigh_stiffness;        /**< beta [s]: ... with K the tangent itself */
     tw_apply_function *apply_damping; /**< any other D = -df/dv at the last linearisation, added to Rayleigh's; NULL */
+    /** matrix += factor * that D, or its symmetric part: for Newton's matrix. NULL: it is left to the iteration. */
+    tw_status (*add_damping)(void *context, double factor, tw_sparse *matrix);
+    tw_symmetric_part symmetric_part; /**< used where stiffness_is_general or apply_damping is in the way */
 
     bool time_dependent; /**< a depends on t. Default false */
     /** out = da/dt at fixed x, v, at this point. NULL with time_dependent: finite differences. */

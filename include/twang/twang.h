@@ -6,11 +6,13 @@
 
 #include <twang/cholesky.h>
 #include <twang/display.h>
+#include <twang/forces.h>
 #include <twang/integrator.h>
 #include <twang/log.h>
 #include <twang/memory.h>
 #include <twang/mesh.h>
 #include <twang/model.h>
+#include <twang/motion.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>

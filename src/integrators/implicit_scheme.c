@@ -77,7 +77,8 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
                       .tolerance = integrator->options.newton_tolerance,
                       .max_iterations = integrator->options.newton_iterations,
                       .max_factorizations = integrator->options.newton_iterations,
-                      .reuse = integrator->options.reuse_factor};
+                      .reuse = integrator->options.reuse_factor,
+                      .damping_in_matrix = true};
     tw_stage_result result;
     tw_vector_copy(system->n, memory->x, memory->work);
     status = tw_implicit_solve(memory->implicit, &stage, &result);

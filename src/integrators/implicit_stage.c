@@ -26,7 +26,7 @@ struct tw_implicit {
 static tw_status create_solver(tw_implicit *implicit, tw_error *error)
 {
     tw_system *system = implicit->system;
-    if (system->second_order && system->second.stiffness_is_general)
+    if (system->second_order && system->second.stiffness_is_general && !system->symmetric)
         return tw_fail(error, TW_UNSUPPORTED, "implicit schemes need a symmetric tangent");
     if (system->second_order)
         return implicit->solver == TW_LINEAR_PCG ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
@@ -46,6 +46,7 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
     if (!implicit) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     implicit->system = system;
     implicit->solver = solver;
+    tw_system_use_symmetric_part(system);
     implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
     tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     double **vectors[VECTORS] = {&implicit->a,     &implicit->v,          &implicit->residual,
@@ -196,6 +197,23 @@ static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, con
     return mass_norm(implicit, implicit->residual, size);
 }
 
+/* Whether R of the damping is in the matrix. */
+static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stage)
+{
+    const tw_system *system = implicit->system;
+    return stage->damping_in_matrix && system->second_order && system->second.add_damping && system->second.assemble &&
+           implicit->solver == TW_LINEAR_CHOLESKY;
+}
+
+/* alpha and beta of the damping that is left when R is in the matrix; else of all the damping that is known. */
+static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, double *alpha, double *beta)
+{
+    const tw_system *system = implicit->system;
+    bool all = has_damping_matrix(implicit, stage);
+    *alpha = all ? system->second.rayleigh_mass : system->pair.rayleigh_mass;
+    *beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
+}
+
 /* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
 static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, double g)
 {
@@ -204,6 +222,8 @@ static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, doubl
     tw_vector_copy(system->n, stage->x, u);
     if (system->second_order) tw_vector_copy(system->n, implicit->v, u + system->n);
     implicit->factor_g = 0;
+    if (has_damping_matrix(implicit, stage))
+        system->matrix_damping = stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
     tw_status status = tw_system_linearise(system, stage->t, u, NULL);
     return status ? status : prepare(implicit, g);
 }
@@ -261,9 +281,10 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, con
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
 static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
 {
-    const tw_second_order *pair = &implicit->system->pair;
-    *divisor = 1 + stage->gamma * stage->sigma * pair->rayleigh_mass;
-    return stage->gamma * (1 + stage->sigma * pair->rayleigh_stiffness) / *divisor;
+    double alpha = 0, beta = 0;
+    rayleigh_of(implicit, stage, &alpha, &beta);
+    *divisor = 1 + stage->gamma * stage->sigma * alpha;
+    return stage->gamma * (1 + stage->sigma * beta) / *divisor;
 }
 
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)

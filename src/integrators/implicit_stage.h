@@ -4,9 +4,11 @@
  *     u = u_star + gamma F(t, u)                                   first order (x stands for u; sigma, v_star unused)
  *
  * First order: Newton's matrix I - gamma J by dense LU, up to TW_DENSE_NEWTON_MAX unknowns. Second order:
- * Newton's matrix is M + gamma K + gamma sigma D with D = alpha M + beta K (any other damping is left to the
- * iteration): that is (1 + gamma sigma alpha) (M + g K), g = gamma (1 + sigma beta) / (1 + gamma sigma alpha). A matrix
- * that is not positive definite gets the diagonal raised until it is (Hessian correction). */
+ * Newton's matrix is M + gamma K + gamma sigma D. With D = alpha M + beta K + R that is
+ * (1 + gamma sigma alpha) (M + g (K + s R)), g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), s = sigma / (1 +
+ * sigma beta). R is in it if the stage asks for that and the problem has add_damping; else it is left to the iteration,
+ * as is what the problem's symmetric stand-in (tw_symmetric_part) lacks. A matrix that is not positive definite gets
+ * the diagonal raised until it is (Hessian correction). */
 #ifndef TW_INTEGRATORS_IMPLICIT_STAGE_H
 #define TW_INTEGRATORS_IMPLICIT_STAGE_H
 
@@ -26,6 +28,7 @@ typedef struct tw_stage {
     int max_factorizations; /* further iterations keep the factor while they contract by `slowest` */
     double slowest;         /* a worse contraction renews the factor; default 0.3 where 0 */
     double reuse;           /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
+    bool damping_in_matrix; /* R as above; then the matrix at hand is not K */
     bool line_search;       /* shorten corrections that do not lower the incremental potential (or the residual) */
 } tw_stage;
 

@@ -131,6 +131,7 @@ tw_status tw_system_stiffness(tw_system *system, int count, const double *in, do
 {
     system->counts->stiffness_products += count;
     if (system->linear_part) return system->second.apply_linear_part(system->second.context, count, in, out);
+    if (system->symmetric) return system->second.symmetric_part.apply(system->second.context, count, in, out);
     if (system->second.apply_stiffness) return system->second.apply_stiffness(system->second.context, count, in, out);
     if (system->second.stiffness_matrix) {
         tw_status status = tw_system_assemble(system);
@@ -157,7 +158,8 @@ static tw_status second_order_jacobian(tw_system *system, const double *in, doub
     double *moved = system->scratch + 2 * system->size, *force = moved + n, *damped = force + n;
     tw_vector_copy(n, in + n, out);
     tw_vector_copy(n, in, moved);
-    if (system->second.rayleigh_stiffness != 0) tw_vector_axpy(n, system->second.rayleigh_stiffness, in + n, moved);
+    double alpha = system->pair.rayleigh_mass, beta = system->pair.rayleigh_stiffness;
+    if (beta != 0) tw_vector_axpy(n, beta, in + n, moved);
     tw_status status = tw_system_stiffness(system, 1, moved, force);
     if (status == TW_OK && system->pair.damping) {
         status = system->pair.damping->apply(system->pair.damping->context, 1, in + n, damped);
@@ -165,7 +167,7 @@ static tw_status second_order_jacobian(tw_system *system, const double *in, doub
     }
     if (status == TW_OK) status = tw_system_mass_solve(system, force, out + n);
     tw_vector_scale(n, -1.0, out + n);
-    if (system->second.rayleigh_mass != 0) tw_vector_axpy(n, -system->second.rayleigh_mass, in + n, out + n);
+    if (alpha != 0) tw_vector_axpy(n, -alpha, in + n, out + n);
     return status;
 }
 
@@ -243,6 +245,15 @@ static tw_status assemble_by_differences(tw_system *system)
                                         system->second.stiffness_matrix);
 }
 
+static tw_status assemble_second(tw_system *system, tw_sparse *matrix)
+{
+    const tw_second_order_problem *p = &system->second;
+    tw_status status = p->assemble(p->context, matrix);
+    if (status == TW_OK && system->matrix_damping != 0)
+        status = p->add_damping(p->context, system->matrix_damping, matrix);
+    return status;
+}
+
 tw_status tw_system_assemble(tw_system *system)
 {
     tw_sparse *matrix = matrix_of(system);
@@ -252,7 +263,7 @@ tw_status tw_system_assemble(tw_system *system)
     if (system->colours)
         status = assemble_by_differences(system);
     else if (system->second_order)
-        status = system->second.assemble(system->second.context, matrix);
+        status = assemble_second(system, matrix);
     else
         status = system->first.assemble(system->first.context, matrix);
     if (system->shifted) tw_shifted_cholesky_invalidate(system->shifted);
@@ -263,6 +274,17 @@ tw_status tw_system_assemble(tw_system *system)
 void tw_system_use_linear_part(tw_system *system)
 {
     system->linear_part = system->second_order && system->second.apply_linear_part != NULL;
+}
+
+void tw_system_use_symmetric_part(tw_system *system)
+{
+    const tw_symmetric_part *part = &system->second.symmetric_part;
+    if (!system->second_order || !part->apply) return;
+    system->symmetric = true;
+    system->pair.stiffness.symmetry = TW_SYMMETRIC;
+    system->pair.damping = NULL;
+    system->pair.rayleigh_mass = part->rayleigh_mass;
+    system->pair.rayleigh_stiffness = part->rayleigh_stiffness;
 }
 
 tw_status tw_system_need_shifted(tw_system *system, tw_error *error)

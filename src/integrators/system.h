@@ -21,7 +21,9 @@ typedef struct tw_system {
     tw_operator damping;  /* pair.damping points here if the problem has apply_damping */
     tw_shifted_cholesky *shifted; /* M + gamma K over stiffness_matrix; NULL if there is none */
 
-    bool linear_part; /* K is the problem's constant linear part, not its tangent */
+    bool symmetric;        /* K and D are the problem's symmetric stand-in */
+    double matrix_damping; /* the matrix is assembled as K + matrix_damping D, D of add_damping */
+    bool linear_part;      /* K is the problem's constant linear part, not its tangent */
 
     double linear_t;  /* point of the last linearisation: what finite differences refer to */
     double *linear_u; /* size entries */
@@ -55,6 +57,9 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
 /* From now on K is the constant linear part, where the problem gives one (etdrk4, gautschi); else the tangent as
  * before, and the scheme simply linearises once. */
 void tw_system_use_linear_part(tw_system *system);
+
+/* From now on K and D are the problem's symmetric stand-in, where it offers one. */
+void tw_system_use_symmetric_part(tw_system *system);
 
 /* out = J in for one vector of `size` entries. */
 tw_status tw_system_jacobian(tw_system *system, const double *in, double *out);

@@ -18,9 +18,10 @@ void tw_model_free(tw_model *model)
 {
     if (!model) return;
     for (int i = 0; i < model->force_count; i++) model->forces[i].table->release(model->forces[i].data);
+    tw_motions_free(&model->motions);
     tw_particles *p = &model->particles;
-    void *blocks[] = {p->position, p->velocity, p->mass,      p->pinned,          p->unknown,    p->particle,
-                      model->x,    model->v,    model->force, model->lumped_mass, model->partial};
+    void *blocks[] = {p->position, p->velocity, p->mass,      p->pinned,          p->unknown,     p->particle,
+                      model->x,    model->v,    model->force, model->lumped_mass, model->partial, model->rates};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_sparse_free(model->stiffness);
     tw_display_list_free(&model->displays);
@@ -121,32 +122,4 @@ tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw
     tw_force force;
     if (tw_force_gravity_create(acceleration, &force) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     return tw_model_add_force(model, &force, error);
-}
-
-static tw_status check_spring(const tw_model *model, const int64_t *ends, double stiffness, double rest_length,
-                              tw_error *error)
-{
-    int64_t count = model->particles.count;
-    if (ends[0] < 0 || ends[1] < 0 || ends[0] >= count || ends[1] >= count || ends[0] == ends[1])
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a spring must join two of the particles 0 to %lld",
-                       (long long)(count - 1));
-    if (!(stiffness > 0.0) || !isfinite(stiffness) || !(rest_length >= 0.0) || !isfinite(rest_length))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a spring needs a positive stiffness and a rest length >= 0");
-    return TW_OK;
-}
-
-tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *ends, const double *stiffness,
-                               const double *rest_length, tw_error *error)
-{
-    if (!model || count < 0 || (count && (!ends || !stiffness))) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    for (int64_t e = 0; e < count; e++) {
-        tw_status status = check_spring(model, ends + 2 * e, stiffness[e], rest_length ? rest_length[e] : 0.0, error);
-        if (status != TW_OK) return status;
-    }
-    tw_force force;
-    if (tw_force_springs_create(count, ends, stiffness, rest_length, model->particles.position, &force) != TW_OK)
-        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_status status = tw_model_add_force(model, &force, error);
-    if (status == TW_OK) model->spring_count += count;
-    return status;
 }

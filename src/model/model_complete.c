@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "model/mass_damping.h"
 #include "model/model_internal.h"
 #include "model/model_sums.h"
 
@@ -27,9 +28,24 @@ static tw_status allocate(tw_model *model)
     model->force = TW_NEW_ARRAY(3 * p->count, double);
     model->lumped_mass = TW_NEW_ARRAY(3 * p->free_count, double);
     model->partial = TW_NEW_ARRAY(TW_MODEL_SUMS * tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK), double);
+    bool moves = model->motions.count > 0;
+    if (moves) model->rates = tw_allocate_zeroed(TW_MODEL_RATES * 3 * (size_t)p->count, sizeof(double));
     bool all =
         p->unknown && p->particle && model->x && model->v && model->force && model->lumped_mass && model->partial;
-    return all ? TW_OK : TW_OUT_OF_MEMORY;
+    return all && (!moves || model->rates) ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+/* Stiffness-proportional damping inside the elements, mass-proportional damping as a force of its own. */
+static tw_status add_rayleigh(tw_model *model, tw_error *error)
+{
+    for (int i = 0; i < model->force_count && model->rayleigh_stiffness > 0.0; i++)
+        if (model->forces[i].table->set_rayleigh)
+            model->forces[i].table->set_rayleigh(model->forces[i].data, model->rayleigh_stiffness);
+    if (model->rayleigh_mass == 0.0) return TW_OK;
+    tw_force damping;
+    tw_status status = tw_force_mass_damping_create(model->rayleigh_mass, &model->particles, model->force_count,
+                                                    model->forces, &model->free_bodies_are_damped, &damping);
+    return status == TW_OK ? tw_model_add_force(model, &damping, error) : tw_fail_plain(error, status);
 }
 
 static tw_status complete_forces(tw_model *model)
@@ -37,6 +53,7 @@ static tw_status complete_forces(tw_model *model)
     for (int i = 0; i < model->force_count; i++) {
         tw_status status = model->forces[i].table->complete(model->forces[i].data, &model->particles);
         if (status != TW_OK) return status;
+        model->traits |= tw_force_traits(&model->forces[i]);
     }
     return TW_OK;
 }
@@ -81,7 +98,10 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     memcpy(model->v, p->velocity, 3 * (size_t)p->count * sizeof(double));
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
-    tw_status status = complete_forces(model);
+    tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
+    tw_status status = add_rayleigh(model, error);
+    if (status != TW_OK) return status;
+    status = complete_forces(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
     return analyse_pattern(model, error);

@@ -5,8 +5,9 @@
 
 #include "model/display_list.h"
 #include "model/force.h"
+#include "model/motions.h"
 
-enum { TW_MODEL_MAX_FORCES = 64 };
+enum { TW_MODEL_MAX_FORCES = 64, TW_MODEL_RATES = 5 };
 
 struct tw_model {
     tw_particles particles;
@@ -15,11 +16,16 @@ struct tw_model {
     int force_count;
     int64_t spring_count;
     tw_display_list displays;
+    tw_motions motions;
+    double rayleigh_mass, rayleigh_stiffness; /* alpha, beta */
 
     /* once complete: */
-    double *x, *v, *force; /* of all particles, three each */
-    double *lumped_mass;   /* of the unknowns */
-    double *partial;       /* sums per block of free particles, MODEL_SUMS each */
+    unsigned traits;             /* TW_FORCE_... of all forces together */
+    bool free_bodies_are_damped; /* by alpha: their rigid motion is exempt */
+    double *x, *v, *force;       /* of all particles, three each */
+    double *rates;               /* TW_MODEL_RATES such arrays, for moved particles; NULL if there are none */
+    double *lumped_mass;         /* of the unknowns */
+    double *partial;             /* sums per block of free particles, MODEL_SUMS each */
     tw_sparse *stiffness;
     double eigenvalue_bound; /* of M^-1 K at any state; 0 if some force does not know */
 };
@@ -30,7 +36,19 @@ tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *e
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
 
-/* Positions and velocities of all particles from the unknowns into model->x, model->v. (model_problem.c) */
-void tw_model_unpack(tw_model *model, const double *x, const double *v);
+/* Positions and velocities of all particles at time t from the unknowns into model->x, model->v. v may be NULL.
+ * (model_problem.c) */
+void tw_model_unpack(tw_model *model, double t, const double *x, const double *v);
+/* a_i = force_i / m_i for the unknowns. (model_problem.c) */
+void tw_model_divide_by_mass(const tw_model *model, const double *force, double *a);
+
+/* Callbacks of the problem: products with K, S, D and their matrices (model_tangent.c), da/dt (model_rates.c). */
+tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);
+tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out);
+tw_status tw_model_apply_symmetric(void *context, int count, const double *in, double *out);
+tw_status tw_model_apply_damping(void *context, int count, const double *in, double *out);
+tw_status tw_model_assemble(void *context, tw_sparse *matrix);
+tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix);
+tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v, double *out);
 
 #endif

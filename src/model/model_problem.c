@@ -12,6 +12,7 @@
 typedef struct copy {
     const tw_model *model;
     const double *x, *v; /* of the unknowns; v may be NULL */
+    const double *force;
     double *a;
 } copy;
 
@@ -26,9 +27,10 @@ static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
-/* Pinned particles keep the values that tw_model_complete gave them. */
-void tw_model_unpack(tw_model *model, const double *x, const double *v)
+/* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
+void tw_model_unpack(tw_model *model, double t, const double *x, const double *v)
 {
+    tw_motions_evaluate(&model->motions, &model->particles, t, model->x, model->v, NULL);
     copy c = {.model = model, .x = x, .v = v};
     tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_body, &c);
 }
@@ -40,55 +42,27 @@ static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t
     const tw_particles *p = &c->model->particles;
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
-        for (int k = 0; k < 3; k++) c->a[3 * i + k] = c->model->force[3 * particle + k] / p->mass[particle];
+        for (int k = 0; k < 3; k++) c->a[3 * i + k] = c->force[3 * particle + k] / p->mass[particle];
     }
+}
+
+void tw_model_divide_by_mass(const tw_model *model, const double *force, double *a)
+{
+    copy c = {.model = model, .force = force, .a = a};
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, acceleration_body, &c);
 }
 
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v, double *a)
 {
     tw_model *model = context;
-    tw_model_unpack(model, x, v);
+    tw_model_unpack(model, t, x, v);
     tw_vector_fill(3 * model->particles.count, 0.0, model->force);
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
         tw_status status = model->forces[i].table->add_force(model->forces[i].data, &at, model->force);
         if (status != TW_OK) return status;
     }
-    copy c = {.model = model, .a = a};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, acceleration_body, &c);
-    return TW_OK;
-}
-
-static tw_status model_linearise(void *context, double t, const double *x, const double *v)
-{
-    tw_model *model = context;
-    tw_model_unpack(model, x, v);
-    tw_force_view at = {t, model->x, model->v};
-    for (int i = 0; i < model->force_count; i++) {
-        if (!model->forces[i].table->linearise) continue;
-        tw_status status = model->forces[i].table->linearise(model->forces[i].data, &at);
-        if (status != TW_OK) return status;
-    }
-    return TW_OK;
-}
-
-static tw_status model_apply_stiffness(void *context, int count, const double *in, double *out)
-{
-    tw_model *model = context;
-    tw_vector_fill(3 * model->particles.free_count * count, 0.0, out);
-    for (int i = 0; i < model->force_count; i++)
-        if (model->forces[i].table->add_product)
-            model->forces[i].table->add_product(model->forces[i].data, count, in, out);
-    return TW_OK;
-}
-
-static tw_status model_assemble(void *context, tw_sparse *matrix)
-{
-    tw_model *model = context;
-    int64_t blocks = tw_sparse_row_start(matrix)[model->particles.free_count];
-    tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
-    for (int i = 0; i < model->force_count; i++)
-        if (model->forces[i].table->add_tangent) model->forces[i].table->add_tangent(model->forces[i].data, matrix);
+    tw_model_divide_by_mass(model, model->force, a);
     return TW_OK;
 }
 
@@ -110,7 +84,7 @@ static tw_status model_energy(void *context, double t, const double *x, const do
 {
     tw_model *model = context;
     double sums[TW_MODEL_SUMS];
-    tw_model_unpack(model, x, v);
+    tw_model_unpack(model, t, x, v);
     tw_model_sums(model, sums);
     *kinetic = sums[0];
     return potential_energy(model, t, potential);
@@ -118,10 +92,9 @@ static tw_status model_energy(void *context, double t, const double *x, const do
 
 static tw_status model_rows(void *context, double t, const double *u, double *rows)
 {
-    (void)t;
     tw_model *model = context;
     const tw_particles *p = &model->particles;
-    tw_model_unpack(model, u, u + 3 * p->free_count);
+    tw_model_unpack(model, t, u, u + 3 * p->free_count);
     for (int64_t i = 0; i < p->count; i++)
         for (int k = 0; k < 3; k++) {
             rows[6 * i + k] = model->x[3 * i + k];
@@ -134,7 +107,7 @@ static tw_status model_measure(void *context, double t, const double *u, tw_meas
 {
     tw_model *model = context;
     double sums[TW_MODEL_SUMS];
-    tw_model_unpack(model, u, u + 3 * model->particles.free_count);
+    tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
     tw_model_sums(model, sums);
     out->has_energy = 1;
     out->kinetic = sums[0];
@@ -174,18 +147,39 @@ static const tw_simulation_table model_table = {.columns = model_columns,
                                                 .measure = model_measure,
                                                 .summarise = model_summarise};
 
+/* Damping and what depends on velocity, where there is any. */
+static void describe_damping(const tw_model *model, tw_second_order_problem *problem)
+{
+    if (!(model->traits & (TW_FORCE_VELOCITY | TW_FORCE_GENERAL))) return;
+    problem->stiffness_is_general = (model->traits & TW_FORCE_GENERAL) != 0;
+    problem->symmetric_part =
+        (tw_symmetric_part){.apply = tw_model_apply_symmetric,
+                            .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
+                            .rayleigh_stiffness = model->rayleigh_stiffness};
+    if (!(model->traits & TW_FORCE_VELOCITY)) return;
+    problem->velocity_dependent = true;
+    problem->apply_damping = tw_model_apply_damping;
+    problem->add_damping = tw_model_add_damping;
+}
+
 static tw_second_order_problem model_problem(tw_model *model)
 {
-    return (tw_second_order_problem){.space = {.local_size = 3 * model->particles.free_count},
-                                     .context = model,
-                                     .acceleration = model_acceleration,
-                                     .linearise = model_linearise,
-                                     .apply_stiffness = model_apply_stiffness,
-                                     .assemble = model_assemble,
-                                     .stiffness_matrix = model->stiffness,
-                                     .lumped_mass = model->lumped_mass,
-                                     .energy = model_energy,
-                                     .eigenvalue_max = model->eigenvalue_bound};
+    tw_second_order_problem problem = {.space = {.local_size = 3 * model->particles.free_count},
+                                       .context = model,
+                                       .acceleration = model_acceleration,
+                                       .linearise = tw_model_linearise,
+                                       .apply_stiffness = tw_model_apply_stiffness,
+                                       .assemble = tw_model_assemble,
+                                       .stiffness_matrix = model->stiffness,
+                                       .lumped_mass = model->lumped_mass,
+                                       .eigenvalue_max = model->eigenvalue_bound};
+    describe_damping(model, &problem);
+    if (!(model->traits & TW_FORCE_FEEDS)) problem.energy = model_energy;
+    if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {
+        problem.time_dependent = true;
+        problem.time_derivative = tw_model_time_derivative;
+    }
+    return problem;
 }
 
 tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error *error)

@@ -1,0 +1,405 @@
+/* The mass-proportional part of Rayleigh damping, which leaves rigid motion alone (tw_model_set_rayleigh):
+ *     f_i = -alpha m_i (v_i - c' - w x r_i),   r_i = x_i - c.
+ * Of a free body c is the centre of mass, c' its velocity, w = I^-1 L with the inertia I = sum m (r.r - r r^T) and
+ * the angular momentum L = sum m r x v: what is damped is orthogonal to all rigid motions in the mass inner product, so
+ * momentum and angular momentum stay. Of a held body the same sums run over its pinned particles, each of weight 1.
+ *
+ * Tangents of a free body, u a change of v or x, u_c its mean:
+ *     D u = alpha m (u - u_c - w_u x r),  w_u = I^-1 sum m r x u
+ *     K u = -alpha m (w' x r + w x (u - u_c)),  w' = I^-1 sum m [u x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)],
+ * s = u - u_c. Of a held one D u = alpha m u, K u = -alpha m w x u. */
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/parallel_for.h"
+#include "linalg/vector.h"
+#include "model/joined_bodies.h"
+#include "model/mass_damping.h"
+#include "model/spring_law.h"
+#include "model/symmetric3.h"
+
+enum { SUMS = 10, CHUNK_BLOCK = 16, BODY_BLOCK = 64 };
+static const double singular = 1e-12; /* inertia about an axis, relative to the largest, that counts as none */
+
+/* The rigid motion of a body, and of a vector on it. */
+typedef struct body_motion {
+    int32_t reference; /* a particle of the fit: sums are taken relative to it, so that translations are exact */
+    double weight;
+    double centre[3], velocity[3], spin[3];
+    double inverse[9];       /* of the inertia */
+    double mean[3], turn[3]; /* of the vector at hand */
+} body_motion;
+
+typedef struct mass_damping {
+    double alpha;
+    const tw_particles *particles;
+    tw_bodies bodies;
+    body_motion *motion;
+    double *x, *v;   /* at the last linearisation, of all particles */
+    double *partial; /* SUMS per chunk */
+    int64_t *diagonal;
+} mass_damping;
+
+static void mass_damping_release(void *data)
+{
+    mass_damping *d = data;
+    if (!d) return;
+    tw_bodies_free(&d->bodies);
+    void *blocks[] = {d->motion, d->x, d->v, d->partial, d->diagonal};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+    tw_release(d);
+}
+
+static unsigned mass_damping_traits(const void *data)
+{
+    (void)data;
+    return TW_FORCE_VELOCITY | TW_FORCE_GENERAL;
+}
+
+/* ---- sums over bodies ---- */
+
+typedef struct loop loop;
+struct loop {
+    mass_damping *d;
+    const double *x, *v; /* of all particles */
+    const double *in;    /* of the unknowns */
+    double *out;
+    void (*term)(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS]);
+    void (*finish)(const loop *p, body_motion *m, const double sum[SUMS]);
+    void (*write)(const loop *p, int64_t i, const body_motion *m, bool held);
+};
+
+static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const loop *p = context;
+    const tw_bodies *b = &p->d->bodies;
+    for (int64_t c = begin; c < end; c++) {
+        double *sum = p->d->partial + SUMS * c;
+        memset(sum, 0, SUMS * sizeof *sum);
+        for (int64_t n = b->chunk_begin[c]; n < b->chunk_begin[c + 1]; n++)
+            p->term(p, b->particle[n], &p->d->motion[b->body[b->particle[n]]], sum);
+    }
+}
+
+static void finish_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const loop *p = context;
+    const tw_bodies *b = &p->d->bodies;
+    for (int64_t i = begin; i < end; i++) {
+        double sum[SUMS] = {0.0};
+        for (int64_t c = b->first_chunk[i]; c < b->first_chunk[i + 1]; c++)
+            for (int k = 0; k < SUMS; k++) sum[k] += p->d->partial[SUMS * c + k];
+        p->finish(p, &p->d->motion[i], sum);
+    }
+}
+
+static void sweep(loop *p)
+{
+    tw_parallel_for(p->d->bodies.chunk_count, CHUNK_BLOCK, chunk_body, p);
+    tw_parallel_for(p->d->bodies.count, BODY_BLOCK, finish_body, p);
+}
+
+static void write_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const loop *p = context;
+    const mass_damping *d = p->d;
+    for (int64_t i = begin; i < end; i++) {
+        int32_t body = d->bodies.body[d->particles->particle[i]];
+        p->write(p, i, &d->motion[body], d->bodies.held[body]);
+    }
+}
+
+static void write_all(loop *p)
+{
+    tw_parallel_for(p->d->particles->free_count, TW_PARTICLE_BLOCK, write_body, p);
+}
+
+/* The weight of a particle in its body's fit. */
+static double weight_of(const mass_damping *d, int64_t particle)
+{
+    if (!d->bodies.held[d->bodies.body[particle]]) return d->particles->mass[particle];
+    return d->particles->pinned[particle] ? 1.0 : 0.0;
+}
+
+static void difference(const double *a, const double *b, double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
+}
+
+static void multiply(const double A[9], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = tw_dot3(A + 3 * k, b);
+}
+
+/* ---- the rigid motion of each body ---- */
+
+static void centre_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+{
+    double w = weight_of(p->d, particle), r[3], v[3];
+    difference(p->x + 3 * particle, p->x + 3 * (int64_t)m->reference, r);
+    difference(p->v + 3 * particle, p->v + 3 * (int64_t)m->reference, v);
+    sum[0] += w;
+    for (int k = 0; k < 3; k++) sum[1 + k] += w * r[k];
+    for (int k = 0; k < 3; k++) sum[4 + k] += w * v[k];
+}
+
+static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
+{
+    m->weight = sum[0];
+    for (int k = 0; k < 3; k++) m->centre[k] = p->x[3 * (int64_t)m->reference + k] + sum[1 + k] / sum[0];
+    for (int k = 0; k < 3; k++) m->velocity[k] = p->v[3 * (int64_t)m->reference + k] + sum[4 + k] / sum[0];
+}
+
+static void inertia_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+{
+    double w = weight_of(p->d, particle), r[3], v[3], L[3];
+    difference(p->x + 3 * particle, m->centre, r);
+    difference(p->v + 3 * particle, m->velocity, v);
+    tw_cross3(r, v, L);
+    for (int k = 0; k < 3; k++) sum[k] += w * L[k];
+    for (int k = 0; k < 3; k++) sum[3 + k] += w * r[k] * r[k];
+    for (int k = 0; k < 3; k++) sum[6 + k] += w * r[(k + 1) % 3] * r[(k + 2) % 3];
+}
+
+static void inertia_finish(const loop *p, body_motion *m, const double sum[SUMS])
+{
+    (void)p;
+    const double *square = sum + 3, *mixed = sum + 6; /* xx yy zz, yz zx xy */
+    double I[9] = {square[1] + square[2], -mixed[2], -mixed[1], -mixed[2],
+                   square[0] + square[2], -mixed[0], -mixed[1], -mixed[0],
+                   square[0] + square[1]};
+    tw_symmetric3_pseudo_inverse(I, singular, m->inverse);
+    multiply(m->inverse, sum, m->spin);
+}
+
+static void find_motion(mass_damping *d, const double *x, const double *v)
+{
+    loop p = {.d = d, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
+    sweep(&p);
+    p.term = inertia_term;
+    p.finish = inertia_finish;
+    sweep(&p);
+}
+
+/* ---- force ---- */
+
+static void force_write(const loop *p, int64_t i, const body_motion *m, bool held)
+{
+    (void)held;
+    int64_t particle = p->d->particles->particle[i];
+    double r[3], turned[3];
+    difference(p->x + 3 * particle, m->centre, r);
+    tw_cross3(m->spin, r, turned);
+    for (int k = 0; k < 3; k++)
+        p->out[3 * particle + k] -=
+            p->d->alpha * p->d->particles->mass[particle] * (p->v[3 * particle + k] - m->velocity[k] - turned[k]);
+}
+
+static tw_status mass_damping_add_force(void *data, const tw_force_view *at, double *force)
+{
+    loop p = {.d = data, .x = at->x, .v = at->v, .out = force, .write = force_write};
+    find_motion(p.d, at->x, at->v);
+    write_all(&p);
+    return TW_OK;
+}
+
+static tw_status mass_damping_linearise(void *data, const tw_force_view *at)
+{
+    mass_damping *d = data;
+    tw_vector_copy(3 * d->particles->count, at->x, d->x);
+    tw_vector_copy(3 * d->particles->count, at->v, d->v);
+    return TW_OK;
+}
+
+/* ---- products ---- */
+
+/* The entries of `in` for a particle of a free body. */
+static const double *entry_of(const loop *p, int64_t particle)
+{
+    return p->in + 3 * (int64_t)p->d->particles->unknown[particle];
+}
+
+static void mean_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+{
+    if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
+    const double *u = entry_of(p, particle), *first = entry_of(p, m->reference);
+    for (int k = 0; k < 3; k++) sum[k] += p->d->particles->mass[particle] * (u[k] - first[k]);
+}
+
+static void mean_finish(const loop *p, body_motion *m, const double sum[SUMS])
+{
+    bool held = p->d->bodies.held[p->d->bodies.body[m->reference]];
+    for (int k = 0; k < 3; k++) m->mean[k] = held ? 0.0 : entry_of(p, m->reference)[k] + sum[k] / m->weight;
+}
+
+static void turn_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+{
+    if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
+    double r[3], s[3], turn[3];
+    difference(p->x + 3 * particle, m->centre, r);
+    difference(entry_of(p, particle), m->mean, s);
+    tw_cross3(r, s, turn);
+    for (int k = 0; k < 3; k++) sum[k] += p->d->particles->mass[particle] * turn[k];
+}
+
+static void bend_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+{
+    if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
+    double r[3], s[3], v[3], turn[3];
+    difference(p->x + 3 * particle, m->centre, r);
+    difference(p->v + 3 * particle, m->velocity, v);
+    difference(entry_of(p, particle), m->mean, s);
+    tw_cross3(s, v, turn);
+    double rs = tw_dot3(r, s), rw = tw_dot3(r, m->spin), sw = tw_dot3(s, m->spin);
+    for (int k = 0; k < 3; k++)
+        sum[k] += p->d->particles->mass[particle] * (turn[k] - 2.0 * rs * m->spin[k] + rw * s[k] + sw * r[k]);
+}
+
+static void turn_finish(const loop *p, body_motion *m, const double sum[SUMS])
+{
+    (void)p;
+    multiply(m->inverse, sum, m->turn);
+}
+
+static void damping_write(const loop *p, int64_t i, const body_motion *m, bool held)
+{
+    int64_t particle = p->d->particles->particle[i];
+    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], turned[3] = {0.0, 0.0, 0.0};
+    difference(p->x + 3 * particle, m->centre, r);
+    if (!held) tw_cross3(m->turn, r, turned);
+    for (int k = 0; k < 3; k++) p->out[3 * i + k] += scale * (p->in[3 * i + k] - m->mean[k] - turned[k]);
+}
+
+static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool held)
+{
+    int64_t particle = p->d->particles->particle[i];
+    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], s[3], carried[3], turned[3] = {0.0, 0.0, 0.0};
+    difference(p->x + 3 * particle, m->centre, r);
+    difference(p->in + 3 * i, m->mean, s);
+    tw_cross3(m->spin, s, carried);
+    if (!held) tw_cross3(m->turn, r, turned);
+    for (int k = 0; k < 3; k++) p->out[3 * i + k] -= scale * (turned[k] + carried[k]);
+}
+
+/* Mean and turn of every column, then what is written of them. */
+static void add_columns(loop p, int count, const double *in, double *out)
+{
+    int64_t stride = 3 * p.d->particles->free_count;
+    void (*term)(const loop *, int64_t, const body_motion *, double[SUMS]) = p.term;
+    find_motion(p.d, p.x, p.v);
+    for (int c = 0; c < count; c++) {
+        p.in = in + c * stride;
+        p.out = out + c * stride;
+        p.term = mean_term;
+        p.finish = mean_finish;
+        sweep(&p);
+        p.term = term;
+        p.finish = turn_finish;
+        sweep(&p);
+        write_all(&p);
+    }
+}
+
+static void mass_damping_add_damping_product(void *data, int count, const double *in, double *out)
+{
+    mass_damping *d = data;
+    add_columns((loop){.d = d, .x = d->x, .v = d->v, .term = turn_term, .write = damping_write}, count, in, out);
+}
+
+static void mass_damping_add_product(void *data, int count, const double *in, double *out)
+{
+    mass_damping *d = data;
+    add_columns((loop){.d = d, .x = d->x, .v = d->v, .term = bend_term, .write = stiffness_write}, count, in, out);
+}
+
+/* S = 0: what is left of K is dense, and small. */
+static void mass_damping_add_symmetric_product(void *data, int count, const double *in, double *out)
+{
+    (void)data;
+    (void)count;
+    (void)in;
+    (void)out;
+}
+
+/* alpha M, without the exemption of rigid motion, which is dense: enough for Newton's method. */
+static void mass_damping_add_damping(void *data, double factor, tw_sparse *matrix)
+{
+    mass_damping *d = data;
+    double *values = tw_sparse_values(matrix);
+    for (int64_t i = 0; i < d->particles->free_count; i++)
+        for (int k = 0; k < 3; k++)
+            values[9 * d->diagonal[i] + 4 * k] += factor * d->alpha * d->particles->mass[d->particles->particle[i]];
+}
+
+static void mass_damping_locate(void *data, const tw_sparse *matrix)
+{
+    mass_damping *d = data;
+    for (int64_t i = 0; i < d->particles->free_count; i++) d->diagonal[i] = tw_sparse_find(matrix, i, i);
+}
+
+static void no_stiffness_bound(const void *data, double *bound)
+{
+    (void)data;
+    (void)bound;
+}
+
+/* ---- making it ---- */
+
+static void choose_references(mass_damping *d)
+{
+    const tw_bodies *b = &d->bodies;
+    for (int64_t i = 0; i < b->count; i++) {
+        int64_t n = b->start[i];
+        while (b->held[i] && !d->particles->pinned[b->particle[n]]) n++;
+        d->motion[i].reference = b->particle[n];
+    }
+}
+
+static tw_status mass_damping_complete(void *data, const tw_particles *particles)
+{
+    mass_damping *d = data;
+    d->particles = particles;
+    d->motion = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
+    d->x = TW_NEW_ARRAY(3 * particles->count, double);
+    d->v = TW_NEW_ARRAY(3 * particles->count, double);
+    d->partial = TW_NEW_ARRAY(SUMS * d->bodies.chunk_count, double);
+    d->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
+    if (!d->motion || !d->x || !d->v || !d->partial || !d->diagonal) return TW_OUT_OF_MEMORY;
+    choose_references(d);
+    return TW_OK;
+}
+
+static const tw_force_table mass_damping_table = {
+    .name = "mass-proportional damping",
+    .release = mass_damping_release,
+    .traits = mass_damping_traits,
+    .complete = mass_damping_complete,
+    .locate = mass_damping_locate,
+    .add_force = mass_damping_add_force,
+    .linearise = mass_damping_linearise,
+    .add_product = mass_damping_add_product,
+    .add_symmetric_product = mass_damping_add_symmetric_product,
+    .add_damping_product = mass_damping_add_damping_product,
+    .add_damping = mass_damping_add_damping,
+    .add_stiffness_bound = no_stiffness_bound,
+};
+
+tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particles, int force_count,
+                                       const tw_force *forces, bool *some_free, tw_force *out)
+{
+    mass_damping *d = TW_NEW(mass_damping);
+    if (!d) return TW_OUT_OF_MEMORY;
+    d->alpha = alpha;
+    tw_status status = tw_bodies_find(particles, force_count, forces, &d->bodies);
+    if (status != TW_OK) {
+        mass_damping_release(d);
+        return status;
+    }
+    *some_free = false;
+    for (int64_t i = 0; i < d->bodies.count; i++) *some_free = *some_free || !d->bodies.held[i];
+    *out = (tw_force){&mass_damping_table, d};
+    return TW_OK;
+}

@@ -1,0 +1,251 @@
+/* Tangents of springs (spring_law.h): products with vectors, and the matrix.
+ *
+ * With E the 3x3 matrix of a spring, the block of its corners b and c is weight_b weight_c E. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/parallel_for.h"
+#include "model/springs.h"
+
+/* Index of the pair of corners b != c among all pairs. */
+static int pair_of(int b, int c)
+{
+    int low = b < c ? b : c, high = b < c ? c : b;
+    return high * (high - 1) / 2 + low;
+}
+
+static int pairs_of(const tw_springs *s)
+{
+    return s->corners * (s->corners - 1) / 2;
+}
+
+void tw_springs_add_pattern(const void *data, tw_pattern *pattern)
+{
+    const tw_springs *s = data;
+    for (int64_t e = 0; e < s->count; e++)
+        for (int b = 1; b < s->corners; b++)
+            for (int c = 0; c < b; c++) {
+                int32_t i = s->particles->unknown[s->corner[s->corners * e + b]];
+                int32_t j = s->particles->unknown[s->corner[s->corners * e + c]];
+                if (i >= 0 && j >= 0) tw_pattern_add(pattern, i, j);
+            }
+}
+
+void tw_springs_locate(void *data, const tw_sparse *matrix)
+{
+    tw_springs *s = data;
+    for (int64_t e = 0; e < s->count; e++)
+        for (int b = 1; b < s->corners; b++)
+            for (int c = 0; c < b; c++) {
+                int32_t i = s->particles->unknown[s->corner[s->corners * e + b]];
+                int32_t j = s->particles->unknown[s->corner[s->corners * e + c]];
+                s->block[pairs_of(s) * e + pair_of(b, c)] =
+                    i >= 0 && j >= 0 ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i) : -1;
+            }
+    for (int64_t i = 0; i < s->particles->free_count; i++) s->diagonal[i] = tw_sparse_find(matrix, i, i);
+}
+
+/* What the bodies of the parallel loops see. */
+typedef struct loop {
+    tw_springs *s;
+    const double *x, *v;
+    const double *in;
+    double *out;
+    int count;
+    void (*product)(const tw_spring_state *state, const double u[3], double out[3]);
+    void (*add_block)(const tw_spring_state *state, double factor, double block[9]);
+    double factor;
+    tw_sparse *matrix;
+    atomic_bool undefined;
+} loop;
+
+static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    const tw_springs *s = p->s;
+    double d[3], y[3] = {0.0, 0.0, 0.0};
+    for (int64_t e = begin; e < end; e++) {
+        tw_spring_law law = tw_springs_law(s, e);
+        tw_springs_sum(s, p->x, e, d);
+        if (s->friction) tw_springs_sum(s, p->v, e, y);
+        if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
+        tw_spring_state state = tw_spring_linearise(&law, d, y);
+        double *tangent = s->tangent + 5 * e;
+        memcpy(tangent, state.n, sizeof state.n);
+        tangent[3] = state.across;
+        tangent[4] = state.along;
+        if (!s->friction) continue;
+        double *friction = s->friction + 6 * e;
+        memcpy(friction, state.g, sizeof state.g);
+        friction[3] = state.c;
+        friction[4] = state.slide_across;
+        friction[5] = state.slide_along;
+    }
+}
+
+static tw_spring_state state_of(const tw_springs *s, int64_t e)
+{
+    const double *tangent = s->tangent + 5 * e;
+    tw_spring_state state = {.across = tangent[3], .along = tangent[4]};
+    memcpy(state.n, tangent, sizeof state.n);
+    if (!s->friction) return state;
+    const double *friction = s->friction + 6 * e;
+    memcpy(state.g, friction, sizeof state.g);
+    state.c = friction[3];
+    state.slide_across = friction[4];
+    state.slide_along = friction[5];
+    return state;
+}
+
+tw_status tw_springs_linearise(void *data, const tw_force_view *at)
+{
+    loop p = {.s = data, .x = at->x, .v = at->v};
+    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, linearise_body, &p);
+    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+}
+
+/* ---- products ---- */
+
+/* Two ends, elastic part: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. */
+static void plain_row(const tw_springs *s, int64_t i, const double *in, double *out)
+{
+    int64_t particle = s->particles->particle[i];
+    double sum[3] = {0.0, 0.0, 0.0};
+    for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
+        int32_t entry = s->incidence.entry[n];
+        const double *tangent = s->tangent + 5 * (int64_t)(entry / 2);
+        int32_t j = s->particles->unknown[s->corner[entry ^ 1]];
+        double u[3];
+        for (int k = 0; k < 3; k++) u[k] = in[3 * i + k] - (j >= 0 ? in[3 * (int64_t)j + k] : 0.0);
+        double along = tangent[4] * tw_dot3(tangent, u);
+        for (int k = 0; k < 3; k++) sum[k] += tangent[3] * u[k] + along * tangent[k];
+    }
+    for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
+}
+
+static void plain_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    int64_t stride = 3 * p->s->particles->free_count;
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < p->count; c++) plain_row(p->s, i, p->in + c * stride, p->out + c * stride);
+}
+
+/* The vector of spring e for a column: E sum_c weight_c in_c. */
+static void element_product(const loop *p, const tw_spring_state *state, int64_t e, const double *in, double out[3])
+{
+    const tw_springs *s = p->s;
+    double u[3] = {0.0, 0.0, 0.0};
+    for (int c = 0; c < s->corners; c++) {
+        int32_t i = s->particles->unknown[s->corner[s->corners * e + c]];
+        for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
+    }
+    memset(out, 0, 3 * sizeof *out);
+    p->product(state, u, out);
+}
+
+static void element_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    int64_t stride = 3 * p->s->particles->free_count;
+    for (int64_t e = begin; e < end; e++) {
+        tw_spring_state state = state_of(p->s, e);
+        for (int c = 0; c < p->count; c++)
+            element_product(p, &state, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c));
+    }
+}
+
+static void gather_row(const loop *p, int64_t i, int c, double *out)
+{
+    const tw_springs *s = p->s;
+    int64_t particle = s->particles->particle[i];
+    double sum[3] = {0.0, 0.0, 0.0};
+    for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
+        int32_t entry = s->incidence.entry[n];
+        const double *pull = s->pull + 3 * (p->count * (int64_t)(entry / s->corners) + c);
+        for (int k = 0; k < 3; k++) sum[k] += s->weight[entry % s->corners] * pull[k];
+    }
+    for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
+}
+
+static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    int64_t stride = 3 * p->s->particles->free_count;
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < p->count; c++) gather_row(p, i, c, p->out + c * stride);
+}
+
+static void add_by_elements(loop *p)
+{
+    tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, element_body, p);
+    tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, gather_body, p);
+}
+
+void tw_springs_add_symmetric_product(void *data, int count, const double *in, double *out)
+{
+    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_product};
+    if (p.s->corners == 2)
+        tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, plain_body, &p);
+    else
+        add_by_elements(&p);
+}
+
+void tw_springs_add_product(void *data, int count, const double *in, double *out)
+{
+    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_slide_product};
+    tw_springs_add_symmetric_product(data, count, in, out);
+    if (p.s->friction) add_by_elements(&p);
+}
+
+void tw_springs_add_damping_product(void *data, int count, const double *in, double *out)
+{
+    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_damping_product};
+    if (p.s->friction) add_by_elements(&p);
+}
+
+/* ---- the matrix ---- */
+
+/* One corner of a spring: its diagonal block, and the blocks of the upper triangle in its row. */
+static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *values)
+{
+    const tw_springs *s = p->s;
+    tw_spring_state state = state_of(s, e);
+    double weight = p->factor * s->weight[corner];
+    p->add_block(&state, weight * s->weight[corner], values + 9 * s->diagonal[i]);
+    for (int c = 0; c < s->corners; c++)
+        if (c != corner && s->particles->unknown[s->corner[s->corners * e + c]] > i)
+            p->add_block(&state, weight * s->weight[c], values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
+}
+
+/* A row of the upper triangle belongs to its free particle i: (i, i) and the (i, j) with j > i. */
+static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    const tw_springs *s = p->s;
+    double *values = tw_sparse_values(p->matrix);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t particle = s->particles->particle[i];
+        for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
+            int32_t entry = s->incidence.entry[n];
+            add_corner(p, i, entry / s->corners, entry % s->corners, values);
+        }
+    }
+}
+
+void tw_springs_add_tangent(void *data, tw_sparse *matrix)
+{
+    loop p = {.s = data, .matrix = matrix, .add_block = tw_spring_add_block, .factor = 1.0};
+    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
+}
+
+void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)
+{
+    loop p = {.s = data, .matrix = matrix, .add_block = tw_spring_add_damping_block, .factor = factor};
+    if (p.s->friction) tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
+}

@@ -1,0 +1,76 @@
+/* Tangents of a model: the sums over its forces of K, S and D (force.h). */
+#include "linalg/vector.h"
+#include "model/model_internal.h"
+
+tw_status tw_model_linearise(void *context, double t, const double *x, const double *v)
+{
+    tw_model *model = context;
+    tw_model_unpack(model, t, x, v);
+    tw_force_view at = {t, model->x, model->v};
+    for (int i = 0; i < model->force_count; i++) {
+        if (!model->forces[i].table->linearise) continue;
+        tw_status status = model->forces[i].table->linearise(model->forces[i].data, &at);
+        if (status != TW_OK) return status;
+    }
+    return TW_OK;
+}
+
+typedef void add_function(void *data, int count, const double *in, double *out);
+
+static void clear(const tw_model *model, int count, double *out)
+{
+    tw_vector_fill(3 * model->particles.free_count * count, 0.0, out);
+}
+
+static void add(const tw_force *force, add_function *function, int count, const double *in, double *out)
+{
+    if (function) function(force->data, count, in, out);
+}
+
+tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out)
+{
+    tw_model *model = context;
+    clear(model, count, out);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        add(f, f->table->add_product, count, in, out);
+    return TW_OK;
+}
+
+tw_status tw_model_apply_symmetric(void *context, int count, const double *in, double *out)
+{
+    tw_model *model = context;
+    clear(model, count, out);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        bool general = tw_force_traits(f) & TW_FORCE_GENERAL;
+        add(f, general ? f->table->add_symmetric_product : f->table->add_product, count, in, out);
+    }
+    return TW_OK;
+}
+
+tw_status tw_model_apply_damping(void *context, int count, const double *in, double *out)
+{
+    tw_model *model = context;
+    clear(model, count, out);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        add(f, f->table->add_damping_product, count, in, out);
+    return TW_OK;
+}
+
+tw_status tw_model_assemble(void *context, tw_sparse *matrix)
+{
+    tw_model *model = context;
+    int64_t blocks = tw_sparse_row_start(matrix)[model->particles.free_count];
+    tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
+    for (int i = 0; i < model->force_count; i++)
+        if (model->forces[i].table->add_tangent) model->forces[i].table->add_tangent(model->forces[i].data, matrix);
+    return TW_OK;
+}
+
+tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix)
+{
+    tw_model *model = context;
+    for (int i = 0; i < model->force_count; i++)
+        if (model->forces[i].table->add_damping)
+            model->forces[i].table->add_damping(model->forces[i].data, factor, matrix);
+    return TW_OK;
+}

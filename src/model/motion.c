@@ -1,0 +1,158 @@
+/* Prescribed motion: the list of who moves how, and the ready-made motions. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "linalg/vector.h"
+#include "model/model_internal.h"
+
+void tw_motions_free(tw_motions *motions)
+{
+    for (int i = 0; i < motions->count; i++)
+        if (motions->list[i].motion.release) motions->list[i].motion.release(motions->list[i].motion.context);
+    tw_release(motions->list);
+    *motions = (tw_motions){0};
+}
+
+void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t, double *x, double *v,
+                         double *a)
+{
+    double unused[3];
+    for (int m = 0; m < motions->count; m++) {
+        const tw_prescribed *p = &motions->list[m];
+        for (int64_t i = p->first; i <= p->last; i++)
+            p->motion.at(p->motion.context, t, particles->position + 3 * i, x + 3 * i, v + 3 * i,
+                         a ? a + 3 * i : unused);
+    }
+}
+
+static bool reserve(tw_motions *motions)
+{
+    if (motions->count < motions->capacity) return true;
+    int capacity = motions->capacity ? 2 * motions->capacity : 8;
+    tw_prescribed *larger = TW_NEW_ARRAY(capacity, tw_prescribed);
+    if (!larger) return false;
+    if (motions->count) memcpy(larger, motions->list, (size_t)motions->count * sizeof *larger);
+    tw_release(motions->list);
+    motions->list = larger;
+    motions->capacity = capacity;
+    return true;
+}
+
+tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const tw_motion *motion, tw_error *error)
+{
+    if (!model || !motion || !motion->at) return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs its function");
+    if (!reserve(&model->motions)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = tw_model_pin(model, first, last, error);
+    if (status == TW_OK) model->motions.list[model->motions.count++] = (tw_prescribed){first, last, *motion};
+    return status;
+}
+
+/* ---- ready-made ---- */
+
+/* Hands the data over to the model, or frees it. */
+static tw_status prescribe(tw_model *model, int64_t first, int64_t last, tw_motion motion, tw_error *error)
+{
+    motion.release = tw_release;
+    tw_status status = tw_model_prescribe(model, first, last, &motion, error);
+    if (status != TW_OK) tw_release(motion.context);
+    return status;
+}
+
+typedef struct drift {
+    double velocity[3];
+} drift;
+
+static void drift_at(void *context, double t, const double start[3], double position[3], double velocity[3],
+                     double acceleration[3])
+{
+    const drift *d = context;
+    for (int k = 0; k < 3; k++) {
+        position[k] = start[k] + d->velocity[k] * t;
+        velocity[k] = d->velocity[k];
+        acceleration[k] = 0.0;
+    }
+}
+
+tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last, const double velocity[3],
+                                      tw_error *error)
+{
+    if (!velocity || !tw_vector_is_finite(3, velocity))
+        return tw_fail(error, TW_NOT_FINITE, "a prescribed velocity is not finite");
+    drift *d = TW_NEW(drift);
+    if (!d) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    memcpy(d->velocity, velocity, sizeof d->velocity);
+    return prescribe(model, first, last, (tw_motion){.context = d, .at = drift_at}, error);
+}
+
+typedef struct oscillation {
+    double amplitude[3], omega, phase;
+} oscillation;
+
+static void oscillation_at(void *context, double t, const double start[3], double position[3], double velocity[3],
+                           double acceleration[3])
+{
+    const oscillation *o = context;
+    double angle = o->omega * t + o->phase;
+    for (int k = 0; k < 3; k++) {
+        position[k] = start[k] + o->amplitude[k] * (sin(angle) - sin(o->phase));
+        velocity[k] = o->amplitude[k] * o->omega * cos(angle);
+        acceleration[k] = -o->amplitude[k] * o->omega * o->omega * sin(angle);
+    }
+}
+
+tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last, const double amplitude[3],
+                                         double frequency, double phase, tw_error *error)
+{
+    if (!amplitude || !tw_vector_is_finite(3, amplitude) || !isfinite(frequency) || !isfinite(phase))
+        return tw_fail(error, TW_NOT_FINITE, "a prescribed oscillation is not finite");
+    oscillation *o = TW_NEW(oscillation);
+    if (!o) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    *o = (oscillation){.omega = 2.0 * 3.14159265358979323846 * frequency, .phase = phase};
+    memcpy(o->amplitude, amplitude, sizeof o->amplitude);
+    return prescribe(model, first, last, (tw_motion){.context = o, .at = oscillation_at}, error);
+}
+
+typedef struct rotation {
+    double point[3], axis[3], rate; /* |axis| = 1 */
+} rotation;
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* Rodrigues: r = along + cos(wt) across + sin(wt) n x across. */
+static void rotation_at(void *context, double t, const double start[3], double position[3], double velocity[3],
+                        double acceleration[3])
+{
+    const rotation *r = context;
+    double arm[3], across[3], beside[3], along = 0.0, c = cos(r->rate * t), s = sin(r->rate * t), w = r->rate;
+    for (int k = 0; k < 3; k++) arm[k] = start[k] - r->point[k];
+    for (int k = 0; k < 3; k++) along += arm[k] * r->axis[k];
+    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * r->axis[k];
+    cross(r->axis, across, beside);
+    for (int k = 0; k < 3; k++) {
+        position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k]; /* exactly start at t = 0 */
+        velocity[k] = w * (c * beside[k] - s * across[k]);
+        acceleration[k] = -w * w * (c * across[k] + s * beside[k]);
+    }
+}
+
+tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last, const double point[3],
+                                      const double axis[3], double rate, tw_error *error)
+{
+    if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis) || !isfinite(rate))
+        return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    if (!(length > 0.0)) return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
+    rotation *r = TW_NEW(rotation);
+    if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    r->rate = rate;
+    for (int k = 0; k < 3; k++) {
+        r->point[k] = point[k];
+        r->axis[k] = axis[k] / length;
+    }
+    return prescribe(model, first, last, (tw_motion){.context = r, .at = rotation_at}, error);
+}

@@ -1,0 +1,136 @@
+/* Motion along a cubic spline through keyframes. With the slopes s_i at the keyframes, each interval is the cubic of
+ * Hermite; the slopes make the second derivative continuous:
+ *     s_{i-1}/h_{i-1} + 2 (1/h_{i-1} + 1/h_i) s_i + s_{i+1}/h_i = 3 (D_{i-1}/h_{i-1} + D_i/h_i),
+ * h_i the length and D_i the mean slope of interval i, s = 0 at both ends. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "linalg/vector.h"
+#include "model/model_internal.h"
+
+typedef struct keyframes {
+    int64_t count;
+    double *time;             /* ascending */
+    double *value, *slope;    /* three per keyframe */
+    double *diagonal, *right; /* of the elimination */
+} keyframes;
+
+static void keyframes_release(void *context)
+{
+    keyframes *k = context;
+    if (!k) return;
+    tw_release(k->time);
+    tw_release(k->value);
+    tw_release(k->slope);
+    tw_release(k->diagonal);
+    tw_release(k->right);
+    tw_release(k);
+}
+
+/* Slopes of component c by elimination without pivoting: the matrix is diagonally dominant. */
+static void find_slopes(keyframes *f, int c)
+{
+    int64_t n = f->count;
+    double *diagonal = f->diagonal, *right = f->right;
+    f->slope[c] = f->slope[3 * (n - 1) + c] = 0.0;
+    for (int64_t i = 1; i < n - 1; i++) {
+        double before = f->time[i] - f->time[i - 1], after = f->time[i + 1] - f->time[i];
+        double mean_before = (f->value[3 * i + c] - f->value[3 * (i - 1) + c]) / before;
+        double mean_after = (f->value[3 * (i + 1) + c] - f->value[3 * i + c]) / after;
+        double share = i > 1 ? 1.0 / (before * diagonal[i - 1]) : 0.0;
+        diagonal[i] = 2.0 * (1.0 / before + 1.0 / after) - share / before;
+        right[i] = 3.0 * (mean_before / before + mean_after / after) - (i > 1 ? share * right[i - 1] : 0.0);
+    }
+    for (int64_t i = n - 2; i > 0; i--)
+        f->slope[3 * i + c] = (right[i] - f->slope[3 * (i + 1) + c] / (f->time[i + 1] - f->time[i])) / diagonal[i];
+}
+
+/* The interval with time[i] <= t < time[i + 1]. */
+static int64_t interval_of(const keyframes *f, double t)
+{
+    int64_t low = 0, high = f->count - 1;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (f->time[middle] <= t)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The motion stands still outside the table. */
+static void stand(const double start[3], const double value[3], double position[3], double velocity[3],
+                  double acceleration[3])
+{
+    for (int c = 0; c < 3; c++) {
+        position[c] = start[c] + value[c];
+        velocity[c] = acceleration[c] = 0.0;
+    }
+}
+
+static void keyframes_at(void *context, double t, const double start[3], double position[3], double velocity[3],
+                         double acceleration[3])
+{
+    const keyframes *f = context;
+    int64_t last = f->count - 1;
+    if (t <= f->time[0]) {
+        stand(start, f->value, position, velocity, acceleration);
+        return;
+    }
+    if (t >= f->time[last]) {
+        stand(start, f->value + 3 * last, position, velocity, acceleration);
+        return;
+    }
+    int64_t i = interval_of(f, t);
+    double h = f->time[i + 1] - f->time[i], s = (t - f->time[i]) / h;
+    for (int c = 0; c < 3; c++) {
+        const double *value = f->value + 3 * i + c, *slope = f->slope + 3 * i + c;
+        double rise = value[3] - value[0], m0 = h * slope[0], m1 = h * slope[3];
+        double a = m0 + m1 - 2.0 * rise, b = 3.0 * rise - 2.0 * m0 - m1; /* value + m0 s + b s^2 + a s^3 */
+        position[c] = start[c] + value[0] + s * (m0 + s * (b + s * a));
+        velocity[c] = (m0 + s * (2.0 * b + 3.0 * s * a)) / h;
+        acceleration[c] = (2.0 * b + 6.0 * s * a) / (h * h);
+    }
+}
+
+static keyframes *create(int64_t count, const double *times, const double *displacements)
+{
+    keyframes *f = TW_NEW(keyframes);
+    if (!f) return NULL;
+    f->count = count;
+    f->time = TW_NEW_ARRAY(count, double);
+    f->value = TW_NEW_ARRAY(3 * count, double);
+    f->slope = TW_NEW_ARRAY(3 * count, double);
+    f->diagonal = TW_NEW_ARRAY(count, double);
+    f->right = TW_NEW_ARRAY(count, double);
+    if (!f->time || !f->value || !f->slope || !f->diagonal || !f->right) {
+        keyframes_release(f);
+        return NULL;
+    }
+    memcpy(f->time, times, (size_t)count * sizeof(double));
+    memcpy(f->value, displacements, 3 * (size_t)count * sizeof(double));
+    for (int c = 0; c < 3; c++) find_slopes(f, c);
+    return f;
+}
+
+tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count, const double *times,
+                                       const double *displacements, tw_error *error)
+{
+    if (count < 2 || !times || !displacements)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs at least two keyframes");
+    if (!tw_vector_is_finite(count, times) || !tw_vector_is_finite(3 * count, displacements))
+        return tw_fail(error, TW_NOT_FINITE, "a keyframe is not finite");
+    for (int64_t i = 1; i < count; i++)
+        if (!(times[i] > times[i - 1]))
+            return tw_fail(error, TW_INVALID_ARGUMENT, "the times of keyframes must ascend: %g is not after %g",
+                           times[i], times[i - 1]);
+    keyframes *f = create(count, times, displacements);
+    if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_motion motion = {.context = f, .at = keyframes_at, .release = keyframes_release};
+    tw_status status = tw_model_prescribe(model, first, last, &motion, error);
+    if (status != TW_OK) keyframes_release(f);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* What every force of a model must satisfy. */
+#ifndef TESTS_FORCE_CHECKS_H
+#define TESTS_FORCE_CHECKS_H
+
+#include <stdint.h>
+#include <twang/model.h>
+
+/* At a state `disturbance` away from the start and some time: force = -grad energy (where the problem has one), K =
+ * -df/dx, D = -df/dv, a_t = da/dt by central differences to 1e-6; blocks of products equal single ones bitwise; the
+ * matrix equals the (symmetric) product; the symmetric stand-in is symmetric. */
+void force_check_derivatives(const char *name, tw_simulation *simulation, double disturbance, uint64_t seed);
+
+/* Without pins: the sums of forces and torques vanish to rounding. */
+void force_check_momentum(const char *name, tw_simulation *simulation);
+
+/* 1, 2, 3 and 8 threads give bitwise the same force, energy, products and matrix. */
+void force_check_threads(const char *name, tw_simulation *simulation);
+
+#endif
