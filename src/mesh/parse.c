@@ -1,0 +1,82 @@
+/* From a file in memory to a mesh: which reader, and what every file must have. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "mesh/readers.h"
+
+static bool begins_with(const char *bytes, size_t size, const char *start)
+{
+    size_t length = strlen(start);
+    return size >= length && memcmp(bytes, start, length) == 0;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool tw_has_suffix(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), tail = strlen(suffix);
+    if (length < tail) return false;
+    for (size_t i = 0; i < tail; i++)
+        if (lower(name[length - tail + i]) != suffix[i]) return false;
+    return true;
+}
+
+tw_mesh_reader *tw_choose_reader(const char *name, const char *bytes, size_t size)
+{
+    static const struct {
+        const char *start, *suffix;
+        tw_mesh_reader *reader;
+    } formats[] = {{"ply", ".ply", tw_read_ply},          {"# vtk DataFile", ".vtk", tw_read_vtk},
+                   {"$MeshFormat", ".msh", tw_read_gmsh}, {"MeshVersionFormatted", ".mesh", tw_read_medit},
+                   {"solid", ".stl", tw_read_stl},        {NULL, ".obj", tw_read_obj}};
+    size_t count = sizeof formats / sizeof formats[0];
+    for (size_t i = 0; i < count; i++)
+        if (formats[i].start && begins_with(bytes, size, formats[i].start)) return formats[i].reader;
+    for (size_t i = 0; i < count; i++)
+        if (tw_has_suffix(name, formats[i].suffix)) return formats[i].reader;
+    return NULL;
+}
+
+/* Gives what was built to `mesh`, or says what is missing. */
+static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_mesh *mesh)
+{
+    *mesh = (tw_mesh){0};
+    const tw_mesh *m = &built->mesh;
+    if (status == TW_OK && m->vertex_count == 0)
+        status = tw_fail(scan->error, TW_BAD_INPUT, "%s: no vertices, expected a mesh", scan->name);
+    if (status == TW_OK && m->edge_count + m->triangle_count + m->tetrahedron_count == 0)
+        status = tw_fail(scan->error, TW_BAD_INPUT, "%s: %lld vertices but no cells, expected triangles or tetrahedra",
+                         scan->name, (long long)m->vertex_count);
+    if (status == TW_OK)
+        *mesh = *m;
+    else
+        tw_builder_free(built);
+    return status;
+}
+
+tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size, tw_mesh *mesh,
+                        tw_error *error)
+{
+    tw_scan scan;
+    tw_builder built = {0};
+    tw_scan_begin(&scan, name, bytes, size, error);
+    return finish(reader(&scan, &built), &scan, &built, mesh);
+}
+
+tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size, const char *element_name,
+                          const char *elements, size_t element_size, tw_mesh *mesh, tw_error *error)
+{
+    tw_scan scan;
+    tw_builder built = {0};
+    int64_t first = 0;
+    tw_scan_begin(&scan, node_name, nodes, node_size, error);
+    tw_status status = tw_read_tetgen_nodes(&scan, &built, &first);
+    if (status == TW_OK) {
+        tw_scan_begin(&scan, element_name, elements, element_size, error);
+        status = tw_read_tetgen_elements(&scan, &built, first);
+    }
+    return finish(status, &scan, &built, mesh);
+}

@@ -1,0 +1,207 @@
+/* Repairs of what files contain: one step per kind of fault, each counted. */
+#include <stdio.h>
+#include <string.h>
+#include <twang/mesh.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "mesh/merge_vertices.h"
+#include "mesh/orient.h"
+#include "mesh/tuple_sort.h"
+#include "mesh/vector3.h"
+
+/* Measure over the power of the longest edge below which a cell is flat: rounding of a few hundred units remains. */
+static const double flatness = 1e-12;
+
+/* One of the three arrays of cells. */
+typedef struct cells {
+    int width;
+    int64_t *count;
+    int64_t *indices;
+} cells;
+
+static void list_cells(tw_mesh *mesh, cells list[3])
+{
+    list[0] = (cells){4, &mesh->tetrahedron_count, mesh->tetrahedra};
+    list[1] = (cells){3, &mesh->triangle_count, mesh->triangles};
+    list[2] = (cells){2, &mesh->edge_count, mesh->edges};
+}
+
+static void renumber(tw_mesh *mesh, const int64_t *numbers)
+{
+    cells list[3];
+    list_cells(mesh, list);
+    for (int l = 0; l < 3; l++)
+        for (int64_t i = 0; i < *list[l].count * list[l].width; i++) list[l].indices[i] = numbers[list[l].indices[i]];
+}
+
+static tw_status merge(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error)
+{
+    int64_t *first = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
+    if (!first) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status =
+        tw_find_equal_vertices(mesh->vertex_count, mesh->vertices, first, &repairs->merged_vertices, error);
+    if (status == TW_OK) renumber(mesh, first);
+    tw_release(first);
+    return status;
+}
+
+/* What has no part in the highest dimension: boundary triangles and lines of a solid, lines of a surface. */
+static void drop_lower(tw_mesh *mesh, tw_mesh_repairs *repairs)
+{
+    if (mesh->tetrahedron_count > 0) {
+        repairs->lower_cells += mesh->triangle_count;
+        mesh->triangle_count = 0;
+    }
+    if (mesh->tetrahedron_count > 0 || mesh->triangle_count > 0) {
+        repairs->lower_cells += mesh->edge_count;
+        mesh->edge_count = 0;
+    }
+}
+
+static double longest_edge(int width, const vec3 *p)
+{
+    double longest = 0.0;
+    for (int i = 0; i < width; i++)
+        for (int j = 0; j < i; j++) longest = fmax(longest, vec3_length(vec3_subtract(p[i], p[j])));
+    return longest;
+}
+
+static int is_flat(const tw_mesh *mesh, int width, const int64_t *cell)
+{
+    vec3 p[4];
+    for (int k = 0; k < width; k++) p[k] = vec3_at(mesh->vertices, cell[k]);
+    double length = longest_edge(width, p);
+    if (width == 2) return !(length > 0.0);
+    if (width == 3) {
+        vec3 normal = vec3_cross(vec3_subtract(p[1], p[0]), vec3_subtract(p[2], p[0]));
+        return !(vec3_length(normal) > flatness * length * length);
+    }
+    return !(fabs(vec3_six_volumes(p[0], p[1], p[2], p[3])) > flatness * length * length * length);
+}
+
+static int has_repeated(int width, const int64_t *cell)
+{
+    for (int i = 0; i < width; i++)
+        for (int j = 0; j < i; j++)
+            if (cell[i] == cell[j]) return 1;
+    return 0;
+}
+
+static void sorted_copy(int width, const int64_t *cell, int64_t *out)
+{
+    for (int i = 0; i < width; i++) {
+        int j = i;
+        for (; j > 0 && out[j - 1] > cell[i]; j--) out[j] = out[j - 1];
+        out[j] = cell[i];
+    }
+}
+
+/* Marks cells that have the vertices of an earlier one. */
+static tw_status mark_doubles(const tw_mesh *mesh, const cells *c, char *dropped, tw_error *error)
+{
+    int64_t count = *c->count, *tuples = TW_NEW_ARRAY(count * c->width, int64_t), *order = TW_NEW_ARRAY(count, int64_t);
+    tw_status status = tuples && order ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK) {
+        for (int64_t i = 0; i < count; i++) sorted_copy(c->width, c->indices + c->width * i, tuples + c->width * i);
+        status = tw_tuple_sort(count, c->width, tuples, mesh->vertex_count, order, error);
+    }
+    for (int64_t i = 1; status == TW_OK && i < count; i++)
+        if (tw_tuple_equal(c->width, tuples + c->width * order[i], tuples + c->width * order[i - 1]))
+            dropped[order[i]] = 1;
+    tw_release(tuples);
+    tw_release(order);
+    return status;
+}
+
+static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_repairs *repairs, tw_error *error)
+{
+    char *dropped = tw_allocate_zeroed((size_t)*c->count, 1);
+    if (!dropped) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = mark_doubles(mesh, c, dropped, error);
+    if (status == TW_OK) {
+        int64_t kept = 0;
+        for (int64_t i = 0; i < *c->count; i++) {
+            const int64_t *cell = c->indices + c->width * i;
+            if (dropped[i] || has_repeated(c->width, cell) || is_flat(mesh, c->width, cell)) continue;
+            memmove(c->indices + c->width * kept++, cell, (size_t)c->width * sizeof *cell);
+        }
+        repairs->degenerate_cells += *c->count - kept;
+        *c->count = kept;
+    }
+    tw_release(dropped);
+    return status;
+}
+
+static void turn_tetrahedra(tw_mesh *mesh, tw_mesh_repairs *repairs)
+{
+    const double *x = mesh->vertices;
+    for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
+        int64_t *t = mesh->tetrahedra + 4 * i, swap = t[2];
+        if (vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]), vec3_at(x, t[3])) > 0.0) continue;
+        t[2] = t[3];
+        t[3] = swap;
+        repairs->flipped_cells++;
+    }
+}
+
+/* Vertices in no cell go, those that were merged among them. */
+static tw_status drop_isolated(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error)
+{
+    int64_t *numbers = tw_allocate_zeroed((size_t)mesh->vertex_count, sizeof *numbers), kept = 0;
+    if (!numbers) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    cells list[3];
+    list_cells(mesh, list);
+    for (int l = 0; l < 3; l++)
+        for (int64_t i = 0; i < *list[l].count * list[l].width; i++) numbers[list[l].indices[i]] = 1;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        if (!numbers[i]) continue;
+        memmove(mesh->vertices + 3 * kept, mesh->vertices + 3 * i, 3 * sizeof(double));
+        numbers[i] = kept++;
+    }
+    renumber(mesh, numbers);
+    repairs->dropped_vertices = mesh->vertex_count - kept - repairs->merged_vertices;
+    mesh->vertex_count = kept;
+    tw_release(numbers);
+    return TW_OK;
+}
+
+tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error)
+{
+    tw_mesh_repairs done = {0};
+    cells list[3];
+    tw_status status = tw_mesh_check(mesh, error);
+    if (status == TW_OK) status = merge(mesh, &done, error);
+    if (status != TW_OK) return status;
+    list_cells(mesh, list);
+    for (int l = 0; l < 3 && status == TW_OK; l++) status = drop_degenerate(mesh, list + l, &done, error);
+    if (status == TW_OK) {
+        drop_lower(mesh, &done);
+        turn_tetrahedra(mesh, &done);
+        status = tw_orient_triangles(mesh, &done.flipped_cells, error);
+    }
+    if (status == TW_OK) status = drop_isolated(mesh, &done, error);
+    if (status == TW_OK && repairs) *repairs = done;
+    return status;
+}
+
+static void add_words(char *text, size_t size, int64_t count, const char *singular, const char *plural)
+{
+    size_t used = strlen(text);
+    if (count == 0 || used >= size) return;
+    snprintf(text + used, size - used, "%s%lld %s", used > 0 ? ", " : "", (long long)count,
+             count == 1 ? singular : plural);
+}
+
+const char *tw_mesh_repairs_text(const tw_mesh_repairs *repairs, char *text, size_t size)
+{
+    if (size == 0) return text;
+    text[0] = '\0';
+    add_words(text, size, repairs->merged_vertices, "duplicate vertex merged", "duplicate vertices merged");
+    add_words(text, size, repairs->dropped_vertices, "isolated vertex dropped", "isolated vertices dropped");
+    add_words(text, size, repairs->degenerate_cells, "degenerate cell dropped", "degenerate cells dropped");
+    add_words(text, size, repairs->lower_cells, "lower-dimensional cell dropped", "lower-dimensional cells dropped");
+    add_words(text, size, repairs->flipped_cells, "cell turned", "cells turned");
+    if (text[0] == '\0') snprintf(text, size, "none");
+    return text;
+}

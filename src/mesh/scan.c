@@ -1,0 +1,274 @@
+#include "mesh/scan.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/number.h"
+
+static const double largest_coordinate = 1e100;
+
+void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size, tw_error *error)
+{
+    *scan = (tw_scan){
+        .name = name, .bytes = bytes, .size = size, .line = 1, .token_line = 1, .token_column = 1, .error = error};
+}
+
+tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
+{
+    char text[TW_ERROR_TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    tw_format(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) *p = '?'; /* one line, whatever the file holds */
+    if (scan->mode == TW_SCAN_TEXT)
+        return tw_fail(scan->error, TW_BAD_INPUT, "%s:%lld:%lld: %.300s", scan->name, (long long)scan->token_line,
+                       (long long)scan->token_column, text);
+    return tw_fail(scan->error, TW_BAD_INPUT, "%s: byte %zu: %.300s", scan->name, scan->token, text);
+}
+
+tw_status tw_scan_fail_memory(tw_scan *scan)
+{
+    return tw_fail_plain(scan->error, TW_OUT_OF_MEMORY);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static void mark_token(tw_scan *scan)
+{
+    scan->token = scan->at;
+    scan->token_line = scan->line;
+    scan->token_column = (int64_t)(scan->at - scan->line_start) + 1;
+}
+
+static void pass_newline(tw_scan *scan)
+{
+    scan->at++;
+    scan->line++;
+    scan->line_start = scan->at;
+}
+
+/* Whether a joined line begins at the backslash here. */
+static bool is_continuation(const tw_scan *scan)
+{
+    if (!scan->continuation || scan->bytes[scan->at] != '\\') return false;
+    size_t next = scan->at + 1;
+    if (next < scan->size && scan->bytes[next] == '\r') next++;
+    return next < scan->size && scan->bytes[next] == '\n';
+}
+
+/* To the next character that is not blank; comments are blank. */
+static void skip_blanks(tw_scan *scan)
+{
+    while (scan->at < scan->size) {
+        char c = scan->bytes[scan->at];
+        if (is_continuation(scan)) {
+            while (scan->bytes[scan->at] != '\n') scan->at++;
+            pass_newline(scan);
+        } else if (is_blank(c)) {
+            scan->at++;
+        } else if (scan->comment && c == scan->comment) {
+            while (scan->at < scan->size && scan->bytes[scan->at] != '\n') scan->at++;
+        } else {
+            return;
+        }
+    }
+}
+
+bool tw_scan_word_in_line(tw_scan *scan)
+{
+    skip_blanks(scan);
+    mark_token(scan);
+    size_t length = 0;
+    while (scan->at < scan->size) {
+        char c = scan->bytes[scan->at];
+        if (is_blank(c) || c == '\n' || (scan->comment && c == scan->comment) || is_continuation(scan)) break;
+        if (length + 1 < TW_SCAN_WORD_SIZE) scan->word[length++] = c ? c : '\x01'; /* a zero byte ends no word */
+        scan->at++;
+    }
+    scan->word[length] = '\0';
+    return length > 0;
+}
+
+static void skip_space(tw_scan *scan)
+{
+    skip_blanks(scan);
+    while (scan->at < scan->size && scan->bytes[scan->at] == '\n') {
+        pass_newline(scan);
+        skip_blanks(scan);
+    }
+}
+
+bool tw_scan_word(tw_scan *scan)
+{
+    skip_space(scan);
+    return tw_scan_word_in_line(scan);
+}
+
+bool tw_scan_number_follows(tw_scan *scan)
+{
+    skip_space(scan);
+    if (scan->at >= scan->size) return false;
+    char c = scan->bytes[scan->at];
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
+}
+
+void tw_scan_next_line(tw_scan *scan)
+{
+    while (scan->at < scan->size && scan->bytes[scan->at] != '\n') scan->at++;
+    if (scan->at < scan->size) pass_newline(scan);
+}
+
+tw_status tw_scan_expect_word(tw_scan *scan, const char *what)
+{
+    return tw_scan_word(scan) ? TW_OK : tw_scan_fail(scan, "the file ends here, expected %s", what);
+}
+
+tw_status tw_scan_expect(tw_scan *scan, const char *word)
+{
+    tw_status status = tw_scan_expect_word(scan, word);
+    if (status != TW_OK || strcmp(scan->word, word) == 0) return status;
+    return tw_scan_fail(scan, "'%.60s' is unexpected here, expected %s", scan->word, word);
+}
+
+tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value)
+{
+    if (tw_number_parse(scan->word, value)) return TW_OK;
+    return tw_scan_fail(scan, "'%.60s' is not a finite number, expected %s", scan->word, what);
+}
+
+static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64_t high, int64_t value)
+{
+    if (value >= low && value <= high) return TW_OK;
+    long long found = value, least = low, most = high;
+    if (high < low) return tw_scan_fail(scan, "%lld is out of range, expected %s, but there is none", found, what);
+    if (high == low) return tw_scan_fail(scan, "%lld is out of range, expected %s to be %lld", found, what, least);
+    if (high >= INT32_MAX && value < low)
+        return tw_scan_fail(scan, "%lld is too small, expected %s of at least %lld", found, what, least);
+    return tw_scan_fail(scan, "%lld is out of range, expected %s from %lld to %lld", found, what, least, most);
+}
+
+tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, int64_t high, int64_t *value)
+{
+    if (!tw_integer_parse(scan->word, value))
+        return tw_scan_fail(scan, "'%.60s' is not a whole number, expected %s", scan->word, what);
+    return check_range(scan, what, low, high, *value);
+}
+
+static size_t type_size(tw_scan_type type)
+{
+    static const size_t sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
+
+/* The bits of the next binary number, in the lowest `size` bytes. */
+static tw_status take_bits(tw_scan *scan, size_t size, const char *what, uint64_t *bits)
+{
+    scan->token = scan->at;
+    if (scan->size - scan->at < size) return tw_scan_fail(scan, "the file ends here, expected %s", what);
+    *bits = 0;
+    for (size_t i = 0; i < size; i++) {
+        size_t place = scan->mode == TW_SCAN_BIG_ENDIAN ? size - 1 - i : i;
+        *bits |= (uint64_t)(unsigned char)scan->bytes[scan->at + i] << (8 * place);
+    }
+    scan->at += size;
+    return TW_OK;
+}
+
+static double bits_to_real(tw_scan_type type, uint64_t bits)
+{
+    if (type == TW_SCAN_FLOAT64) {
+        double value = 0.0;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    float value = 0.0F;
+    uint32_t half = (uint32_t)bits;
+    memcpy(&value, &half, sizeof value);
+    return value;
+}
+
+/* Unsigned numbers beyond int64_t come out negative, which no range here allows. */
+static int64_t bits_to_integer(tw_scan_type type, uint64_t bits)
+{
+    switch (type) {
+    case TW_SCAN_INT8:
+        return (int8_t)bits;
+    case TW_SCAN_INT16:
+        return (int16_t)bits;
+    case TW_SCAN_INT32:
+        return (int32_t)bits;
+    default:
+        return (int64_t)bits;
+    }
+}
+
+static bool is_real(tw_scan_type type)
+{
+    return type == TW_SCAN_FLOAT32 || type == TW_SCAN_FLOAT64;
+}
+
+tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, double *value)
+{
+    if (scan->mode == TW_SCAN_TEXT) {
+        tw_status status = tw_scan_expect_word(scan, what);
+        return status == TW_OK ? tw_scan_word_to_real(scan, what, value) : status;
+    }
+    uint64_t bits = 0;
+    tw_status status = take_bits(scan, type_size(type), what, &bits);
+    if (status != TW_OK) return status;
+    *value = is_real(type) ? bits_to_real(type, bits) : (double)bits_to_integer(type, bits);
+    return isfinite(*value) ? TW_OK : tw_scan_fail(scan, "not a finite number, expected %s", what);
+}
+
+tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low, int64_t high, int64_t *value)
+{
+    if (scan->mode == TW_SCAN_TEXT) {
+        tw_status status = tw_scan_expect_word(scan, what);
+        return status == TW_OK ? tw_scan_word_to_integer(scan, what, low, high, value) : status;
+    }
+    uint64_t bits = 0;
+    tw_status status = take_bits(scan, type_size(type), what, &bits);
+    if (status != TW_OK) return status;
+    *value = bits_to_integer(type, bits);
+    return check_range(scan, what, low, high, *value);
+}
+
+static tw_status check_coordinate(tw_scan *scan, const char *what, double value)
+{
+    if (fabs(value) <= largest_coordinate) return TW_OK;
+    return tw_scan_fail(scan, "a coordinate of %g, expected %s within 1e100", value, what);
+}
+
+tw_status tw_scan_word_to_coordinate(tw_scan *scan, const char *what, double *value)
+{
+    tw_status status = tw_scan_word_to_real(scan, what, value);
+    return status == TW_OK ? check_coordinate(scan, what, *value) : status;
+}
+
+tw_status tw_scan_coordinate(tw_scan *scan, tw_scan_type type, const char *what, double *value)
+{
+    tw_status status = tw_scan_real(scan, type, what, value);
+    return status == TW_OK ? check_coordinate(scan, what, *value) : status;
+}
+
+tw_status tw_scan_point(tw_scan *scan, tw_scan_type type, const char *what, double point[3])
+{
+    tw_status status = TW_OK;
+    for (int k = 0; k < 3 && status == TW_OK; k++) status = tw_scan_coordinate(scan, type, what, point + k);
+    return status;
+}
+
+tw_status tw_scan_skip(tw_scan *scan, tw_scan_type type, const char *what)
+{
+    uint64_t bits = 0;
+    if (scan->mode == TW_SCAN_TEXT) return tw_scan_expect_word(scan, what);
+    return take_bits(scan, type_size(type), what, &bits);
+}
