@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -45,11 +46,18 @@ static bool scene_folder(char folder[PATH_SIZE])
     return false;
 }
 
+/* A folder of the name of a scene, such as an earlier run's, does not hide the scene. */
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
 const char *find_scene(const char *given, char *buffer, size_t size)
 {
     char folder[PATH_SIZE];
     bool is_name = given[0] != '\0' && strcspn(given, "/.") == strlen(given);
-    if (!is_name || access(given, F_OK) == 0) return given;
+    if (!is_name || is_file(given)) return given;
     if (!scene_folder(folder)) return NULL;
     int length = snprintf(buffer, size, "%s/%s.yaml", folder, given);
     return length > 0 && (size_t)length < size && access(buffer, F_OK) == 0 ? buffer : NULL;

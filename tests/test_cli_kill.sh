@@ -1,46 +1,67 @@
 #!/bin/sh
-# kill -9 at random moments: the directory always resumes, and ends in the bytes of the run that was left alone.
+# kill -9 at random moments, with 1 and 2 threads and every format of frames: the directory always resumes, and ends in
+# the bytes of the run that was left alone.
+# usage: test_cli_kill.sh [KILLS]
 set -u
 twang=$TWANG_BUILD/twang
-kills=${1:-20}
+kills=${1:-50}
 folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
 # checkpoints so often that a kill may well hit one
-arguments="rope --integrator verlet --dt 5e-5 --fps 500 --set output.checkpoint_every=0.01 --quiet"
+common="--integrator verlet --set output.checkpoint_every=0.01 --quiet"
+# shellcheck disable=SC2034  # used by name
+rope="rope --dt 5e-5 --fps 100 $common"
+# shellcheck disable=SC2034
+coil="coil --duration 0.1 --fps 100 --dt 1e-4 --set bodies.0.sections=20 $common"
+formats='output.frames=[csv, vtu, ply, obj, pc2]'
 
-# shellcheck disable=SC2086
-"$twang" run $arguments -o whole --threads 1 || exit 1
-whole_seconds=$(sed -n 's/.*"wall_seconds": \([0-9.]*\).*/\1/p' whole/run.json)
-echo "the run left alone took $whole_seconds s"
 seed=4711
-killed=0
-attempt=0
-while [ "$killed" -lt "$kills" ]; do
-    attempt=$((attempt + 1))
-    [ "$attempt" -gt $((4 * kills)) ] && { echo "the runs end before they can be killed" >&2; exit 1; }
+next_random() { # a share of 1
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    threads=$((1 + attempt % 2))
-    delay=$(awk "BEGIN { print $whole_seconds * $seed / 2147483648 }")
-    if [ -d parts ]; then
-        "$twang" resume parts --quiet --threads "$threads" &
-    else
-        # shellcheck disable=SC2086
-        "$twang" run $arguments -o parts --threads "$threads" &
-    fi
-    job=$!
-    sleep "$delay"
-    if kill -9 "$job" 2>/dev/null; then killed=$((killed + 1)); fi
-    wait "$job" 2>/dev/null
-    [ -d parts ] || continue
-    grep -q '"status": "done"' parts/run.json 2>/dev/null || continue
-    # finished before the kill: compare, and begin again
-    diff -r -x run.json -x checkpoint.bin whole parts >&2 || { echo "a resumed run differs" >&2; exit 1; }
-    rm -rf parts
-done
-if [ -d parts ]; then
-    "$twang" resume parts --quiet || { echo "the last resume failed" >&2; exit 1; }
-    diff -r -x run.json -x checkpoint.bin whole parts >&2 || { echo "the last resumed run differs" >&2; exit 1; }
-fi
-echo "$killed kills, every directory resumed to the same bytes"
+}
+
+# kill_often SCENE KILLS
+kill_often() {
+    eval "arguments=\$$1"
+    whole=$1-whole parts=$1-parts
+    # shellcheck disable=SC2086,SC2154
+    "$twang" run $arguments --set "$formats" -o "$whole" --threads 1 || exit 1
+    seconds=$(sed -n 's/.*"wall_seconds": \([0-9.]*\).*/\1/p' "$whole/run.json")
+    killed=0 attempt=0 finished=0
+    while [ "$killed" -lt "$2" ]; do
+        attempt=$((attempt + 1))
+        [ "$attempt" -gt $((6 * $2)) ] && { echo "$1: the runs end before they can be killed" >&2; exit 1; }
+        next_random
+        threads=$((1 + attempt % 2))
+        delay=$(awk "BEGIN { print (0.02 + $seconds) * $seed / 2147483648 }")
+        if [ -d "$parts" ]; then
+            "$twang" resume "$parts" --quiet --threads "$threads" &
+        else
+            # shellcheck disable=SC2086
+            "$twang" run $arguments --set "$formats" -o "$parts" --threads "$threads" &
+        fi
+        job=$!
+        sleep "$delay"
+        kill -9 "$job" 2>/dev/null
+        wait "$job" 2>/dev/null
+        [ $? -eq 137 ] && killed=$((killed + 1)) # else it had ended before
+        [ -d "$parts" ] || continue
+        grep -q '"status": "done"' "$parts/run.json" 2>/dev/null || continue
+        # finished before the kill: compare, and begin again
+        finished=$((finished + 1))
+        diff -r -x run.json -x checkpoint.bin -x '*.part' "$whole" "$parts" >&2 || { echo "$1: a resumed run differs" >&2; exit 1; }
+        rm -rf "$parts"
+    done
+    for threads in 1 2; do # what the last kill left, to its end, with either number
+        [ -d "$parts" ] || continue
+        cp -r "$parts" "$parts-$threads"
+        "$twang" resume "$parts-$threads" --quiet --threads "$threads" || { echo "$1: the last resume failed" >&2; exit 1; }
+        diff -r -x run.json -x checkpoint.bin -x '*.part' "$whole" "$parts-$threads" >&2 || { echo "$1: the last resumed run differs" >&2; exit 1; }
+    done
+    echo "$1: $killed kills of a run of $seconds s, $((finished + 1)) runs to their end, all in the same bytes"
+}
+
+kill_often rope $((kills / 2))
+kill_often coil $((kills - kills / 2))

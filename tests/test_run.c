@@ -341,6 +341,8 @@ START_TEST(a_run_killed_before_its_first_step_can_begin)
     ck_assert_int_eq(mkdir("parts", 0777), 0);
     put("parts", "scene.yaml", scene, size);
     free(scene);
+    /* and be interrupted, and go on */
+    ck_assert_int_eq(resume("parts", 5, 0, &report, &error), TW_INTERRUPTED);
     ck_assert_msg(resume("parts", 0, 0, &report, &error) == TW_OK, "%s", error.text);
     assert_same_run("whole", "parts", 11);
     test_leave_temporary_folder();

@@ -47,7 +47,10 @@ static tw_status begin(conversion *c, const char *directory, unsigned format, tw
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", to, strerror(errno));
     }
     tw_status status = tw_frames_create(format, p->simulation, p->fps, &c->frames, error);
-    if (status == TW_UNSUPPORTED) status = TW_BAD_INPUT;
+    if (status == TW_UNSUPPORTED) {
+        status = TW_BAD_INPUT;
+        if (error) error->status = status;
+    }
     if (status != TW_OK) return status;
     return tw_frames_begin(c->frames, to ? to : directory, to ? NULL : TW_RUN_FRAME_FOLDER, 0, error);
 }

@@ -256,7 +256,9 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
     if (status == TW_OK) status = tw_file_path(path, run->directory, "checkpoint.bin", error);
     if (status != TW_OK) return status;
     /* Killed before its first step: the scene is there, so the run can begin. */
-    status = tw_file_exists(path) ? start_again(run, error) : start_new(run, error);
+    bool has_begun = tw_file_exists(path);
+    status = has_begun ? start_again(run, error) : tw_run_hash_scene(run, &run->memory.scene_hash, error);
+    if (status == TW_OK && !has_begun) status = start_new(run, error);
     if (status != TW_OK) return status;
     run->resumed_at = run->session_start;
     if (!is_finished(run)) return drive(run, report, error);

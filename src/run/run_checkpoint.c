@@ -45,18 +45,25 @@ tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
     return status;
 }
 
-static tw_status check_scene_unchanged(tw_run *run, uint64_t expected, tw_error *error)
+tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE], *text = NULL;
     size_t size = 0;
     tw_status status = tw_file_path(path, run->directory, "scene.yaml", error);
     if (status == TW_OK) status = tw_file_read(path, &text, &size, error);
-    if (status != TW_OK) return status;
-    bool same = tw_hash(text, size) == expected;
+    if (status == TW_OK) *hash = tw_hash(text, size);
     tw_release(text);
-    if (same) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "%s: was changed since the run began, put it back or start a new run with it",
-                   path);
+    return status;
+}
+
+static tw_status check_scene_unchanged(tw_run *run, uint64_t expected, tw_error *error)
+{
+    uint64_t hash = 0;
+    tw_status status = tw_run_hash_scene(run, &hash, error);
+    if (status != TW_OK || hash == expected) return status;
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s/scene.yaml: was changed since the run began, put it back or start a new run with it",
+                   run->directory);
 }
 
 static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *checkpoint, tw_error *error)

@@ -85,6 +85,8 @@ tw_status tw_run_write_frames(tw_run *run, tw_error *error);
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error);
 /* Restores memory and integrator; TW_INPUT_OUTPUT if there is no checkpoint. */
 tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error);
+/* Of the bytes of scene.yaml as they are now. */
+tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error);
 
 /* run_record.c: run.json. `why` is NULL unless the run failed. */
 tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why, tw_error *error);

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Frames in every format: read independently, the same whether written by the run or converted afterwards, and whatever
+# the disk does.
+set -u
+twang=$TWANG_BUILD/twang
+reader=$TWANG_SOURCE/tests/support/read_frames.py
+folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+
+refused() { # MESSAGE COMMAND...
+    message=$1
+    shift
+    "$@" >out 2>err
+    [ $? -eq 2 ] || fail "$*: not exit 2"
+    [ "$(cat err)" = "$message" ] || fail "$*: said '$(cat err)'"
+}
+
+all='output.frames=[csv, vtu, ply, obj, pc2]'
+coil="coil --duration 0.25 --fps 20 --integrator verlet --dt 1e-4 --set bodies.0.sections=40 --quiet"
+# shellcheck disable=SC2034  # used by name
+rope="rope --integrator verlet --dt 1e-3 --fps 20 --quiet"
+for name in coil rope; do
+    eval "arguments=\$$name"
+    # shellcheck disable=SC2154,SC2086
+    "$twang" run $arguments --set "$all" -o "$name" || fail "$name does not run"
+    python3 "$reader" "$name" "$name" || fail "$name: a format is wrong"
+    # converted afterwards, from csv and from vtu, it is the same bytes
+    for source in csv vtu; do
+        # shellcheck disable=SC2086
+        "$twang" run $arguments --set "output.frames=$source" -o "$name-$source"
+        for format in csv vtu ply obj pc2; do
+            [ "$format" = "$source" ] && continue
+            "$twang" export "$name-$source" --format "$format" --quiet || fail "$name: export $format"
+        done
+        diff -r "$name/frames" "$name-$source/frames" || fail "$name: exported from $source is different"
+        cmp "$name/frames.pvd" "$name-$source/frames.pvd" || fail "$name: another index"
+    done
+done
+
+# ---- elsewhere, and as JSON ----
+"$twang" export rope-csv --format vtu -o series --json >out || fail "export -o"
+python3 -m json.tool out >/dev/null || fail "no JSON: $(cat out)"
+grep -q '"path": "series/frames.pvd"' out || fail "export -o says $(cat out)"
+cmp series/frame_000003.vtu rope/frames/frame_000003.vtu || fail "export -o is different"
+grep -q 'file="frame_000003.vtu"' series/frames.pvd || fail "the index of export -o"
+
+# ---- --force leaves nothing of the run before ----
+"$twang" run rope --integrator verlet --dt 1e-3 --fps 2 --quiet -o rope --force
+[ "$(ls rope/frames)" = frame_000000.csv ] || fail "--force left other files"
+[ -e rope/frames.pvd ] && fail "--force left the index"
+
+# ---- refusals ----
+refused "there is no format 'vtk', did you mean vtu?" "$twang" export rope-csv --format vtk
+refused "rope-csv: its frames are csv already" "$twang" export rope-csv --format csv
+refused "twang: export needs --format: one of vtu, ply, obj, pc2, csv" "$twang" export rope-csv
+refused "nothing: holds no run (no scene.yaml in it), name the directory of one" "$twang" export nothing --format vtu
+"$twang" run rope --integrator verlet --dt 1e-3 --quiet --set output.frames=ply -o surfaces
+refused "surfaces: has no frames in csv or vtu, which hold all of a state; run it with fps > 0 and one of these" \
+    "$twang" export surfaces --format vtu
+refused "--set output.frames=obj: output.frames: obj shows bodies, and a system of equations has none: use csv" \
+    "$twang" run fput --fps 1 --set output.frames=obj
+"$twang" run fput --fps 1 --duration 3 -o fput --quiet
+refused "vtu shows bodies, and a system of equations has none: use csv" "$twang" export fput --format vtu
+
+# ---- damaged and half-written frames ----
+cp -r rope-vtu broken
+rm broken/frames/*.csv
+truncate -s -10 broken/frames/frame_000008.vtu
+"$twang" export broken --format obj --json | grep -q '"frames": 9' || fail "a trailer alone was missed"
+truncate -s 600 broken/frames/frame_000008.vtu
+"$twang" export broken --format obj --json | grep -q '"frames": 8' || fail "a half-written last frame was not left out"
+truncate -s 600 broken/frames/frame_000003.vtu
+refused "broken/frames/frame_000003.vtu: is damaged, or was not written by twang" "$twang" export broken --format obj
+cp -r rope-csv broken-csv
+sed -i '4s/,.*//' broken-csv/frames/frame_000002.csv
+refused "broken-csv/frames/frame_000002.csv:4: is not a whole row of numbers" "$twang" export broken-csv --format obj
+
+# ---- a disk that is full: one clear line, nothing lost ----
+for format in vtu ply obj pc2 csv; do
+    # shellcheck disable=SC2086
+    (ulimit -f 60; exec "$twang" run $coil --set "output.frames=$format" -o "full-$format" --set output.checkpoint_every=0.02 >out 2>err)
+    [ $? -eq 1 ] || fail "a full disk with $format: not exit 1"
+    grep -q "^full-$format/.*: cannot be written: File too large$" err || fail "a full disk with $format: $(cat err)"
+    "$twang" resume "full-$format" --quiet || fail "$format does not resume once there is room"
+    cmp -s "full-$format/final.csv" coil/final.csv || fail "a full disk with $format changes the result"
+    for file in "full-$format/frames/"*; do
+        cmp "$file" "coil/frames/$(basename "$file")" || fail "a full disk changed $file"
+    done
+done
+(ulimit -f 60; exec "$twang" export coil-csv --format vtu -o small 2>err)
+[ $? -eq 1 ] || fail "export onto a full disk: not exit 1"
+[ "$(wc -l <err)" -eq 1 ] || fail "export onto a full disk: $(cat err)"
+
+[ "$failures" -eq 0 ] && echo "all as expected"
+exit "$failures"
