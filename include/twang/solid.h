@@ -48,6 +48,18 @@ TW_API tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t cou
 TW_API tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
                                       const double *positions, double density, double *masses, tw_error *error);
 
+/** element_mass[e] = density times volume of each element, for tw_model_add_consistent_mass. */
+TW_API tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
+                                       const double *positions, double density, double *element_mass, tw_error *error);
+
+/** Makes the inertia of `count` elements consistent: M_ab = density * integral of N_a N_b in place of lumped masses, of
+ *  bars (`nodes` = 2) or tetrahedra (4 or 10), of element_mass > 0 [kg] each. The masses of the particles must contain
+ *  those of the elements, lumped as tw_solid_lumped_mass does (bars: half to each end); that part is replaced, and what
+ *  they have besides stays with them. Total mass stays. Every acceleration then solves with the sparse factor of M.
+ *  Not together with prescribed motion or mass-proportional damping (TW_UNSUPPORTED when the simulation is made). */
+TW_API tw_status tw_model_add_consistent_mass(tw_model *model, int nodes, int64_t count, const int64_t *elements,
+                                              const double *element_mass, tw_error *error);
+
 /** Four-node elements become ten-node ones. `corners` holds four indices per element, `elements` receives ten. The new
  *  nodes are numbered from `vertex_count` on: number vertex_count + i lies in the middle of the edge of vertices
  *  edges[2 i], edges[2 i + 1]. `edges` has room for 12 * count entries; `*edge_count` says how many edges there are. */

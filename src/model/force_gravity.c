@@ -38,7 +38,7 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const loop *p = context;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) p->force[3 * i + k] += p->g->particles->mass[i] * p->g->acceleration[k];
+        for (int k = 0; k < 3; k++) p->force[3 * i + k] += p->g->particles->load[i] * p->g->acceleration[k];
 }
 
 static tw_status gravity_add_force(void *data, const tw_force_view *at, double *force)
@@ -57,7 +57,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->g->particles->particle[i];
         const double *x = p->x + 3 * particle;
-        sum -= p->g->particles->mass[particle] * (a[0] * x[0] + a[1] * x[1] + a[2] * x[2]);
+        sum -= p->g->particles->load[particle] * (a[0] * x[0] + a[1] * x[1] + a[2] * x[2]);
     }
     p->g->partial[block] = sum;
 }

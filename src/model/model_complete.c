@@ -48,6 +48,26 @@ static tw_status add_rayleigh(tw_model *model, tw_error *error)
     return status == TW_OK ? tw_model_add_force(model, &damping, error) : tw_fail_plain(error, status);
 }
 
+/* The sparse factor of a consistent mass, and what gravity acts on. */
+static tw_status complete_mass(tw_model *model, tw_error *error)
+{
+    tw_particles *p = &model->particles;
+    p->load = p->mass;
+    if (model->mass.group_count == 0) return TW_OK;
+    if (model->motions.count > 0)
+        return tw_fail(error, TW_UNSUPPORTED, "consistent mass together with prescribed motion");
+    if (model->rayleigh_mass > 0.0)
+        return tw_fail(error, TW_UNSUPPORTED, "consistent mass together with mass-proportional damping");
+    model->momentum = TW_NEW_ARRAY(6 * p->free_count, double);
+    if (!model->momentum) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = tw_consistent_mass_complete(&model->mass, p, error);
+    p->load = model->mass.load;
+    if (status == TW_NOT_POSITIVE_DEFINITE)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the masses of the particles do not contain those of the elements of consistent mass");
+    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
+}
+
 static tw_status complete_forces(tw_model *model)
 {
     for (int i = 0; i < model->force_count; i++) {
@@ -83,7 +103,8 @@ static tw_status bound_eigenvalue(tw_model *model)
     double largest = 0.0;
     for (int64_t i = 0; i < p->count; i++)
         if (!p->pinned[i]) largest = fmax(largest, bound[i] / p->mass[i]);
-    model->eigenvalue_bound = known ? largest : 0.0;
+    bool lumped = model->mass.group_count == 0;
+    model->eigenvalue_bound = known && lumped ? largest : 0.0;
     tw_release(bound);
     return TW_OK;
 }
@@ -99,7 +120,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
     tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
-    tw_status status = add_rayleigh(model, error);
+    tw_status status = complete_mass(model, error);
+    if (status == TW_OK) status = add_rayleigh(model, error);
     if (status != TW_OK) return status;
     status = complete_forces(model);
     if (status == TW_OK) status = bound_eigenvalue(model);

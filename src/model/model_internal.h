@@ -5,6 +5,7 @@
 
 #include "model/display_list.h"
 #include "model/force.h"
+#include "model/mass_consistent.h"
 #include "model/motions.h"
 
 enum { TW_MODEL_MAX_FORCES = 64, TW_MODEL_RATES = 5 };
@@ -17,6 +18,7 @@ struct tw_model {
     int64_t spring_count;
     tw_display_list displays;
     tw_motions motions;
+    tw_consistent_mass mass;                  /* without groups: lumped */
     double rayleigh_mass, rayleigh_stiffness; /* alpha, beta */
 
     /* once complete: */
@@ -25,6 +27,7 @@ struct tw_model {
     double *x, *v, *force;       /* of all particles, three each */
     double *rates;               /* TW_MODEL_RATES such arrays, for moved particles; NULL if there are none */
     double *lumped_mass;         /* of the unknowns */
+    double *momentum;            /* M v, and then v, of the unknowns; NULL where the mass is lumped */
     double *partial;             /* sums per block of free particles, MODEL_SUMS each */
     tw_sparse *stiffness;
     double eigenvalue_bound; /* of M^-1 K at any state; 0 if some force does not know */
@@ -39,8 +42,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error);
 /* Positions and velocities of all particles at time t from the unknowns into model->x, model->v. v may be NULL.
  * (model_problem.c) */
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v);
-/* a_i = force_i / m_i for the unknowns. (model_problem.c) */
-void tw_model_divide_by_mass(const tw_model *model, const double *force, double *a);
+/* a = M^-1 force for the unknowns. (model_problem.c) */
+tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a);
 
 /* Callbacks of the problem: products with K, S, D and their matrices (model_tangent.c), da/dt (model_rates.c). */
 tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);

@@ -46,10 +46,20 @@ static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t
     }
 }
 
-void tw_model_divide_by_mass(const tw_model *model, const double *force, double *a)
+static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    copy c = {.model = model, .force = force, .a = a};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, acceleration_body, &c);
+    (void)block;
+    const copy *c = context;
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 3; k++) c->a[3 * i + k] = c->force[3 * (int64_t)c->model->particles.particle[i] + k];
+}
+
+tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a)
+{
+    bool consistent = model->mass.group_count > 0;
+    copy c = {.model = model, .force = force, .a = consistent ? model->momentum : a};
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, consistent ? pack_body : acceleration_body, &c);
+    return consistent ? tw_consistent_mass_solve(&model->mass, 1, model->momentum, a) : TW_OK;
 }
 
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v, double *a)
@@ -62,8 +72,7 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
         tw_status status = model->forces[i].table->add_force(model->forces[i].data, &at, model->force);
         if (status != TW_OK) return status;
     }
-    tw_model_divide_by_mass(model, model->force, a);
-    return TW_OK;
+    return tw_model_divide_by_mass(model, model->force, a);
 }
 
 /* Potential energy at model->x. */
@@ -173,6 +182,11 @@ static tw_second_order_problem model_problem(tw_model *model)
                                        .stiffness_matrix = model->stiffness,
                                        .lumped_mass = model->lumped_mass,
                                        .eigenvalue_max = model->eigenvalue_bound};
+    if (model->mass.group_count > 0) {
+        problem.lumped_mass = NULL;
+        problem.mass = &model->mass.view;
+        problem.mass_matrix = model->mass.matrix;
+    }
     describe_damping(model, &problem);
     if (!(model->traits & TW_FORCE_FEEDS)) problem.energy = model_energy;
     if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {

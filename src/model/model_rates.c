@@ -71,6 +71,5 @@ tw_status tw_model_time_derivative(void *context, double t, const double *x, con
         if (status == TW_OK && moves) status = add_rate(model, f, &at, model->force);
         if (status != TW_OK) return status;
     }
-    tw_model_divide_by_mass(model, model->force, out);
-    return TW_OK;
+    return tw_model_divide_by_mass(model, model->force, out);
 }

@@ -97,22 +97,68 @@ tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t count, con
     return status == TW_OK ? tw_model_add_force(model, &force, error) : tw_fail_plain(error, status);
 }
 
+/* What the two functions of mass check alike. */
+static tw_status check_masses(int nodes, int64_t count, const int64_t *elements, const double *positions,
+                              double density, tw_error *error)
+{
+    if (!positions) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!(density > 0.0) || !isfinite(density))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the density must be positive, not %g", density);
+    return check_elements(nodes, count, elements, error);
+}
+
+static tw_status find_volume(int nodes, const int64_t *element, int64_t e, int64_t particle_count, const double *x,
+                             double *volume, tw_error *error)
+{
+    tw_status status = check_nodes(nodes, element, e, particle_count, error);
+    return status == TW_OK ? check_geometry(nodes, element, e, x, volume, error) : status;
+}
+
 tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
                                const double *positions, double density, double *masses, tw_error *error)
 {
-    if (!positions || !masses) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    if (!(density > 0.0) || !isfinite(density))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the density must be positive, not %g", density);
-    tw_status status = check_elements(nodes, count, elements, error);
+    tw_status status = check_masses(nodes, count, elements, positions, density, error);
+    if (status == TW_OK && !masses) status = tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < count && status == TW_OK; e++) {
         const int64_t *element = elements + nodes * e;
         double volume;
-        status = check_nodes(nodes, element, e, particle_count, error);
-        if (status == TW_OK) status = check_geometry(nodes, element, e, positions, &volume, error);
+        status = find_volume(nodes, element, e, particle_count, positions, &volume, error);
         for (int a = 0; a < nodes && status == TW_OK; a++)
             masses[element[a]] += density * volume * tw_shape_of(nodes)->lumped[a];
     }
     return status;
+}
+
+tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
+                                const double *positions, double density, double *element_mass, tw_error *error)
+{
+    tw_status status = check_masses(nodes, count, elements, positions, density, error);
+    if (status == TW_OK && !element_mass) status = tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    for (int64_t e = 0; e < count && status == TW_OK; e++) {
+        double volume;
+        status = find_volume(nodes, elements + nodes * e, e, particle_count, positions, &volume, error);
+        if (status == TW_OK) element_mass[e] = density * volume;
+    }
+    return status;
+}
+
+tw_status tw_model_add_consistent_mass(tw_model *model, int nodes, int64_t count, const int64_t *elements,
+                                       const double *element_mass, tw_error *error)
+{
+    if (!model || (count > 0 && !element_mass)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    tw_status status = check_elements(nodes == 2 ? 4 : nodes, count, elements, error);
+    for (int64_t e = 0; e < count && status == TW_OK; e++) {
+        status = check_nodes(nodes, elements + nodes * e, e, model->particles.count, error);
+        if (status == TW_OK && (!(element_mass[e] > 0.0) || !isfinite(element_mass[e])))
+            status = tw_fail(error, TW_INVALID_ARGUMENT, "the mass of element %lld must be positive", (long long)e);
+    }
+    if (status != TW_OK || count == 0) return status;
+    int32_t *particle = TW_NEW_ARRAY(nodes * count, int32_t);
+    if (!particle) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    for (int64_t i = 0; i < nodes * count; i++) particle[i] = (int32_t)elements[i];
+    status = tw_consistent_mass_add(&model->mass, &(tw_mass_group){nodes, count, particle, element_mass});
+    tw_release(particle);
+    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
 
 /* An edge of an element: its vertices in ascending order, and which entry of `elements` is to name its middle. */
