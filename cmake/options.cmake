@@ -11,6 +11,7 @@ option(TWANG_CVODE "build the rival integrator cvode where SUNDIALS is found" ON
 option(TWANG_TESTS "build the tests and the problems shared with the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 cmake_dependent_option(TWANG_BENCH "build the benchmarks" ${PROJECT_IS_TOP_LEVEL} TWANG_TESTS OFF)
 option(TWANG_EXAMPLES "build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(TWANG_FUZZ "build the fuzz targets (preset fuzz)" OFF)
 option(TWANG_WERROR "make every warning an error" OFF)
 set(TWANG_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined or thread; empty for none")
 
