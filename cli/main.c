@@ -23,17 +23,21 @@ static void print_help(void)
 {
     style s = style_for_stdout();
     printf("%stwang%s simulates stiff elastic systems with exponential integrators.\n\n", s.bold, s.plain);
-    printf("  twang run rope                          the swinging rope, into runs/rope-1\n");
-    printf("  twang run rope --integrator verlet --dt 1e-4 -o fine\n");
-    printf("  twang run rope --set bodies.0.stiffness=1e8 --rtol 1e-5\n");
-    printf("  twang check rope                        what would be simulated, without doing it\n");
-    printf("  twang resume runs/rope-1                goes on where a run was interrupted\n");
-    printf("  twang list scenes                       also: integrators, phi\n\n");
-    printf("A scene is a YAML file that says what is simulated and how. A run leaves a directory with\n"
-           "scene.yaml, run.json, telemetry.csv (a row per step), final.csv, frames/ and checkpoint.bin.\n\n");
+    printf("%sThree commands to begin with%s\n", s.bold, s.plain);
+    printf("  twang list scenes                       what there is to simulate\n");
+    printf("  twang run rope                          ten stiff links swing, into runs/rope-1\n");
+    printf("  twang export runs/rope-1 --format vtu   then open runs/rope-1/frames.pvd in ParaView\n\n");
+    printf("%sThen%s\n", s.bold, s.plain);
+    printf("  twang check coil                        what would be simulated, and which steps suit it\n");
+    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is lost:\n");
+    printf("  twang resume coil                       goes on, to the same bytes\n");
+    printf("  twang run rope --integrator verlet --dt 1e-4 --set bodies.0.stiffness=1e8\n\n");
+    printf("A scene is a YAML file that says what is simulated and how: copy one of `twang list scenes --json`,\n"
+           "change it, run it. A run leaves a directory with scene.yaml, run.json, telemetry.csv (a row per step),\n"
+           "frames/, final.csv and checkpoint.bin.\n\n");
     printf("%sVerbs%s\n", s.bold, s.plain);
-    for (int i = 0; all_verbs[i]; i++) printf("  %-11s %s\n", all_verbs[i]->name, all_verbs[i]->line);
-    printf("\n`twang VERB --help` says more. `twang --version` prints the version.\n"
+    for (int i = 0; all_verbs[i]; i++) printf("  %-13s %s\n", all_verbs[i]->name, all_verbs[i]->line);
+    printf("\n`twang VERB --help` says more, `man twang` all of it. `twang --version` prints the version.\n"
            "Exit codes: 0 done, 1 the run failed, 2 wrong use or bad input, 130/143 interrupted.\n");
 }
 
@@ -46,9 +50,9 @@ static const verb *find_verb(const char *name)
 
 static int unknown_verb(const char *word)
 {
-    const char *names[16];
+    const char *names[32];
     int count = 0;
-    for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
+    for (; all_verbs[count] && count < 32; count++) names[count] = all_verbs[count]->name;
     const char *nearest = tw_nearest_name(word, names, count);
     if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
     if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);

@@ -1,5 +1,6 @@
 /* A run from its first step to its last words. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,15 @@
 
 static volatile sig_atomic_t signal_caught;
 
+static volatile sig_atomic_t tells_of_signal; /* a terminal is there to be told */
+
 static void remember_signal(int number)
 {
+    static const char line[] = "\r\033[Kends after this step, with a checkpoint; once more ends at once\n";
     signal_caught = number;
+    int before = errno;
+    if (tells_of_signal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
+    errno = before;
 }
 
 /* The first signal ends the run after its step; a second one ends the program as usual. */
@@ -110,11 +117,12 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
         fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t, r->directory);
         return signal_caught == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     }
-    fprintf(stderr, "%s\n", error->text);
     if (status == TW_INPUT_OUTPUT)
-        fprintf(stderr, "the last checkpoint is whole; make room, then go on with: twang resume %s\n", r->directory);
+        fprintf(stderr, "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n", error->text,
+                r->directory);
     else
-        fprintf(stderr, "the last good state, t = %.6g s, is in %s/last_good.csv\n", r->t, r->directory);
+        fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n", error->text, r->t,
+                r->directory);
     return EXIT_FAILED;
 }
 
@@ -130,6 +138,7 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     options.stop = should_stop;
     options.context = &s;
     if (!read_threads(a, &options.threads)) return EXIT_WRONG_USE;
+    tells_of_signal = s.on_terminal;
     catch_signals();
     if (!s.quiet) tw_log_set(print_warning, NULL, TW_LOG_WARNING);
     tw_run_report report;

@@ -37,7 +37,7 @@ is_json() {
 
 # ---- help, lists, completion ----
 expect 0 help "$twang" --help
-for verb in run resume check list completion; do
+for verb in run resume check export list completion; do
     expect 0 "help of $verb" "$twang" "$verb" --help
     grep -q "twang $verb" out || fail "help of $verb does not show its use"
 done
@@ -61,6 +61,22 @@ for shell in zsh fish; do
     expect 0 "$shell completion" "$twang" completion "$shell"
     command -v "$shell" >/dev/null && { "$shell" -n out || fail "the $shell completion is no $shell"; }
 done
+
+expect 0 "twang without a terminal" "$twang" --help
+for word in "twang list scenes" "twang run rope" "twang export"; do grep -q "^  $word" out || fail "--help does not begin with $word"; done
+
+# ---- the manual page, made from the help ----
+manual=$TWANG_BUILD/twang.1
+sed -n '/^Verbs$/,/^$/s/^  \([a-z-]*\) .*/\1/p' out >verbs
+[ "$(wc -l <verbs)" -ge 6 ] || fail "no verbs in the help"
+while read -r verb; do
+    grep -q "^\.B twang $(echo "$verb" | sed 's/-/\\\\-/g')\$" "$manual" || fail "the manual page does not know $verb"
+done <verbs
+if command -v mandoc >/dev/null; then
+    mandoc -Tlint -W warning "$manual" || fail "mandoc warns of the manual page"
+elif command -v man >/dev/null; then
+    [ -z "$(LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null)" ] || fail "man warns of the manual page"
+fi
 
 # ---- documentation that is made from the schema ----
 "$TWANG_BUILD/scene_format" | diff - "$source_tree/docs/scene-format.md" || fail "docs/scene-format.md is stale: build/scene_format > docs/scene-format.md"
@@ -144,7 +160,8 @@ wait "$job"
 [ "$(cat err)" = "twang: the output cannot be written: No space left on device" ] || fail "a full stdout: $(cat err)"
 (ulimit -f 40; "$twang" run rope --integrator verlet --dt 1e-5 -o limited >out 2>err)
 [ $? -eq 1 ] || fail "a full disk: not exit 1"
-grep -q 'limited/telemetry.csv: cannot be written: File too large' err || fail "a full disk: $(cat err)"
+grep -q '^limited/telemetry.csv: cannot be written: File too large; .* go on with: twang resume limited$' err || fail "a full disk: $(cat err)"
+[ "$(wc -l <err)" -eq 1 ] || fail "a full disk: not one line: $(cat err)"
 expect 0 "resume once there is room" "$twang" resume limited --quiet
 expect 0 "the same without trouble" "$twang" run rope --integrator verlet --dt 1e-5 -o unlimited --quiet
 cmp -s limited/final.csv unlimited/final.csv || fail "a full disk changed the result"
@@ -157,6 +174,24 @@ if [ "$(id -u)" -ne 0 ]; then
     expect 1 "an unwritable directory" "$twang" run rope -o locked/out
     [ "$(cat err)" = "locked/out: cannot be made: Permission denied" ] || fail "unwritable: $(cat err)"
     chmod 755 locked
+fi
+
+# ---- a terminal: progress, colours; none under NO_COLOR, none of both with --quiet ----
+on_terminal() { # COMMAND...: what it writes to a terminal of 100 columns, into out
+    TERM=xterm script -qec "stty cols 100; $*" /dev/null </dev/null >out 2>&1
+}
+escape=$(printf '\033')
+long="'$twang' run rope --integrator verlet --dt 2e-6 --fps 0 --set output.telemetry_every=0"
+if command -v script >/dev/null; then
+    on_terminal "$long -o shown"
+    grep -q 'rope \[.*\] .* of 0.4 s, .* x real time, .* left, energy error' out || fail "no progress on a terminal: $(cat -v out)"
+    grep -q "$escape\[32mrope" out || fail "no colours on a terminal"
+    on_terminal "NO_COLOR=1 $long -o plain"
+    grep -q "$escape\[[0-9;]*m" out && fail "colours under NO_COLOR"
+    on_terminal "$long -o silent --quiet"
+    [ -s out ] && fail "--quiet says something on a terminal: $(cat -v out)"
+    on_terminal "$long -o json --json | python3 -m json.tool >/dev/null && echo fine"
+    grep -q '^fine' out || fail "--json on a terminal is no JSON alone: $(cat -v out)"
 fi
 
 # ---- no colours but on a terminal ----
