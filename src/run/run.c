@@ -217,7 +217,9 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
     tw_status status = tw_run_make_directory(run, error);
-    if (status == TW_OK) status = start_new(run, error);
+    if (status != TW_OK) return status;
+    status = start_new(run, error);
+    if (status == TW_INPUT_OUTPUT) fill_report(run, report); /* the scene is there: it can be resumed */
     return status == TW_OK ? drive(run, report, error) : status;
 }
 
