@@ -75,6 +75,8 @@ typedef struct tw_force_table {
     void (*add_damping_product)(void *data, int count, const double *in, double *out);
     /* matrix += factor * D, or its symmetric part. */
     void (*add_damping)(void *data, double factor, tw_sparse *matrix);
+    /* What a product or matrix since the last call failed with, once. NULL: they cannot fail. */
+    tw_status (*take_failure)(void *data);
     /* bound[p] += b_p for every particle, where K <= diag(b) at any state: gives the highest frequency. NULL: unknown.
      */
     void (*add_stiffness_bound)(const void *data, double *bound);

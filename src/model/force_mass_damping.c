@@ -19,7 +19,7 @@
 #include "model/symmetric3.h"
 
 enum { SUMS = 10, CHUNK_BLOCK = 16, BODY_BLOCK = 64 };
-static const double singular = 1e-12; /* inertia about an axis, relative to the largest, that counts as none */
+static const double singular = 1e-10; /* inertia about an axis, relative to the largest, that counts as none */
 
 /* The rigid motion of a body, and of a vector on it. */
 typedef struct body_motion {

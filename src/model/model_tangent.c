@@ -22,6 +22,17 @@ static void clear(const tw_model *model, int count, double *out)
     tw_vector_fill(3 * model->particles.free_count * count, 0.0, out);
 }
 
+/* What went wrong in products or matrices of the forces, if anything. */
+static tw_status outcome(const tw_model *model)
+{
+    tw_status status = TW_OK;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        tw_status failure = f->table->take_failure ? f->table->take_failure(f->data) : TW_OK;
+        if (failure != TW_OK) status = failure;
+    }
+    return status;
+}
+
 static void add(const tw_force *force, add_function *function, int count, const double *in, double *out)
 {
     if (function) function(force->data, count, in, out);
@@ -33,7 +44,7 @@ tw_status tw_model_apply_stiffness(void *context, int count, const double *in, d
     clear(model, count, out);
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         add(f, f->table->add_product, count, in, out);
-    return TW_OK;
+    return outcome(model);
 }
 
 tw_status tw_model_apply_symmetric(void *context, int count, const double *in, double *out)
@@ -44,7 +55,7 @@ tw_status tw_model_apply_symmetric(void *context, int count, const double *in, d
         bool general = tw_force_traits(f) & TW_FORCE_GENERAL;
         add(f, general ? f->table->add_symmetric_product : f->table->add_product, count, in, out);
     }
-    return TW_OK;
+    return outcome(model);
 }
 
 tw_status tw_model_apply_damping(void *context, int count, const double *in, double *out)
@@ -53,7 +64,7 @@ tw_status tw_model_apply_damping(void *context, int count, const double *in, dou
     clear(model, count, out);
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         add(f, f->table->add_damping_product, count, in, out);
-    return TW_OK;
+    return outcome(model);
 }
 
 tw_status tw_model_assemble(void *context, tw_sparse *matrix)
@@ -63,7 +74,7 @@ tw_status tw_model_assemble(void *context, tw_sparse *matrix)
     tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_tangent) model->forces[i].table->add_tangent(model->forces[i].data, matrix);
-    return TW_OK;
+    return outcome(model);
 }
 
 tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix)
@@ -72,5 +83,5 @@ tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix)
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_damping)
             model->forces[i].table->add_damping(model->forces[i].data, factor, matrix);
-    return TW_OK;
+    return outcome(model);
 }
