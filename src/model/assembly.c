@@ -86,6 +86,20 @@ static tw_status list_sources(tw_assembly *assembly, const tw_element_list *list
     return TW_OK;
 }
 
+/* A second matrix of the same pattern. */
+tw_status tw_assembly_create_damping(tw_assembly *assembly)
+{
+    const int64_t *start = tw_sparse_row_start(assembly->matrix);
+    const int32_t *column = tw_sparse_column(assembly->matrix);
+    int64_t blocks = stored_blocks(assembly), *wide = TW_NEW_ARRAY(blocks, int64_t);
+    if (!wide) return TW_OUT_OF_MEMORY;
+    for (int64_t b = 0; b < blocks; b++) wide[b] = column[b];
+    tw_status status =
+        tw_sparse_create(3, assembly->particles->free_count, start, wide, TW_STORE_UPPER, &assembly->damping, NULL);
+    tw_release(wide);
+    return status;
+}
+
 tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles, const tw_element_list *list)
 {
     if (tw_element_list_blocks(list) > UINT32_MAX / 2) return TW_UNSUPPORTED;
@@ -99,6 +113,7 @@ tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particle
 void tw_assembly_free(tw_assembly *assembly)
 {
     tw_sparse_free(assembly->matrix);
+    tw_sparse_free(assembly->damping);
     tw_release(assembly->start);
     tw_release(assembly->source);
     tw_release(assembly->target);
@@ -125,8 +140,9 @@ void tw_assembly_locate(tw_assembly *assembly, const tw_sparse *matrix)
 
 typedef struct loop {
     const tw_assembly *assembly;
-    const double *element_blocks;
+    const double *from;
     double *values;
+    double factor;
 } loop;
 
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -137,7 +153,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         double sum[9] = {0.0};
         for (int64_t n = p->assembly->start[b]; n < p->assembly->start[b + 1]; n++) {
             uint32_t source = p->assembly->source[n];
-            const double *from = p->element_blocks + 9 * (int64_t)(source / 2);
+            const double *from = p->from + 9 * (int64_t)(source / 2);
             /* Row by row to column by column is a transposition; transposed twice is none. */
             if (source % 2)
                 for (int k = 0; k < 9; k++) sum[k] += from[k];
@@ -148,30 +164,61 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
+static void gather(const tw_assembly *assembly, const double *element_blocks, tw_sparse *own)
+{
+    loop p = {.assembly = assembly, .from = element_blocks, .values = tw_sparse_values(own)};
+    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, gather_body, &p);
+}
+
+/* out += own in */
+static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, const double *in, double *out)
+{
+    int64_t n = tw_sparse_size(own);
+    if (tw_sparse_apply(own, count, in, assembly->product) == TW_OK)
+        tw_vector_axpy(count * n, 1.0, assembly->product, out);
+}
+
+static void add_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const loop *p = context;
+    for (int64_t b = begin; b < end; b++)
+        for (int k = 0; k < 9; k++) p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
+}
+
+/* matrix += factor * own */
+static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double factor, tw_sparse *matrix)
+{
+    loop p = {assembly, tw_sparse_values_const(own), tw_sparse_values(matrix), factor};
+    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, add_body, &p);
+}
+
 void tw_assembly_gather(tw_assembly *assembly, const double *element_blocks)
 {
-    loop p = {assembly, element_blocks, tw_sparse_values(assembly->matrix)};
-    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, gather_body, &p);
+    gather(assembly, element_blocks, assembly->matrix);
 }
 
 void tw_assembly_add_product(tw_assembly *assembly, int count, const double *in, double *out)
 {
-    int64_t n = tw_sparse_size(assembly->matrix);
-    if (tw_sparse_apply(assembly->matrix, count, in, assembly->product) == TW_OK)
-        tw_vector_axpy(count * n, 1.0, assembly->product, out);
-}
-
-static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    (void)block;
-    const loop *p = context;
-    const double *from = tw_sparse_values_const(p->assembly->matrix);
-    for (int64_t b = begin; b < end; b++)
-        for (int k = 0; k < 9; k++) p->values[9 * p->assembly->target[b] + k] += from[9 * b + k];
+    add_product(assembly, assembly->matrix, count, in, out);
 }
 
 void tw_assembly_add_tangent(const tw_assembly *assembly, tw_sparse *matrix)
 {
-    loop p = {.assembly = assembly, .values = tw_sparse_values(matrix)};
-    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, tangent_body, &p);
+    add_matrix(assembly, assembly->matrix, 1.0, matrix);
+}
+
+void tw_assembly_gather_damping(tw_assembly *assembly, const double *element_blocks)
+{
+    gather(assembly, element_blocks, assembly->damping);
+}
+
+void tw_assembly_add_damping_product(tw_assembly *assembly, int count, const double *in, double *out)
+{
+    add_product(assembly, assembly->damping, count, in, out);
+}
+
+void tw_assembly_add_damping(const tw_assembly *assembly, double factor, tw_sparse *matrix)
+{
+    add_matrix(assembly, assembly->damping, factor, matrix);
 }

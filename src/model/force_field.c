@@ -77,7 +77,7 @@ typedef struct loop {
 
 static double scale_of(const field *f, int64_t particle)
 {
-    return f->given.is_force ? 1.0 : f->particles->mass[particle];
+    return f->given.is_force ? 1.0 : f->particles->load[particle];
 }
 
 static void note(loop *p, tw_status status)

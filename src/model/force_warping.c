@@ -2,7 +2,8 @@
  *
  * A girder is seen from both its ends: half-girder 2 e + c leads from its end c to the other. Half-girders are stored
  * node by node, in the order of the incidence list. Because a node's rotation depends on all its neighbours, these act
- * on each other, and the tangent joins nodes that are two girders apart. */
+ * on each other, and the tangent joins nodes that are two girders apart. Rayleigh damping is a dashpot of beta k along
+ * each girder. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -11,6 +12,7 @@
 #include "model/assembly.h"
 #include "model/incidence.h"
 #include "model/solid_forces.h"
+#include "model/springs.h"
 #include "model/warping_star.h"
 
 typedef struct warping {
@@ -30,7 +32,9 @@ typedef struct warping {
     int64_t *block_start; /* of each node's dense tangent */
     double *star_tangent; /* as assembly.h wants it */
     tw_assembly assembly;
-    double *partial; /* energy per block of particles */
+    double *partial;   /* energy per block of particles */
+    double beta;       /* of Rayleigh damping */
+    tw_force dashpots; /* of beta; without table if there are none */
 } warping;
 
 static void warping_release(void *data)
@@ -42,6 +46,7 @@ static void warping_release(void *data)
     void *blocks[] = {w->ends,   w->girder,     w->place,     w->framed,      w->seen,         w->gradient,
                       w->factor, w->star_start, w->star_node, w->block_start, w->star_tangent, w->partial};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+    if (w->dashpots.table) w->dashpots.table->release(w->dashpots.data);
     tw_release(w);
 }
 
@@ -145,7 +150,8 @@ static tw_status warping_add_force(void *data, const tw_force_view *at, double *
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
-    return TW_OK;
+    const tw_force *d = &p.w->dashpots;
+    return d->table ? d->table->add_force(d->data, at, force) : TW_OK;
 }
 
 /* ---- tangent ---- */
@@ -208,17 +214,69 @@ static tw_status warping_linearise(void *data, const tw_force_view *at)
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
-    return TW_OK;
+    const tw_force *d = &p.w->dashpots;
+    return d->table ? d->table->linearise(d->data, at) : TW_OK;
+}
+
+static void warping_add_symmetric_product(void *data, int count, const double *in, double *out)
+{
+    warping *w = data;
+    tw_assembly_add_product(&w->assembly, count, in, out);
 }
 
 static void warping_add_product(void *data, int count, const double *in, double *out)
 {
-    tw_assembly_add_product(&((warping *)data)->assembly, count, in, out);
+    const tw_force *d = &((warping *)data)->dashpots;
+    warping_add_symmetric_product(data, count, in, out);
+    if (d->table) d->table->add_product(d->data, count, in, out);
 }
 
 static void warping_add_tangent(void *data, tw_sparse *matrix)
 {
-    tw_assembly_add_tangent(&((warping *)data)->assembly, matrix);
+    warping *w = data;
+    tw_assembly_add_tangent(&w->assembly, matrix);
+}
+
+/* ---- damping ---- */
+
+static unsigned warping_traits(const void *data)
+{
+    return ((const warping *)data)->beta > 0.0 ? TW_FORCE_VELOCITY | TW_FORCE_GENERAL : 0;
+}
+
+static void warping_set_rayleigh(void *data, double beta)
+{
+    ((warping *)data)->beta = beta;
+}
+
+static void warping_add_damping_product(void *data, int count, const double *in, double *out)
+{
+    const tw_force *d = &((warping *)data)->dashpots;
+    if (d->table) d->table->add_damping_product(d->data, count, in, out);
+}
+
+static void warping_add_damping(void *data, double factor, tw_sparse *matrix)
+{
+    const tw_force *d = &((warping *)data)->dashpots;
+    if (d->table) d->table->add_damping(d->data, factor, matrix);
+}
+
+static tw_status create_dashpots(warping *w)
+{
+    int64_t *corner = TW_NEW_ARRAY(2 * w->count, int64_t);
+    double *damping = TW_NEW_ARRAY(w->count, double);
+    tw_status status = corner && damping ? TW_OK : TW_OUT_OF_MEMORY;
+    for (int64_t e = 0; e < w->count && status == TW_OK; e++) {
+        damping[e] = w->beta * w->girder[e].axial;
+        for (int c = 0; c < 2; c++) corner[2 * e + c] = w->ends[2 * e + c];
+    }
+    tw_springs_input input = {
+        .count = w->count, .corners = 2, .corner = corner, .damping = damping, .positions = w->particles->position};
+    if (status == TW_OK) status = tw_force_springs_create(&input, &w->dashpots);
+    if (status == TW_OK) status = w->dashpots.table->complete(w->dashpots.data, w->particles);
+    tw_release(corner);
+    tw_release(damping);
+    return status;
 }
 
 /* ---- the rest of the table ---- */
@@ -271,7 +329,8 @@ static tw_status warping_complete(void *data, const tw_particles *particles)
     tw_element_list list = {.count = particles->count, .start = w->star_start, .particle = w->star_node};
     w->star_tangent = TW_NEW_ARRAY(9 * tw_element_list_blocks(&list), double);
     if (!w->star_tangent) return TW_OUT_OF_MEMORY;
-    return tw_assembly_create(&w->assembly, particles, &list);
+    status = tw_assembly_create(&w->assembly, particles, &list);
+    return status == TW_OK && w->beta > 0.0 ? create_dashpots(w) : status;
 }
 
 static void warping_add_pattern(const void *data, tw_pattern *pattern)
@@ -281,12 +340,23 @@ static void warping_add_pattern(const void *data, tw_pattern *pattern)
 
 static void warping_locate(void *data, const tw_sparse *matrix)
 {
-    tw_assembly_locate(&((warping *)data)->assembly, matrix);
+    warping *w = data;
+    tw_assembly_locate(&w->assembly, matrix);
+    if (w->dashpots.table) w->dashpots.table->locate(w->dashpots.data, matrix);
+}
+
+static tw_force_elements warping_elements(const void *data)
+{
+    const warping *w = data;
+    return (tw_force_elements){w->count, 2, w->ends};
 }
 
 static const tw_force_table warping_table = {
     .name = "stiffness warping",
     .release = warping_release,
+    .traits = warping_traits,
+    .elements = warping_elements,
+    .set_rayleigh = warping_set_rayleigh,
     .complete = warping_complete,
     .add_pattern = warping_add_pattern,
     .locate = warping_locate,
@@ -294,7 +364,10 @@ static const tw_force_table warping_table = {
     .add_force = warping_add_force,
     .linearise = warping_linearise,
     .add_product = warping_add_product,
+    .add_symmetric_product = warping_add_symmetric_product,
     .add_tangent = warping_add_tangent,
+    .add_damping_product = warping_add_damping_product,
+    .add_damping = warping_add_damping,
 };
 
 tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial, const double *transverse,

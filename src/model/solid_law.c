@@ -14,6 +14,8 @@ tw_solid_constants tw_solid_constants_of(const tw_solid_material *material)
     tw_solid_constants m = {.law = material->law};
     m.mu = E / (2.0 * (1.0 + nu));
     m.lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+    m.lame_mu = m.mu;
+    m.lame_lambda = m.lambda;
     if (m.law == TW_SOLID_NEO_HOOKEAN) {
         /* Smith, de Goes, Kim (2018), section 3.4: the same linearisation at rest */
         m.lambda += 5.0 / 6.0 * m.mu;
@@ -197,4 +199,30 @@ bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_c
     if (m->law == TW_SOLID_LINEAR) linear_curvature(m, out);
     if (m->law == TW_SOLID_NEO_HOOKEAN) neo_hookean_curvature(m, F, out);
     return true;
+}
+
+/* The derivative of the cofactor matrix along dF. */
+static double cofactor_change(tw_lanes *F, tw_lanes *dF, int r, int c, int l)
+{
+    int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+    return dF[3 * r1 + c1][l] * F[3 * r2 + c2][l] + F[3 * r1 + c1][l] * dF[3 * r2 + c2][l] -
+           dF[3 * r2 + c1][l] * F[3 * r1 + c2][l] - F[3 * r2 + c1][l] * dF[3 * r1 + c2][l];
+}
+
+bool tw_solid_change(const tw_solid_constants *m, tw_lanes *F, tw_lanes *dF, tw_lanes *dP)
+{
+    tw_solid_curvature H;
+    bool exists = tw_solid_differentiate(m, F, &H);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < TW_LANES; l++)
+                dP[3 * r + c][l] = H.isotropic[l] * dF[3 * r + c][l] + H.transposed[l] * dF[3 * c + r][l] +
+                                   H.bend[l] * cofactor_change(F, dF, r, c, l);
+    for (int i = 0; i < H.terms; i++)
+        for (int l = 0; l < TW_LANES; l++) {
+            double along = 0.0;
+            for (int k = 0; k < 9; k++) along += H.T[i][k][l] * dF[k][l];
+            for (int k = 0; k < 9; k++) dP[k][l] += H.c[i][l] * along * H.T[i][k][l];
+        }
+    return exists;
 }

@@ -12,7 +12,8 @@ typedef double tw_lanes[TW_LANES];
 
 typedef struct tw_solid_constants {
     tw_solid_law law;
-    double mu, lambda; /* Lame's; for neo-Hookean those of Smith et al. that agree with them at rest */
+    double lame_mu, lame_lambda;
+    double mu, lambda; /* the same; for neo-Hookean those of Smith et al. that agree with them at rest */
     double alpha;      /* neo-Hookean: J at which the volume term vanishes */
     double rest;       /* neo-Hookean: energy density at F = I, subtracted */
 } tw_solid_constants;
@@ -36,5 +37,8 @@ typedef struct tw_solid_curvature {
 
 /* False if it does not exist for some of the elements. */
 bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out);
+
+/* dP = d^2 Psi / dF^2 : dF. False if it does not exist for some of the elements. */
+bool tw_solid_change(const tw_solid_constants *m, tw_lanes *F, tw_lanes *dF, tw_lanes *dP);
 
 #endif
