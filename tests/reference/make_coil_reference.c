@@ -1,8 +1,9 @@
 /* The coil of SCENES.md by velocity Verlet, in one file that shares nothing with Twang: grid 4 x 4 x 500, springs along
  * the edges of Kuhn's tetrahedra, k = 1e6, mass 1, field (0, 0, -0.05), sections 0 to 3 held. T seconds in ceil(T/h)
- * equal steps. Prints a row per particle: x,y,z,vx,vy,vz.
+ * equal steps. Prints a row per particle: x,y,z,vx,vy,vz; and on stderr, ten times per simulated second, the height of
+ * the top: the mean of the last cross-section.
  *
- *     cc -O2 -o coil tests/reference/make_coil_reference.c -lm && ./coil 10 1.5e-4 > coil.csv */
+ *     cc -O2 -o coil tests/reference/make_coil_reference.c -lm && ./coil 10 1.5e-4 > coil.csv 2> top.txt */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,13 @@ static void kick(double h)
         for (int k = 0; k < 3; k++) v[i][k] += h * f[i][k];
 }
 
+static void tell_top(double t)
+{
+    double sum = 0;
+    for (int i = COUNT - 16; i < COUNT; i++) sum += x[i][2];
+    fprintf(stderr, "%.4f %.9f\n", t, sum / 16);
+}
+
 int main(int count, char **words)
 {
     double duration = count > 1 ? atof(words[1]) : 10, step = count > 2 ? atof(words[2]) : 1.5e-4;
@@ -66,6 +74,7 @@ int main(int count, char **words)
             for (int k = 0; k < 3; k++) x[i][k] += step * v[i][k];
         forces();
         kick(step / 2);
+        if (floor((double)(n + 1) * step * 10) > floor((double)n * step * 10)) tell_top((double)(n + 1) * step);
     }
     printf("x,y,z,vx,vy,vz\n");
     for (int i = 0; i < COUNT; i++)
