@@ -1,40 +1,9 @@
-/* The table of the scene file. A new body is a word in `body_kinds`, its fields in `body_fields`, and a builder. */
-#include "scene/schema.h"
-
-#include <stddef.h>
+/* The table of the scene file; bodies, pins, forces and motions are in schema_bodies.c and schema_forces.c. */
 #include <twang/integrator.h>
 
-#define ABOVE(a)                                                                                                       \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .open_low = true                                                                  \
-    }
-#define AT_LEAST(a)                                                                                                    \
-    {                                                                                                                  \
-        .has_low = true, .low = (a)                                                                                    \
-    }
-#define BETWEEN(a, b)                                                                                                  \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .has_high = true, .high = (b)                                                     \
-    }
-/* a < value < b, a <= value < b */
-#define INSIDE(a, b)                                                                                                   \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .open_low = true, .has_high = true, .high = (b), .open_high = true                \
-    }
-#define BELOW(a, b)                                                                                                    \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true                                  \
-    }
-#define SECTION(name, text, array) static const tw_section name = {text, array, (int)(sizeof(array) / sizeof *(array))}
+#include "scene/schema_tables.h"
 
-#define WORDS(function, ...)                                                                                           \
-    static const char *function(int index)                                                                             \
-    {                                                                                                                  \
-        static const char *const words[] = {__VA_ARGS__};                                                              \
-        return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;                        \
-    }
 WORDS(system_kinds, "fput", "stiff-line")
-WORDS(body_kinds, "coil", "rope")
 /* In the order of the enumerations in integrator.h and phi.h. */
 WORDS(controllers, "pi", "cost")
 WORDS(linear_solvers, "cholesky", "pcg")
@@ -94,7 +63,7 @@ static const tw_field integrator_fields[] = {
     {"imex_tangent", TW_FIELD_BOOL, .fallback = "false",
      .doc = "v-imex: the fast part is the tangent at each step's start instead of the constant part"},
 };
-SECTION(integrator_section, "integrator", integrator_fields);
+static SECTION(integrator_section, "integrator", integrator_fields);
 
 static const tw_field phi_fields[] = {
     {"name", TW_FIELD_CHOICE, .choice = engine_names, .fallback = "auto",
@@ -110,7 +79,7 @@ static const tw_field phi_fields[] = {
     {"pole", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "sigma of shift-invert's gamma = (sigma h)^2; 0: chosen"},
 };
-SECTION(phi_section, "phi", phi_fields);
+static SECTION(phi_section, "phi", phi_fields);
 
 static const tw_field output_fields[] = {
     {"frames", TW_FIELD_CHOICES, .choice = frame_formats, .fallback = "csv",
@@ -120,7 +89,7 @@ static const tw_field output_fields[] = {
     {"checkpoint_every", TW_FIELD_NUMBER, .unit = "s", .range = AT_LEAST(0), .fallback = "2",
      .doc = "seconds of computing between checkpoints; 0: after every step"},
 };
-SECTION(output_section, "output", output_fields);
+static SECTION(output_section, "output", output_fields);
 
 static const tw_field system_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true, .doc = "which system of equations"},
@@ -132,48 +101,7 @@ static const tw_field system_fields[] = {
      .doc = "decay rate of y: x' = -x, y' = -k y"},
     {"start", TW_FIELD_NUMBERS, .kinds = "stiff-line", .length = 2, .fallback = "[1, 1]", .doc = "x and y at t = 0"},
 };
-SECTION(system_section, "system", system_fields);
-
-static const tw_field body_fields[] = {
-    {"kind", TW_FIELD_CHOICE, .choice = body_kinds, .required = true, .doc = "what the body is"},
-    {"sections", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 100000000), .fallback = "500",
-     .doc = "cross-sections along the wire"},
-    {"across", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 1000), .fallback = "4",
-     .doc = "particles along each side of a cross-section"},
-    {"turns", TW_FIELD_NUMBER, .kinds = "coil", .range = ABOVE(0), .fallback = "6", .doc = "windings"},
-    {"radius", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "1",
-     .doc = "from the axis to the middle of the wire"},
-    {"height", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "4",
-     .doc = "from the middle of the first section to that of the last"},
-    {"thickness", TW_FIELD_NUMBER, .kinds = "coil", .unit = "m", .range = ABOVE(0), .fallback = "0.3",
-     .doc = "side of the square cross-section"},
-    {"count", TW_FIELD_INTEGER, .kinds = "rope", .range = BETWEEN(1, 10000000), .fallback = "10",
-     .doc = "number of links; there is one particle more"},
-    {"length", TW_FIELD_NUMBER, .kinds = "rope", .unit = "m", .range = ABOVE(0), .fallback = "0.1",
-     .doc = "length of a link, at rest"},
-    {"mass", TW_FIELD_NUMBER, .kinds = "rope", .unit = "kg", .range = ABOVE(0), .fallback = "0.1",
-     .doc = "mass of each particle"},
-    {"mass", TW_FIELD_NUMBER, .kinds = "coil", .unit = "kg", .range = ABOVE(0), .fallback = "1",
-     .doc = "mass of each particle"},
-    {"stiffness", TW_FIELD_NUMBER, .kinds = "rope", .unit = "N/m", .range = ABOVE(0), .fallback = "1e4",
-     .doc = "of each link"},
-    {"stiffness", TW_FIELD_NUMBER, .kinds = "coil", .unit = "N/m", .range = ABOVE(0), .fallback = "1e6",
-     .doc = "of the springs along every edge of the tetrahedra"},
-    {"origin", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
-     .doc = "where the first particle is"},
-    {"direction", TW_FIELD_NUMBERS, .kinds = "rope", .length = 3, .fallback = "[1, 0, 0]",
-     .doc = "from the first particle to the last, of any length but zero"},
-    {"velocity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s", .fallback = "[0, 0, 0]",
-     .doc = "of every particle at t = 0"},
-};
-SECTION(body_section, "bodies", body_fields);
-
-static const tw_field pin_fields[] = {
-    {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0", .doc = "index of the body, from 0"},
-    {"from", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "first particle held, from 0"},
-    {"to", TW_FIELD_INTEGER, .range = AT_LEAST(0), .doc = "last particle held; not given: the first one alone"},
-};
-SECTION(pin_section, "pins", pin_fields);
+static SECTION(system_section, "system", system_fields);
 
 static const tw_field expected_row_fields[] = {
     {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "row of final.csv, from 0"},
@@ -181,18 +109,20 @@ static const tw_field expected_row_fields[] = {
     {"value", TW_FIELD_NUMBER, .doc = "q it must have, for a system"},
     {"tolerance", TW_FIELD_NUMBER, .range = AT_LEAST(0), .required = true, .doc = "largest difference allowed"},
 };
-SECTION(expected_row_section, "tests.final", expected_row_fields);
+static SECTION(expected_row_section, "tests.final", expected_row_fields);
 
 static const tw_field tests_fields[] = {
     {"energy_start", TW_FIELD_NUMBER, .unit = "J", .doc = "energy at t = 0, to 12 digits"},
     {"energy_drift_max", TW_FIELD_NUMBER, .range = AT_LEAST(0),
      .doc = "largest allowed energy error, relative to the largest kinetic energy"},
+    {"displacement_min", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0),
+     .doc = "some particle must end at least so far from where it began"},
     {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
      .doc = "make test simulates only so long, and final is what holds then; not given: all of it"},
     {"steps_max", TW_FIELD_INTEGER, .range = AT_LEAST(1), .doc = "largest allowed number of steps"},
     {"final", TW_FIELD_LIST, .section = &expected_row_section, .doc = "rows of final.csv and what they must be"},
 };
-SECTION(tests_section, "tests", tests_fields);
+static SECTION(tests_section, "tests", tests_fields);
 
 static const tw_field scene_fields[] = {
     {"name", TW_FIELD_NAME, .required = true, .doc = "what the run is called: its directory is runs/NAME-N"},
@@ -204,8 +134,10 @@ static const tw_field scene_fields[] = {
     {"phi", TW_FIELD_MAP, .section = &phi_section, .fallback = "{}", .doc = "how phi-functions are evaluated"},
     {"output", TW_FIELD_MAP, .section = &output_section, .fallback = "{}", .doc = "what a run writes"},
     {"system", TW_FIELD_MAP, .section = &system_section, .doc = "a system of equations, instead of bodies"},
-    {"bodies", TW_FIELD_LIST, .section = &body_section, .doc = "what is simulated"},
-    {"pins", TW_FIELD_LIST, .section = &pin_section, .doc = "particles that are held where they are"},
+    {"bodies", TW_FIELD_LIST, .section = &tw_schema_bodies, .doc = "what is simulated"},
+    {"pins", TW_FIELD_LIST, .section = &tw_schema_pins, .doc = "particles that are held where they are"},
+    {"forces", TW_FIELD_LIST, .section = &tw_schema_forces, .doc = "what acts besides gravity and elasticity"},
+    {"motions", TW_FIELD_LIST, .section = &tw_schema_motions, .doc = "particles that go where they are told"},
     {"tests", TW_FIELD_MAP, .section = &tests_section, .doc = "values a run must reproduce, used by make test"},
 };
 const tw_section tw_schema_scene = {"scene", scene_fields, (int)(sizeof scene_fields / sizeof *scene_fields)};
