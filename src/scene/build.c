@@ -6,91 +6,71 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-static const struct {
-    const char *kind;
-    tw_body_builder *build;
-} body_builders[] = {
-    {"coil", tw_build_coil},
-    {"rope", tw_build_rope},
-};
-
-static tw_status build_body(tw_model *model, const tw_node *body, int index, tw_error *error)
+static tw_status build_bodies(tw_build *build, tw_error *error)
 {
-    const char *kind = tw_node_text(body, "kind");
-    char path[32];
-    snprintf(path, sizeof path, "bodies.%d", index);
-    for (size_t i = 0; i < sizeof body_builders / sizeof *body_builders; i++)
-        if (strcmp(kind, body_builders[i].kind) == 0) return body_builders[i].build(model, body, path, error);
-    return tw_fail(error, TW_INTERNAL, "no builder for kind %s", kind);
-}
-
-/* first[b] is the first particle of body b; first[count] the number of all. */
-static tw_status build_bodies(tw_model *model, const tw_node *bodies, int64_t *first, tw_error *error)
-{
-    int b = 0;
-    for (const tw_node *body = bodies->first; body; body = body->next) {
-        first[b] = tw_model_particle_count(model);
-        tw_status status = build_body(model, body, b++, error);
-        if (status != TW_OK) return status;
+    const tw_node *bodies = tw_scene_node(build->scene, "bodies");
+    tw_status status = TW_OK;
+    for (const tw_node *node = bodies->first; node && status == TW_OK; node = node->next) {
+        tw_body *body = &build->bodies[build->body_count];
+        snprintf(body->path, sizeof body->path, "bodies.%d", build->body_count++);
+        body->node = node;
+        status = tw_build_body(build->model, body, error);
     }
-    first[b] = tw_model_particle_count(model);
-    return TW_OK;
-}
-
-static tw_status build_pin(tw_model *model, const tw_node *pin, int index, const tw_node *bodies, const int64_t *first,
-                           tw_error *error)
-{
-    const tw_node *body = tw_node_find(pin, "body"), *from = tw_node_find(pin, "from"), *to = tw_node_find(pin, "to");
-    int64_t b = (int64_t)body->number;
-    if (b >= bodies->count)
-        return tw_fail_at(error, body->mark, "pins.%d.body is %s, must be at most %d: the last body", index, body->text,
-                          bodies->count - 1);
-    const tw_node *last = to ? to : from;
-    int64_t particles = first[b + 1] - first[b];
-    if (last->number < from->number)
-        return tw_fail_at(error, last->mark, "pins.%d.to is %s, must be at least from, which is %s", index, last->text,
-                          from->text);
-    if (last->number >= (double)particles)
-        return tw_fail_at(error, last->mark, "pins.%d.%s is %s, must be at most %lld: the body's last particle", index,
-                          last->key, last->text, (long long)(particles - 1));
-    return tw_model_pin(model, first[b] + (int64_t)from->number, first[b] + (int64_t)last->number, error);
-}
-
-static tw_status build_pins(tw_model *model, const tw_scene *scene, const int64_t *first, tw_error *error)
-{
-    const tw_node *pins = tw_scene_node(scene, "pins"), *bodies = tw_scene_node(scene, "bodies");
-    int index = 0;
-    for (const tw_node *pin = pins ? pins->first : NULL; pin; pin = pin->next) {
-        tw_status status = build_pin(model, pin, index++, bodies, first, error);
-        if (status != TW_OK) return status;
-    }
-    return TW_OK;
-}
-
-static tw_status fill_model(tw_model *model, const tw_scene *scene, tw_error *error)
-{
-    const tw_node *bodies = tw_scene_node(scene, "bodies");
-    int64_t *first = TW_NEW_ARRAY(bodies->count + 1, int64_t);
-    if (!first) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double gravity[3];
-    tw_node_numbers(scene->tree.root, "gravity", 3, gravity);
-    tw_status status = build_bodies(model, bodies, first, error);
-    if (status == TW_OK) status = build_pins(model, scene, first, error);
-    if (status == TW_OK) status = tw_model_add_gravity(model, gravity, error);
-    if (status == TW_OK && tw_model_free_count(model) == 0)
-        status = tw_fail_at(error, tw_scene_node(scene, "pins")->mark, "pins hold every particle, leave one free");
-    tw_release(first);
     return status;
+}
+
+static tw_status pin_range(void *context, int64_t first, int64_t last, tw_error *error)
+{
+    return tw_model_pin(context, first, last, error);
+}
+
+static tw_status build_pins(const tw_build *build, tw_error *error)
+{
+    const tw_node *pins = tw_scene_node(build->scene, "pins");
+    tw_status status = TW_OK;
+    int index = 0;
+    for (const tw_node *pin = pins ? pins->first : NULL; pin && status == TW_OK; pin = pin->next) {
+        char path[32];
+        snprintf(path, sizeof path, "pins.%d", index++);
+        status = tw_build_select(build, pin, path, pin_range, build->model, error);
+    }
+    return status;
+}
+
+static tw_status fill_model(tw_build *build, tw_error *error)
+{
+    double gravity[3];
+    tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);
+    tw_status status = build_bodies(build, error);
+    if (status == TW_OK) status = build_pins(build, error);
+    if (status == TW_OK) status = tw_model_add_gravity(build->model, gravity, error);
+    if (status == TW_OK && tw_model_free_count(build->model) == 0)
+        status =
+            tw_fail_at(error, tw_scene_node(build->scene, "pins")->mark, "pins hold every particle, leave one free");
+    return status;
+}
+
+static void release_bodies(tw_build *build)
+{
+    for (int i = 0; build->bodies && i < build->body_count; i++) {
+        tw_mesh_free(&build->bodies[i].mesh);
+        tw_release(build->bodies[i].elements);
+    }
+    tw_release(build->bodies);
 }
 
 static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_error *error)
 {
-    tw_model *model = NULL;
-    tw_status status = tw_model_create(&model);
-    if (status != TW_OK) return tw_fail_plain(error, status);
-    status = fill_model(model, scene, error);
-    if (status == TW_OK) return tw_simulation_of_model(model, out, error);
-    tw_model_free(model);
+    tw_build build = {.scene = scene};
+    build.bodies = tw_allocate_zeroed((size_t)tw_scene_node(scene, "bodies")->count, sizeof *build.bodies);
+    tw_status status = build.bodies ? tw_model_create(&build.model) : TW_OUT_OF_MEMORY;
+    if (status == TW_OK)
+        status = fill_model(&build, error);
+    else
+        tw_fail_plain(error, status);
+    release_bodies(&build);
+    if (status == TW_OK) return tw_simulation_of_model(build.model, out, error);
+    tw_model_free(build.model);
     return status;
 }
 

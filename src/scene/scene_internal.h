@@ -13,21 +13,49 @@ const tw_node *tw_scene_node(const tw_scene *scene, const char *path);
 
 /* Rules between keys, which the schema cannot say. */
 tw_status tw_scene_check_rules(const tw_scene *scene, tw_error *error);
+/* Those between the keys of a body; `path` is "bodies.0". (body_rules.c) */
+tw_status tw_scene_check_body(const tw_node *body, const char *path, tw_error *error);
 
-/* Builders of bodies, one file each. They add to the model; its last particles are theirs. `path` is for errors:
- * "bodies.0". */
-typedef tw_status tw_body_builder(tw_model *model, const tw_node *body, const char *path, tw_error *error);
-tw_body_builder tw_build_rope, tw_build_coil;
+/* A body in the model. */
+typedef struct tw_body {
+    const tw_node *node;
+    char path[32];        /* for errors: "bodies.0" */
+    int64_t first, count; /* its particles in the model */
+    tw_mesh mesh;         /* its vertices are these particles, where they are at t = 0 */
+    int nodes;            /* of an element: 4, or 10 */
+    int64_t *elements;    /* ten vertices each; NULL: the mesh's tetrahedra */
+} tw_body;
 
-/* Parts of bodies (build_parts.c). `first` is the index of the body's first particle in the model. */
-/* A particle at every vertex, with the body's mass and velocity. */
-tw_status tw_build_particles(tw_model *model, const tw_node *body, const tw_mesh *mesh, tw_error *error);
-/* Springs of one stiffness along `edges` (of the mesh's numbering), relaxed as they are. */
-tw_status tw_build_springs(tw_model *model, int64_t first, int64_t count, const int64_t *edges, double stiffness,
-                           tw_error *error);
-/* Springs along every edge of the mesh's cells. */
-tw_status tw_build_edge_springs(tw_model *model, int64_t first, const tw_mesh *mesh, double stiffness, tw_error *error);
-/* What it looks like. */
-tw_status tw_build_display(tw_model *model, int64_t first, const tw_node *body, const tw_mesh *mesh, tw_error *error);
+/* What is simulated while it is put together. */
+typedef struct tw_build {
+    const tw_scene *scene;
+    tw_model *model;
+    tw_body *bodies;
+    int body_count;
+} tw_build;
+
+/* The body's shape, where it stands at t = 0. (build_geometry.c) */
+tw_status tw_build_geometry(const tw_node *node, const char *path, tw_mesh *out, tw_error *error);
+/* Particles at its vertices, what holds them together, what it looks like. (build_body.c, build_material.c) */
+tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
+tw_status tw_build_material(tw_model *model, const tw_body *body, tw_error *error);
+/* Masses of its particles, `count` of them. (build_mass.c) */
+tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses, tw_error *error);
+
+/* The materials of solids, in the order of the schema's words. */
+typedef enum tw_material {
+    TW_MATERIAL_SPRINGS,
+    TW_MATERIAL_LINEAR,
+    TW_MATERIAL_COROTATIONAL,
+    TW_MATERIAL_NEO_HOOKEAN
+} tw_material;
+
+/* Particles that an entry of pins, forces or motions means, as ranges of neighbouring indices in the model. `path` is
+ * "pins.0". (build_selection.c) */
+typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
+tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path, tw_range_visit *visit,
+                          void *context, tw_error *error);
+/* The body an entry names; NULL after an error. */
+const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path, tw_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* Rules between keys. */
 #include <math.h>
+#include <stdio.h>
 
 #include "scene/scene_internal.h"
 
@@ -28,14 +29,27 @@ static tw_status check_what_is_simulated(const tw_scene *scene, tw_error *error)
     if (system && bodies)
         return tw_fail_at(error, bodies->key_mark, "both system and bodies are given, keep one of them");
     if (bodies && bodies->count == 0) return tw_fail_at(error, bodies->mark, "bodies is empty, give at least one body");
-    static const char *const of_bodies[] = {"gravity", "pins"};
-    for (int i = 0; system && i < 2; i++) {
+    static const char *const of_bodies[] = {"gravity", "pins", "forces", "motions"};
+    for (int i = 0; system && i < 4; i++) {
         const tw_node *node = tw_node_find(root, of_bodies[i]);
         if (node)
             return tw_fail_at(error, node->key_mark, "%s does not apply to a system of equations, only to bodies",
                               of_bodies[i]);
     }
     return TW_OK;
+}
+
+static tw_status check_bodies(const tw_scene *scene, tw_error *error)
+{
+    const tw_node *bodies = tw_scene_node(scene, "bodies");
+    tw_status status = TW_OK;
+    int index = 0;
+    for (const tw_node *body = bodies ? bodies->first : NULL; body && status == TW_OK; body = body->next) {
+        char path[32];
+        snprintf(path, sizeof path, "bodies.%d", index++);
+        status = tw_scene_check_body(body, path, error);
+    }
+    return status;
 }
 
 /* Refused here and not after an hour: step and frame counts that no run could finish or number. */
@@ -68,6 +82,7 @@ static tw_status check_tests(const tw_scene *scene, tw_error *error)
 tw_status tw_scene_check_rules(const tw_scene *scene, tw_error *error)
 {
     tw_status status = check_what_is_simulated(scene, error);
+    if (status == TW_OK) status = check_bodies(scene, error);
     if (status == TW_OK) status = check_integrator(scene, error);
     if (status == TW_OK) status = check_counts(scene, error);
     if (status == TW_OK) status = check_tests(scene, error);

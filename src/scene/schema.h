@@ -13,12 +13,14 @@ typedef enum tw_field_type {
     TW_FIELD_NUMBER,
     TW_FIELD_INTEGER,
     TW_FIELD_BOOL,
-    TW_FIELD_NAME,    /* letters, digits, '.', '_', '-': fit for a file name */
-    TW_FIELD_CHOICE,  /* one of a list of words */
-    TW_FIELD_CHOICES, /* one of them, or a list of some */
-    TW_FIELD_NUMBERS, /* a list of `length` numbers */
-    TW_FIELD_MAP,     /* a map with the fields of `section` */
-    TW_FIELD_LIST     /* a list of such maps */
+    TW_FIELD_NAME,     /* letters, digits, '.', '_', '-': fit for a file name */
+    TW_FIELD_CHOICE,   /* one of a list of words */
+    TW_FIELD_CHOICES,  /* one of them, or a list of some */
+    TW_FIELD_TEXT,     /* any text but an empty one, such as a file's name */
+    TW_FIELD_NUMBERS,  /* a list of `length` numbers */
+    TW_FIELD_INTEGERS, /* a list of `length` whole numbers */
+    TW_FIELD_MAP,      /* a map with the fields of `section` */
+    TW_FIELD_LIST      /* a list of such maps */
 } tw_field_type;
 
 /* low < value < high; closed where not open. All zero means no bound. */
@@ -32,7 +34,7 @@ typedef struct tw_section tw_section;
 typedef struct tw_field {
     const char *key;
     tw_field_type type;
-    int length;           /* of TW_FIELD_NUMBERS */
+    int length;           /* of TW_FIELD_NUMBERS and TW_FIELD_INTEGERS, else 0 */
     const char *unit;     /* "m/s^2"; NULL: a pure number or none */
     tw_range range;       /* of each number */
     const char *fallback; /* default, as it would be written; NULL: none */

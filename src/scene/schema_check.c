@@ -83,7 +83,8 @@ static tw_status check_numbers(check *c, const tw_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_LIST || node->count != field->length) return wrong_value(c, field, node);
     tw_field element = *field;
-    element.type = TW_FIELD_NUMBER;
+    element.type = field->type == TW_FIELD_INTEGERS ? TW_FIELD_INTEGER : TW_FIELD_NUMBER;
+    element.length = 0;
     int index = 0;
     for (tw_node *n = node->first; n; n = n->next) {
         size_t length = push_index(c, index++);
@@ -114,6 +115,12 @@ static tw_status check_name(check *c, const tw_field *field, tw_node *node)
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
     bool good = node->text[0] != '\0' && node->text[0] != '.' && node->text[0] != '-' && strlen(node->text) <= 100;
     for (const char *p = node->text; *p; p++) good = good && name_character(*p);
+    return good ? TW_OK : wrong_value(c, field, node);
+}
+
+static tw_status check_text(check *c, const tw_field *field, tw_node *node)
+{
+    bool good = node->kind == TW_NODE_SCALAR && node->text[0] != '\0' && strlen(node->text) < 1000;
     return good ? TW_OK : wrong_value(c, field, node);
 }
 
@@ -305,7 +312,10 @@ static tw_status check_value(check *c, const tw_field *field, tw_node *node)
         return check_choice(c, field, node);
     case TW_FIELD_CHOICES:
         return check_choices(c, field, node);
+    case TW_FIELD_TEXT:
+        return check_text(c, field, node);
     case TW_FIELD_NUMBERS:
+    case TW_FIELD_INTEGERS:
         return check_numbers(c, field, node);
     case TW_FIELD_MAP:
         return check_map(c, field->section, node);

@@ -6,7 +6,11 @@ WORDS(motion_kinds, "velocity", "oscillation", "rotation", "keyframes")
 
 /* Which particles: by number, or by where they are at t = 0. */
 #define SELECTION(of_kinds)                                                                                            \
-    {"body", TW_FIELD_INTEGER, .kinds = (of_kinds), .range = AT_LEAST(0), .fallback = "0",                             \
+    {"body",                                                                                                           \
+     TW_FIELD_INTEGER,                                                                                                 \
+     .kinds = (of_kinds),                                                                                              \
+     .range = AT_LEAST(0),                                                                                             \
+     .fallback = "0",                                                                                                  \
      .doc = "index of the body, from 0"},                                                                              \
         {"from", TW_FIELD_INTEGER, .kinds = (of_kinds), .range = AT_LEAST(0), .doc = "first particle meant, from 0"},  \
         {"to", TW_FIELD_INTEGER, .kinds = (of_kinds), .range = AT_LEAST(0),                                            \
@@ -15,10 +19,10 @@ WORDS(motion_kinds, "velocity", "oscillation", "rotation", "keyframes")
          .doc = "instead: particles in this lowest share of the body's height (z)"},                                   \
         {"highest", TW_FIELD_NUMBER, .kinds = (of_kinds), .range = BETWEEN(0, 1),                                      \
          .doc = "instead: particles in this highest share of it"},                                                     \
-        {"lower", TW_FIELD_NUMBERS, .kinds = (of_kinds), .length = 3, .unit = "m",                                     \
-         .doc = "instead: particles in a box, this its lower corner"},                                                 \
+        {"lower",     TW_FIELD_NUMBERS, .kinds = (of_kinds),                                                           \
+         .length = 3, .unit = "m",      .doc = "instead: particles in a box, this its lower corner"},                  \
     {                                                                                                                  \
-        "upper", TW_FIELD_NUMBERS, .kinds = (of_kinds), .length = 3, .unit = "m", .doc = "upper corner of the box"      \
+        "upper", TW_FIELD_NUMBERS, .kinds = (of_kinds), .length = 3, .unit = "m", .doc = "upper corner of the box"     \
     }
 
 static const tw_field pin_fields[] = {SELECTION(NULL)};

@@ -41,10 +41,11 @@ static void append_choices(char *text, int size, const tw_field *field)
 
 static void describe_numbers(const tw_field *field, char *text, int size)
 {
-    if (field->type == TW_FIELD_NUMBERS)
-        append(text, size, "a list of %d numbers", field->length);
+    bool whole = field->type == TW_FIELD_INTEGER || field->type == TW_FIELD_INTEGERS;
+    if (field->length > 0)
+        append(text, size, "a list of %d %snumbers", field->length, whole ? "whole " : "");
     else
-        append(text, size, "%s", field->type == TW_FIELD_INTEGER ? "a whole number" : "a number");
+        append(text, size, "%s", whole ? "a whole number" : "a number");
     append_range(text, size, &field->range);
     if (field->unit) append(text, size, " [%s]", field->unit);
 }
@@ -56,6 +57,7 @@ void tw_field_describe(const tw_field *field, char *text, int size)
     case TW_FIELD_NUMBER:
     case TW_FIELD_INTEGER:
     case TW_FIELD_NUMBERS:
+    case TW_FIELD_INTEGERS:
         describe_numbers(field, text, size);
         break;
     case TW_FIELD_BOOL:
@@ -63,6 +65,9 @@ void tw_field_describe(const tw_field *field, char *text, int size)
         break;
     case TW_FIELD_NAME:
         append(text, size, "a name of letters, digits, '.', '_' and '-'");
+        break;
+    case TW_FIELD_TEXT:
+        append(text, size, "a text, such as the name of a file");
         break;
     case TW_FIELD_CHOICE:
         append_choices(text, size, field);
