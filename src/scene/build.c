@@ -40,10 +40,13 @@ static tw_status build_pins(const tw_build *build, tw_error *error)
 static tw_status fill_model(tw_build *build, tw_error *error)
 {
     double gravity[3];
+    const char *held = tw_scene_node(build->scene, "pins") ? "pins" : "motions";
     tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);
     tw_status status = build_bodies(build, error);
     if (status == TW_OK) status = build_pins(build, error);
+    if (status == TW_OK) status = tw_build_motions(build, error);
     if (status == TW_OK) status = tw_model_add_gravity(build->model, gravity, error);
+    if (status == TW_OK) status = tw_build_forces(build, error);
     if (status == TW_OK && tw_model_free_count(build->model) == 0)
         status =
             tw_fail_at(error, tw_scene_node(build->scene, "pins")->mark, "pins hold every particle, leave one free");

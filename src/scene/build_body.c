@@ -1,5 +1,6 @@
 /* A body into the model: its particles, and what it looks like. */
 #include <string.h>
+#include <twang/forces.h>
 #include <twang/solid.h>
 
 #include "base/allocate.h"
@@ -17,7 +18,9 @@ tw_status tw_build_masses(const tw_body *body, const double *positions, double *
         return tw_solid_lumped_mass(body->nodes, mesh->tetrahedron_count,
                                     body->elements ? body->elements : mesh->tetrahedra, body->count, positions, density,
                                     masses, error);
-    return tw_fail(error, TW_INTERNAL, "no density of this body");
+    bool sheet = mesh->triangle_count > 0;
+    return tw_lump_mass(sheet ? 3 : 2, sheet ? mesh->triangle_count : mesh->edge_count,
+                        sheet ? mesh->triangles : mesh->edges, mesh->vertex_count, positions, density, masses, error);
 }
 
 /* v = velocity + spin x (x - centre of mass) */

@@ -1,25 +1,68 @@
 /* What holds a body together: springs along edges, springs to face centres, finite elements. */
 #include <math.h>
 #include <string.h>
+#include <twang/forces.h>
 #include <twang/solid.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-/* Springs along `edges` of the body's own numbering, relaxed as they are; stiffness[e], or `uniform` if that is NULL.
- */
-static tw_status add_springs(tw_model *model, const tw_body *body, int64_t count, const int64_t *edges,
-                             const double *stiffness, double uniform, tw_error *error)
+/* Springs along edges, relaxed as they are. */
+typedef struct springs {
+    int64_t count;
+    const int64_t *edges;    /* in the body's own numbering */
+    const double *stiffness; /* of each; NULL: uniform */
+    double uniform;
+} springs;
+
+static double edge_length(const tw_mesh *mesh, const int64_t *ends)
 {
-    int64_t *ends = TW_NEW_ARRAY(2 * count, int64_t);
-    double *k = TW_NEW_ARRAY(count, double);
-    tw_status status = ends && k ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    for (int64_t i = 0; status == TW_OK && i < 2 * count; i++) ends[i] = body->first + edges[i];
-    for (int64_t e = 0; status == TW_OK && e < count; e++) k[e] = stiffness ? stiffness[e] : uniform;
-    if (status == TW_OK) status = tw_model_add_springs(model, count, ends, k, NULL, error);
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double d = mesh->vertices[3 * ends[1] + k] - mesh->vertices[3 * ends[0] + k];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* pull k L (e + c e^3) = k d + (c k / L^2) d^3 */
+static tw_status add_springs(tw_model *model, const tw_body *body, const springs *s, tw_error *error)
+{
+    double hardening = tw_node_number(body->node, "hardening");
+    int64_t *ends = TW_NEW_ARRAY(2 * s->count, int64_t);
+    double *k = TW_NEW_ARRAY(s->count, double), *cubic = TW_NEW_ARRAY(s->count, double);
+    tw_status status = ends && k && cubic ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    for (int64_t i = 0; status == TW_OK && i < 2 * s->count; i++) ends[i] = body->first + s->edges[i];
+    for (int64_t e = 0; status == TW_OK && e < s->count; e++) {
+        double length = edge_length(&body->mesh, s->edges + 2 * e);
+        k[e] = s->stiffness ? s->stiffness[e] : s->uniform;
+        cubic[e] = hardening * k[e] / (length * length);
+    }
+    if (status == TW_OK)
+        status = hardening > 0.0 ? tw_model_add_cubic_springs(model, s->count, ends, k, cubic, NULL, error)
+                                 : tw_model_add_springs(model, s->count, ends, k, NULL, error);
     tw_release(ends);
     tw_release(k);
+    tw_release(cubic);
+    return status;
+}
+
+/* From each corner of a tetrahedron to the centre of the face opposite. */
+static tw_status add_diagonals(tw_model *model, const tw_body *body, tw_error *error)
+{
+    int64_t count = 4 * body->mesh.tetrahedron_count;
+    int64_t *corners = TW_NEW_ARRAY(4 * count, int64_t);
+    double *stiffness = TW_NEW_ARRAY(count, double);
+    tw_status status = corners && stiffness ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        const int64_t *t = body->mesh.tetrahedra + i / 4 * 4;
+        for (int k = 0; k < 4; k++) corners[4 * i + k] = body->first + t[(i + k) % 4];
+        stiffness[i] = tw_node_number(body->node, "diagonal");
+    }
+    if (status == TW_OK) status = tw_model_add_face_springs(model, count, corners, stiffness, NULL, error);
+    tw_release(corners);
+    tw_release(stiffness);
     return status;
 }
 
@@ -28,9 +71,11 @@ static tw_status build_spring_solid(tw_model *model, const tw_body *body, tw_err
     int64_t *edges = NULL, count = 0;
     tw_status status = tw_mesh_unique_edges(&body->mesh, &edges, &count, error);
     if (status == TW_OK)
-        status = add_springs(model, body, count, edges, NULL, tw_node_number(body->node, "stiffness"), error);
+        status =
+            add_springs(model, body, &(springs){count, edges, NULL, tw_node_number(body->node, "stiffness")}, error);
     tw_mesh_free_indices(edges);
-    return status;
+    bool diagonals = tw_node_find(body->node, "diagonal") != NULL;
+    return status == TW_OK && diagonals ? add_diagonals(model, body, error) : status;
 }
 
 static tw_status build_elements(tw_model *model, const tw_body *body, tw_material law, tw_error *error)
@@ -60,7 +105,8 @@ static tw_status build_cloth(tw_model *model, const tw_body *body, tw_error *err
         int64_t *edges = NULL, count = 0;
         status = tw_cloth_edges(&cloth, (tw_cloth_group)group, &edges, &count, error);
         if (status == TW_OK)
-            status = add_springs(model, body, count, edges, NULL, tw_node_number(body->node, keys[group]), error);
+            status = add_springs(model, body, &(springs){count, edges, NULL, tw_node_number(body->node, keys[group])},
+                                 error);
         tw_release(edges);
     }
     return status;
@@ -89,7 +135,8 @@ static tw_status build_tower(tw_model *model, const tw_body *body, tw_error *err
     double *stiffness = NULL;
     const tw_mesh *mesh = &body->mesh;
     tw_status status = girder_stiffness(body, &stiffness, error);
-    if (status == TW_OK) status = add_springs(model, body, mesh->edge_count, mesh->edges, stiffness, 0.0, error);
+    if (status == TW_OK)
+        status = add_springs(model, body, &(springs){mesh->edge_count, mesh->edges, stiffness, 0.0}, error);
     tw_release(stiffness);
     return status;
 }
@@ -100,8 +147,9 @@ tw_status tw_build_material(tw_model *model, const tw_body *body, tw_error *erro
     if (strcmp(kind, "cloth") == 0) return build_cloth(model, body, error);
     if (strcmp(kind, "tower") == 0) return build_tower(model, body, error);
     if (strcmp(kind, "rope") == 0)
-        return add_springs(model, body, body->mesh.edge_count, body->mesh.edges, NULL,
-                           tw_node_number(body->node, "stiffness"), error);
+        return add_springs(
+            model, body,
+            &(springs){body->mesh.edge_count, body->mesh.edges, NULL, tw_node_number(body->node, "stiffness")}, error);
     tw_material material = (tw_material)tw_node_number(body->node, "material");
     return material == TW_MATERIAL_SPRINGS ? build_spring_solid(model, body, error)
                                            : build_elements(model, body, material, error);

@@ -55,6 +55,9 @@ typedef enum tw_material {
 typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
 tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path, tw_range_visit *visit,
                           void *context, tw_error *error);
+/* `forces` and `motions`. (build_forces.c, build_motions.c) */
+tw_status tw_build_forces(const tw_build *build, tw_error *error);
+tw_status tw_build_motions(const tw_build *build, tw_error *error);
 /* The body an entry names; NULL after an error. */
 const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path, tw_error *error);
 
