@@ -100,6 +100,9 @@ typedef struct tw_simulation_summary {
     double omega_bound;                 /**< upper bound of the highest frequency at any state [1/s]; 0 if unknown */
 } tw_simulation_summary;
 TW_API tw_simulation_summary tw_simulation_summarise(const tw_simulation *simulation);
+/** The highest frequency at t = 0 [1/s], by so many steps of Lanczos (50 give three digits, from below; at most 200).
+ *  TW_UNSUPPORTED for a problem of first order or without a product with its stiffness. */
+TW_API tw_status tw_simulation_frequency(const tw_simulation *simulation, int iterations, double *omega);
 
 #ifdef __cplusplus
 }
