@@ -1,6 +1,7 @@
 /* What would be simulated, without doing it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -13,7 +14,55 @@ typedef struct checked {
     tw_integrator_options options;
     double duration, frames;
     double steps, step; /* fixed steps: how many of what size; 0 if adaptive */
+    int64_t tetrahedra, girders;
+    double omega;         /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double slow;          /* time in which it moves by its own size, at first [s]; 0 if it does not move */
+    int64_t memory_bytes; /* of simulation and integrator */
 } checked;
+
+/* Steps to begin with. Explicit schemes have a limit, `stable` / omega, of which nine tenths are advised; the others
+ * must follow the motion, and are advised a share of the time in which it gets anywhere: on the coil and the rope these
+ * give errors of some per cent. */
+static const struct {
+    tw_scheme scheme;
+    double stable, share;
+} advice[] = {
+    {TW_SCHEME_EXPMID2, 0, 0.05},   {TW_SCHEME_EXPRB42, 0, 0.005},    {TW_SCHEME_PEXPRB43, 0, 0.005},
+    {TW_SCHEME_MIDPOINT, 0, 0.025}, {TW_SCHEME_NEWMARK, 0, 0.025},    {TW_SCHEME_BDF1, 0, 0.0005},
+    {TW_SCHEME_VERLET, 2, 0},       {TW_SCHEME_RK4, 2.8284271247, 0},
+};
+enum { ADVICE_COUNT = sizeof advice / sizeof *advice };
+
+static double advised_step(const checked *c, int i)
+{
+    if (advice[i].stable > 0) return c->omega > 0 ? 0.9 * advice[i].stable / c->omega : 0;
+    return fmin(advice[i].share * c->slow, c->duration);
+}
+
+/* sqrt(size / |a|) or size / |v|, whichever is shorter. */
+static double slow_time(const checked *c)
+{
+    const tw_second_order_problem *p = tw_simulation_second_order(c->simulation);
+    if (!p || c->summary.particles == 0) return 0;
+    int64_t n = p->space.local_size;
+    const double *x = tw_simulation_start(c->simulation), *v = x + n;
+    double *a = malloc((size_t)n * sizeof *a), acceleration = 0, velocity = 0, size = 0;
+    if (!a || p->acceleration(p->context, 0, x, v, a) != TW_OK) {
+        free(a);
+        return 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        acceleration += a[i] * a[i];
+        velocity += v[i] * v[i];
+    }
+    free(a);
+    acceleration = sqrt(acceleration / ((double)n / 3));
+    velocity = sqrt(velocity / ((double)n / 3));
+    for (int k = 0; k < 3; k++) size = fmax(size, c->summary.upper[k] - c->summary.lower[k]);
+    double by_force = acceleration > 0 ? sqrt(size / acceleration) : INFINITY;
+    double by_inertia = velocity > 0 ? size / velocity : INFINITY, slow = fmin(by_force, by_inertia);
+    return isfinite(slow) ? slow : 0;
+}
 
 static void look_at(checked *c)
 {
@@ -21,6 +70,14 @@ static void look_at(checked *c)
     tw_simulation_measure(c->simulation, 0.0, tw_simulation_start(c->simulation), &c->start);
     c->options = tw_scene_integrator_options(c->scene);
     c->duration = tw_scene_duration(c->scene);
+    c->memory_bytes = tw_memory_counts_now().current_bytes;
+    for (int i = 0; i < tw_simulation_display_count(c->simulation); i++) {
+        const tw_display *display = tw_simulation_display(c->simulation, i);
+        c->tetrahedra += display->tetrahedron_count;
+        c->girders += display->edge_count;
+    }
+    if (tw_simulation_frequency(c->simulation, 60, &c->omega) != TW_OK) c->omega = 0;
+    c->slow = slow_time(c);
     const char *format = tw_scene_word(c->scene, "output.frames");
     bool framed = tw_scene_fps(c->scene) > 0 && strcmp(format, "none") != 0;
     c->frames = framed ? floor(c->duration * tw_scene_fps(c->scene) * (1 + 1e-12)) + 1 : 0;
@@ -36,8 +93,10 @@ static void print_what(const checked *c)
         printf("  simulated    %s, %lld unknowns\n", tw_scene_word(c->scene, "system.kind"), (long long)s->unknowns);
         return;
     }
-    printf("  simulated    %lld particles (%lld held), %lld springs, %lld unknowns, %.6g kg\n", (long long)s->particles,
-           (long long)s->pinned, (long long)s->springs, (long long)s->unknowns, s->mass);
+    printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg\n", (long long)s->particles,
+           (long long)s->pinned, (long long)s->unknowns, s->mass);
+    printf("  made of      %lld springs, %lld tetrahedra, %lld links or girders\n", (long long)s->springs,
+           (long long)c->tetrahedra, (long long)c->girders);
     printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", s->lower[0], s->lower[1], s->lower[2],
            s->upper[0], s->upper[1], s->upper[2]);
 }
@@ -58,6 +117,22 @@ static void print_how(const checked *c)
         printf("  frames       none\n");
 }
 
+static void print_advice(const checked *c)
+{
+    int printed = 0;
+    for (int i = 0; i < ADVICE_COUNT; i++) {
+        double step = advised_step(c, i);
+        if (!(step > 0)) continue;
+        printf("%s%s %.2g",
+               printed == 0       ? "  begin with   steps [s] "
+               : printed % 4 == 0 ? ",\n                         "
+                                  : ", ",
+               tw_scheme_name(advice[i].scheme), step);
+        printed++;
+    }
+    if (printed) printf("\n");
+}
+
 static void print_text(const char *path, const checked *c)
 {
     style look = style_for_stdout();
@@ -66,10 +141,14 @@ static void print_text(const char *path, const checked *c)
     if (c->start.has_energy)
         printf("  energy       %.10g J at t = 0 (%.4g kinetic, %.4g potential)\n",
                c->start.kinetic + c->start.potential, c->start.kinetic, c->start.potential);
+    if (c->omega > 0) printf("  frequencies  up to %.4g 1/s at t = 0", c->omega);
     if (c->summary.omega_bound > 0)
-        printf("  frequencies  at most %.4g 1/s: verlet is stable below steps of %.3g s, rk4 below %.3g s\n",
-               c->summary.omega_bound, 2 / c->summary.omega_bound, 2.8284271247 / c->summary.omega_bound);
+        printf("%s %.4g 1/s at any time", c->omega > 0 ? ", at most" : "  frequencies  at most",
+               c->summary.omega_bound);
+    if (c->omega > 0 || c->summary.omega_bound > 0) printf("\n");
     print_how(c);
+    print_advice(c);
+    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on top\n", (double)c->memory_bytes / 1e6);
 }
 
 static void print_json(const checked *c)
@@ -81,7 +160,13 @@ static void print_json(const checked *c)
            (long long)s->particles, (long long)s->pinned, (long long)s->springs, (long long)s->unknowns);
     printf("  \"mass\": %.17g,\n  \"lower\": [%.17g, %.17g, %.17g],\n  \"upper\": [%.17g, %.17g, %.17g],\n", s->mass,
            s->lower[0], s->lower[1], s->lower[2], s->upper[0], s->upper[1], s->upper[2]);
-    printf("  \"omega_bound\": %.17g,\n", s->omega_bound);
+    printf("  \"tetrahedra\": %lld,\n  \"girders\": %lld,\n", (long long)c->tetrahedra, (long long)c->girders);
+    printf("  \"omega_max\": %.17g,\n  \"omega_bound\": %.17g,\n", c->omega, s->omega_bound);
+    printf("  \"memory_bytes\": %lld,\n  \"suggested_steps\": {", (long long)c->memory_bytes);
+    for (int i = 0, printed = 0; i < ADVICE_COUNT; i++)
+        if (advised_step(c, i) > 0)
+            printf("%s\"%s\": %.3g", printed++ ? ", " : "", tw_scheme_name(advice[i].scheme), advised_step(c, i));
+    printf("},\n");
     if (c->start.has_energy)
         printf("  \"energy_start\": %.17g,\n", c->start.kinetic + c->start.potential);
     else
@@ -132,7 +217,8 @@ const verb verb_check = {
     .name = "check",
     .synopsis = "SCENE [--set KEY=VALUE]... [--json]",
     .line = "say what would be simulated, without doing it",
-    .text = "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies, steps.\n"
+    .text = "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
+            "memory, and which steps to begin with for some integrators.\n"
             "Exit code 0 if it is right, 2 if not.",
     .options = options,
     .positional = "SCENE",

@@ -86,8 +86,7 @@ static bool all_below(const lanczos *l, int count, double bound)
 static double largest_eigenvalue(const lanczos *l, int count)
 {
     double high = 0.0, low = 0.0;
-    for (int j = 0; j < count; j++)
-        high = fmax(high, fabs(l->diagonal[j]) + (j > 0 ? l->off[j - 1] : 0.0) + l->off[j]);
+    for (int j = 0; j < count; j++) high = fmax(high, fabs(l->diagonal[j]) + (j > 0 ? l->off[j - 1] : 0.0) + l->off[j]);
     for (int bisection = 0; bisection < 60; bisection++) {
         double middle = 0.5 * (low + high);
         if (all_below(l, count, middle))
@@ -139,8 +138,8 @@ tw_status tw_simulation_frequency(const tw_simulation *simulation, int iteration
         l->before = memory + l->n;
         l->Kq = memory + 2 * l->n;
         l->w = memory + 3 * l->n;
-        status = estimate(l, tw_simulation_start(simulation), iterations < MOST_ITERATIONS ? iterations : MOST_ITERATIONS,
-                          omega);
+        status = estimate(l, tw_simulation_start(simulation),
+                          iterations < MOST_ITERATIONS ? iterations : MOST_ITERATIONS, omega);
     }
     tw_release(memory);
     tw_release(l);

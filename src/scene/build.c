@@ -49,7 +49,7 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     if (status == TW_OK) status = tw_build_forces(build, error);
     if (status == TW_OK && tw_model_free_count(build->model) == 0)
         status =
-            tw_fail_at(error, tw_scene_node(build->scene, "pins")->mark, "pins hold every particle, leave one free");
+            tw_fail_at(error, tw_scene_node(build->scene, held)->mark, "%s hold every particle, leave one free", held);
     return status;
 }
 

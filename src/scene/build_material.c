@@ -130,13 +130,26 @@ static tw_status girder_stiffness(const tw_body *body, double **out, tw_error *e
     return TW_OK;
 }
 
+static tw_status add_warped_network(tw_model *model, const tw_body *body, const double *stiffness, tw_error *error)
+{
+    const tw_mesh *mesh = &body->mesh;
+    int64_t *ends = TW_NEW_ARRAY(2 * mesh->edge_count, int64_t);
+    for (int64_t i = 0; ends && i < 2 * mesh->edge_count; i++) ends[i] = body->first + mesh->edges[i];
+    tw_status status = ends ? tw_model_add_warped_network(model, mesh->edge_count, ends, stiffness, NULL, NULL, error)
+                            : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_release(ends);
+    return status;
+}
+
 static tw_status build_tower(tw_model *model, const tw_body *body, tw_error *error)
 {
     double *stiffness = NULL;
     const tw_mesh *mesh = &body->mesh;
+    bool warping = strcmp(tw_node_text(body->node, "material"), "warping") == 0;
     tw_status status = girder_stiffness(body, &stiffness, error);
     if (status == TW_OK)
-        status = add_springs(model, body, &(springs){mesh->edge_count, mesh->edges, stiffness, 0.0}, error);
+        status = warping ? add_warped_network(model, body, stiffness, error)
+                         : add_springs(model, body, &(springs){mesh->edge_count, mesh->edges, stiffness, 0.0}, error);
     tw_release(stiffness);
     return status;
 }

@@ -8,7 +8,7 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-static void describe(const tw_section *section, const tw_field *field, tw_scene_key *key)
+static void describe(const tw_section *section, const tw_schema_field *field, tw_scene_key *key)
 {
     *key = (tw_scene_key){.section = section == &tw_schema_scene ? "" : section->title,
                           .key = field->key,

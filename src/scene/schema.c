@@ -21,7 +21,7 @@ static const char *engine_names(int index)
     return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index) : NULL;
 }
 
-static const tw_field integrator_fields[] = {
+static const tw_schema_field integrator_fields[] = {
     {"name", TW_FIELD_CHOICE, .choice = scheme_names, .fallback = "exprb42",
      .doc = "the scheme, as `twang list integrators` names it"},
     {"step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
@@ -65,7 +65,7 @@ static const tw_field integrator_fields[] = {
 };
 static SECTION(integrator_section, "integrator", integrator_fields);
 
-static const tw_field phi_fields[] = {
+static const tw_schema_field phi_fields[] = {
     {"name", TW_FIELD_CHOICE, .choice = engine_names, .fallback = "auto",
      .doc = "the engine, as `twang list phi` names it"},
     {"tolerance", TW_FIELD_NUMBER, .range = BELOW(1e-15, 1), .fallback = "1e-8",
@@ -81,7 +81,7 @@ static const tw_field phi_fields[] = {
 };
 static SECTION(phi_section, "phi", phi_fields);
 
-static const tw_field output_fields[] = {
+static const tw_schema_field output_fields[] = {
     {"frames", TW_FIELD_CHOICES, .choice = frame_formats, .fallback = "csv",
      .doc = "format of the frames (docs/output.md); a list writes several: [vtu, pc2]"},
     {"telemetry_every", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "1",
@@ -91,7 +91,7 @@ static const tw_field output_fields[] = {
 };
 static SECTION(output_section, "output", output_fields);
 
-static const tw_field system_fields[] = {
+static const tw_schema_field system_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true, .doc = "which system of equations"},
     {"m", TW_FIELD_INTEGER, .kinds = "fput", .range = BETWEEN(1, 1000000), .fallback = "3",
      .doc = "number of stiff springs; there are 2 m unknowns"},
@@ -103,7 +103,7 @@ static const tw_field system_fields[] = {
 };
 static SECTION(system_section, "system", system_fields);
 
-static const tw_field expected_row_fields[] = {
+static const tw_schema_field expected_row_fields[] = {
     {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "row of final.csv, from 0"},
     {"position", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .doc = "x, y, z it must have"},
     {"value", TW_FIELD_NUMBER, .doc = "q it must have, for a system"},
@@ -111,7 +111,7 @@ static const tw_field expected_row_fields[] = {
 };
 static SECTION(expected_row_section, "tests.final", expected_row_fields);
 
-static const tw_field tests_fields[] = {
+static const tw_schema_field tests_fields[] = {
     {"energy_start", TW_FIELD_NUMBER, .unit = "J", .doc = "energy at t = 0, to 12 digits"},
     {"energy_drift_max", TW_FIELD_NUMBER, .range = AT_LEAST(0),
      .doc = "largest allowed energy error, relative to the largest kinetic energy"},
@@ -124,7 +124,7 @@ static const tw_field tests_fields[] = {
 };
 static SECTION(tests_section, "tests", tests_fields);
 
-static const tw_field scene_fields[] = {
+static const tw_schema_field scene_fields[] = {
     {"name", TW_FIELD_NAME, .required = true, .doc = "what the run is called: its directory is runs/NAME-N"},
     {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0), .required = true, .doc = "simulated time"},
     {"fps", TW_FIELD_NUMBER, .unit = "1/s", .range = AT_LEAST(0), .fallback = "30",

@@ -31,7 +31,7 @@ typedef struct tw_range {
 
 typedef struct tw_section tw_section;
 
-typedef struct tw_field {
+typedef struct tw_schema_field {
     const char *key;
     tw_field_type type;
     int length;           /* of TW_FIELD_NUMBERS and TW_FIELD_INTEGERS, else 0 */
@@ -43,12 +43,12 @@ typedef struct tw_field {
     const tw_section *section;
     const char *(*choice)(int index); /* index-th word of a choice; NULL past the last */
     const char *doc;
-} tw_field;
+} tw_schema_field;
 
 /* The fields of one kind of map. If one of them is called "kind", it decides which others apply. */
 struct tw_section {
     const char *title;
-    const tw_field *fields;
+    const tw_schema_field *fields;
     int count;
 };
 
@@ -58,10 +58,10 @@ extern const tw_section tw_schema_scene;
 tw_status tw_schema_check(tw_tree *tree, tw_error *error);
 
 /* Whether the field applies to maps of that kind (NULL: no kind). */
-bool tw_field_applies(const tw_field *field, const char *kind);
+bool tw_field_applies(const tw_schema_field *field, const char *kind);
 
 /* "number > 0", "one of a, b, c", "list of 3 numbers": for messages and documentation. */
-void tw_field_describe(const tw_field *field, char *text, int size);
+void tw_field_describe(const tw_schema_field *field, char *text, int size);
 
 /* Reading a checked map. The key must be in the schema and have a value or a default. */
 double tw_node_number(const tw_node *map, const char *key);

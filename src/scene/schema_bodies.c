@@ -9,7 +9,7 @@ WORDS(body_kinds, "coil", "cloth", "box", "bar", "rope", "tower", "mesh")
 WORDS(solid_materials, "springs", "linear", "corotational", "neo-hookean")
 WORDS(tower_materials, "springs", "warping")
 
-static const tw_field fields[] = {
+static const tw_schema_field fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = body_kinds, .required = true, .doc = "what the body is"},
     /* shape */
     {"sections", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 100000000), .fallback = "500",

@@ -13,7 +13,7 @@ typedef struct check {
     char path[TW_PATH_SIZE]; /* of the node being looked at: "bodies.0.mass" */
 } check;
 
-static tw_status check_value(check *c, const tw_field *field, tw_node *node);
+static tw_status check_value(check *c, const tw_schema_field *field, tw_node *node);
 static tw_status check_map(check *c, const tw_section *section, tw_node *map);
 
 /* ---- the path ---- */
@@ -52,7 +52,7 @@ static void describe_value(const tw_node *node, char *text, size_t size)
         snprintf(text, size, "%s'%.60s'", node->quoted ? "the text " : "", node->text);
 }
 
-static tw_status wrong_value(check *c, const tw_field *field, const tw_node *node)
+static tw_status wrong_value(check *c, const tw_schema_field *field, const tw_node *node)
 {
     char expected[400], given[80];
     tw_field_describe(field, expected, (int)sizeof expected);
@@ -68,7 +68,7 @@ static bool in_range(const tw_range *range, double value)
 }
 
 /* A finite number in range (a whole one for integers), kept in the node. */
-static tw_status check_number(check *c, const tw_field *field, tw_node *node)
+static tw_status check_number(check *c, const tw_schema_field *field, tw_node *node)
 {
     double value = 0.0;
     if (node->kind != TW_NODE_SCALAR || node->quoted || !tw_number_parse(node->text, &value))
@@ -79,10 +79,10 @@ static tw_status check_number(check *c, const tw_field *field, tw_node *node)
     return TW_OK;
 }
 
-static tw_status check_numbers(check *c, const tw_field *field, tw_node *node)
+static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_LIST || node->count != field->length) return wrong_value(c, field, node);
-    tw_field element = *field;
+    tw_schema_field element = *field;
     element.type = field->type == TW_FIELD_INTEGERS ? TW_FIELD_INTEGER : TW_FIELD_NUMBER;
     element.length = 0;
     int index = 0;
@@ -95,7 +95,7 @@ static tw_status check_numbers(check *c, const tw_field *field, tw_node *node)
     return TW_OK;
 }
 
-static tw_status check_bool(check *c, const tw_field *field, tw_node *node)
+static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *node)
 {
     bool is_true = node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "true") == 0;
     bool is_false = node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "false") == 0;
@@ -110,7 +110,7 @@ static bool name_character(char c)
            c == '.';
 }
 
-static tw_status check_name(check *c, const tw_field *field, tw_node *node)
+static tw_status check_name(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
     bool good = node->text[0] != '\0' && node->text[0] != '.' && node->text[0] != '-' && strlen(node->text) <= 100;
@@ -118,13 +118,13 @@ static tw_status check_name(check *c, const tw_field *field, tw_node *node)
     return good ? TW_OK : wrong_value(c, field, node);
 }
 
-static tw_status check_text(check *c, const tw_field *field, tw_node *node)
+static tw_status check_text(check *c, const tw_schema_field *field, tw_node *node)
 {
     bool good = node->kind == TW_NODE_SCALAR && node->text[0] != '\0' && strlen(node->text) < 1000;
     return good ? TW_OK : wrong_value(c, field, node);
 }
 
-static tw_status check_choice(check *c, const tw_field *field, tw_node *node)
+static tw_status check_choice(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
     const char *words[64];
@@ -140,7 +140,7 @@ static tw_status check_choice(check *c, const tw_field *field, tw_node *node)
     return tw_fail_at(c->error, node->mark, "%s is '%.60s', did you mean %s?", c->path, node->text, nearest);
 }
 
-static tw_status check_choices(check *c, const tw_field *field, tw_node *node)
+static tw_status check_choices(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_LIST) return check_choice(c, field, node);
     int index = 0;
@@ -166,11 +166,11 @@ static const char *kind_of(const tw_section *section, const tw_node *map)
 }
 
 /* The field of a key that applies to the kind; a key may have one field per kind. */
-static const tw_field *find_field(const tw_section *section, const char *key, const char *kind, bool *elsewhere)
+static const tw_schema_field *find_field(const tw_section *section, const char *key, const char *kind, bool *elsewhere)
 {
     *elsewhere = false;
     for (int i = 0; i < section->count; i++) {
-        const tw_field *field = &section->fields[i];
+        const tw_schema_field *field = &section->fields[i];
         if (strcmp(field->key, key) != 0) continue;
         if (tw_field_applies(field, kind)) return field;
         *elsewhere = true;
@@ -209,7 +209,7 @@ static tw_status key_of_another_kind(check *c, const tw_section *section, const 
 static tw_status check_entry(check *c, const tw_section *section, const tw_node *map, tw_node *node, const char *kind)
 {
     bool elsewhere = false;
-    const tw_field *field = find_field(section, node->key, kind, &elsewhere);
+    const tw_schema_field *field = find_field(section, node->key, kind, &elsewhere);
     if (!field) return elsewhere ? key_of_another_kind(c, section, node, kind) : unknown_key(c, section, node, kind);
     const tw_node *first = tw_node_find(map, node->key);
     if (first != node)
@@ -219,7 +219,7 @@ static tw_status check_entry(check *c, const tw_section *section, const tw_node 
 }
 
 /* Parses the default and appends it, checked like anything else. */
-static tw_status add_default(check *c, const tw_field *field, tw_node *map)
+static tw_status add_default(check *c, const tw_schema_field *field, tw_node *map)
 {
     tw_node *node = NULL;
     tw_status status =
@@ -231,7 +231,7 @@ static tw_status add_default(check *c, const tw_field *field, tw_node *map)
     return status;
 }
 
-static tw_status missing_key(check *c, const tw_field *field, const tw_node *map)
+static tw_status missing_key(check *c, const tw_schema_field *field, const tw_node *map)
 {
     char expected[400];
     tw_field_describe(field, expected, (int)sizeof expected);
@@ -241,7 +241,7 @@ static tw_status missing_key(check *c, const tw_field *field, const tw_node *map
 static tw_status check_missing(check *c, const tw_section *section, tw_node *map, const char *kind)
 {
     for (int i = 0; i < section->count; i++) {
-        const tw_field *field = &section->fields[i];
+        const tw_schema_field *field = &section->fields[i];
         if (!tw_field_applies(field, kind) || tw_node_find(map, field->key)) continue;
         size_t length = push_key(c, field->key);
         tw_status status = TW_OK;
@@ -260,7 +260,7 @@ static tw_status check_kind(check *c, const tw_section *section, tw_node *map)
 {
     tw_node *node = tw_node_find(map, "kind");
     bool elsewhere = false;
-    const tw_field *field = find_field(section, "kind", NULL, &elsewhere);
+    const tw_schema_field *field = find_field(section, "kind", NULL, &elsewhere);
     if (!field) return TW_OK;
     size_t length = push_key(c, "kind");
     tw_status status = node ? check_value(c, field, node) : missing_key(c, field, map);
@@ -285,7 +285,7 @@ static tw_status check_map(check *c, const tw_section *section, tw_node *map)
     return status == TW_OK ? check_missing(c, section, map, kind) : status;
 }
 
-static tw_status check_list(check *c, const tw_field *field, tw_node *list)
+static tw_status check_list(check *c, const tw_schema_field *field, tw_node *list)
 {
     if (list->kind != TW_NODE_LIST) return wrong_value(c, field, list);
     int index = 0;
@@ -298,7 +298,7 @@ static tw_status check_list(check *c, const tw_field *field, tw_node *list)
     return TW_OK;
 }
 
-static tw_status check_value(check *c, const tw_field *field, tw_node *node)
+static tw_status check_value(check *c, const tw_schema_field *field, tw_node *node)
 {
     switch (field->type) {
     case TW_FIELD_NUMBER:

@@ -25,10 +25,10 @@ WORDS(motion_kinds, "velocity", "oscillation", "rotation", "keyframes")
         "upper", TW_FIELD_NUMBERS, .kinds = (of_kinds), .length = 3, .unit = "m", .doc = "upper corner of the box"     \
     }
 
-static const tw_field pin_fields[] = {SELECTION(NULL)};
+static const tw_schema_field pin_fields[] = {SELECTION(NULL)};
 SECTION(tw_schema_pins, "pins", pin_fields);
 
-static const tw_field force_fields[] = {
+static const tw_schema_field force_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = force_kinds, .required = true, .doc = "what acts"},
     SELECTION("load"),
     {"body", TW_FIELD_INTEGER, .kinds = "dashpots wind", .range = AT_LEAST(0), .fallback = "0",
@@ -60,14 +60,14 @@ static const tw_field force_fields[] = {
 };
 SECTION(tw_schema_forces, "forces", force_fields);
 
-static const tw_field keyframe_fields[] = {
+static const tw_schema_field keyframe_fields[] = {
     {"t", TW_FIELD_NUMBER, .unit = "s", .required = true, .doc = "when; later than the one before"},
     {"displacement", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
      .doc = "from where the particle began"},
 };
 static SECTION(keyframe_section, "motions.frames", keyframe_fields);
 
-static const tw_field motion_fields[] = {
+static const tw_schema_field motion_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = motion_kinds, .required = true, .doc = "how the particles move"},
     SELECTION(NULL),
     {"velocity", TW_FIELD_NUMBERS, .kinds = "velocity", .length = 3, .unit = "m/s", .required = true,

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "scene/schema.h"
 
-bool tw_field_applies(const tw_field *field, const char *kind)
+bool tw_field_applies(const tw_schema_field *field, const char *kind)
 {
     if (!field->kinds) return true;
     if (!kind) return false;
@@ -33,13 +33,13 @@ static void append_range(char *text, int size, const tw_range *range)
     if (range->has_high) append(text, size, " %s %.15g", range->open_high ? "<" : "<=", range->high);
 }
 
-static void append_choices(char *text, int size, const tw_field *field)
+static void append_choices(char *text, int size, const tw_schema_field *field)
 {
     append(text, size, "one of ");
     for (int i = 0; field->choice(i); i++) append(text, size, "%s%s", i ? ", " : "", field->choice(i));
 }
 
-static void describe_numbers(const tw_field *field, char *text, int size)
+static void describe_numbers(const tw_schema_field *field, char *text, int size)
 {
     bool whole = field->type == TW_FIELD_INTEGER || field->type == TW_FIELD_INTEGERS;
     if (field->length > 0)
@@ -50,7 +50,7 @@ static void describe_numbers(const tw_field *field, char *text, int size)
     if (field->unit) append(text, size, " [%s]", field->unit);
 }
 
-void tw_field_describe(const tw_field *field, char *text, int size)
+void tw_field_describe(const tw_schema_field *field, char *text, int size)
 {
     text[0] = '\0';
     switch (field->type) {
