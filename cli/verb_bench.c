@@ -22,10 +22,10 @@ typedef struct bench {
     tw_simulation *simulation;
     tw_integrator_options options; /* the scene's */
     double duration, omega;
-    double wanted;              /* error that is asked for; 0: the scene's step is taken as it is */
-    double limit;               /* seconds for one trial */
-    int64_t rows;               /* of the tables below */
-    int columns, coordinates;   /* of them; how many of those are a position */
+    double wanted;            /* error that is asked for; 0: the scene's step is taken as it is */
+    double limit;             /* seconds for one trial */
+    int64_t rows;             /* of the tables below */
+    int columns, coordinates; /* of them; how many of those are a position */
     double *start, *end, *reference;
     tw_scheme reference_scheme;
     double reference_step;
@@ -89,8 +89,7 @@ static void integrate(bench *b, trial *t, double *rows)
     t->status = second ? tw_integrator_create_second_order(second, &options, &integrator, &error)
                        : tw_integrator_create_first_order(tw_simulation_first_order(b->simulation), &options,
                                                           &integrator, &error);
-    if (t->status == TW_OK)
-        t->status = tw_integrator_start(integrator, 0, tw_simulation_start(b->simulation), &error);
+    if (t->status == TW_OK) t->status = tw_integrator_start(integrator, 0, tw_simulation_start(b->simulation), &error);
     watch w = {.limit = b->limit};
     double kinetic = 0, potential = 0;
     if (t->status == TW_OK && tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
@@ -113,9 +112,9 @@ static void integrate(bench *b, trial *t, double *rows)
 
 static double stability_limit(const bench *b, tw_scheme scheme)
 {
-    double reach = scheme == TW_SCHEME_VERLET  ? 2
-                   : scheme == TW_SCHEME_RK4   ? 2.8284271247
-                   : scheme == TW_SCHEME_EULER ? 0.01
+    double reach = scheme == TW_SCHEME_VERLET              ? 2
+                   : scheme == TW_SCHEME_RK4               ? 2.8284271247
+                   : scheme == TW_SCHEME_EULER             ? 0.01
                    : scheme == TW_SCHEME_MIDPOINT_EXPLICIT ? 0.1
                                                            : 0;
     return reach > 0 && b->omega > 0 ? reach / b->omega : INFINITY;
@@ -137,7 +136,8 @@ static void try_scheme(bench *b, tw_scheme scheme)
         integrate(b, &t, b->end);
         t.error = t.status == TW_OK ? position_error(b) : INFINITY;
         best = t;
-        bool hopeless = t.status == TW_UNSUPPORTED || t.status == TW_INVALID_ARGUMENT || t.status == TW_BUDGET_EXHAUSTED;
+        bool hopeless =
+            t.status == TW_UNSUPPORTED || t.status == TW_INVALID_ARGUMENT || t.status == TW_BUDGET_EXHAUSTED;
         if (hopeless || b->wanted == 0 || t.error <= b->wanted) break;
     }
     b->trials[b->trial_count++] = best;
@@ -172,8 +172,8 @@ static void print_table(const bench *b)
         const trial *t = &b->trials[i];
         printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
         if (t->status != TW_OK)
-            printf("%s%s%s\n", look.bad,
-                   t->status == TW_BUDGET_EXHAUSTED ? "took too long" : tw_status_text(t->status), look.plain);
+            printf("%s%s%s\n", look.bad, t->status == TW_BUDGET_EXHAUSTED ? "took too long" : tw_status_text(t->status),
+                   look.plain);
         else
             printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n", (long long)t->counts.steps, t->error,
                    t->energy_drift, (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,

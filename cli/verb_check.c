@@ -148,7 +148,8 @@ static void print_text(const char *path, const checked *c)
     if (c->omega > 0 || c->summary.omega_bound > 0) printf("\n");
     print_how(c);
     print_advice(c);
-    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on top\n", (double)c->memory_bytes / 1e6);
+    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on top\n",
+           (double)c->memory_bytes / 1e6);
 }
 
 static void print_json(const checked *c)

@@ -57,6 +57,7 @@ static void release_bodies(tw_build *build)
 {
     for (int i = 0; build->bodies && i < build->body_count; i++) {
         tw_mesh_free(&build->bodies[i].mesh);
+        tw_mesh_free(&build->bodies[i].surface);
         tw_release(build->bodies[i].elements);
     }
     tw_release(build->bodies);

@@ -63,6 +63,21 @@ static int64_t *shifted(int64_t count, const int64_t *indices, int64_t first)
     return copy;
 }
 
+/* The surface of the file, every vertex of it carried by the tetrahedron it lies in. */
+static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out, tw_error *error)
+{
+    const tw_mesh *surface = &body->surface;
+    tw_status status = tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding, error);
+    if (status != TW_OK) return status;
+    for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
+    *out = (tw_display_surface){.vertex_count = embedding->count,
+                                .carriers = embedding->corners,
+                                .weights = embedding->weights,
+                                .face_count = surface->triangle_count,
+                                .corners = surface->triangles};
+    return TW_OK;
+}
+
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
 {
     const tw_mesh *mesh = &body->mesh;
@@ -78,8 +93,11 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
                           .triangles = triangles,
                           .tetrahedron_count = mesh->tetrahedron_count,
                           .tetrahedra = tetrahedra};
-    tw_status status = edges && triangles && tetrahedra ? tw_model_add_display(model, &display, error)
-                                                        : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_embedding embedding = {0};
+    tw_status status = edges && triangles && tetrahedra ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK && body->surface.vertex_count) status = add_surface(body, &embedding, &display.surface, error);
+    if (status == TW_OK) status = tw_model_add_display(model, &display, error);
+    tw_embedding_free(&embedding);
     tw_release(edges);
     tw_release(triangles);
     tw_release(tetrahedra);
@@ -115,7 +133,7 @@ static tw_status refine(tw_body *body, tw_error *error)
 
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
 {
-    tw_status status = tw_build_geometry(body->node, body->path, &body->mesh, error);
+    tw_status status = tw_build_geometry(body, error);
     body->nodes = 4;
     if (status == TW_OK && tw_node_number(body->node, "order") == 2.0) status = refine(body, error);
     if (status != TW_OK) return status;

@@ -18,6 +18,7 @@ static tw_status fill_scene(tw_scene *scene, const char *origin, const char *tex
         status = tw_tree_set(tree, settings[i].origin, settings[i].path, settings[i].value, error);
     if (status == TW_OK) status = tw_schema_check(tree, error);
     if (status == TW_OK) status = tw_scene_check_rules(scene, error);
+    if (status == TW_OK) status = tw_scene_resolve_files(scene, error);
     return status;
 }
 

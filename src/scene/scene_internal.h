@@ -16,6 +16,9 @@ tw_status tw_scene_check_rules(const tw_scene *scene, tw_error *error);
 /* Those between the keys of a body; `path` is "bodies.0". (body_rules.c) */
 tw_status tw_scene_check_body(const tw_node *body, const char *path, tw_error *error);
 
+/* Finds the files that it names. (scene_files.c) */
+tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error);
+
 /* A body in the model. */
 typedef struct tw_body {
     const tw_node *node;
@@ -24,6 +27,7 @@ typedef struct tw_body {
     tw_mesh mesh;         /* its vertices are these particles, where they are at t = 0 */
     int nodes;            /* of an element: 4, or 10 */
     int64_t *elements;    /* ten vertices each; NULL: the mesh's tetrahedra */
+    tw_mesh surface;      /* what is shown instead of the mesh's own surface, and carried by it; empty: nothing */
 } tw_body;
 
 /* What is simulated while it is put together. */
@@ -35,7 +39,9 @@ typedef struct tw_build {
 } tw_build;
 
 /* The body's shape, where it stands at t = 0. (build_geometry.c) */
-tw_status tw_build_geometry(const tw_node *node, const char *path, tw_mesh *out, tw_error *error);
+tw_status tw_build_geometry(tw_body *body, tw_error *error);
+/* The mesh of a file, filled with tetrahedra if it is a surface, which is kept. (build_mesh.c) */
+tw_status tw_build_mesh(tw_body *body, tw_error *error);
 /* Particles at its vertices, what holds them together, what it looks like. (build_body.c, build_material.c) */
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
 tw_status tw_build_material(tw_model *model, const tw_body *body, tw_error *error);
