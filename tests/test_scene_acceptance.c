@@ -63,7 +63,7 @@ START_TEST(every_scene_reproduces_its_own_values)
     }
     closedir(directory);
     test_leave_temporary_folder();
-    ck_assert_int_ge(count, 5);
+    ck_assert_int_ge(count, 10);
 }
 END_TEST
 

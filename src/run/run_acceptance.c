@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/allocate.h"
 #include "base/number.h"
 #include "io/json.h"
 #include "run/run_internal.h"
@@ -61,6 +62,25 @@ static bool judge_row(acceptance *a, int index)
     return true;
 }
 
+/* How far a particle is from where it began, at most. */
+static void judge_displacement(acceptance *a)
+{
+    const tw_run *run = a->run;
+    double least = tw_scene_number(run->scene, "tests.displacement_min", NAN), most = 0.0;
+    int columns = run->table.column_count;
+    if (isnan(least) || columns != 6) return;
+    size_t size = (size_t)run->table.row_count * (size_t)columns;
+    double *start = tw_allocate(size, sizeof *start);
+    tw_status status = start ? TW_OK : TW_OUT_OF_MEMORY;
+    if (start) status = tw_simulation_rows(run->simulation, 0.0, tw_simulation_start(run->simulation), start);
+    for (int64_t i = 0; status == TW_OK && i < run->table.row_count; i++) {
+        const double *x = run->rows + columns * i, *o = start + columns * i;
+        most = fmax(most, hypot(hypot(x[0] - o[0], x[1] - o[1]), x[2] - o[2]));
+    }
+    tw_release(start);
+    judge(a, "displacement_min", most, least, status == TW_OK && most >= least);
+}
+
 void tw_run_check_acceptance(tw_run *run, tw_json *json)
 {
     acceptance a = {run, json};
@@ -71,6 +91,7 @@ void tw_run_check_acceptance(tw_run *run, tw_json *json)
     judge_at_most(&a, "steps_max", (double)tw_integrator_statistics_now(run->integrator).steps);
     /* rows hold at the end of the short form, if there is one */
     double end = tw_scene_number(run->scene, "tests.duration", run->duration);
+    if (end == run->duration) judge_displacement(&a);
     for (int i = 0; end == run->duration && judge_row(&a, i); i++) {}
     tw_json_close(a.json, ']');
 }
