@@ -11,7 +11,8 @@ static const char *format_choice(int index)
 
 static void show_count(void *context, int64_t done, int64_t frames)
 {
-    progress_count(context, done, frames);
+    const arguments *a = context;
+    progress_count(a->positional[0], done, frames);
 }
 
 static int export(const arguments *a)
@@ -22,7 +23,7 @@ static int export(const arguments *a)
     options.directory = value_of(a, "--output");
     if (!options.format) return wrong_use("export needs --format: one of vtu, ply, obj, pc2, csv");
     if (!json && !quiet && terminal_width(STDERR_FILENO) > 0) options.progress = show_count;
-    options.context = (void *)(uintptr_t)a->positional[0];
+    options.context = (void *)a;
     catch_file_limit();
     tw_export_report report;
     tw_error error = {0};

@@ -19,9 +19,8 @@ static void fill_cube(void)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (int64_t i = 0; i < CORNERS; i++) {
-        positions[3 * i] = (double)(i % 3);
-        positions[3 * i + 1] = (double)(i / 3 % 3);
-        positions[3 * i + 2] = (double)(i / 9);
+        const int64_t place[3] = {i % 3, i / 3 % 3, i / 9};
+        for (int k = 0; k < 3; k++) positions[3 * i + k] = (double)place[k];
         masses[i] = 1.0;
     }
     int64_t *t = tetrahedra;

@@ -1,6 +1,13 @@
 /* Wavefront OBJ: an object per body, faces, lines, and the texture coordinates the body came with. */
 #include "io/frames_internal.h"
 
+/* OBJ counts from 1. */
+static void add_index(tw_text *out, const char *before, int64_t first, int64_t index)
+{
+    long long number = first + index + 1;
+    tw_text_add(out, "%s%lld", before, number);
+}
+
 static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t first_texture, tw_text *out)
 {
     const int64_t *texture = shape->surface ? shape->surface->corner_texture : NULL;
@@ -10,8 +17,8 @@ static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t
         if (texture[c] < 0) texture = NULL;
     tw_text_add_bytes(out, "f", 1);
     for (int64_t c = begin; c < end; c++) {
-        tw_text_add(out, " %lld", (long long)(first + shape->corners[c] + 1));
-        if (texture) tw_text_add(out, "/%lld", (long long)(first_texture + texture[c] + 1));
+        add_index(out, " ", first, shape->corners[c]);
+        if (texture) add_index(out, "/", first_texture, texture[c]);
     }
     tw_text_add_bytes(out, "\n", 1);
 }
@@ -25,12 +32,16 @@ void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t fir
     for (int64_t i = 0; s && i < s->texture_count; i++)
         tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);
     for (int64_t f = 0; f < shape->face_count; f++) add_face(shape, f, first, first_texture, out);
-    for (int64_t e = 0; e < shape->edge_count; e++)
-        tw_text_add(out, "l %lld %lld\n", (long long)(first + shape->edges[2 * e] + 1),
-                    (long long)(first + shape->edges[2 * e + 1] + 1));
+    for (int64_t e = 0; e < shape->edge_count; e++) {
+        add_index(out, "l ", first, shape->edges[2 * e]);
+        add_index(out, " ", first, shape->edges[2 * e + 1]);
+        tw_text_add_bytes(out, "\n", 1);
+    }
     /* points, so that a reader keeps the vertices */
-    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++)
-        tw_text_add(out, "p %lld\n", (long long)(first + v + 1));
+    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++) {
+        add_index(out, "p ", first, v);
+        tw_text_add_bytes(out, "\n", 1);
+    }
 }
 
 void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out)

@@ -11,7 +11,7 @@ enum { VERTEX_BLOCK = 4096 };
 
 void tw_shapes_free(tw_shapes *shapes)
 {
-    for (int i = 0; i < shapes->count; i++) {
+    for (int i = 0; shapes->list && i < shapes->count; i++) {
         tw_release(shapes->list[i].particles);
         tw_release(shapes->list[i].own_triangles);
         tw_release(shapes->list[i].own_edges);

@@ -20,7 +20,7 @@ static void release_display(tw_display *d)
                             d->surface.corners,
                             d->surface.texture,
                             d->surface.corner_texture};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release((void *)(uintptr_t)arrays[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release((void *)arrays[i]);
     *d = (tw_display){0};
 }
 

@@ -1,0 +1,259 @@
+/* Pictures of a run: a sheet of some of its frames, or a picture per frame.
+ *
+ * usage: render_run DIR -o FILE.png [options]           a sheet
+ *        render_run DIR -o FOLDER --every K [options]   a picture of every K-th frame
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "png_file.h"
+#include "shading.h"
+
+typedef struct settings {
+    const char *directory, *output;
+    int width, height; /* of one picture */
+    int columns, rows; /* of a sheet */
+    int every;         /* 0: a sheet */
+    int samples, colour;
+    float azimuth, elevation, radius, until;
+    bool labels;
+} settings;
+
+static const char usage[] = "usage: render_run DIR -o FILE.png|FOLDER [options]\n"
+                            "  --sheet CxR       frames on a sheet, evenly spread over the run (3x2)\n"
+                            "  --every K         instead of a sheet a picture of every K-th frame, into FOLDER\n"
+                            "  --size WxH        of each picture in pixels (480x400)\n"
+                            "  --samples N       rays per pixel (48)\n"
+                            "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
+                            "  --until T         frames up to that time only, in seconds\n"
+                            "  --radius R        of lines that have none, in metres\n"
+                            "  --colour N        of the first body\n"
+                            "  --no-labels       without the times\n";
+
+/* One number, or two around a separator. */
+static bool read_numbers(const char *text, char separator, double *first, double *second)
+{
+    char *end = NULL;
+    *first = strtod(text, &end);
+    if (end == text || !second) return end != text && *end == '\0';
+    if (*end != separator) return false;
+    const char *rest = end + 1;
+    *second = strtod(rest, &end);
+    return end != rest && *end == '\0';
+}
+
+static bool read_pair(const char *text, int *first, int *second)
+{
+    double a = 0.0, b = 0.0;
+    if (!read_numbers(text, 'x', &a, &b) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6)) return false;
+    *first = (int)a;
+    *second = (int)b;
+    return true;
+}
+
+static bool read_option(settings *s, const char *name, const char *value)
+{
+    if (strcmp(name, "-o") == 0) return s->output = value, true;
+    if (strcmp(name, "--sheet") == 0) return read_pair(value, &s->columns, &s->rows);
+    if (strcmp(name, "--size") == 0) return read_pair(value, &s->width, &s->height);
+    double a = 0.0, b = 0.0;
+    bool is_view = strcmp(name, "--view") == 0;
+    if (!read_numbers(value, ',', &a, is_view ? &b : NULL) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6)) return false;
+    if (is_view) {
+        s->azimuth = (float)a;
+        s->elevation = (float)b;
+    } else if (strcmp(name, "--every") == 0) {
+        s->every = (int)a;
+    } else if (strcmp(name, "--samples") == 0) {
+        s->samples = (int)a;
+    } else if (strcmp(name, "--until") == 0) {
+        s->until = (float)a;
+    } else if (strcmp(name, "--radius") == 0) {
+        s->radius = (float)a;
+    } else if (strcmp(name, "--colour") == 0) {
+        s->colour = (int)a;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool read_settings(int count, char **words, settings *s)
+{
+    *s = (settings){.width = 480, .height = 400, .columns = 3, .rows = 2, .samples = 48};
+    s->azimuth = 40.0F;
+    s->elevation = 18.0F;
+    s->until = INFINITY;
+    s->labels = true;
+    for (int i = 1; i < count; i++) {
+        if (strcmp(words[i], "--no-labels") == 0)
+            s->labels = false;
+        else if (words[i][0] != '-' && !s->directory)
+            s->directory = words[i];
+        else if (i + 1 >= count || !read_option(s, words[i], words[i + 1]))
+            return false;
+        else
+            i++;
+    }
+    bool sizes = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192 && s->columns > 0 &&
+                 s->rows > 0 && s->columns <= 32 && s->rows <= 32 && s->samples > 0 && s->every >= 0 && s->colour >= 0;
+    return s->directory && s->output && sizes;
+}
+
+/* ---- frames ---- */
+
+typedef struct show {
+    settings set;
+    tw_playback *playback;
+    solids bodies;
+    int stride;
+    double *rows;
+    int64_t frame_count; /* of those to be shown */
+    camera camera;
+    studio studio;
+} show;
+
+static bool place(show *s, int64_t index, double *t)
+{
+    tw_error error = {0};
+    if (tw_playback_read(s->playback, index, t, s->rows, &error) != TW_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        return false;
+    }
+    solids_place(&s->bodies, s->rows, s->stride);
+    return true;
+}
+
+/* The k-th of the frames on a sheet. */
+static int64_t sheet_frame(const show *s, int k)
+{
+    int count = s->set.columns * s->set.rows;
+    return count == 1 ? s->frame_count - 1 : (s->frame_count - 1) * k / (count - 1);
+}
+
+/* Vertices of some frames, thinned, so that the camera sees all of the motion. */
+static bool look_around(show *s)
+{
+    enum { FRAMES = 24, POINTS = 4000 };
+    int64_t count = 0, each = s->bodies.vertex_count < POINTS ? s->bodies.vertex_count : POINTS;
+    vector3 *points = calloc((size_t)(FRAMES * each), sizeof *points);
+    float lowest = INFINITY;
+    vector3 low = vec(INFINITY, INFINITY, INFINITY), high = vec(-INFINITY, -INFINITY, -INFINITY);
+    for (int f = 0; points && f < FRAMES; f++) {
+        if (!place(s, (s->frame_count - 1) * f / (FRAMES - 1), NULL)) return free(points), false;
+        for (int64_t v = 0; v < s->bodies.vertex_count; v++) {
+            lowest = least(lowest, s->bodies.vertices[v].z);
+            low = lower(low, s->bodies.vertices[v]);
+            high = upper(high, s->bodies.vertices[v]);
+        }
+        for (int64_t i = 0; i < each; i++) points[count++] = s->bodies.vertices[s->bodies.vertex_count * i / each];
+    }
+    if (!points || !count) return free(points), false;
+    float size = length(subtract(high, low)), aspect = (float)s->set.width / (float)s->set.height;
+    solids_set_radius(&s->bodies, s->set.radius > 0.0F ? s->set.radius : 0.006F * size);
+    s->camera = camera_around(count, points, s->set.azimuth, s->set.elevation, aspect, 1.16F);
+    vector3 back = scale(s->camera.forward, -1.0F);
+    vector3 sun = add(add(scale(back, 0.45F), scale(s->camera.right, -0.55F)), vec(0, 0, 1.5F));
+    s->studio =
+        (studio){.ground = lowest - 0.012F * size, .size = size, .sun = normalised(sun), .first_colour = s->set.colour};
+    free(points);
+    return true;
+}
+
+static bool take(show *s, int64_t index, unsigned char *pixels, int row_bytes, double *t)
+{
+    if (!place(s, index, t)) return false;
+    ray_tree *tree = ray_tree_create(&s->bodies);
+    if (!tree) return fprintf(stderr, "out of memory\n"), false;
+    s->studio.tree = tree;
+    studio_take(&s->studio, &s->camera, s->set.width, s->set.height, s->set.samples, pixels, row_bytes);
+    ray_tree_free(tree);
+    return true;
+}
+
+static bool save(const char *path, int width, int height, const unsigned char *pixels)
+{
+    if (png_write(path, width, height, pixels)) return true;
+    fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+    return false;
+}
+
+static void label(const show *s, double t, unsigned char *pixels, int width, int height, int x, int y)
+{
+    char text[48];
+    int dot = s->set.height >= 700 ? 3 : s->set.height >= 300 ? 2 : 1;
+    snprintf(text, sizeof text, "t = %.3g s", t);
+    if (s->set.labels) draw_text(pixels, width, height, x + 6 * dot, y + s->set.height - 12 * dot, dot, text);
+}
+
+static bool make_sheet(show *s)
+{
+    enum { GAP = 4 };
+    int width = s->set.columns * (s->set.width + GAP) - GAP, height = s->set.rows * (s->set.height + GAP) - GAP;
+    unsigned char *pixels = malloc(3 * (size_t)width * (size_t)height);
+    if (!pixels) return fprintf(stderr, "out of memory\n"), false;
+    memset(pixels, 255, 3 * (size_t)width * (size_t)height);
+    bool good = true;
+    for (int k = 0; good && k < s->set.columns * s->set.rows; k++) {
+        int x = k % s->set.columns * (s->set.width + GAP), y = k / s->set.columns * (s->set.height + GAP);
+        double t = 0.0;
+        good = take(s, sheet_frame(s, k), pixels + 3 * ((size_t)y * (size_t)width + (size_t)x), 3 * width, &t);
+        label(s, t, pixels, width, height, x, y);
+    }
+    good = good && save(s->set.output, width, height, pixels);
+    free(pixels);
+    return good;
+}
+
+static bool make_series(show *s)
+{
+    unsigned char *pixels = malloc(3 * (size_t)s->set.width * (size_t)s->set.height);
+    if (!pixels) return fprintf(stderr, "out of memory\n"), false;
+    bool good = mkdir(s->set.output, 0777) == 0 || errno == EEXIST;
+    if (!good) fprintf(stderr, "%s: cannot be made: %s\n", s->set.output, strerror(errno));
+    for (int64_t i = 0; good && i < s->frame_count; i += s->set.every) {
+        char path[4200];
+        double t = 0.0;
+        snprintf(path, sizeof path, "%s/picture_%06lld.png", s->set.output, (long long)(i / s->set.every));
+        good = take(s, i, pixels, 3 * s->set.width, &t);
+        label(s, t, pixels, s->set.width, s->set.height, 0, 0);
+        good = good && save(path, s->set.width, s->set.height, pixels);
+    }
+    free(pixels);
+    return good;
+}
+
+static bool open_run(show *s)
+{
+    tw_error error = {0};
+    if (tw_playback_open(s->set.directory, &s->playback, &error) != TW_OK)
+        return fprintf(stderr, "%s\n", error.text), false;
+    const tw_simulation *simulation = tw_playback_simulation(s->playback);
+    s->stride = tw_simulation_column_count(simulation);
+    if (tw_simulation_display_count(simulation) == 0)
+        return fprintf(stderr, "%s: there is nothing to be seen, it has no bodies\n", s->set.directory), false;
+    double fps = tw_scene_fps(tw_playback_scene(s->playback));
+    s->frame_count = tw_playback_frame_count(s->playback);
+    while (s->frame_count > 1 && (double)(s->frame_count - 1) > s->set.until * fps * 1.000001) s->frame_count--;
+    s->rows = calloc((size_t)(tw_simulation_row_count(simulation) * s->stride), sizeof *s->rows);
+    if (s->rows && solids_create(simulation, &s->bodies)) return true;
+    return fprintf(stderr, "out of memory\n"), false;
+}
+
+int main(int count, char **words)
+{
+    show s = {0};
+    if (!read_settings(count, words, &s.set)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    bool good = open_run(&s) && look_around(&s) && (s.set.every ? make_series(&s) : make_sheet(&s));
+    solids_free(&s.bodies);
+    tw_playback_free(s.playback);
+    free(s.rows);
+    return good ? 0 : 1;
+}
