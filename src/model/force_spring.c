@@ -62,6 +62,59 @@ typedef struct loop {
     atomic_bool undefined; /* a spring of length zero that should have a direction */
 } loop;
 
+static void load_batch(const tw_springs *s, const double *x, int64_t first, int count, tw_spring_batch *batch)
+{
+    const int32_t *corner = s->corner + 2 * first;
+    for (int j = 0; j < count; j++) {
+        const double *a = x + 3 * (int64_t)corner[2 * j], *b = x + 3 * (int64_t)corner[2 * j + 1];
+        for (int k = 0; k < 3; k++) batch->d[k][j] = b[k] - a[k];
+    }
+    for (int j = count; j < TW_SPRING_BATCH; j++) /* something harmless */
+        for (int k = 0; k < 3; k++) batch->d[k][j] = 1.0;
+}
+
+/* k and L of a batch, padded: loops then have a constant count. q only where there is any. */
+static void load_law(const tw_springs *s, int64_t first, int count, double k[], double q[], double L[])
+{
+    for (int j = 0; j < TW_SPRING_BATCH; j++) {
+        int64_t e = first + (j < count ? j : 0);
+        k[j] = s->stiffness[e];
+        L[j] = s->rest_length[e];
+        q[j] = s->cubic ? s->cubic[e] : 0.0;
+    }
+}
+
+void tw_springs_evaluate_batch(const tw_springs *s, const double *x, int64_t first, int count, tw_spring_batch *batch)
+{
+    double k[TW_SPRING_BATCH], q[TW_SPRING_BATCH], L[TW_SPRING_BATCH], undefined = 0.0;
+    load_batch(s, x, first, count, batch);
+    load_law(s, first, count, k, q, L);
+    for (int j = 0; j < TW_SPRING_BATCH; j++) {
+        double x0 = batch->d[0][j], x1 = batch->d[1][j], x2 = batch->d[2][j];
+        double l = sqrt(x0 * x0 + x1 * x1 + x2 * x2), e = l - L[j], square = q[j] * e * e;
+        double safe = l > 0.0 ? l : 1.0, T = e * (k[j] + square);
+        batch->length[j] = safe;
+        batch->slope[j] = k[j] + 3.0 * square;
+        batch->across[j] = l > 0.0 ? T / safe : batch->slope[j]; /* L = 0: the limit */
+        undefined += l > 0.0 ? 0.0 : L[j];
+    }
+    batch->undefined = !(undefined == 0.0);
+}
+
+static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    tw_spring_batch batch;
+    for (int64_t first = begin; first < end; first += TW_SPRING_BATCH) {
+        int count = end - first < TW_SPRING_BATCH ? (int)(end - first) : TW_SPRING_BATCH;
+        tw_springs_evaluate_batch(p->s, p->x, first, count, &batch);
+        if (batch.undefined) atomic_store(&p->undefined, true);
+        for (int j = 0; j < count; j++)
+            for (int k = 0; k < 3; k++) p->s->pull[3 * (first + j) + k] = batch.across[j] * batch.d[k][j];
+    }
+}
+
 static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -88,8 +141,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
-            const double *pull = s->pull + 3 * (int64_t)(entry / s->corners);
-            double weight = s->weight[entry % s->corners];
+            const double *pull = s->pull + 3 * (int64_t)(entry >> s->shift);
+            double weight = s->weight[entry & (s->corners - 1)];
             for (int k = 0; k < 3; k++) sum[k] += weight * pull[k];
         }
         for (int k = 0; k < 3; k++) p->out[3 * i + k] -= sum[k];
@@ -106,7 +159,7 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v};
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, pull_body, &p);
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, tw_springs_are_plain(s) ? plain_pull_body : pull_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, force);
     return TW_OK;
@@ -230,6 +283,7 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
     if (!s) return TW_OUT_OF_MEMORY;
     s->count = input->count;
     s->corners = input->corners;
+    s->shift = input->corners == 2 ? 1 : 2;
     s->weight = input->corners == 2 ? end_weight : face_weight;
     tw_status status = fill(s, input);
     if (status != TW_OK) {

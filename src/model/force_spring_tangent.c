@@ -84,6 +84,24 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     }
 }
 
+static void plain_linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    tw_spring_batch batch;
+    for (int64_t first = begin; first < end; first += TW_SPRING_BATCH) {
+        int count = end - first < TW_SPRING_BATCH ? (int)(end - first) : TW_SPRING_BATCH;
+        tw_springs_evaluate_batch(p->s, p->x, first, count, &batch);
+        if (batch.undefined) atomic_store(&p->undefined, true);
+        for (int j = 0; j < count; j++) {
+            double *tangent = p->s->tangent + 5 * (first + j);
+            for (int k = 0; k < 3; k++) tangent[k] = batch.d[k][j] / batch.length[j];
+            tangent[3] = batch.across[j];
+            tangent[4] = batch.slope[j] - batch.across[j];
+        }
+    }
+}
+
 static tw_spring_state state_of(const tw_springs *s, int64_t e)
 {
     const double *tangent = s->tangent + 5 * e;
@@ -101,7 +119,8 @@ static tw_spring_state state_of(const tw_springs *s, int64_t e)
 tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.s = data, .x = at->x, .v = at->v};
-    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, linearise_body, &p);
+    bool plain = tw_springs_are_plain(p.s);
+    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, plain ? plain_linearise_body : linearise_body, &p);
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }
 
@@ -165,8 +184,8 @@ static void gather_row(const loop *p, int64_t i, int c, double *out)
     double sum[3] = {0.0, 0.0, 0.0};
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
-        const double *pull = s->pull + 3 * (p->count * (int64_t)(entry / s->corners) + c);
-        for (int k = 0; k < 3; k++) sum[k] += s->weight[entry % s->corners] * pull[k];
+        const double *pull = s->pull + 3 * (p->count * (int64_t)(entry >> s->shift) + c);
+        for (int k = 0; k < 3; k++) sum[k] += s->weight[entry & (s->corners - 1)] * pull[k];
     }
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
@@ -210,6 +229,9 @@ void tw_springs_add_damping_product(void *data, int count, const double *in, dou
 
 /* ---- the matrix ---- */
 
+/* Where the nine entries of a symmetric block are among its six numbers. */
+static const int symmetric_entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+
 /* One corner of a spring: its diagonal block, and the blocks of the upper triangle in its row. */
 static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *values)
 {
@@ -220,6 +242,33 @@ static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *
     for (int c = 0; c < s->corners; c++)
         if (c != corner && s->particles->unknown[s->corner[s->corners * e + c]] > i)
             p->add_block(&state, weight * s->weight[c], values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
+}
+
+/* Two ends: the six numbers of E, to the diagonal of row i and from the block of (i, j), j > i. */
+static void add_plain_row(const tw_springs *s, int64_t i, double *values)
+{
+    int64_t particle = s->particles->particle[i];
+    double sum[6] = {0.0};
+    for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
+        int32_t entry = s->incidence.entry[n];
+        const double *t = s->tangent + 5 * (int64_t)(entry >> 1);
+        double x = t[4] * t[0], y = t[4] * t[1], z = t[4] * t[2];
+        const double E[6] = {t[3] + x * t[0], x * t[1], x * t[2], t[3] + y * t[1], y * t[2], t[3] + z * t[2]};
+        for (int k = 0; k < 6; k++) sum[k] += E[k];
+        if (s->particles->unknown[s->corner[entry ^ 1]] <= i) continue;
+        double *block = values + 9 * s->block[entry >> 1];
+        for (int k = 0; k < 9; k++) block[k] -= E[symmetric_entry[k]];
+    }
+    double *block = values + 9 * s->diagonal[i];
+    for (int k = 0; k < 9; k++) block[k] += sum[symmetric_entry[k]];
+}
+
+static void plain_matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    double *values = tw_sparse_values(p->matrix);
+    for (int64_t i = begin; i < end; i++) add_plain_row(p->s, i, values);
 }
 
 /* A row of the upper triangle belongs to its free particle i: (i, i) and the (i, j) with j > i. */
@@ -233,7 +282,7 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
         int64_t particle = s->particles->particle[i];
         for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
-            add_corner(p, i, entry / s->corners, entry % s->corners, values);
+            add_corner(p, i, entry >> s->shift, entry & (s->corners - 1), values);
         }
     }
 }
@@ -241,7 +290,8 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
 void tw_springs_add_tangent(void *data, tw_sparse *matrix)
 {
     loop p = {.s = data, .matrix = matrix, .add_block = tw_spring_add_block, .factor = 1.0};
-    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
+    bool two_ends = p.s->corners == 2;
+    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, two_ends ? plain_matrix_body : matrix_body, &p);
 }
 
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)
