@@ -69,6 +69,9 @@ typedef struct tw_force_table {
     void (*add_product)(void *data, int count, const double *in, double *out);
     /* out += S in. NULL where K is symmetric. */
     void (*add_symmetric_product)(void *data, int count, const double *in, double *out);
+    /* out += (K - S) in: lets the model use one matrix for all S. NULL where K is symmetric, or where this costs as
+     * much as K itself: then products are taken force by force. */
+    void (*add_rest_product)(void *data, int count, const double *in, double *out);
     /* matrix += S (= K where that is symmetric). */
     void (*add_tangent)(void *data, tw_sparse *matrix);
     /* out += D in. */

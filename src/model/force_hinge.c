@@ -316,11 +316,16 @@ static void hinges_add_symmetric_product(void *data, int count, const double *in
     tw_assembly_add_product(&((hinges *)data)->assembly, count, in, out);
 }
 
-static void hinges_add_product(void *data, int count, const double *in, double *out)
+static void hinges_add_rest_product(void *data, int count, const double *in, double *out)
 {
     hinges *h = data;
-    hinges_add_symmetric_product(data, count, in, out);
     if (h->beta > 0.0) add_ranks(h, h->carried, count, in, out);
+}
+
+static void hinges_add_product(void *data, int count, const double *in, double *out)
+{
+    hinges_add_symmetric_product(data, count, in, out);
+    hinges_add_rest_product(data, count, in, out);
 }
 
 static void hinges_add_damping_product(void *data, int count, const double *in, double *out)
@@ -366,6 +371,7 @@ static const tw_force_table hinges_table = {
     .linearise = hinges_linearise,
     .add_product = hinges_add_product,
     .add_symmetric_product = hinges_add_symmetric_product,
+    .add_rest_product = hinges_add_rest_product,
     .add_tangent = hinges_add_tangent,
     .add_damping_product = hinges_add_damping_product,
     .add_damping = hinges_add_damping,

@@ -34,9 +34,10 @@ typedef struct mass_damping {
     double alpha;
     const tw_particles *particles;
     tw_bodies bodies;
-    body_motion *motion;
-    double *x, *v;   /* at the last linearisation, of all particles */
-    double *partial; /* SUMS per chunk */
+    body_motion *motion; /* of each body at the last evaluation of the force, */
+    body_motion *fixed;  /* and at the last linearisation */
+    double *x, *v;       /* at the last linearisation, of all particles */
+    double *partial;     /* SUMS per chunk */
     int64_t *diagonal;
 } mass_damping;
 
@@ -45,7 +46,7 @@ static void mass_damping_release(void *data)
     mass_damping *d = data;
     if (!d) return;
     tw_bodies_free(&d->bodies);
-    void *blocks[] = {d->motion, d->x, d->v, d->partial, d->diagonal};
+    void *blocks[] = {d->motion, d->fixed, d->x, d->v, d->partial, d->diagonal};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_release(d);
 }
@@ -61,6 +62,7 @@ static unsigned mass_damping_traits(const void *data)
 typedef struct loop loop;
 struct loop {
     mass_damping *d;
+    body_motion *motion;
     const double *x, *v; /* of all particles */
     const double *in;    /* of the unknowns */
     double *out;
@@ -78,7 +80,7 @@ static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
         double *sum = p->d->partial + SUMS * c;
         memset(sum, 0, SUMS * sizeof *sum);
         for (int64_t n = b->chunk_begin[c]; n < b->chunk_begin[c + 1]; n++)
-            p->term(p, b->particle[n], &p->d->motion[b->body[b->particle[n]]], sum);
+            p->term(p, b->particle[n], &p->motion[b->body[b->particle[n]]], sum);
     }
 }
 
@@ -91,7 +93,7 @@ static void finish_body(void *context, int64_t begin, int64_t end, int64_t block
         double sum[SUMS] = {0.0};
         for (int64_t c = b->first_chunk[i]; c < b->first_chunk[i + 1]; c++)
             for (int k = 0; k < SUMS; k++) sum[k] += p->d->partial[SUMS * c + k];
-        p->finish(p, &p->d->motion[i], sum);
+        p->finish(p, &p->motion[i], sum);
     }
 }
 
@@ -108,7 +110,7 @@ static void write_body(void *context, int64_t begin, int64_t end, int64_t block)
     const mass_damping *d = p->d;
     for (int64_t i = begin; i < end; i++) {
         int32_t body = d->bodies.body[d->particles->particle[i]];
-        p->write(p, i, &d->motion[body], d->bodies.held[body]);
+        p->write(p, i, &p->motion[body], d->bodies.held[body]);
     }
 }
 
@@ -175,9 +177,9 @@ static void inertia_finish(const loop *p, body_motion *m, const double sum[SUMS]
     multiply(m->inverse, sum, m->spin);
 }
 
-static void find_motion(mass_damping *d, const double *x, const double *v)
+static void find_motion(mass_damping *d, const double *x, const double *v, body_motion *motion)
 {
-    loop p = {.d = d, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
+    loop p = {.d = d, .motion = motion, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
     sweep(&p);
     p.term = inertia_term;
     p.finish = inertia_finish;
@@ -200,8 +202,9 @@ static void force_write(const loop *p, int64_t i, const body_motion *m, bool hel
 
 static tw_status mass_damping_add_force(void *data, const tw_force_view *at, double *force)
 {
-    loop p = {.d = data, .x = at->x, .v = at->v, .out = force, .write = force_write};
-    find_motion(p.d, at->x, at->v);
+    mass_damping *d = data;
+    loop p = {.d = d, .motion = d->motion, .x = at->x, .v = at->v, .out = force, .write = force_write};
+    find_motion(d, at->x, at->v, d->motion);
     write_all(&p);
     return TW_OK;
 }
@@ -211,6 +214,7 @@ static tw_status mass_damping_linearise(void *data, const tw_force_view *at)
     mass_damping *d = data;
     tw_vector_copy(3 * d->particles->count, at->x, d->x);
     tw_vector_copy(3 * d->particles->count, at->v, d->v);
+    find_motion(d, d->x, d->v, d->fixed);
     return TW_OK;
 }
 
@@ -289,7 +293,6 @@ static void add_columns(loop p, int count, const double *in, double *out)
 {
     int64_t stride = 3 * p.d->particles->free_count;
     void (*term)(const loop *, int64_t, const body_motion *, double[SUMS]) = p.term;
-    find_motion(p.d, p.x, p.v);
     for (int c = 0; c < count; c++) {
         p.in = in + c * stride;
         p.out = out + c * stride;
@@ -306,13 +309,15 @@ static void add_columns(loop p, int count, const double *in, double *out)
 static void mass_damping_add_damping_product(void *data, int count, const double *in, double *out)
 {
     mass_damping *d = data;
-    add_columns((loop){.d = d, .x = d->x, .v = d->v, .term = turn_term, .write = damping_write}, count, in, out);
+    add_columns((loop){.d = d, .motion = d->fixed, .x = d->x, .v = d->v, .term = turn_term, .write = damping_write},
+                count, in, out);
 }
 
 static void mass_damping_add_product(void *data, int count, const double *in, double *out)
 {
     mass_damping *d = data;
-    add_columns((loop){.d = d, .x = d->x, .v = d->v, .term = bend_term, .write = stiffness_write}, count, in, out);
+    add_columns((loop){.d = d, .motion = d->fixed, .x = d->x, .v = d->v, .term = bend_term, .write = stiffness_write},
+                count, in, out);
 }
 
 /* S = 0: what is left of K is dense, and small. */
@@ -354,7 +359,7 @@ static void choose_references(mass_damping *d)
     for (int64_t i = 0; i < b->count; i++) {
         int64_t n = b->start[i];
         while (b->held[i] && !d->particles->pinned[b->particle[n]]) n++;
-        d->motion[i].reference = b->particle[n];
+        d->motion[i].reference = d->fixed[i].reference = b->particle[n];
     }
 }
 
@@ -363,11 +368,12 @@ static tw_status mass_damping_complete(void *data, const tw_particles *particles
     mass_damping *d = data;
     d->particles = particles;
     d->motion = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
+    d->fixed = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
     d->x = TW_NEW_ARRAY(3 * particles->count, double);
     d->v = TW_NEW_ARRAY(3 * particles->count, double);
     d->partial = TW_NEW_ARRAY(SUMS * d->bodies.chunk_count, double);
     d->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
-    if (!d->motion || !d->x || !d->v || !d->partial || !d->diagonal) return TW_OUT_OF_MEMORY;
+    if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal) return TW_OUT_OF_MEMORY;
     choose_references(d);
     return TW_OK;
 }
@@ -382,6 +388,7 @@ static const tw_force_table mass_damping_table = {
     .linearise = mass_damping_linearise,
     .add_product = mass_damping_add_product,
     .add_symmetric_product = mass_damping_add_symmetric_product,
+    .add_rest_product = mass_damping_add_product,
     .add_damping_product = mass_damping_add_damping_product,
     .add_damping = mass_damping_add_damping,
     .add_stiffness_bound = no_stiffness_bound,

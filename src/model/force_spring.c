@@ -237,8 +237,9 @@ static void springs_add_stiffness_bound(const void *data, double *bound)
     .set_rayleigh = springs_set_rayleigh, .complete = springs_complete, .add_pattern = tw_springs_add_pattern,         \
     .locate = tw_springs_locate, .add_energy = springs_add_energy, .add_force = springs_add_force,                     \
     .add_rate = springs_add_rate, .linearise = tw_springs_linearise, .add_product = tw_springs_add_product,            \
-    .add_symmetric_product = tw_springs_add_symmetric_product, .add_tangent = tw_springs_add_tangent,                  \
-    .add_damping_product = tw_springs_add_damping_product, .add_damping = tw_springs_add_damping
+    .add_symmetric_product = tw_springs_add_symmetric_product, .add_rest_product = tw_springs_add_rest_product,        \
+    .add_tangent = tw_springs_add_tangent, .add_damping_product = tw_springs_add_damping_product,                      \
+    .add_damping = tw_springs_add_damping
 
 static const tw_force_table linear_table = {
     .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};

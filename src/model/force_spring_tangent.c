@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parallel_for.h"
+#include "base/simd.h"
 #include "model/springs.h"
 
 /* Index of the pair of corners b != c among all pairs. */
@@ -52,7 +53,6 @@ typedef struct loop {
     const double *in;
     double *out;
     int count;
-    void (*product)(const tw_spring_state *state, const double u[3], double out[3]);
     void (*add_block)(const tw_spring_state *state, double factor, double block[9]);
     double factor;
     tw_sparse *matrix;
@@ -102,7 +102,7 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
     }
 }
 
-static tw_spring_state state_of(const tw_springs *s, int64_t e)
+static inline tw_spring_state state_of(const tw_springs *s, int64_t e)
 {
     const double *tangent = s->tangent + 5 * e;
     tw_spring_state state = {.across = tangent[3], .along = tangent[4]};
@@ -126,57 +126,38 @@ tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 
 /* ---- products ---- */
 
-/* Two ends, elastic part: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. */
-static void plain_row(const tw_springs *s, int64_t i, const double *in, double *out)
+/* out += (elastic, sliding or damping part of E) u. */
+typedef void kernel(const tw_spring_state *state, const double u[3], double out[3]);
+
+/* Two ends: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. Inlined with each kernel. */
+TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out, kernel *product)
 {
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
-        int32_t entry = s->incidence.entry[n];
-        const double *tangent = s->tangent + 5 * (int64_t)(entry / 2);
-        int32_t j = s->particles->unknown[s->corner[entry ^ 1]];
+        int32_t entry = s->incidence.entry[n], j = s->particles->unknown[s->corner[entry ^ 1]];
+        tw_spring_state state = state_of(s, entry >> 1);
         double u[3];
         for (int k = 0; k < 3; k++) u[k] = in[3 * i + k] - (j >= 0 ? in[3 * (int64_t)j + k] : 0.0);
-        double along = tangent[4] * tw_dot3(tangent, u);
-        for (int k = 0; k < 3; k++) sum[k] += tangent[3] * u[k] + along * tangent[k];
+        product(&state, u, sum);
     }
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
-static void plain_body(void *context, int64_t begin, int64_t end, int64_t block)
+/* More corners: first E sum_c weight_c in_c per spring, ... */
+TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3], kernel *product)
 {
-    (void)block;
-    loop *p = context;
-    int64_t stride = 3 * p->s->particles->free_count;
-    for (int64_t i = begin; i < end; i++)
-        for (int c = 0; c < p->count; c++) plain_row(p->s, i, p->in + c * stride, p->out + c * stride);
-}
-
-/* The vector of spring e for a column: E sum_c weight_c in_c. */
-static void element_product(const loop *p, const tw_spring_state *state, int64_t e, const double *in, double out[3])
-{
-    const tw_springs *s = p->s;
     double u[3] = {0.0, 0.0, 0.0};
+    tw_spring_state state = state_of(s, e);
     for (int c = 0; c < s->corners; c++) {
         int32_t i = s->particles->unknown[s->corner[s->corners * e + c]];
         for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
     }
-    memset(out, 0, 3 * sizeof *out);
-    p->product(state, u, out);
+    for (int k = 0; k < 3; k++) pull[k] = 0.0;
+    product(&state, u, pull);
 }
 
-static void element_body(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    (void)block;
-    loop *p = context;
-    int64_t stride = 3 * p->s->particles->free_count;
-    for (int64_t e = begin; e < end; e++) {
-        tw_spring_state state = state_of(p->s, e);
-        for (int c = 0; c < p->count; c++)
-            element_product(p, &state, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c));
-    }
-}
-
+/* ... then what each particle gets of it. */
 static void gather_row(const loop *p, int64_t i, int c, double *out)
 {
     const tw_springs *s = p->s;
@@ -199,32 +180,69 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         for (int c = 0; c < p->count; c++) gather_row(p, i, c, p->out + c * stride);
 }
 
-static void add_by_elements(loop *p)
+TW_ALWAYS_INLINE void add_rows(const loop *p, int64_t begin, int64_t end, kernel *product)
 {
-    tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, element_body, p);
+    int64_t stride = 3 * p->s->particles->free_count;
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < p->count; c++) add_row(p->s, i, p->in + c * stride, p->out + c * stride, product);
+}
+
+TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, kernel *product)
+{
+    int64_t stride = 3 * p->s->particles->free_count;
+    for (int64_t e = begin; e < end; e++)
+        for (int c = 0; c < p->count; c++)
+            find_pull(p->s, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c), product);
+}
+
+#define BODIES_OF(part, product)                                                                                       \
+    static void part##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)                             \
+    {                                                                                                                  \
+        (void)block;                                                                                                   \
+        add_rows(context, begin, end, product);                                                                        \
+    }                                                                                                                  \
+    static void part##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)                            \
+    {                                                                                                                  \
+        (void)block;                                                                                                   \
+        find_pulls(context, begin, end, product);                                                                      \
+    }
+BODIES_OF(elastic, tw_spring_product)
+BODIES_OF(sliding, tw_spring_slide_product)
+BODIES_OF(damping, tw_spring_damping_product)
+#undef BODIES_OF
+
+static void add_products(loop *p, tw_parallel_body *rows_body, tw_parallel_body *pulls_body)
+{
+    if (p->s->corners == 2) {
+        tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, rows_body, p);
+        return;
+    }
+    tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, pulls_body, p);
     tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, gather_body, p);
 }
 
 void tw_springs_add_symmetric_product(void *data, int count, const double *in, double *out)
 {
-    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_product};
-    if (p.s->corners == 2)
-        tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, plain_body, &p);
-    else
-        add_by_elements(&p);
+    loop p = {.s = data, .in = in, .out = out, .count = count};
+    add_products(&p, elastic_rows_body, elastic_pulls_body);
+}
+
+void tw_springs_add_rest_product(void *data, int count, const double *in, double *out)
+{
+    loop p = {.s = data, .in = in, .out = out, .count = count};
+    if (p.s->friction) add_products(&p, sliding_rows_body, sliding_pulls_body);
 }
 
 void tw_springs_add_product(void *data, int count, const double *in, double *out)
 {
-    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_slide_product};
     tw_springs_add_symmetric_product(data, count, in, out);
-    if (p.s->friction) add_by_elements(&p);
+    tw_springs_add_rest_product(data, count, in, out);
 }
 
 void tw_springs_add_damping_product(void *data, int count, const double *in, double *out)
 {
-    loop p = {.s = data, .in = in, .out = out, .count = count, .product = tw_spring_damping_product};
-    if (p.s->friction) add_by_elements(&p);
+    loop p = {.s = data, .in = in, .out = out, .count = count};
+    if (p.s->friction) add_products(&p, damping_rows_body, damping_pulls_body);
 }
 
 /* ---- the matrix ---- */

@@ -385,6 +385,7 @@ static const tw_force_table wind_table = {
     .linearise = wind_linearise,
     .add_product = wind_add_product,
     .add_symmetric_product = wind_add_symmetric_product,
+    .add_rest_product = wind_add_product,
     .add_damping_product = wind_add_damping_product,
     .add_damping = wind_add_damping,
     .add_stiffness_bound = no_stiffness_bound,

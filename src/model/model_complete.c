@@ -78,12 +78,25 @@ static tw_status complete_forces(tw_model *model)
     return TW_OK;
 }
 
+/* A product with the matrix moves half the memory of one with the springs themselves (bench_forces), and serves all
+ * forces at once. It must be what the forces' products are. */
+static bool can_multiply_by_matrix(const tw_model *model)
+{
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        bool general = tw_force_traits(f) & TW_FORCE_GENERAL, multiplies = f->table->add_product != NULL;
+        if (f->table->take_failure || (general && !f->table->add_rest_product)) return false;
+        if (multiplies && !general && !f->table->add_tangent) return false;
+    }
+    return true;
+}
+
 static tw_status analyse_pattern(tw_model *model, tw_error *error)
 {
     tw_pattern pattern = {.rows = model->particles.free_count};
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_pattern) model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
     tw_status status = tw_pattern_finish(&pattern, &model->stiffness, error);
+    model->multiplies_by_matrix = can_multiply_by_matrix(model);
     for (int i = 0; i < model->force_count && status == TW_OK; i++)
         if (model->forces[i].table->locate) model->forces[i].table->locate(model->forces[i].data, model->stiffness);
     return status;

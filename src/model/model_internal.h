@@ -10,6 +10,12 @@
 
 enum { TW_MODEL_MAX_FORCES = 64, TW_MODEL_RATES = 5 };
 
+/* What the values of model->stiffness are. */
+typedef enum tw_matrix_content {
+    TW_MATRIX_STALE,  /* nothing in particular */
+    TW_MATRIX_TANGENT /* S at the last linearisation */
+} tw_matrix_content;
+
 struct tw_model {
     tw_particles particles;
     int64_t capacity; /* of the particle arrays */
@@ -30,7 +36,9 @@ struct tw_model {
     double *momentum;            /* M v, and then v, of the unknowns; NULL where the mass is lumped */
     double *partial;             /* sums per block of free particles, MODEL_SUMS each */
     tw_sparse *stiffness;
-    double eigenvalue_bound; /* of M^-1 K at any state; 0 if some force does not know */
+    tw_matrix_content content;
+    bool multiplies_by_matrix; /* products with S by the matrix, filled at the first one after a linearisation */
+    double eigenvalue_bound;   /* of M^-1 K at any state; 0 if some force does not know */
 };
 
 /* Takes the force over, also when it fails. (model.c) */

@@ -77,6 +77,11 @@ void tw_springs_evaluate_batch(const tw_springs *s, const double *x, int64_t fir
 static inline void tw_springs_sum(const tw_springs *s, const double *x, int64_t e, double d[3])
 {
     const int32_t *corner = s->corner + s->corners * e;
+    if (s->corners == 2) {
+        const double *a = x + 3 * (int64_t)corner[0], *b = x + 3 * (int64_t)corner[1];
+        for (int k = 0; k < 3; k++) d[k] = b[k] - a[k];
+        return;
+    }
     for (int k = 0; k < 3; k++) d[k] = 0.0;
     for (int c = 0; c < s->corners; c++)
         for (int k = 0; k < 3; k++) d[k] += s->weight[c] * x[3 * (int64_t)corner[c] + k];
@@ -91,6 +96,7 @@ void tw_springs_locate(void *data, const tw_sparse *matrix);
 tw_status tw_springs_linearise(void *data, const tw_force_view *at);
 void tw_springs_add_product(void *data, int count, const double *in, double *out);
 void tw_springs_add_symmetric_product(void *data, int count, const double *in, double *out);
+void tw_springs_add_rest_product(void *data, int count, const double *in, double *out);
 void tw_springs_add_damping_product(void *data, int count, const double *in, double *out);
 void tw_springs_add_tangent(void *data, tw_sparse *matrix);
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix);
