@@ -9,6 +9,7 @@
 #ifndef TW_BASE_SIMD_H
 #define TW_BASE_SIMD_H
 
+#include <math.h>
 #include <stdint.h>
 
 #if defined(__AVX2__) && defined(__FMA__) && !defined(TW_SIMD_PORTABLE)
@@ -74,6 +75,21 @@ TW_ALWAYS_INLINE tw_wide tw_wide_add(tw_wide a, tw_wide b)
 TW_ALWAYS_INLINE tw_wide tw_wide_multiply(tw_wide a, tw_wide b)
 {
     return _mm256_mul_pd(a, b);
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_subtract(tw_wide a, tw_wide b)
+{
+    return _mm256_sub_pd(a, b);
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_divide(tw_wide a, tw_wide b)
+{
+    return _mm256_div_pd(a, b);
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_sqrt(tw_wide a)
+{
+    return _mm256_sqrt_pd(a);
 }
 
 /* a b + c */
@@ -157,6 +173,24 @@ TW_ALWAYS_INLINE tw_wide tw_wide_add(tw_wide a, tw_wide b)
 TW_ALWAYS_INLINE tw_wide tw_wide_multiply(tw_wide a, tw_wide b)
 {
     for (int i = 0; i < 4; i++) a.lane[i] *= b.lane[i];
+    return a;
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_subtract(tw_wide a, tw_wide b)
+{
+    for (int i = 0; i < 4; i++) a.lane[i] -= b.lane[i];
+    return a;
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_divide(tw_wide a, tw_wide b)
+{
+    for (int i = 0; i < 4; i++) a.lane[i] /= b.lane[i];
+    return a;
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_sqrt(tw_wide a)
+{
+    for (int i = 0; i < 4; i++) a.lane[i] = sqrt(a.lane[i]);
     return a;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/parallel_for.h"
-#include "model/springs.h"
+#include "model/spring_batch.h"
 
 static const double end_weight[2] = {-1.0, 1.0};
 static const double face_weight[4] = {-1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
@@ -62,56 +62,17 @@ typedef struct loop {
     atomic_bool undefined; /* a spring of length zero that should have a direction */
 } loop;
 
-static void load_batch(const tw_springs *s, const double *x, int64_t first, int count, tw_spring_batch *batch)
-{
-    const int32_t *corner = s->corner + 2 * first;
-    for (int j = 0; j < count; j++) {
-        const double *a = x + 3 * (int64_t)corner[2 * j], *b = x + 3 * (int64_t)corner[2 * j + 1];
-        for (int k = 0; k < 3; k++) batch->d[k][j] = b[k] - a[k];
-    }
-    for (int j = count; j < TW_SPRING_BATCH; j++) /* something harmless */
-        for (int k = 0; k < 3; k++) batch->d[k][j] = 1.0;
-}
-
-/* k and L of a batch, padded: loops then have a constant count. q only where there is any. */
-static void load_law(const tw_springs *s, int64_t first, int count, double k[], double q[], double L[])
-{
-    for (int j = 0; j < TW_SPRING_BATCH; j++) {
-        int64_t e = first + (j < count ? j : 0);
-        k[j] = s->stiffness[e];
-        L[j] = s->rest_length[e];
-        q[j] = s->cubic ? s->cubic[e] : 0.0;
-    }
-}
-
-void tw_springs_evaluate_batch(const tw_springs *s, const double *x, int64_t first, int count, tw_spring_batch *batch)
-{
-    double k[TW_SPRING_BATCH], q[TW_SPRING_BATCH], L[TW_SPRING_BATCH], undefined = 0.0;
-    load_batch(s, x, first, count, batch);
-    load_law(s, first, count, k, q, L);
-    for (int j = 0; j < TW_SPRING_BATCH; j++) {
-        double x0 = batch->d[0][j], x1 = batch->d[1][j], x2 = batch->d[2][j];
-        double l = sqrt(x0 * x0 + x1 * x1 + x2 * x2), e = l - L[j], square = q[j] * e * e;
-        double safe = l > 0.0 ? l : 1.0, T = e * (k[j] + square);
-        batch->length[j] = safe;
-        batch->slope[j] = k[j] + 3.0 * square;
-        batch->across[j] = l > 0.0 ? T / safe : batch->slope[j]; /* L = 0: the limit */
-        undefined += l > 0.0 ? 0.0 : L[j];
-    }
-    batch->undefined = !(undefined == 0.0);
-}
-
 static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
-    for (int64_t first = begin; first < end; first += TW_SPRING_BATCH) {
-        int count = end - first < TW_SPRING_BATCH ? (int)(end - first) : TW_SPRING_BATCH;
-        tw_springs_evaluate_batch(p->s, p->x, first, count, &batch);
+    for (int64_t first = begin; first < end; first += 4) {
+        int count = end - first < 4 ? (int)(end - first) : 4;
+        tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
         for (int j = 0; j < count; j++)
-            for (int k = 0; k < 3; k++) p->s->pull[3 * (first + j) + k] = batch.across[j] * batch.d[k][j];
+            tw_wide_store3(p->s->pull + 3 * (first + j), tw_wide_multiply(tw_wide_splat(batch.across[j]), batch.d[j]));
     }
 }
 
@@ -138,14 +99,13 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     loop *p = context;
     const tw_springs *s = p->s;
     for (int64_t i = begin; i < end; i++) {
-        double sum[3] = {0.0, 0.0, 0.0};
+        tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
-            const double *pull = s->pull + 3 * (int64_t)(entry >> s->shift);
-            double weight = s->weight[entry & (s->corners - 1)];
-            for (int k = 0; k < 3; k++) sum[k] += weight * pull[k];
+            tw_wide weight = tw_wide_splat(-s->weight[entry & (s->corners - 1)]);
+            sum = tw_wide_fma(weight, tw_wide_load3(s->pull + 3 * (int64_t)(entry >> s->shift)), sum);
         }
-        for (int k = 0; k < 3; k++) p->out[3 * i + k] -= sum[k];
+        tw_wide_store3(p->out + 3 * i, sum);
     }
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/parallel_for.h"
-#include "base/simd.h"
-#include "model/springs.h"
+#include "model/spring_batch.h"
 
 /* Index of the pair of corners b != c among all pairs. */
 static int pair_of(int b, int c)
@@ -89,13 +88,13 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
-    for (int64_t first = begin; first < end; first += TW_SPRING_BATCH) {
-        int count = end - first < TW_SPRING_BATCH ? (int)(end - first) : TW_SPRING_BATCH;
-        tw_springs_evaluate_batch(p->s, p->x, first, count, &batch);
+    for (int64_t first = begin; first < end; first += 4) {
+        int count = end - first < 4 ? (int)(end - first) : 4;
+        tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
         for (int j = 0; j < count; j++) {
             double *tangent = p->s->tangent + 5 * (first + j);
-            for (int k = 0; k < 3; k++) tangent[k] = batch.d[k][j] / batch.length[j];
+            tw_wide_store3(tangent, tw_wide_divide(batch.d[j], tw_wide_splat(batch.length[j])));
             tangent[3] = batch.across[j];
             tangent[4] = batch.slope[j] - batch.across[j];
         }

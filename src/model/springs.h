@@ -54,24 +54,11 @@ static inline tw_spring_law tw_springs_law(const tw_springs *s, int64_t e)
                            .beta = s->beta};
 }
 
-/* Springs that are no more than that: two ends, no friction. They have kernels of their own, in batches that a compiler
- * makes vector instructions of. */
-enum { TW_SPRING_BATCH = 16 };
-
+/* Springs that are no more than that: two ends, no friction. They have kernels of their own (spring_batch.h). */
 static inline bool tw_springs_are_plain(const tw_springs *s)
 {
     return s->corners == 2 && !tw_springs_are_damped(s);
 }
-
-typedef struct tw_spring_batch {
-    double d[3][TW_SPRING_BATCH];
-    double length[TW_SPRING_BATCH];                         /* 1 where d vanishes, so that divisions are sound */
-    double across[TW_SPRING_BATCH], slope[TW_SPRING_BATCH]; /* T/l, T' */
-    bool undefined;                                         /* one of them has no direction and should have one */
-} tw_spring_batch;
-
-/* Evaluates `count` plain springs from `first` on. (force_spring.c) */
-void tw_springs_evaluate_batch(const tw_springs *s, const double *x, int64_t first, int count, tw_spring_batch *batch);
 
 /* d = sum_c weight_c x_c over the corners of spring e. */
 static inline void tw_springs_sum(const tw_springs *s, const double *x, int64_t e, double d[3])
