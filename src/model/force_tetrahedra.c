@@ -103,16 +103,17 @@ static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], 
                                                   P[3 * r + 2][l] * g[3 * c + 2][l]);
 }
 
-static void spread_force(const tw_tetrahedra *t, int point, int64_t e, int lane, tw_lanes force[9])
+/* node_force[a] += sum_c (dN_a/dL_c) force_c; the corner 0 balances the others. */
+static void spread_force(const tw_shape *shape, int point, tw_lanes force[9], tw_lanes *node_force)
 {
-    double *out = t->element_force + 3 * t->shape->nodes * e;
     for (int c = 0; c < 4; c++)
-        for (int r = 0; r < 3; r++) {
-            double value = c ? force[3 * c - 3 + r][lane] : -(force[r][lane] + force[3 + r][lane] + force[6 + r][lane]);
-            for (int i = 0; i < t->shape->terms; i++) {
-                const tw_shape_term *term = &t->shape->corner[point][c][i];
-                out[3 * term->node + r] += term->weight * value;
-            }
+        for (int i = 0; i < shape->terms; i++) {
+            const tw_shape_term *term = &shape->corner[point][c][i];
+            tw_lanes *out = node_force + 3 * term->node;
+            for (int r = 0; r < 3; r++)
+                for (int l = 0; l < TW_LANES; l++)
+                    out[r][l] += term->weight *
+                                 (c ? force[3 * c - 3 + r][l] : -(force[r][l] + force[3 + r][l] + force[6 + r][l]));
         }
 }
 
@@ -126,16 +127,17 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const stress_loop *s = context;
     const tw_tetrahedra *t = s->p->t;
+    int entries = 3 * t->shape->nodes;
     for (int64_t group = begin; group < end; group++) {
-        int64_t first = group * TW_LANES, last = first + TW_LANES < t->count ? first + TW_LANES : t->count;
-        size_t entries = 3 * (size_t)t->shape->nodes;
-        memset(t->element_force + entries * (size_t)first, 0, (size_t)(last - first) * entries * sizeof(double));
+        tw_lanes node_force[3 * TW_TETRAHEDRON_MAX_NODES], P[9], force[9];
+        memset(node_force, 0, (size_t)entries * sizeof *node_force);
         for (int q = 0; q < t->shape->points; q++) {
-            tw_lanes P[9], force[9];
             s->stress(s->p, group, q, P);
             corner_forces(t, group, P, force);
-            for (int64_t e = first; e < last; e++) spread_force(t, q, e, (int)(e - first), force);
+            spread_force(t->shape, q, force, node_force);
         }
+        for (int l = 0; l < TW_LANES && group * TW_LANES + l < t->count; l++)
+            for (int k = 0; k < entries; k++) t->element_force[entries * (group * TW_LANES + l) + k] = node_force[k][l];
     }
 }
 

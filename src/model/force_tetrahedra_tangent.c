@@ -5,39 +5,60 @@
 #include "linalg/vector.h"
 #include "model/tetrahedra.h"
 
-typedef double block3[9];
+enum { MAX_BLOCKS = TW_TETRAHEDRON_MAX_NODES * (TW_TETRAHEDRON_MAX_NODES + 1) / 2 };
+
+typedef tw_lanes lane_block[9];
+
+/* n = a x b */
+static void cross(const tw_lanes *a, const tw_lanes *b, tw_lanes n[3])
+{
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        for (int l = 0; l < TW_LANES; l++) n[k][l] = a[i][l] * b[j][l] - a[j][l] * b[i][l];
+    }
+}
+
+/* out = factor T a */
+static void times(const tw_lanes factor, const tw_lanes *T, const tw_lanes *a, tw_lanes out[3])
+{
+    for (int r = 0; r < 3; r++)
+        for (int l = 0; l < TW_LANES; l++)
+            out[r][l] = factor[l] * (T[3 * r][l] * a[0][l] + T[3 * r + 1][l] * a[1][l] + T[3 * r + 2][l] * a[2][l]);
+}
+
+/* K += left right^T */
+static void add_outer(tw_lanes left[3], tw_lanes right[3], tw_lanes K[9])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < TW_LANES; l++) K[3 * r + c][l] += left[r][l] * right[c][l];
+}
 
 /* The curvature between the gradients a and b: a block of nine lanes, row by row. */
 static void corner_block(const tw_solid_curvature *H, tw_lanes *F, const tw_lanes *a, const tw_lanes *b, tw_lanes K[9])
 {
-    for (int l = 0; l < TW_LANES; l++) {
-        double inner = H->isotropic[l] * (a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l]);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) K[3 * r + c][l] = (r == c ? inner : 0.0) + H->transposed[l] * b[r][l] * a[c][l];
-        double n[3], h[3]; /* a x b, bend F (a x b) */
-        for (int k = 0; k < 3; k++) {
-            int i = (k + 1) % 3, j = (k + 2) % 3;
-            n[k] = a[i][l] * b[j][l] - a[j][l] * b[i][l];
-        }
-        for (int r = 0; r < 3; r++)
-            h[r] = H->bend[l] * (F[3 * r][l] * n[0] + F[3 * r + 1][l] * n[1] + F[3 * r + 2][l] * n[2]);
-        for (int k = 0; k < 3; k++) { /* -[h]_x */
-            int i = (k + 1) % 3, j = (k + 2) % 3;
-            K[3 * i + j][l] += h[k];
-            K[3 * j + i][l] -= h[k];
+    static const tw_lanes one = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    tw_lanes inner, n[3], h[3], right[3];
+    for (int l = 0; l < TW_LANES; l++)
+        inner[l] = H->isotropic[l] * (a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l]);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < TW_LANES; l++) K[3 * r + c][l] = H->transposed[l] * b[r][l] * a[c][l];
+    for (int k = 0; k < 9; k += 4)
+        for (int l = 0; l < TW_LANES; l++) K[k][l] += inner[l];
+    cross(a, b, n);
+    times(H->bend, F, n, h);
+    for (int k = 0; k < 3; k++) { /* -[h]_x */
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        for (int l = 0; l < TW_LANES; l++) {
+            K[3 * i + j][l] += h[k][l];
+            K[3 * j + i][l] -= h[k][l];
         }
     }
     for (int i = 0; i < H->terms; i++) {
-        const tw_lanes *T = H->T[i];
-        tw_lanes left[3], right[3];
-        for (int r = 0; r < 3; r++)
-            for (int l = 0; l < TW_LANES; l++) {
-                left[r][l] =
-                    H->c[i][l] * (T[3 * r][l] * a[0][l] + T[3 * r + 1][l] * a[1][l] + T[3 * r + 2][l] * a[2][l]);
-                right[r][l] = T[3 * r][l] * b[0][l] + T[3 * r + 1][l] * b[1][l] + T[3 * r + 2][l] * b[2][l];
-            }
-        for (int k = 0; k < 9; k++)
-            for (int l = 0; l < TW_LANES; l++) K[k][l] += left[k / 3][l] * right[k % 3][l];
+        times(H->c[i], H->T[i], a, h);
+        times(one, H->T[i], b, right);
+        add_outer(h, right, K);
     }
 }
 
@@ -47,59 +68,70 @@ static void scale(const tw_lanes w, tw_lanes K[9])
         for (int l = 0; l < TW_LANES; l++) K[k][l] *= w[l];
 }
 
-/* All sixteen blocks of the corners from the six of corners 1..3: forces do not change with a translation. */
-static void complete_blocks(tw_lanes K[6][9], int lane, block3 out[4][4])
+static void transpose(lane_block K, lane_block out)
 {
-    static const int index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-    for (int k = 0; k < 9; k++) {
-        int turned = 3 * (k % 3) + k / 3;
-        for (int c = 0; c < 3; c++)
-            for (int d = 0; d < 3; d++) out[c + 1][d + 1][k] = K[index[c][d]][c <= d ? k : turned][lane];
-        for (int c = 1; c < 4; c++) out[c][0][k] = -(out[c][1][k] + out[c][2][k] + out[c][3][k]);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) memcpy(out[3 * c + r], K[3 * r + c], sizeof *K);
+}
+
+/* out = -(a + b + c) */
+static void balance(lane_block a, lane_block b, lane_block c, lane_block out)
+{
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) out[k][l] = -(a[k][l] + b[k][l] + c[k][l]);
+}
+
+/* All blocks of the corners 0..3, from those of corners 1 <= c <= d: forces do not change with a translation. */
+static void complete_blocks(lane_block K[4][4])
+{
+    for (int c = 1; c < 4; c++)
+        for (int d = c + 1; d < 4; d++) transpose(K[c][d], K[d][c]);
+    for (int d = 1; d < 4; d++) {
+        balance(K[1][d], K[2][d], K[3][d], K[0][d]);
+        transpose(K[0][d], K[d][0]);
     }
-    for (int k = 0; k < 9; k++) {
-        int turned = 3 * (k % 3) + k / 3;
-        for (int c = 1; c < 4; c++) out[0][c][k] = out[c][0][turned];
-    }
-    for (int k = 0; k < 9; k++) out[0][0][k] = -(out[0][1][k] + out[0][2][k] + out[0][3][k]);
+    balance(K[1][0], K[2][0], K[3][0], K[0][0]);
+}
+
+/* out += factor K */
+static void add_block(double factor, lane_block K, lane_block out)
+{
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) out[k][l] += factor * K[k][l];
 }
 
 /* K_ab += sum_cd (dN_a/dL_c)(dN_b/dL_d) K_cd, a <= b */
-static void spread_tangent(const tw_tetrahedra *t, int point, int64_t e, block3 K[4][4])
+static void spread_blocks(const tw_shape *shape, int point, lane_block K[4][4], lane_block *out)
 {
-    int nodes = t->shape->nodes, terms = t->shape->terms;
-    double *out = t->element_tangent + 9 * e * (nodes * (nodes + 1) / 2);
-    for (int s = 0; s < 16 * terms * terms; s++) {
-        int c = s % 4, d = s / 4 % 4;
-        const tw_shape_term *a = &t->shape->corner[point][c][s / 16 % terms];
-        const tw_shape_term *b = &t->shape->corner[point][d][s / 16 / terms];
-        if (a->node > b->node) continue;
-        double *block = out + 9 * (a->node * nodes - a->node * (a->node - 1) / 2 + b->node - a->node);
-        for (int k = 0; k < 9; k++) block[k] += a->weight * b->weight * K[c][d][k];
-    }
+    int nodes = shape->nodes, terms = shape->terms;
+    for (int c = 0; c < 4; c++)
+        for (int d = 0; d < 4; d++)
+            for (int i = 0; i < terms; i++)
+                for (int j = 0; j < terms; j++) {
+                    const tw_shape_term *a = &shape->corner[point][c][i], *b = &shape->corner[point][d][j];
+                    if (a->node > b->node) continue;
+                    int index = a->node * nodes - a->node * (a->node - 1) / 2 + b->node - a->node;
+                    add_block(a->weight * b->weight, K[c][d], out[index]);
+                }
 }
 
-static void tangent_group(tw_tetrahedra_loop *p, int64_t group, int point)
+static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_block K[4][4])
 {
     const tw_tetrahedra *t = p->t;
     const tw_lanes *g = t->gradient + 9 * group;
-    tw_lanes F[9], K[6][9];
+    tw_lanes F[9];
     tw_solid_curvature H;
     tw_tetrahedra_deformation(t, group, point, p->x, F);
     if (!p->damping && !tw_solid_differentiate(&t->material, F, &H)) atomic_store(&p->undefined, true);
-    for (int c = 0, k = 0; c < 3; c++)
-        for (int d = c; d < 3; d++, k++) {
+    for (int c = 1; c < 4; c++)
+        for (int d = c; d < 4; d++) {
             if (p->damping)
-                tw_tetrahedra_damping_block(t, F, g + 3 * c, g + 3 * d, K[k]);
+                tw_tetrahedra_damping_block(t, F, g + 3 * c - 3, g + 3 * d - 3, K[c][d]);
             else
-                corner_block(&H, F, g + 3 * c, g + 3 * d, K[k]);
-            scale(t->weight[group], K[k]);
+                corner_block(&H, F, g + 3 * c - 3, g + 3 * d - 3, K[c][d]);
+            scale(t->weight[group], K[c][d]);
         }
-    for (int l = 0; l < TW_LANES && group * TW_LANES + l < t->count; l++) {
-        block3 blocks[4][4];
-        complete_blocks(K, l, blocks);
-        spread_tangent(t, point, group * TW_LANES + l, blocks);
-    }
+    complete_blocks(K);
 }
 
 static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -107,11 +139,20 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
     (void)block;
     tw_tetrahedra_loop *p = context;
     const tw_tetrahedra *t = p->t;
-    size_t entries = 9 * (size_t)t->shape->nodes * (size_t)(t->shape->nodes + 1) / 2;
-    int64_t first = begin * TW_LANES, last = end * TW_LANES < t->count ? end * TW_LANES : t->count;
-    memset(t->element_tangent + entries * (size_t)first, 0, (size_t)(last - first) * entries * sizeof(double));
-    for (int64_t group = begin; group < end; group++)
-        for (int q = 0; q < t->shape->points; q++) tangent_group(p, group, q);
+    int blocks = t->shape->nodes * (t->shape->nodes + 1) / 2;
+    for (int64_t group = begin; group < end; group++) {
+        lane_block K[4][4], dense[MAX_BLOCKS];
+        memset(dense, 0, (size_t)blocks * sizeof *dense);
+        for (int q = 0; q < t->shape->points; q++) {
+            tangent_point(p, group, q, K);
+            spread_blocks(t->shape, q, K, dense);
+        }
+        for (int l = 0; l < TW_LANES && group * TW_LANES + l < t->count; l++) {
+            double *out = t->element_tangent + 9 * blocks * (group * TW_LANES + l);
+            for (int b = 0; b < blocks; b++)
+                for (int k = 0; k < 9; k++) out[9 * b + k] = dense[b][k][l];
+        }
+    }
 }
 
 /* The matrix of stiffness or of damping at x. */

@@ -1,5 +1,7 @@
 /* One-sided Jacobi (Hestenes): rotations from the right make the columns of F V orthogonal. Unlike an eigenvalue
- * iteration with F^T F it does not square F, so that flat and needle-like elements keep all their digits. */
+ * iteration with F^T F it does not square F, so that flat and needle-like elements keep all their digits. No lane
+ * branches, so that the loops over lanes vectorise: where something could vanish, something invisibly small is added.
+ */
 #include "model/polar.h"
 
 #include <float.h>
@@ -7,114 +9,140 @@
 #include <string.h>
 
 enum { MAX_SWEEPS = 12 /* four to six are usual */ };
+static const double tiny = 1e-150; /* its square is a number yet */
 
-static double column_dot(const double *B, int p, int q)
+static double dot(tw_lanes *B, int p, int q, int l)
 {
-    return B[p] * B[q] + B[3 + p] * B[3 + q] + B[6 + p] * B[6 + q];
+    return B[p][l] * B[q][l] + B[3 + p][l] * B[3 + q][l] + B[6 + p][l] * B[6 + q][l];
 }
 
 /* Columns (p, q) become (c p - s q, s p + c q). */
-static void rotate_columns(double *B, int p, int q, double c, double s)
+static void rotate_columns(tw_lanes *B, int p, int q, const tw_lanes c, const tw_lanes s)
 {
-    for (int r = 0; r < 3; r++) {
-        double a = B[3 * r + p], b = B[3 * r + q];
-        B[3 * r + p] = c * a - s * b;
-        B[3 * r + q] = s * a + c * b;
-    }
+    for (int r = 0; r < 9; r += 3)
+        for (int l = 0; l < TW_LANES; l++) {
+            double a = B[r + p][l], b = B[r + q][l];
+            B[r + p][l] = c[l] * a - s[l] * b;
+            B[r + q][l] = s[l] * a + c[l] * b;
+        }
 }
 
-/* Makes columns p and q orthogonal; returns 0 if they are so already. */
-static int orthogonalise(double *B, double *V, int p, int q)
+/* Makes columns p and q orthogonal; returns whether some were not so already. */
+static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
 {
-    double alpha = column_dot(B, p, p), beta = column_dot(B, q, q), gamma = column_dot(B, p, q);
-    if (!(fabs(gamma) > 0.25 * DBL_EPSILON * sqrt(alpha) * sqrt(beta))) return 0;
-    /* tan of the smaller angle with cot(2 angle) = zeta */
-    double zeta = (beta - alpha) / (2.0 * gamma);
-    double t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(1.0 + zeta * zeta));
-    double c = 1.0 / sqrt(1.0 + t * t), s = c * t;
+    const double small = 0.25 * DBL_EPSILON;
+    tw_lanes c, s, excess;
+    for (int l = 0; l < TW_LANES; l++) {
+        double alpha = dot(B, p, p, l), beta = dot(B, q, q, l), gamma = dot(B, p, q, l), gap = beta - alpha;
+        /* tan of the smaller angle with cot(2 angle) = gap / (2 gamma) */
+        double t = copysign(2.0, gap) * gamma / (fabs(gap) + sqrt(gap * gap + 4.0 * gamma * gamma) + DBL_MIN);
+        c[l] = 1.0 / sqrt(1.0 + t * t);
+        s[l] = c[l] * t;
+        excess[l] = gamma * gamma - small * small * alpha * beta;
+    }
+    int turned = 0;
+    for (int l = 0; l < TW_LANES; l++) turned |= excess[l] > 0.0;
+    if (!turned) return 0;
     rotate_columns(B, p, q, c, s);
     rotate_columns(V, p, q, c, s);
     return 1;
 }
 
 /* Longest column first, by quarter turns, which keep det V = 1. */
-static void sort_columns(double *B, double *V)
+static void sort_columns(tw_lanes *B, tw_lanes *V)
 {
     static const int pairs[3][2] = {{0, 1}, {1, 2}, {0, 1}};
     for (int k = 0; k < 3; k++) {
         int p = pairs[k][0], q = pairs[k][1];
-        if (column_dot(B, p, p) >= column_dot(B, q, q)) continue;
-        rotate_columns(B, p, q, 0.0, 1.0);
-        rotate_columns(V, p, q, 0.0, 1.0);
+        tw_lanes c, s;
+        for (int l = 0; l < TW_LANES; l++) {
+            s[l] = dot(B, p, p, l) < dot(B, q, q, l) ? 1.0 : 0.0;
+            c[l] = 1.0 - s[l];
+        }
+        rotate_columns(B, p, q, c, s);
+        rotate_columns(V, p, q, c, s);
     }
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
+/* U from the two longest columns of B; the third follows from det U = 1, and takes the sign of F along. Where the first
+ * vanishes u_0 is the x-axis, where the second does u_1 is perpendicular to u_0 (Duff et al. 2017). */
+static void left_rotation(tw_lanes *B, tw_polar_lanes *polar)
 {
-    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-/* a / |a|, or a unit vector perpendicular to `other` (any, if that is NULL) where a = 0. */
-static void direction(const double a[3], const double *other, double out[3])
-{
-    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    if (length > DBL_MIN) {
-        for (int k = 0; k < 3; k++) out[k] = a[k] / length;
-        return;
+    tw_lanes *U = polar->U;
+    for (int l = 0; l < TW_LANES; l++) {
+        double x = B[0][l] + tiny, y = B[3][l], z = B[6][l], length = sqrt(x * x + y * y + z * z);
+        x /= length;
+        y /= length;
+        z /= length;
+        double along = x * B[1][l] + y * B[4][l] + z * B[7][l], sign = copysign(1.0, z), a = -1.0 / (sign + z);
+        double p = B[1][l] - along * x + tiny * (1.0 + sign * x * x * a);
+        double q = B[4][l] - along * y + tiny * sign * x * y * a;
+        double r = B[7][l] - along * z - tiny * sign * x;
+        length = sqrt(p * p + q * q + r * r);
+        p /= length;
+        q /= length;
+        r /= length;
+        U[0][l] = x;
+        U[3][l] = y;
+        U[6][l] = z;
+        U[1][l] = p;
+        U[4][l] = q;
+        U[7][l] = r;
+        U[2][l] = y * r - z * q;
+        U[5][l] = z * p - x * r;
+        U[8][l] = x * q - y * p;
     }
-    double axis[3] = {1.0, 0.0, 0.0}, turned[3];
-    if (other && fabs(other[0]) > 0.7) {
-        axis[0] = 0.0;
-        axis[1] = 1.0;
-    }
-    if (other)
-        cross(other, axis, turned);
-    else
-        memcpy(turned, axis, sizeof turned);
-    length = sqrt(turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2]);
-    for (int k = 0; k < 3; k++) out[k] = turned[k] / length;
-}
-
-/* U from the two longest columns of B; the third follows from det U = 1, and takes the sign of F along. */
-static void left_rotation(const double *B, tw_polar *polar)
-{
-    double u[3][3], b[3][3];
     for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++) b[c][r] = B[3 * r + c];
-    direction(b[0], NULL, u[0]);
-    double along = u[0][0] * b[1][0] + u[0][1] * b[1][1] + u[0][2] * b[1][2], rest[3];
-    for (int k = 0; k < 3; k++) rest[k] = b[1][k] - along * u[0][k];
-    direction(rest, u[0], u[1]);
-    cross(u[0], u[1], u[2]);
-    for (int c = 0; c < 3; c++) {
-        polar->s[c] = u[c][0] * b[c][0] + u[c][1] * b[c][1] + u[c][2] * b[c][2];
-        for (int r = 0; r < 3; r++) polar->U[3 * r + c] = u[c][r];
+        for (int l = 0; l < TW_LANES; l++)
+            polar->s[c][l] = U[c][l] * B[c][l] + U[3 + c][l] * B[3 + c][l] + U[6 + c][l] * B[6 + c][l];
+}
+
+void tw_polar_decompose_lanes(tw_lanes *F, tw_polar_lanes *polar)
+{
+    tw_lanes scale, B[9], *V = polar->V;
+    for (int l = 0; l < TW_LANES; l++) {
+        double largest = 0.0;
+        for (int k = 0; k < 9; k++) largest = fabs(F[k][l]) > largest ? fabs(F[k][l]) : largest;
+        scale[l] = largest + DBL_MIN;
     }
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) {
+            B[k][l] = F[k][l] / scale[l]; /* its squares neither overflow nor vanish */
+            V[k][l] = k % 4 == 0 ? 1.0 : 0.0;
+        }
+    for (int sweep = 0, turned = 1; sweep < MAX_SWEEPS && turned; sweep++) {
+        turned = orthogonalise(B, V, 0, 1);
+        turned |= orthogonalise(B, V, 0, 2);
+        turned |= orthogonalise(B, V, 1, 2);
+    }
+    sort_columns(B, V);
+    left_rotation(B, polar);
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < TW_LANES; l++) polar->s[k][l] *= scale[l];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            tw_lanes *u = polar->U + 3 * r, *v = V + 3 * c;
+            for (int l = 0; l < TW_LANES; l++)
+                polar->R[3 * r + c][l] = u[0][l] * v[0][l] + u[1][l] * v[1][l] + u[2][l] * v[2][l];
+        }
 }
 
 void tw_polar_decompose(const double F[9], tw_polar *polar)
 {
-    double scale = 0.0, B[9];
-    for (int k = 0; k < 9; k++) scale = fmax(scale, fabs(F[k]));
-    if (scale == 0.0) scale = 1.0;
-    for (int k = 0; k < 9; k++) B[k] = F[k] / scale; /* its squares neither overflow nor vanish */
-    memcpy(polar->V, (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof polar->V);
-    for (int sweep = 0, turned = 1; sweep < MAX_SWEEPS && turned; sweep++) {
-        turned = orthogonalise(B, polar->V, 0, 1);
-        turned |= orthogonalise(B, polar->V, 0, 2);
-        turned |= orthogonalise(B, polar->V, 1, 2);
+    tw_lanes matrix[9];
+    tw_polar_lanes lanes;
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) matrix[k][l] = F[k];
+    tw_polar_decompose_lanes(matrix, &lanes);
+    for (int k = 0; k < 9; k++) {
+        polar->R[k] = lanes.R[k][0];
+        polar->U[k] = lanes.U[k][0];
+        polar->V[k] = lanes.V[k][0];
     }
-    sort_columns(B, polar->V);
-    left_rotation(B, polar);
-    for (int k = 0; k < 3; k++) polar->s[k] *= scale;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            const double *u = polar->U + 3 * r, *v = polar->V + 3 * c;
-            polar->R[3 * r + c] = u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
-        }
+    for (int k = 0; k < 3; k++) polar->s[k] = lanes.s[k][0];
 }
 
-double tw_polar_distinctness(const tw_polar *polar)
+double tw_polar_distinctness(double s0, double s1, double s2)
 {
-    return polar->s[0] > 0.0 ? (polar->s[1] + polar->s[2]) / polar->s[0] : 0.0;
+    return s0 > 0.0 ? (s1 + s2) / s0 : 0.0;
 }

@@ -65,19 +65,12 @@ static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *ou
 
 /* ---- co-rotational: F = R S, Psi = mu |S - I|^2 + lambda/2 tr(S - I)^2 ---- */
 
-static void lane_polar(tw_lanes *F, int l, tw_polar *polar)
-{
-    double matrix[9];
-    for (int k = 0; k < 9; k++) matrix[k] = F[k][l];
-    tw_polar_decompose(matrix, polar);
-}
-
 static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
 {
+    tw_polar_lanes polar;
+    tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++) {
-        tw_polar polar;
-        lane_polar(F, l, &polar);
-        double a = polar.s[0] - 1.0, b = polar.s[1] - 1.0, c = polar.s[2] - 1.0;
+        double a = polar.s[0][l] - 1.0, b = polar.s[1][l] - 1.0, c = polar.s[2][l] - 1.0;
         psi[l] = m->mu * (a * a + b * b + c * c) + 0.5 * m->lambda * (a + b + c) * (a + b + c);
     }
 }
@@ -85,93 +78,110 @@ static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lan
 /* P = 2 mu (F - R) + lambda tr(S - I) R: R is stationary in |F - R|, and d tr(S) = R : dF. */
 static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
-    for (int l = 0; l < TW_LANES; l++) {
-        tw_polar polar;
-        lane_polar(F, l, &polar);
-        double pressure = m->lambda * (polar.s[0] + polar.s[1] + polar.s[2] - 3.0);
-        for (int k = 0; k < 9; k++) P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k]) + pressure * polar.R[k];
-    }
+    tw_polar_lanes polar;
+    tw_lanes pressure;
+    tw_polar_decompose_lanes(F, &polar);
+    for (int l = 0; l < TW_LANES; l++) pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++)
+            P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k][l]) + pressure[l] * polar.R[k][l];
 }
 
-/* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,
- * dR = sum_i T_i (T_i : dF) / (s_j + s_k),  T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T,  (i, j, k) cyclic. */
+/* T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T, (i, j, k) cyclic */
+static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
+{
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < TW_LANES; l++)
+                T[3 * r + c][l] =
+                    polar->U[3 * r + k][l] * polar->V[3 * c + j][l] - polar->U[3 * r + j][l] * polar->V[3 * c + k][l];
+}
+
+/* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,  dR = sum_i T_i (T_i : dF) / (s_j + s_k) */
 static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
 {
     bool exists = true;
+    tw_polar_lanes polar;
+    tw_polar_decompose_lanes(F, &polar);
     out->terms = 4;
+    memcpy(out->T[3], polar.R, sizeof polar.R);
+    for (int i = 0; i < 3; i++) turning_matrix(&polar, i, out->T[i]);
     for (int l = 0; l < TW_LANES; l++) {
-        tw_polar polar;
-        lane_polar(F, l, &polar);
-        exists = exists && tw_polar_distinctness(&polar) > ambiguous;
-        double turning = m->lambda * (polar.s[0] + polar.s[1] + polar.s[2] - 3.0) - 2.0 * m->mu;
+        double s0 = polar.s[0][l], s1 = polar.s[1][l], s2 = polar.s[2][l];
+        double turning = m->lambda * (s0 + s1 + s2 - 3.0) - 2.0 * m->mu;
+        exists = exists && tw_polar_distinctness(s0, s1, s2) > ambiguous;
         out->isotropic[l] = 2.0 * m->mu;
+        out->c[0][l] = turning / (s1 + s2);
+        out->c[1][l] = turning / (s2 + s0);
+        out->c[2][l] = turning / (s0 + s1);
         out->c[3][l] = m->lambda;
-        for (int k = 0; k < 9; k++) out->T[3][k][l] = polar.R[k];
-        for (int i = 0; i < 3; i++) {
-            int j = (i + 1) % 3, k = (i + 2) % 3;
-            out->c[i][l] = turning / (polar.s[j] + polar.s[k]);
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++)
-                    out->T[i][3 * r + c][l] =
-                        polar.U[3 * r + k] * polar.V[3 * c + j] - polar.U[3 * r + j] * polar.V[3 * c + k];
-        }
     }
     return exists;
 }
 
 /* ---- stable neo-Hookean: Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1), I = |F|^2, J = det F ---- */
 
-/* C = dJ/dF, whose columns are f_1 x f_2, f_2 x f_0, f_0 x f_1; returns J. */
-static double cofactor(tw_lanes *F, int l, double C[9])
+/* What the law needs of F: C = dJ/dF, whose columns are f_1 x f_2, f_2 x f_0, f_0 x f_1; J and I. */
+typedef struct invariants {
+    tw_lanes C[9], I, J;
+} invariants;
+
+static void find_invariants(tw_lanes *F, invariants *out)
 {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-            C[3 * r + c] = F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
+            for (int l = 0; l < TW_LANES; l++)
+                out->C[3 * r + c][l] = F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
         }
-    return F[0][l] * C[0] + F[1][l] * C[1] + F[2][l] * C[2];
-}
-
-static double squared_norm(tw_lanes *F, int l)
-{
-    double sum = 0.0;
-    for (int k = 0; k < 9; k++) sum += F[k][l] * F[k][l];
-    return sum;
+    for (int l = 0; l < TW_LANES; l++) {
+        out->J[l] = F[0][l] * out->C[0][l] + F[1][l] * out->C[1][l] + F[2][l] * out->C[2][l];
+        out->I[l] = 0.0;
+    }
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) out->I[l] += F[k][l] * F[k][l];
 }
 
 static void neo_hookean_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
 {
+    invariants at;
+    find_invariants(F, &at);
     for (int l = 0; l < TW_LANES; l++) {
-        double C[9], volume = cofactor(F, l, C) - m->alpha, I = squared_norm(F, l);
-        psi[l] = 0.5 * m->mu * (I - 3.0 - log(I + 1.0)) + 0.5 * m->lambda * volume * volume - m->rest;
+        double volume = at.J[l] - m->alpha;
+        psi[l] = 0.5 * m->mu * (at.I[l] - 3.0 - log(at.I[l] + 1.0)) + 0.5 * m->lambda * volume * volume - m->rest;
     }
 }
 
 /* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C */
 static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
+    invariants at;
+    tw_lanes shear, pressure;
+    find_invariants(F, &at);
     for (int l = 0; l < TW_LANES; l++) {
-        double C[9], pressure = m->lambda * (cofactor(F, l, C) - m->alpha), I = squared_norm(F, l);
-        double shear = m->mu * (1.0 - 1.0 / (I + 1.0));
-        for (int k = 0; k < 9; k++) P[k][l] = shear * F[k][l] + pressure * C[k];
+        shear[l] = m->mu * (1.0 - 1.0 / (at.I[l] + 1.0));
+        pressure[l] = m->lambda * (at.J[l] - m->alpha);
     }
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) P[k][l] = shear[l] * F[k][l] + pressure[l] * at.C[k][l];
 }
 
 /* dP = mu (1 - 1/(I + 1)) dF + 2 mu/(I + 1)^2 (F : dF) F + lambda (C : dF) C + lambda (J - alpha) dC,
  * where the last is, for rank-one changes, (u x w) . F (a x b) = -u^T [F (a x b)]_x w. */
 static void neo_hookean_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
 {
+    invariants at;
+    find_invariants(F, &at);
     out->terms = 2;
+    memcpy(out->T[0], F, sizeof out->T[0]);
+    memcpy(out->T[1], at.C, sizeof out->T[1]);
     for (int l = 0; l < TW_LANES; l++) {
-        double C[9], J = cofactor(F, l, C), I1 = squared_norm(F, l) + 1.0;
-        out->isotropic[l] = m->mu * (1.0 - 1.0 / I1);
-        out->c[0][l] = 2.0 * m->mu / (I1 * I1);
+        double inverse = 1.0 / (at.I[l] + 1.0);
+        out->isotropic[l] = m->mu * (1.0 - inverse);
+        out->c[0][l] = 2.0 * m->mu * inverse * inverse;
         out->c[1][l] = m->lambda;
-        out->bend[l] = m->lambda * (J - m->alpha);
-        for (int k = 0; k < 9; k++) {
-            out->T[0][k][l] = F[k][l];
-            out->T[1][k][l] = C[k];
-        }
+        out->bend[l] = m->lambda * (at.J[l] - m->alpha);
     }
 }
 

@@ -1,14 +1,13 @@
 /* Elastic energy densities as functions of the deformation gradient F, for several elements at once.
  *
- * A tw_lanes holds one quantity of TW_LANES elements: loops over it vectorise. Matrices are row by row. */
+ * Matrices are row by row. */
 #ifndef TW_MODEL_SOLID_LAW_H
 #define TW_MODEL_SOLID_LAW_H
 
 #include <stdbool.h>
 #include <twang/solid.h>
 
-enum { TW_LANES = 8 };
-typedef double tw_lanes[TW_LANES];
+#include "model/lanes.h"
 
 typedef struct tw_solid_constants {
     tw_solid_law law;

@@ -69,7 +69,7 @@ bool tw_star_is_framed(int count, const tw_girder *girders)
     tw_polar polar;
     fit(count, girders, true, A);
     tw_polar_decompose(A, &polar);
-    return tw_polar_distinctness(&polar) > on_a_line;
+    return tw_polar_distinctness(polar.s[0], polar.s[1], polar.s[2]) > on_a_line;
 }
 
 /* C_j / 2 in the frame of rest */
@@ -110,7 +110,7 @@ bool tw_star_set(tw_star *star, int count, const tw_girder *girders)
         for (int k = 0; k < 3; k++) tau[k] += torque[k];
     }
     times(star->G_inverse, tau, star->eta);
-    return tw_polar_distinctness(&star->polar) > ambiguous;
+    return tw_polar_distinctness(s[0], s[1], s[2]) > ambiguous;
 }
 
 double tw_star_energy(const tw_star *star, int count, const tw_girder *girders)
