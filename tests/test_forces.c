@@ -363,31 +363,32 @@ static tw_status brake(tw_model *model, const cloth *c)
 typedef struct force_case {
     const char *name;
     adder *add;
-    bool internal; /* conserves momentum and angular momentum */
-    bool rough;    /* its products are differences themselves */
+    bool internal;    /* conserves momentum and angular momentum */
+    bool rough;       /* its products are differences themselves */
+    bool frees_rigid; /* alpha is among it */
 } force_case;
 
 static const force_case cases[] = {
-    {"linear springs", linear, true, false},
-    {"cubic springs", cubic, true, false},
-    {"face springs", faces, true, false},
-    {"bending springs", bending, true, false},
-    {"hinges", hinges, true, false},
-    {"dashpots", dashpots, true, false},
-    {"linear springs, Rayleigh beta", damped_linear, true, false},
-    {"cubic springs, Rayleigh beta", damped_cubic, true, false},
-    {"face springs, Rayleigh alpha and beta", damped_faces, true, false},
-    {"linear springs, Rayleigh alpha", damped_mass, true, false},
-    {"hinges, Rayleigh beta", damped_hinges, true, false},
-    {"load", load, false, false},
-    {"shaking", shaking, false, false},
-    {"field with a potential", trap, false, false},
-    {"field without", whirl, false, false},
-    {"wind, pressure", pressure_wind, false, false},
-    {"wind, drag", drag_wind, false, false},
-    {"wind, gusts", gusty_wind, false, false},
-    {"user's force", magnets, true, false},
-    {"user's force by differences", brake, false, true},
+    {"linear springs", linear, true, false, false},
+    {"cubic springs", cubic, true, false, false},
+    {"face springs", faces, true, false, false},
+    {"bending springs", bending, true, false, false},
+    {"hinges", hinges, true, false, false},
+    {"dashpots", dashpots, true, false, false},
+    {"linear springs, Rayleigh beta", damped_linear, true, false, false},
+    {"cubic springs, Rayleigh beta", damped_cubic, true, false, false},
+    {"face springs, Rayleigh alpha and beta", damped_faces, true, false, true},
+    {"linear springs, Rayleigh alpha", damped_mass, true, false, true},
+    {"hinges, Rayleigh beta", damped_hinges, true, false, false},
+    {"load", load, false, false, false},
+    {"shaking", shaking, false, false, false},
+    {"field with a potential", trap, false, false, false},
+    {"field without", whirl, false, false, false},
+    {"wind, pressure", pressure_wind, false, false, false},
+    {"wind, drag", drag_wind, false, false, false},
+    {"wind, gusts", gusty_wind, false, false, false},
+    {"user's force", magnets, true, false, false},
+    {"user's force by differences", brake, false, true, false},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -435,6 +436,8 @@ START_TEST(derivatives_agree_with_differences)
     tw_simulation *simulation = built(f, 6, 7, (hold)(_i % 3));
     for (uint64_t seed = 1; seed <= 4; seed++) {
         force_check check = check_of(f, 0.02 * (double)seed, seed);
+        /* the mass-proportional part of a free body is dense, and not in the matrix */
+        check.damping_matrix = !f->rough && !(f->frees_rigid && _i % 3 == FREE);
         force_check_derivatives(&check, simulation);
     }
     tw_simulation_free(simulation);

@@ -163,6 +163,43 @@ START_TEST(a_vibration_decays_at_rayleighs_rate)
 }
 END_TEST
 
+/* What damping takes is what energy is missing. */
+START_TEST(the_power_of_damping_accounts_for_the_energy)
+{
+    cube *c = new_cube(100);
+    test_random random = {.state = 9};
+    for (int i = 0; i < 3 * COUNT; i++) c->v[i] = test_random_between(&random, -0.3, 0.3);
+    tw_model *model = model_of(c);
+    ck_assert_int_eq(tw_model_add_dashpots(model, 40, c->ends, c->mass, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_set_rayleigh(model, 1, 0.005, NULL), TW_OK);
+    tw_simulation *simulation = finished(model);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_RK4;
+    options.step = 0.0025;
+    tw_integrator *integrator = NULL;
+    tw_measurement first, m, last;
+    ck_assert_int_eq(
+        tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL), TW_OK);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &first), TW_OK);
+    last = first;
+    double work = 0;
+    for (int step = 0; step < 400; step++) {
+        ck_assert_int_eq(tw_integrator_step(integrator, 1, NULL), TW_OK);
+        ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_integrator_state_view(integrator), &m), TW_OK);
+        ck_assert_double_ge(m.damping_power, 0);
+        work += 0.5 * options.step * (last.damping_power + m.damping_power);
+        last = m;
+    }
+    double lost = first.kinetic + first.potential - last.kinetic - last.potential;
+    ck_assert_double_gt(lost, 0.3 * first.kinetic);
+    ck_assert_double_eq_tol(work, lost, 2e-3 * lost);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    free(c);
+}
+END_TEST
+
 /* ---- order ---- */
 
 /* Everything that depends on time or velocity at once: gusts, shaking, dashpots, Rayleigh, moved particles. */
@@ -264,6 +301,7 @@ int main(void)
     tcase_add_loop_test(cases, free_fall_is_exact_under_rayleigh_damping, 0, SCHEMES);
     tcase_add_test(cases, rigid_motion_feels_no_damping);
     tcase_add_test(cases, a_vibration_decays_at_rayleighs_rate);
+    tcase_add_test(cases, the_power_of_damping_accounts_for_the_energy);
     tcase_add_loop_test(cases, forces_of_time_and_velocity_keep_the_order, 0, ORDERS);
     tcase_add_test(cases, strong_dashpots_cost_newton_nothing);
     suite_add_tcase(suite, cases);

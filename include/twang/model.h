@@ -83,11 +83,14 @@ TW_API const tw_display *tw_simulation_display(const tw_simulation *simulation, 
 
 /** What can be watched of a state. */
 typedef struct tw_measurement {
-    int has_energy;                                  /**< 0: there is none, and kinetic and potential are 0 */
-    double kinetic, potential;                       /**< [J] */
-    double momentum[3];                              /**< of the free particles [kg m/s]; 0 for a system of equations */
-    double angular_momentum[3];                      /**< of the free particles about the origin [kg m^2/s]; likewise */
-    double damping_work, contact_work, plastic_work; /**< energy taken so far by each [J] */
+    int has_energy;             /**< 0: there is none, and kinetic and potential are 0 */
+    double kinetic, potential;  /**< [J] */
+    double momentum[3];         /**< of the free particles [kg m/s]; 0 for a system of equations */
+    double angular_momentum[3]; /**< of the free particles about the origin [kg m^2/s]; likewise */
+    double damping_power;       /**< energy that dashpots and Rayleigh damping take per second [W] */
+    /** Energy taken so far by each [J]. A state does not know: 0, but for a run, which adds up the power of its steps
+     *  (trapezoidal rule). */
+    double damping_work, contact_work, plastic_work;
 } tw_measurement;
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u, tw_measurement *out);
 

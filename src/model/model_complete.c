@@ -90,6 +90,13 @@ static bool can_multiply_by_matrix(const tw_model *model)
     return true;
 }
 
+static tw_status allocate_friction(tw_model *model)
+{
+    if (!(model->traits & TW_FORCE_VELOCITY)) return TW_OK;
+    model->friction = tw_allocate_zeroed(2 * 3 * (size_t)model->particles.count, sizeof(double));
+    return model->friction ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
 static tw_status analyse_pattern(tw_model *model, tw_error *error)
 {
     tw_pattern pattern = {.rows = model->particles.free_count};
@@ -126,6 +133,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
 {
     tw_particles *p = &model->particles;
     if (p->free_count == 0) return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
+    if (model->mass.group_count > 0 && model->motions.count > 0) /* moved particles would act by their inertia */
+        return tw_fail(error, TW_UNSUPPORTED, "prescribed motion needs lumped mass, not consistent mass");
     if (allocate(model) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     number_unknowns(p);
     memcpy(model->x, p->position, 3 * (size_t)p->count * sizeof(double));
@@ -137,6 +146,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     if (status == TW_OK) status = add_rayleigh(model, error);
     if (status != TW_OK) return status;
     status = complete_forces(model);
+    if (status == TW_OK) status = allocate_friction(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
     return analyse_pattern(model, error);

@@ -16,7 +16,8 @@ typedef struct tw_run_memory {
     double wall_seconds;     /* spent up to the checkpoint */
     int64_t has_energy;
     double energy_start, energy_end, energy_error_max, kinetic_max;
-    int64_t products_told, solves_told; /* counted in the telemetry rows so far */
+    double measured_t, damping_power, damping_work; /* when last, and what damping takes and has taken */
+    int64_t products_told, solves_told;             /* counted in the telemetry rows so far */
 } tw_run_memory;
 
 typedef enum tw_run_state { TW_RUN_RUNNING, TW_RUN_DONE, TW_RUN_FAILED, TW_RUN_INTERRUPTED } tw_run_state;

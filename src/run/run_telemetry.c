@@ -18,11 +18,21 @@ tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
     return status;
 }
 
+/* Adds up what damping takes: trapezoidal rule over the steps. */
+static void add_work(tw_run_memory *memory, double t, tw_measurement *m)
+{
+    memory->damping_work += 0.5 * (t - memory->measured_t) * (memory->damping_power + m->damping_power);
+    memory->damping_power = m->damping_power;
+    memory->measured_t = t;
+    m->damping_work = memory->damping_work;
+}
+
 static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
 {
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
     tw_status status = tw_simulation_measure(run->simulation, t, tw_integrator_state_view(run->integrator), m);
+    if (status == TW_OK) add_work(&run->memory, t, m);
     return status == TW_OK ? TW_OK : tw_fail(error, status, "the energy at t = %g s: %s", t, tw_status_text(status));
 }
 

@@ -190,6 +190,26 @@ static void check_matrix(const point *a)
     ck_assert_msg(fabs(one - two) <= fmax(1e-13, a->tolerance) * scale, "%s: not symmetric", a->name);
 }
 
+/* e . (matrix of D) e = e . D e: the matrix holds D's symmetric part. */
+static void check_damping_matrix(const point *a)
+{
+    if (!a->p->add_damping) return;
+    tw_sparse *matrix = a->p->stiffness_matrix;
+    check_ok(a, a->p->linearise(a->p->context, a->t, a->x, a->v), "linearise");
+    check_ok(a, a->p->assemble(a->p->context, matrix), "assemble");
+    check_ok(a, tw_sparse_apply(matrix, 1, a->e, a->low), "matrix");
+    check_ok(a, a->p->add_damping(a->p->context, 0.7, matrix), "damping matrix");
+    check_ok(a, tw_sparse_apply(matrix, 1, a->e, a->high), "matrix");
+    check_ok(a, a->p->apply_damping(a->p->context, 1, a->e, a->out), "damping");
+    double form = 0, expected = 0, size = 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        form += a->e[i] * (a->high[i] - a->low[i]) / 0.7;
+        expected += a->e[i] * a->out[i];
+        size += fabs(a->e[i] * a->high[i]) + fabs(a->e[i] * a->out[i]);
+    }
+    ck_assert_msg(fabs(form - expected) <= 1e-12 * size, "%s: damping matrix %g, product %g", a->name, form, expected);
+}
+
 void force_check_derivatives(const force_check *check, tw_simulation *simulation)
 {
     point a = new_point(check, simulation);
@@ -198,6 +218,7 @@ void force_check_derivatives(const force_check *check, tw_simulation *simulation
     check_damping(&a);
     check_time(&a);
     check_matrix(&a);
+    if (check->damping_matrix) check_damping_matrix(&a);
     free_point(&a);
 }
 

@@ -2,6 +2,7 @@
 #ifndef TESTS_FORCE_CHECKS_H
 #define TESTS_FORCE_CHECKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <twang/model.h>
 
@@ -12,6 +13,7 @@ typedef struct force_check {
     uint64_t seed;
     double step;             /* of the differences [m] */
     double matrix_tolerance; /* of the matrix against the product */
+    bool damping_matrix;     /* add_damping is D's symmetric part, all of it */
 } force_check;
 
 /* At some time: force = -grad energy (where the problem has one), K = -df/dx, D = -df/dv, a_t = da/dt by central
