@@ -64,13 +64,20 @@ static tw_status relative_size(const tw_integrator *integrator, const double *e,
 }
 
 /* A local error of h^(q+1) in a method of order p is raised to the power p/(q+1) before it is compared with rtol: the
- * global error, of order h^p, is then proportional to rtol for every scheme (tolerance proportionality). */
+ * global error, of order h^p, is then proportional to rtol for every scheme (tolerance proportionality). On stiff
+ * problems the Rosenbrock schemes gain half an order to one: 1.07 p keeps both kinds near proportional (measured:
+ * slopes 0.87 to 1.17 of log error against log rtol, tests/test_adaptive.c). */
+static double effective_order(const tw_integrator *integrator)
+{
+    return 1.07 * integrator->order;
+}
+
 tw_status tw_error_norm(const tw_integrator *integrator, const double *e, double *norm)
 {
     double size = 0;
     tw_status status = relative_size(integrator, e, &size);
     *norm =
-        pow(size, (double)integrator->order / (integrator->error_order + 1)) / integrator->options.relative_tolerance;
+        pow(size, effective_order(integrator) / (integrator->error_order + 1)) / integrator->options.relative_tolerance;
     return status;
 }
 
@@ -98,14 +105,15 @@ static double cost_aware(tw_integrator *integrator, double h, double h_error, do
     return fmin(h_error, wish);
 }
 
-/* h_new = h * safety * err^(-0.7/q) * err_old^(0.4/q), q the method's order: size ~ h^q (Gustafsson). */
+/* h_new = h * safety * err^(-0.7/q) * err_old^(0.4/q), q the effective order: size ~ h^q (Gustafsson). */
 double tw_controller_after_accept(tw_integrator *integrator, double h, double error, double work)
 {
-    double q = integrator->order, floor_error = 1e-10;
+    double q = effective_order(integrator), floor_error = 1e-10;
     double now = fmax(error, floor_error);
     double old = integrator->error_old > 0 ? integrator->error_old : now;
     double factor = safety * pow(now, -0.7 / q) * pow(old, 0.4 / q);
     factor = clamp(factor, shrink_most, integrator->last_rejected ? 1.0 : grow_most);
+    if (integrator->scheme->equal_steps && factor > 0.85 && factor < 1.5) factor = 1;
     double next = h * factor;
     if (integrator->options.controller == TW_CONTROLLER_COST) next = cost_aware(integrator, h, next, work);
     integrator->error_old = now;
@@ -118,7 +126,7 @@ double tw_controller_after_reject(tw_integrator *integrator, double h, double er
 {
     integrator->last_rejected = true;
     if (!(error > 1) || !isfinite(error)) return 0.25 * h; /* failed outright: no size to go by */
-    return h * clamp(safety * pow(error, -1.0 / integrator->order), shrink_most, 0.9);
+    return h * clamp(safety * pow(error, -1.0 / effective_order(integrator)), shrink_most, 0.9);
 }
 
 /* Hairer, Norsett, Wanner I, II.4: h such that an explicit Euler step moves u by about 1 % of its weight, then by the

@@ -30,6 +30,7 @@ typedef struct expmid2_memory {
     double *work;               /* size entries */
     double *start_v;            /* v_n of the step the basis belongs to */
     double h;                   /* of this step */
+    double slow;                /* |v_n| / |a_m|: the time in which the motion changes */
     int start_count;            /* vectors of the basis at hand */
     double *storage;
 } expmid2_memory;
@@ -115,15 +116,25 @@ static void expmid2_reset(tw_integrator *integrator)
     tw_implicit_reset(memory->implicit);
 }
 
-/* |h v_n| + |t^2 a|: the displacement Newton's corrections are measured by. */
-static tw_status displacement(tw_integrator *integrator, const double *a, double h, double *size)
+/* |v_n| and |a| in the mass norm. */
+static tw_status speeds(tw_integrator *integrator, const double *a, double *speed, double *acceleration)
 {
     const tw_space *space = &integrator->system.second.space;
     const double *mass = integrator->system.second.lumped_mass, *v = integrator->u + integrator->system.n;
     double vv = 0, aa = 0;
     tw_status status = tw_vector_weighted_dot(space, mass, v, v, &vv);
     if (status == TW_OK) status = tw_vector_weighted_dot(space, mass, a, a, &aa);
-    *size = h * sqrt(vv) + 0.25 * h * h * sqrt(aa);
+    *speed = sqrt(vv);
+    *acceleration = sqrt(aa);
+    return status;
+}
+
+/* |h v_n| + |t^2 a|: the displacement Newton's corrections are measured by. */
+static tw_status displacement(tw_integrator *integrator, const double *a, double h, double *size)
+{
+    double speed = 0, acceleration = 0;
+    tw_status status = speeds(integrator, a, &speed, &acceleration);
+    *size = h * speed + 0.25 * h * h * acceleration;
     return status;
 }
 
@@ -145,7 +156,72 @@ static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory,
     return status;
 }
 
-/* Step 1: x_m and a_m. The guess is the last step's midpoint acceleration, carried on. */
+/* x_m's first guess. Two are at hand, both off by t^3: x_n + t v_n + t^2 a_m with the last step's a_m, and its x_m
+ * carried on by v_n over the time between the midpoints. Their mean is the least strained while v_n is smooth; where
+ * stiff modes swing in v_n, the first is far better. The residual tells. */
+static tw_status guess_stage(const tw_integrator *integrator, expmid2_memory *memory, const tw_stage *stage)
+{
+    int64_t n = integrator->system.n;
+    double t = sqrt(stage->gamma), between = t + 0.5 * numbers_of(memory, n)->h, plain = 0, mixed = 0;
+    double *mean = memory->work;
+    tw_vector_axpy(n, t * t, memory->last + n, stage->x);
+    tw_vector_copy(n, memory->last, mean);
+    tw_vector_axpy(n, between, integrator->u + n, mean);
+    tw_vector_axpby(n, 0.5, stage->x, 0.5, mean);
+    tw_status status = tw_implicit_residual(memory->implicit, stage, mean, &mixed);
+    if (status == TW_RECOVERABLE || status == TW_NOT_FINITE) return TW_OK;
+    if (status == TW_OK) status = tw_implicit_residual(memory->implicit, stage, stage->x, &plain);
+    if (status == TW_OK && mixed < 2 * plain) tw_vector_copy(n, mean, stage->x);
+    return status;
+}
+
+/* One point of the path below, from the one before (at s_before) and the one at hand (at s), both in memory->change. */
+static tw_status path_point(tw_integrator *integrator, expmid2_memory *memory, tw_stage *stage, double s_before,
+                            double s, double target)
+{
+    int64_t n = integrator->system.n;
+    const double *x = integrator->u, *v = x + n, *here = memory->change, *before = here + n;
+    tw_vector_copy(n, x, memory->x_star);
+    tw_vector_axpy(n, target, v, memory->x_star);
+    tw_vector_copy(n, s > 0 ? here : memory->x_star, stage->x);
+    if (s > 0) { /* the straight line through both */
+        double ahead = (target - s) / (s - s_before);
+        tw_vector_axpy(n, ahead, here, stage->x);
+        tw_vector_axpy(n, -ahead, before, stage->x);
+    }
+    stage->t = integrator->t + target;
+    stage->gamma = target * target;
+    stage->sigma = 1 / target;
+    tw_stage_result result;
+    return tw_implicit_solve(memory->implicit, stage, &result);
+}
+
+/* Where Newton's iteration does not find x_m from the guess: along the path x(s) = x_n + s v_n + s^2 a(x(s)) from s =
+ * 0, where it is known, to s = t. Each point is near the one before it; steps that fail are divided by four. */
+static tw_status follow_stage(tw_integrator *integrator, expmid2_memory *memory, tw_stage *stage)
+{
+    int64_t n = integrator->system.n;
+    double end = sqrt(stage->gamma), s = 0, s_before = 0, stride = 0.25 * end, *here = memory->change;
+    tw_status status = TW_OK;
+    stage->max_factorizations = stage->max_iterations = 12;
+    stage->reuse = stage->good = 0;
+    tw_vector_copy(n, integrator->u, here);
+    while (s < end && stride > 1e-4 * end) {
+        double target = s + stride < 0.99 * end ? s + stride : end;
+        tw_implicit_reset(memory->implicit);
+        status = path_point(integrator, memory, stage, s_before, s, target);
+        if (status != TW_OK && !tw_status_is_rejection(status)) return status;
+        stride *= status == TW_OK ? 2 : 0.25;
+        if (status) continue;
+        tw_vector_copy(n, here, here + n);
+        tw_vector_copy(n, stage->x, here);
+        s_before = s;
+        s = target;
+    }
+    return s == end ? TW_OK : status;
+}
+
+/* Step 1: x_m and a_m. */
 static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, double h, tw_error *error)
 {
     tw_system *system = &integrator->system;
@@ -156,7 +232,6 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
     tw_vector_axpy(n, t, v, memory->x_star);
     tw_vector_copy(n, memory->x_star, memory->x_m);
     bool guess = numbers_of(memory, n)->h > 0;
-    if (guess) tw_vector_axpy(n, t * t, memory->last + n, memory->x_m);
     tw_status status = TW_OK;
     if (!guess) status = tw_system_acceleration(system, integrator->t + t, memory->x_star, v, memory->a_m);
     if (status == TW_OK) status = displacement(integrator, guess ? memory->last + n : memory->a_m, h, &scale);
@@ -172,18 +247,15 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
                                               : fmax(integrator->options.newton_tolerance, 1e-6),
                       .max_iterations = integrator->options.newton_iterations,
                       .max_factorizations = 2,
-                      .slowest = n <= CHEAP ? 0.3 : 0.95,
+                      .good = n <= CHEAP ? 0 : 1e-3, /* worse, and the frame of A is off: measured on the coil */
+                      .slowest = n <= CHEAP ? 0.3 : 3,
                       .reuse = integrator->options.reuse_factor,
                       .line_search = false};
     tw_stage_result result;
-    status = tw_implicit_solve(memory->implicit, &stage, &result);
-    if (status != TW_OK && status != TW_OUT_OF_MEMORY) { /* far away: once more, downhill all the way */
-        tw_vector_copy(n, memory->x_star, memory->x_m);
-        tw_implicit_reset(memory->implicit);
-        stage.line_search = true;
-        stage.max_iterations = 20 * integrator->options.newton_iterations;
-        status = tw_implicit_solve(memory->implicit, &stage, &result);
-    }
+    if (guess && n <= CHEAP) tw_vector_axpy(n, t * t, memory->last + n, memory->x_m);
+    if (guess && n > CHEAP) status = guess_stage(integrator, memory, &stage);
+    if (status == TW_OK) status = tw_implicit_solve(memory->implicit, &stage, &result);
+    if (tw_status_is_rejection(status)) status = follow_stage(integrator, memory, &stage);
     bool off = false;
     if (status == TW_OK) status = frame_is_off(integrator, memory, scale / h, &off);
     if (status == TW_OK && off) status = tw_implicit_renew(memory->implicit, &stage);
@@ -216,7 +288,9 @@ static tw_status find_remainder(tw_integrator *integrator, expmid2_memory *memor
 
 static tw_mode_function mode_of(const tw_integrator *integrator, double h, double theta)
 {
+    const expmid2_memory *memory = integrator->memory;
     return (tw_mode_function){.h = h,
+                              .slow = memory->slow,
                               .theta = theta,
                               .cutoff = integrator->options.filter_cutoff,
                               .mu = integrator->options.dissipation,
@@ -236,9 +310,9 @@ static void count(tw_integrator *integrator, const tw_phi_statistics *statistics
     counts->work += statistics->cost;
 }
 
-static double filter_value(const void *context, double lambda)
+static double estimate_value(const void *context, double lambda)
 {
-    return tw_mode_filter(context, lambda);
+    return tw_mode_accumulating(context, lambda);
 }
 
 /* Step 2: memory->change = the filtered parts of x and v at theta; with `estimates`, error_vector's upper half = chi r.
@@ -253,7 +327,7 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
         modes[i].velocity = i / 2 == 1;
         modes[i].from_a = i % 2 == 1;
     }
-    tw_spectral_function value[4], none = {NULL, NULL}, filter = {filter_value, &modes[0]};
+    tw_spectral_function value[4], none = {NULL, NULL}, filter = {estimate_value, &modes[0]};
     for (int i = 0; i < 4; i++) value[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
     const tw_spectral_function functions[9] = {value[0], value[1], none, value[2], value[3], none, none, none, filter};
     const tw_spectral_function plain[4] = {value[0], value[1], value[2], value[3]};
@@ -344,6 +418,9 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     memory->h = h;
     tw_status status = find_stage(integrator, memory, h, error);
     if (status == TW_OK && estimates) status = find_remainder(integrator, memory, h);
+    double speed = 0, acceleration = 0;
+    if (status == TW_OK) status = speeds(integrator, memory->a_m, &speed, &acceleration);
+    memory->slow = acceleration > 0 ? speed / acceleration : 0;
     tw_vector_copy(n, integrator->u + n, memory->start_v);
     if (status == TW_OK) status = apply_modes(integrator, memory, h, 1.0, false, estimates, error);
     if (status) return status;
@@ -419,4 +496,5 @@ const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,
                                            .history = expmid2_keep,
                                            .restored = expmid2_restored,
                                            .energy_state = expmid2_energy_state,
-                                           .error_order = 2};
+                                           .error_order = 2,
+                                           .equal_steps = true};

@@ -13,6 +13,11 @@ double tw_mode_filter(const tw_mode_function *f, double lambda)
     return ratio > 6 ? 0 : exp(-ratio * ratio * ratio * ratio); /* exp(-6^4) underflows */
 }
 
+double tw_mode_accumulating(const tw_mode_function *f, double lambda)
+{
+    return tw_mode_filter(f, lambda) / (1 + fabs(lambda) * f->slow * f->slow);
+}
+
 double tw_mode_by_hand(const tw_mode_function *f)
 {
     double s = f->theta * f->h;

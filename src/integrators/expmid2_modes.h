@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 typedef struct tw_mode_function {
+    double slow;        /* |v|/|a|, for tw_mode_accumulating */
     double h, theta;    /* the state at t_n + theta h of a step h */
     double cutoff, mu;  /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; dissipation */
     double alpha, beta; /* Rayleigh */
@@ -30,5 +31,10 @@ double tw_mode_value(const void *context, double lambda);
 
 /* chi(h^2 lambda). */
 double tw_mode_filter(const tw_mode_function *f, double lambda);
+
+/* chi / (1 + lambda slow^2): what of a remainder the error estimate counts. Remainders in slow modes add up from step
+ * to step. In a fast mode they are a smooth load that it carries at rest; and it has at most the share 1/(omega slow)
+ * of the speed, because omega |v_fast| <= |a| = |v|/slow. */
+double tw_mode_accumulating(const tw_mode_function *f, double lambda);
 
 #endif

@@ -27,6 +27,8 @@ static tw_status second_order_attempt(tw_integrator *integrator, double h, tw_er
     tw_vector_copy(n, v, v_new);
     tw_vector_axpy(n, 2 / t, memory->x, v_new);
     tw_vector_axpy(n, -2 / t, memory->x_star, v_new);
+    tw_vector_copy(n, v, memory->x + n);
+    tw_vector_axpby(n, 0.5, v_new, 0.5, memory->x + n);
     return TW_OK;
 }
 
@@ -52,4 +54,6 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
 const tw_scheme_table tw_scheme_implicit_midpoint = {.reserve = midpoint_reserve,
                                                      .release = tw_implicit_memory_release,
                                                      .reset = tw_implicit_memory_reset,
-                                                     .attempt = midpoint_attempt};
+                                                     .attempt = midpoint_attempt,
+                                                     .energy_state = tw_implicit_memory_energy_state,
+                                                     .equal_steps = true};

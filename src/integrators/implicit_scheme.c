@@ -39,6 +39,12 @@ size_t tw_implicit_memory_history(tw_integrator *integrator, double **values)
     return memory->history_count;
 }
 
+const double *tw_implicit_memory_energy_state(tw_integrator *integrator)
+{
+    const tw_implicit_memory *memory = integrator->memory;
+    return memory->x;
+}
+
 void tw_implicit_memory_reset(tw_integrator *integrator)
 {
     tw_implicit_memory *memory = integrator->memory;

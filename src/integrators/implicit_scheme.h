@@ -20,6 +20,10 @@ size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
 /* Forgets factor and history. */
 void tw_implicit_memory_reset(tw_integrator *integrator);
 
+/* The stage (x, v) of midpoint rules, where unresolved strain is in balance: what the energy guard looks at. At the
+ * step's end a link that turned by h omega is strained by its square, and stiff springs make much energy of that. */
+const double *tw_implicit_memory_energy_state(tw_integrator *integrator);
+
 /* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u = u_star + gamma F),
  * starting from what memory->x holds: plain Newton first, then with line search. Marks Newton's failure for the
  * statistics. */

@@ -9,7 +9,7 @@
 #include "linalg/dense.h"
 #include "linalg/vector.h"
 
-enum { VECTORS = 6, MAX_RAISES = 40 };
+enum { VECTORS = 8, MAX_RAISES = 40 };
 
 struct tw_implicit {
     tw_system *system;
@@ -20,6 +20,9 @@ struct tw_implicit {
     double factor_g; /* shift g of the factor (or preconditioner) at hand; 0: none */
     double raised;   /* M was replaced by (1 + raised) M in it */
     double *a, *v, *residual, *force, *correction, *trial;
+    double *last_correction, *last_step; /* of the iteration before */
+    bool secant;                         /* ... which had the same factor */
+    int uses;                            /* corrections made with it */
     double *storage;
 };
 
@@ -49,8 +52,9 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
     tw_system_use_symmetric_part(system);
     implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
     tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double **vectors[VECTORS] = {&implicit->a,     &implicit->v,          &implicit->residual,
-                                 &implicit->force, &implicit->correction, &implicit->trial};
+    double **vectors[VECTORS] = {
+        &implicit->a,          &implicit->v,     &implicit->residual,        &implicit->force,
+        &implicit->correction, &implicit->trial, &implicit->last_correction, &implicit->last_step};
     for (int i = 0; i < VECTORS && status == TW_OK; i++) *vectors[i] = implicit->storage + i * system->n;
     if (status == TW_OK) status = create_solver(implicit, error);
     if (status) {
@@ -81,20 +85,22 @@ double tw_implicit_factor_shift(const tw_implicit *implicit)
     return implicit->factor_g;
 }
 
+/* <x, y>_M. */
+static tw_status mass_dot(tw_implicit *implicit, const double *x, const double *y, double *dot)
+{
+    tw_system *system = implicit->system;
+    if (!system->second_order) return tw_vector_dot(&system->first.space, x, y, dot);
+    if (!system->second.mass)
+        return tw_vector_weighted_dot(&system->second.space, system->second.lumped_mass, x, y, dot);
+    tw_status status = tw_system_mass(system, x, implicit->force);
+    return status ? status : tw_vector_dot(&system->second.space, implicit->force, y, dot);
+}
+
 /* |x|_M. */
 static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
 {
-    tw_system *system = implicit->system;
     double square = 0;
-    tw_status status = TW_OK;
-    if (!system->second_order) {
-        status = tw_vector_dot(&system->first.space, x, x, &square);
-    } else if (system->second.mass) {
-        status = tw_system_mass(system, x, implicit->force);
-        if (status == TW_OK) status = tw_vector_dot(&system->second.space, x, implicit->force, &square);
-    } else {
-        status = tw_vector_weighted_dot(&system->second.space, system->second.lumped_mass, x, x, &square);
-    }
+    tw_status status = mass_dot(implicit, x, x, &square);
     *norm = sqrt(square);
     return status;
 }
@@ -112,7 +118,7 @@ static tw_status factorise(tw_implicit *implicit, double g)
         status = shifted->factor(shifted->context, g / (1 + implicit->raised));
         system->counts->factorizations += *shifted->factorizations - before;
         if (status != TW_NOT_POSITIVE_DEFINITE) break;
-        implicit->raised = implicit->raised == 0 ? 1.0 : 4 * implicit->raised;
+        implicit->raised = implicit->raised == 0 ? 1.0 : 16 * implicit->raised;
         if (raise + 1 < MAX_RAISES) status = TW_OK;
     }
     if (status == TW_OK) implicit->factor_g = g;
@@ -214,6 +220,11 @@ static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, doub
     *beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
 }
 
+tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size)
+{
+    return find_residual(implicit, stage, x, size);
+}
+
 /* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
 static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, double g)
 {
@@ -224,6 +235,7 @@ static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, doubl
     implicit->factor_g = 0;
     if (has_damping_matrix(implicit, stage))
         system->matrix_damping = stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
+    implicit->secant = false;
     tw_status status = tw_system_linearise(system, stage->t, u, NULL);
     return status ? status : prepare(implicit, g);
 }
@@ -266,6 +278,29 @@ static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size
     return status;
 }
 
+/* An old factor P gets the same modes wrong in every correction f = P^-1 r: they shrink slowly, or swing. One secant
+ * takes the worst of them out (Anderson's acceleration of depth one):
+ *   step = f - theta (dx + df),  theta = <df, f>_M / <df, df>_M,  df = f - f_before,  dx = the last step. */
+static tw_status accelerate(tw_implicit *implicit)
+{
+    int64_t n = implicit->system->n;
+    double *f = implicit->correction, *df = implicit->trial, along = 0, square = 0;
+    tw_vector_copy(n, f, df);
+    if (!implicit->secant) {
+        tw_vector_copy(n, f, implicit->last_correction);
+        return TW_OK;
+    }
+    tw_vector_axpy(n, -1.0, implicit->last_correction, df);
+    tw_vector_copy(n, f, implicit->last_correction);
+    tw_status status = mass_dot(implicit, df, f, &along);
+    if (status == TW_OK) status = mass_dot(implicit, df, df, &square);
+    double theta = along / square;
+    if (status || !(fabs(theta) < 1e3)) return status;
+    tw_vector_axpy(n, -theta, implicit->last_step, f);
+    tw_vector_axpy(n, -theta, df, f);
+    return TW_OK;
+}
+
 /* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
 static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result, double g,
                          double contraction)
@@ -273,9 +308,11 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, con
     if (implicit->factor_g != g) return true;
     if (result->factorizations == 0)
         return stage->reuse == 0 || (result->iterations > 0 && !(contraction < stage->reuse));
-    if (result->factorizations < stage->max_factorizations) return true;
+    bool last = result->factorizations >= stage->max_factorizations;
+    if (!last && stage->good == 0) return true;
     /* only a correction made with an old factor tells how good it is */
-    return result->iterations > result->factorizations && !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
+    double worst = !last ? stage->good : stage->slowest > 0 ? stage->slowest : 0.3;
+    return implicit->uses > 1 && !(contraction < worst);
 }
 
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
@@ -299,6 +336,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     tw_system *system = implicit->system;
     double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY, contraction = INFINITY;
     *result = (tw_stage_result){0};
+    implicit->secant = false;
     double state = 0; /* |x|: corrections of its rounding are as good as none */
     tw_status status = find_residual(implicit, stage, stage->x, &size);
     if (status == TW_OK) status = mass_norm(implicit, stage->x, &state);
@@ -308,6 +346,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
             status = relinearise(implicit, stage, g);
             result->factorizations++;
             result->since_factor = 0;
+            implicit->uses = 0;
             if (status) break;
         }
         if (system->second_order)
@@ -321,6 +360,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         status = mass_norm(implicit, implicit->correction, &correction);
         contraction = correction / before;
         result->iterations++;
+        implicit->uses++;
         system->counts->newton_iterations++;
         result->last_correction = correction / stage->scale;
         result->since_factor += result->last_correction;
@@ -330,7 +370,10 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
             tw_vector_axpy(system->n, 1.0, implicit->correction, stage->x);
             break;
         }
+        if (status == TW_OK && !stage->line_search) status = accelerate(implicit);
         if (status == TW_OK) status = move(implicit, stage, &size);
+        tw_vector_copy(system->n, implicit->correction, implicit->last_step);
+        implicit->secant = !stage->line_search;
         if (arrived) break;
     }
     result->corrected = implicit->raised > 0;

@@ -26,6 +26,7 @@ typedef struct tw_stage {
     double tolerance;              /* last correction <= tolerance * scale */
     int max_iterations;
     int max_factorizations; /* further iterations keep the factor while they contract by `slowest` */
+    double good;            /* > 0: not even so many while an old factor contracts better than this */
     double slowest;         /* a worse contraction renews the factor; default 0.3 where 0 */
     double reuse;           /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
     bool damping_in_matrix; /* R as above; then the matrix at hand is not K */
@@ -46,6 +47,9 @@ void tw_implicit_reset(tw_implicit *implicit);
 
 /* TW_NOT_CONVERGED if Newton's iteration does not arrive. The system is left linearised where the factor was made. */
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result);
+
+/* |x_star + gamma a(x) - x|_M at any x: to compare guesses. */
+tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size);
 
 /* Linearises and factorises anew at stage->x: for those who need the tangent at the solution itself. */
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);

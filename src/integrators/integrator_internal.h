@@ -29,6 +29,8 @@ typedef struct tw_scheme_table {
     /* The state whose energy tells whether the step is sound, where that is not u_new: unresolved stiff modes leave a
      * spurious energy at step ends that means nothing. NULL: u_new. Valid after a successful attempt. */
     const double *(*energy_state)(tw_integrator *integrator);
+    /* Reverses what it does not resolve: unequal steps leave some of it behind, so small changes are not made. */
+    bool equal_steps;
     int error_order; /* order q of the embedded estimate (error ~ h^(q+1)); 0: none, step doubling is used */
     bool fixed_only; /* multistep with constant coefficients: no adaptive steps */
     bool own_steps;  /* attempt(h) takes a step of its own choice, at most h, and says how long in own_step */

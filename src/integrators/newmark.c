@@ -68,6 +68,8 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
     tw_vector_copy(n, v, v_new);
     tw_vector_axpy(n, h * (1 - p.c), A, v_new);
     tw_vector_axpy(n, h * p.c, A_new, v_new);
+    tw_vector_copy(n, v, memory->x + n);
+    tw_vector_axpby(n, share, v_new, p.af, memory->x + n);
     return TW_OK;
 }
 
@@ -95,11 +97,15 @@ const tw_scheme_table tw_scheme_newmark = {.reserve = alpha_reserve,
                                            .reset = tw_implicit_memory_reset,
                                            .attempt = newmark_attempt,
                                            .accepted = alpha_accepted,
-                                           .history = tw_implicit_memory_history};
+                                           .history = tw_implicit_memory_history,
+                                           .energy_state = tw_implicit_memory_energy_state,
+                                           .equal_steps = true};
 
 const tw_scheme_table tw_scheme_generalized_alpha = {.reserve = alpha_reserve,
                                                      .release = tw_implicit_memory_release,
                                                      .reset = tw_implicit_memory_reset,
                                                      .attempt = generalized_attempt,
                                                      .accepted = alpha_accepted,
-                                                     .history = tw_implicit_memory_history};
+                                                     .history = tw_implicit_memory_history,
+                                                     .energy_state = tw_implicit_memory_energy_state,
+                                                     .equal_steps = true};

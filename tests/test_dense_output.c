@@ -1,0 +1,95 @@
+/* Dense output inside a step: at ten interior points its error is at most twice the step's own. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "problems/integrable.h"
+#include "problems/link_chain.h"
+#include "support/run_suite.h"
+
+enum { UNKNOWNS = 6, SIZE = 2 * UNKNOWNS, POINTS = 10, FINE = 400 };
+
+/* u' = (v, a(x)). */
+static void slope(const problem *p, const double *u, double *F)
+{
+    memcpy(F, u + UNKNOWNS, sizeof(double) * UNKNOWNS);
+    ck_assert_int_eq(p->acceleration(p->context, u, F + UNKNOWNS), TW_OK);
+}
+
+/* The classical Runge-Kutta method with `FINE` steps: h omega of about 1e-3 each, exact to 1e-14. */
+static void exactly(const problem *p, double T, double *u)
+{
+    double h = T / FINE, k[4][SIZE], w[SIZE];
+    static const double at[4] = {0, 0.5, 0.5, 1};
+    for (int n = 0; n < FINE; n++) {
+        for (int s = 0; s < 4; s++) {
+            for (int i = 0; i < SIZE; i++) w[i] = u[i] + (s ? h * at[s] * k[s - 1][i] : 0);
+            slope(p, w, k[s]);
+        }
+        for (int i = 0; i < SIZE; i++) u[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    }
+}
+
+static double distance(const double *a, const double *b)
+{
+    double worst = 0;
+    for (int i = 0; i < SIZE; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+    return worst;
+}
+
+static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,  TW_SCHEME_EXPRB32,  TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43,
+                                    TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3, TW_SCHEME_EXPMID2, TW_SCHEME_EXPMID4};
+
+/* The third step, so that schemes with a history have one; its own error is that of its end from its own start. */
+START_TEST(ten_points_inside_a_step)
+{
+    tw_scheme scheme = schemes[_i];
+    link_chain *chain = fput_create(3, 100);
+    problem plain = link_chain_problem(chain);
+    integrable p;
+    double u[SIZE], start[SIZE], end[SIZE], inside[SIZE], exact[SIZE], t0 = 0, t1 = 0, worst = 0;
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    memcpy(u, chain->initial_x, sizeof(double) * UNKNOWNS);
+    memcpy(u + UNKNOWNS, chain->initial_v, sizeof(double) * UNKNOWNS);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = 0.02;
+    options.phi.engine = TW_PHI_DENSE;
+    options.phi.tolerance = 1e-13;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(tw_integrator_create_second_order(&p.table, &options, &integrator, &error) == TW_OK, "%s",
+                  error.text);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
+    for (int step = 0; step < 3; step++) {
+        tw_integrator_state(integrator, &t0, start);
+        ck_assert_int_eq(tw_integrator_step(integrator, 1.0, NULL), TW_OK);
+    }
+    tw_integrator_state(integrator, &t1, end);
+    memcpy(exact, start, sizeof exact);
+    exactly(&plain, t1 - t0, exact);
+    double own = distance(end, exact);
+    memcpy(exact, start, sizeof exact);
+    for (int i = 1; i <= POINTS; i++) {
+        double t = t0 + (t1 - t0) * i / (POINTS + 1.0);
+        exactly(&plain, (t1 - t0) / (POINTS + 1.0), exact);
+        ck_assert_int_eq(tw_integrator_interpolate(integrator, t, inside, NULL), TW_OK);
+        worst = fmax(worst, distance(inside, exact));
+    }
+    printf("%-9s step %.2e, inside %.2e: %.2f\n", tw_scheme_name(scheme), own, worst, worst / own);
+    ck_assert_msg(worst <= 2 * own, "%s: %g inside, %g at the end", tw_scheme_name(scheme), worst, own);
+    tw_integrator_free(integrator);
+    integrable_free(&p);
+    link_chain_free(chain);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("dense output");
+    TCase *cases = tcase_create("dense output");
+    tcase_add_loop_test(cases, ten_points_inside_a_step, 0, (int)(sizeof schemes / sizeof *schemes));
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
