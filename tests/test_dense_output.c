@@ -14,7 +14,7 @@ enum { UNKNOWNS = 6, SIZE = 2 * UNKNOWNS, POINTS = 10, FINE = 400 };
 static void slope(const problem *p, const double *u, double *F)
 {
     memcpy(F, u + UNKNOWNS, sizeof(double) * UNKNOWNS);
-    ck_assert_int_eq(p->acceleration(p->context, u, F + UNKNOWNS), TW_OK);
+    p->acceleration(p->context, u, F + UNKNOWNS);
 }
 
 /* The classical Runge-Kutta method with `FINE` steps: h omega of about 1e-3 each, exact to 1e-14. */
@@ -44,7 +44,7 @@ static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,  TW_SCHEME_EXPRB32,  TW_SC
 /* The third step, so that schemes with a history have one; its own error is that of its end from its own start. */
 START_TEST(ten_points_inside_a_step)
 {
-    tw_scheme scheme = schemes[_i];
+    tw_scheme scheme = schemes[_i / 2];
     link_chain *chain = fput_create(3, 100);
     problem plain = link_chain_problem(chain);
     integrable p;
@@ -54,7 +54,7 @@ START_TEST(ten_points_inside_a_step)
     memcpy(u + UNKNOWNS, chain->initial_v, sizeof(double) * UNKNOWNS);
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = scheme;
-    options.step = 0.02;
+    options.step = _i % 2 ? 0.01 : 0.02; /* h omega = 1 and 2 */
     options.phi.engine = TW_PHI_DENSE;
     options.phi.tolerance = 1e-13;
     tw_integrator *integrator = NULL;
@@ -89,7 +89,7 @@ int main(void)
 {
     Suite *suite = suite_create("dense output");
     TCase *cases = tcase_create("dense output");
-    tcase_add_loop_test(cases, ten_points_inside_a_step, 0, (int)(sizeof schemes / sizeof *schemes));
+    tcase_add_loop_test(cases, ten_points_inside_a_step, 0, 2 * (int)(sizeof schemes / sizeof *schemes));
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -117,7 +117,7 @@ START_TEST(an_exploding_run_is_not_a_success)
 }
 END_TEST
 
-/* Hermite through (x, v, a) at both ends; the schemes with a phi basis do better (test_rosenbrock). */
+/* Hermite through (x, v, a) at both ends; the schemes with a phi basis do better (test_dense_output). */
 START_TEST(dense_output_is_as_good_as_the_step)
 {
     tw_integrator *integrator = start(TW_SCHEME_RK4, 0.1, 0);

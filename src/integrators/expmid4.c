@@ -11,7 +11,7 @@
 #include "integrators/propagator.h"
 #include "linalg/vector.h"
 
-enum { SLOT_SLOPE = 0, SLOT_END = 1, SLOT_COUNT = 2, VECTORS = 10 };
+enum { SLOT_SLOPE = 0, SLOT_END = 1, SLOT_COUNT = 2, VECTORS = 11 };
 
 typedef struct expmid4_memory {
     tw_propagator *propagator;
@@ -19,6 +19,8 @@ typedef struct expmid4_memory {
     double *base, *share;            /* what F_n and r_0 give by themselves; what r_0 gives in the place of r_1 */
     double *r0, *r1;                 /* n entries (second order) or size */
     double *work, *product, *half;
+    double *gap; /* what dense output's model lacks at the end of the step */
+    bool gap_known;
     double *storage;
 } expmid4_memory;
 
@@ -29,8 +31,9 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
     int64_t size = integrator->system.size;
     memory->storage = TW_NEW_ARRAY(VECTORS * size, double);
     if (!memory->storage) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double **vectors[VECTORS] = {&memory->middle, &memory->F_middle, &memory->F_t,  &memory->base,    &memory->share,
-                                 &memory->r0,     &memory->r1,       &memory->work, &memory->product, &memory->half};
+    double **vectors[VECTORS] = {&memory->middle,  &memory->F_middle, &memory->F_t, &memory->base,
+                                 &memory->share,   &memory->r0,       &memory->r1,  &memory->work,
+                                 &memory->product, &memory->half,     &memory->gap};
     for (int i = 0; i < VECTORS; i++) *vectors[i] = memory->storage + i * size;
     integrator->error_order = integrator->options.passes > 1 ? 3 : 0;
     integrator->order = integrator->options.passes > 1 ? 4 : 3;
@@ -210,35 +213,63 @@ static tw_status expmid4_attempt(tw_integrator *integrator, double h, tw_error *
     return TW_OK;
 }
 
-/* u(t_n + theta h): the same model up to theta; theta^k phi_k(theta hJ) weighs s^(k-1)/(k-1)!. */
-static tw_status expmid4_interpolate(tw_integrator *integrator, double theta, double *u)
+/* Inside the step the parabola is not enough: its odd part cancels only at the end. But r' = 0 at the midpoint, too:
+ *   r = a y^2 + b y^3,  y = 2 s/h - 1,  a = (r_0 + r_1)/2,  b = (r_1 - r_0)/2
+ * is in powers of s/h: r_0, -5 r_0 + r_1, 8 r_0 - 4 r_1, 4 r_1 - 4 r_0; the first is part of F_n. Up to theta, (s/h)^q
+ * gives h q! theta^(q+1) phi_(q+1)(theta hJ). u = u_n + the integral. */
+static tw_status model_at(tw_integrator *integrator, expmid4_memory *memory, double h, double theta, bool first,
+                          double *u)
 {
-    expmid4_memory *memory = integrator->memory;
-    double h = integrator->step_taken, h2 = h * theta * theta, h3 = h2 * theta;
+    double h2 = h * theta * theta, h3 = h2 * theta, h4 = h3 * theta;
     tw_phi_sum sum = slope_sum(integrator, memory, h, integrator->F_old);
     int r0 = add_force_source(integrator, &sum, memory->r0);
     sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
     sum.row_count = 1;
     sum.row[0] = memory->work;
     add_slope(integrator, &sum, 0, theta);
-    tw_phi_sum_add(&sum, 0, r0, 2, theta, -3 * h2);
-    tw_phi_sum_add(&sum, 0, r0, 3, theta, 4 * h3);
+    tw_phi_sum_add(&sum, 0, r0, 2, theta, -5 * h2);
+    tw_phi_sum_add(&sum, 0, r0, 3, theta, 16 * h3);
+    tw_phi_sum_add(&sum, 0, r0, 4, theta, -24 * h4);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
     if (status) return status;
     tw_vector_copy(integrator->system.size, integrator->u_old, u);
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
     tw_phi_sum end = {.h = h, .row_count = 1, .row = {memory->work}, .tolerance = sum.tolerance, .slot = SLOT_END};
     int r1 = add_force_source(integrator, &end, memory->r1);
-    end.same_sources = integrator->options.passes > 1 && sum.same_sources;
-    tw_phi_sum_add(&end, 0, r1, 2, theta, -h2);
-    tw_phi_sum_add(&end, 0, r1, 3, theta, 4 * h3);
+    end.same_sources = (!first || integrator->options.passes > 1) && sum.same_sources;
+    tw_phi_sum_add(&end, 0, r1, 2, theta, h2);
+    tw_phi_sum_add(&end, 0, r1, 3, theta, -8 * h3);
+    tw_phi_sum_add(&end, 0, r1, 4, theta, 24 * h4);
     status = tw_propagator_apply(memory->propagator, &integrator->system, &end, NULL);
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
     return status;
 }
 
+static tw_status expmid4_interpolate(tw_integrator *integrator, double theta, double *u)
+{
+    expmid4_memory *memory = integrator->memory;
+    int64_t size = integrator->system.size;
+    double h = integrator->step_taken;
+    tw_status status = TW_OK;
+    if (!memory->gap_known) {
+        status = model_at(integrator, memory, h, 1.0, true, memory->gap);
+        tw_vector_axpby(size, 1.0, integrator->u, -1.0, memory->gap);
+        memory->gap_known = status == TW_OK;
+    }
+    if (status == TW_OK) status = model_at(integrator, memory, h, theta, false, u);
+    if (status == TW_OK) tw_vector_axpy(size, theta * theta * theta * theta, memory->gap, u);
+    return status;
+}
+
+static void expmid4_accepted(tw_integrator *integrator, double h)
+{
+    (void)h;
+    ((expmid4_memory *)integrator->memory)->gap_known = false;
+}
+
 const tw_scheme_table tw_scheme_expmid4 = {.reserve = expmid4_reserve,
                                            .release = expmid4_release,
                                            .attempt = expmid4_attempt,
+                                           .accepted = expmid4_accepted,
                                            .interpolate = expmid4_interpolate,
                                            .uses_rhs = true};

@@ -33,6 +33,8 @@ typedef struct rosenbrock_memory {
     double *linear[MAX_REMAINDERS];    /* c_i h phi_1 F + (c_i h)^2 phi_2 F_t of each stage, last: of the step */
     double *remainder[MAX_REMAINDERS]; /* D_i: n entries d_i (second order) or size entries; last: of the end */
     double *stage, *F_stage, *F_t, *work;
+    double *gap;         /* what dense output's own model lacks at the end of the step */
+    bool dense_ready;    /* gap and the end's remainder belong to the last accepted step */
     double step_size[2]; /* norms of the linear part of the step: what tolerances refer to */
     bool linearised;     /* J, F_t belong to the current t, u */
     bool fixed;          /* J is fixed at the start; all of the time dependence is in the remainders */
@@ -81,7 +83,7 @@ static double amplification_of(const tw_tableau *tableau)
 static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
 {
     size_t size = (size_t)integrator->system.size, rows = (size_t)memory->rows;
-    memory->storage = tw_allocate_zeroed((2 * rows + 5) * size + 2, sizeof(double));
+    memory->storage = tw_allocate_zeroed((2 * rows + 6) * size + 2, sizeof(double));
     if (!memory->storage) return TW_OUT_OF_MEMORY;
     double *cursor = memory->storage;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->linear[i] = cursor;
@@ -90,7 +92,8 @@ static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
     memory->F_stage = cursor + size;
     memory->F_t = cursor + 2 * size;
     memory->work = cursor + 3 * size;
-    memory->fixed_point = cursor + 4 * size;
+    memory->gap = cursor + 4 * size;
+    memory->fixed_point = cursor + 5 * size;
     return TW_OK;
 }
 
@@ -249,26 +252,32 @@ static tw_phi_sum remainder_sum(const tw_integrator *integrator, const rosenbroc
     return sum;
 }
 
-/* D = F(t_n + c h, U) - F_n - J (U - u_n) - c h F_t, with U in `state`. */
-static tw_status find_remainder(tw_integrator *integrator, rosenbrock_memory *memory, double h, double c,
-                                const double *state, double *F_state, double *remainder)
+/* D = F_U - F_n - J (U - u_n) - dt F_t at U, dt after u_n. `product` is scratch. */
+static tw_status subtract_model(tw_integrator *integrator, rosenbrock_memory *memory, double dt, const double *u_n,
+                                const double *F_n, const double *U, const double *F_U, double *product,
+                                double *remainder)
 {
     tw_system *system = &integrator->system;
-    int64_t size = system->size, n = system->n;
-    double *difference = memory->work,
-           *product = memory->F_stage == F_state ? integrator->error_vector : memory->F_stage;
-    tw_status status = tw_system_rhs(system, integrator->t + c * h, state, F_state);
+    int64_t n = system->n, offset = system->second_order ? n : 0; /* the upper half of D is zero */
+    tw_vector_copy(system->size, U, memory->work);
+    tw_vector_axpy(system->size, -1.0, u_n, memory->work);
+    tw_status status = tw_system_jacobian(system, memory->work, product);
     if (status) return status;
-    tw_vector_copy(size, state, difference);
-    tw_vector_axpy(size, -1.0, integrator->u, difference);
-    status = tw_system_jacobian(system, difference, product);
-    if (status) return status;
-    int64_t offset = system->second_order ? n : 0; /* the upper half of D is zero */
-    tw_vector_copy(n, F_state + offset, remainder);
-    tw_vector_axpy(n, -1.0, integrator->F + offset, remainder);
+    tw_vector_copy(n, F_U + offset, remainder);
+    tw_vector_axpy(n, -1.0, F_n + offset, remainder);
     tw_vector_axpy(n, -1.0, product + offset, remainder);
-    if (uses_time_derivative(integrator)) tw_vector_axpy(n, -c * h, memory->F_t + offset, remainder);
+    if (uses_time_derivative(integrator)) tw_vector_axpy(n, -dt, memory->F_t + offset, remainder);
     return TW_OK;
+}
+
+/* D at U = `state`, c h after u_n; F there in F_stage. */
+static tw_status find_remainder(tw_integrator *integrator, rosenbrock_memory *memory, double h, double c,
+                                const double *state, double *remainder)
+{
+    tw_status status = tw_system_rhs(&integrator->system, integrator->t + c * h, state, memory->F_stage);
+    return status ? status
+                  : subtract_model(integrator, memory, c * h, integrator->u, integrator->F, state, memory->F_stage,
+                                   integrator->error_vector, remainder);
 }
 
 static bool row_has_terms(const tw_tableau *tableau, int row)
@@ -297,8 +306,7 @@ static tw_status stages(tw_integrator *integrator, rosenbrock_memory *memory, do
         tw_vector_axpy(size, 1.0, memory->linear[i], memory->stage);
         tw_status status = add_remainders(integrator, memory, h, i, memory->stage, error);
         if (status == TW_OK)
-            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage, memory->F_stage,
-                                    memory->remainder[i]);
+            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage, memory->remainder[i]);
         if (status) return status;
     }
     return TW_OK;
@@ -316,8 +324,8 @@ static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, 
     if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0) return TW_OK;
     tw_status status = TW_OK;
     if (error_needs_end(&memory->tableau))
-        status = find_remainder(integrator, memory, h, 1.0, integrator->u_new, memory->F_stage,
-                                memory->remainder[memory->tableau.stages]);
+        status =
+            find_remainder(integrator, memory, h, 1.0, integrator->u_new, memory->remainder[memory->tableau.stages]);
     if (status) return status;
     tw_phi_sum sum = remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
     sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
@@ -343,25 +351,110 @@ static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_erro
     return status ? status : estimate(integrator, memory, h, error);
 }
 
-/* u(t_n + theta h) from the kept bases: exact for linear problems, the step's own model of the remainder otherwise. */
-static tw_status rosenbrock_interpolate(tw_integrator *integrator, double theta, double *u)
+/* ---- dense output ---- */
+
+/* A scheme of order p has an end good to h^(p+1); a point inside is as good if the model of the remainder is good to
+ * h^p: r(s) = sum of p - 2 powers s^2 .. s^(p-1). The step's own weights may do with fewer (exprb42 chose its node so
+ * that the next power cancels, but only at the end). Then the remainder at the end joins those of the stages. */
+static bool needs_end(const rosenbrock_memory *memory)
 {
-    rosenbrock_memory *memory = integrator->memory;
-    double h = integrator->step_taken;
-    int64_t size = integrator->system.size;
+    const tw_tableau *tableau = &memory->tableau;
+    bool distinct = true;
+    for (int i = 0; i < tableau->stages; i++)
+        for (int j = 0; j <= i; j++)
+            distinct = distinct && tableau->c[i] != (j < i ? tableau->c[j] : 1.0) && tableau->c[i] > 0;
+    return distinct && !memory->fixed && tableau->stages > 0 && tableau->stages < tableau->order - 2;
+}
+
+/* weight[q][i]: r(s) = sum_q (s/h)^(q+2) sum_i weight[q][i] D_i passes through D_i at c_i, the last at 1: column i is
+ * (x/c_i)^2 prod_{j != i} (x - c_j)/(c_i - c_j), its coefficients of x^2, x^3, ... */
+static void remainder_weights(const tw_tableau *tableau, double weight[MAX_REMAINDERS][MAX_REMAINDERS])
+{
+    int count = tableau->stages + 1;
+    double c[MAX_REMAINDERS];
+    for (int i = 0; i < count; i++) c[i] = i < tableau->stages ? tableau->c[i] : 1.0;
+    for (int i = 0; i < count; i++) {
+        double poly[MAX_REMAINDERS + 1] = {1 / (c[i] * c[i])};
+        int degree = 0;
+        for (int j = 0; j < count; j++) {
+            if (j == i) continue;
+            for (int q = ++degree; q >= 0; q--)
+                poly[q] = ((q > 0 ? poly[q - 1] : 0) - c[j] * (q < degree ? poly[q] : 0)) / (c[i] - c[j]);
+        }
+        for (int q = 0; q < count; q++) weight[q][i] = poly[q];
+    }
+}
+
+/* Up to theta, (s/h)^q gives h q! theta^(q+1) phi_(q+1)(theta hJ). */
+static tw_phi_sum dense_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h, double theta)
+{
+    double weight[MAX_REMAINDERS][MAX_REMAINDERS];
+    tw_phi_sum sum = {.h = h,
+                      .row_count = 1,
+                      .row = {memory->work},
+                      .tolerance = integrator->options.phi.tolerance,
+                      .slot = SLOT_REMAINDER,
+                      .reference = {{memory->step_size[0], memory->step_size[1]}},
+                      .same_sources = memory->dense_ready && tw_propagator_keeps_bases(memory->propagator)};
+    remainder_weights(&memory->tableau, weight);
+    for (int i = 0; i <= memory->tableau.stages; i++) {
+        sum.source[i] = memory->remainder[i];
+        sum.force_only[i] = integrator->system.second_order;
+        for (int q = 0; q <= memory->tableau.stages; q++)
+            tw_phi_sum_add(&sum, 0, i, q + 3, theta, h * tgamma(q + 3.0) * pow(theta, q + 3) * weight[q][i]);
+    }
+    sum.source_count = memory->tableau.stages + 1;
+    return sum;
+}
+
+/* u = u_n + what F_n and F_t give up to theta. */
+static tw_status dense_linear(tw_integrator *integrator, rosenbrock_memory *memory, double h, double theta, double *u)
+{
     tw_phi_sum sum = linear_sum(integrator, memory, h, integrator->F_old);
     sum.row_count = 1;
     sum.row[0] = memory->work;
     add_linear_row(integrator, &sum, 0, theta);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
+    tw_vector_copy(integrator->system.size, integrator->u_old, u);
+    tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
+    return status;
+}
+
+/* The remainder at the end (its F is the next step's), and the gap between the model's end and the step's. */
+static tw_status prepare_dense(tw_integrator *integrator, rosenbrock_memory *memory, double h)
+{
+    int64_t size = integrator->system.size;
+    tw_status status = tw_integrator_need_rhs(integrator);
+    if (status == TW_OK)
+        status = subtract_model(integrator, memory, h, integrator->u_old, integrator->F_old, integrator->u,
+                                integrator->F, memory->F_stage, memory->remainder[memory->tableau.stages]);
     if (status) return status;
-    tw_vector_copy(size, integrator->u_old, u);
-    tw_vector_axpy(size, 1.0, memory->work, u);
-    if (!row_has_terms(&memory->tableau, TW_ROW_STEP)) return TW_OK;
-    sum = remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work);
-    sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
+    tw_phi_sum sum = dense_sum(integrator, memory, h, 1.0);
+    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
+    tw_vector_copy(size, integrator->u, memory->gap);
+    tw_vector_axpy(size, -1.0, integrator->u_old, memory->gap);
+    tw_vector_axpy(size, -1.0, memory->linear[memory->rows - 1], memory->gap);
+    tw_vector_axpy(size, -1.0, memory->work, memory->gap);
+    memory->dense_ready = status == TW_OK;
+    return status;
+}
+
+/* u(t_n + theta h) from the kept bases: exact for linear problems, a polynomial model of the remainder otherwise. */
+static tw_status rosenbrock_interpolate(tw_integrator *integrator, double theta, double *u)
+{
+    rosenbrock_memory *memory = integrator->memory;
+    double h = integrator->step_taken;
+    int64_t size = integrator->system.size;
+    bool own = !needs_end(memory);
+    tw_status status = own || memory->dense_ready ? TW_OK : prepare_dense(integrator, memory, h);
+    if (status == TW_OK) status = dense_linear(integrator, memory, h, theta, u);
+    if (status || !row_has_terms(&memory->tableau, TW_ROW_STEP)) return status;
+    tw_phi_sum sum = own ? remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work)
+                         : dense_sum(integrator, memory, h, theta);
+    if (own) sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
     status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
     tw_vector_axpy(size, 1.0, memory->work, u);
+    if (!own) tw_vector_axpy(size, pow(theta, memory->tableau.order), memory->gap, u);
     return status;
 }
 
@@ -370,6 +463,7 @@ static void rosenbrock_accepted(tw_integrator *integrator, double h)
 {
     (void)h;
     rosenbrock_memory *memory = integrator->memory;
+    memory->dense_ready = false;
     if (!memory->fixed) memory->linearised = false;
 }
 
