@@ -1,0 +1,216 @@
+/* From a surface to a solid of about so many vertices. */
+#include <stdbool.h>
+#include <string.h>
+#include <twang/mesh.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/parallel_for.h"
+#include "mesh/edge_pairs.h"
+#include "mesh/largest_piece.h"
+#include "mesh/stencil.h"
+
+enum {
+    FEWEST_VERTICES = 8,
+    MOST_TRIALS = 12,      /* of the size of the cell */
+    LEAST_LIMIT = 4000000, /* nodes a lattice may always have */
+    FIRST_NODES = 40000    /* of the lattice that measures the volume */
+};
+tw_fill_options tw_fill_options_default(void)
+{
+    return (tw_fill_options){.vertex_count = 4000};
+}
+
+/* The triangles to fill, repaired: those of a surface, or the boundary of a solid. */
+static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_report *report, tw_error *error)
+{
+    int64_t *triangles = NULL, count = 0;
+    tw_edge_pairs pairs = {0};
+    tw_status status = tw_mesh_surface(mesh, &triangles, &count, error);
+    if (status == TW_OK) status = tw_mesh_allocate(surface, mesh->vertex_count, 0, count, 0, error);
+    if (status == TW_OK) {
+        if (mesh->vertex_count > 0)
+            memcpy(surface->vertices, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(double));
+        memcpy(surface->triangles, triangles, (size_t)count * 3 * sizeof(int64_t));
+        status = tw_mesh_repair(surface, &report->repairs, error);
+    }
+    tw_mesh_free_indices(triangles);
+    if (status == TW_OK && surface->triangle_count == 0)
+        status = tw_fail(error, TW_BAD_INPUT, "the mesh has no triangles to fill, expected a surface");
+    if (status == TW_OK)
+        status = tw_edge_pairs_find(surface->triangle_count, surface->triangles, surface->vertex_count, &pairs, error);
+    report->input_open_edges = pairs.open;
+    report->input_crowded_edges = pairs.crowded;
+    tw_release(pairs.partner);
+    return status;
+}
+
+static tw_status nothing_inside(tw_error *error)
+{
+    return tw_fail(error, TW_BAD_INPUT, "the surface encloses nothing, expected one that is closed, or nearly so");
+}
+
+/* The volume by a coarse lattice, made finer as long as it sees nothing. */
+static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_error *error)
+{
+    const tw_box *box = &winding->tree.nodes[0].box;
+    double size = 0.0, product = 1.0;
+    for (int k = 0; k < 3; k++) size = fmax(size, box->upper[k] - box->lower[k]);
+    if (!(size > 0.0)) return nothing_inside(error);
+    for (int k = 0; k < 3; k++) product *= fmax((box->upper[k] - box->lower[k]) / size, 1e-3);
+    double cell = size * cbrt(2.0 * product / FIRST_NODES);
+    for (int trial = 0; trial < 3; trial++, cell *= 0.5) {
+        tw_status status = tw_bcc_estimate_volume(winding, cell, volume, error);
+        if (status != TW_OK || *volume > 0.0) return status;
+    }
+    return nothing_inside(error);
+}
+
+/* One solid with cells of this size. A lattice much larger than the solid is refused: it would take hours. */
+static tw_status fill_with(const tw_winding *winding, double cell, double wanted, tw_mesh *out, tw_fill_report *report,
+                           tw_error *error)
+{
+    tw_bcc lattice;
+    *out = (tw_mesh){0};
+    tw_status status = tw_bcc_create(winding, cell, fmax(LEAST_LIMIT, 500.0 * wanted), &lattice, error);
+    if (status != TW_OK) return status;
+    status = tw_bcc_cut_tetrahedra(&lattice, out, error);
+    tw_bcc_free(&lattice);
+    if (status == TW_OK)
+        status = tw_keep_largest_piece(out, &report->dropped_components, &report->dropped_tetrahedra, error);
+    report->cell = cell;
+    if (status != TW_OK) tw_mesh_free(out);
+    return status;
+}
+
+static double mismatch(const tw_mesh *mesh, double wanted)
+{
+    return fabs(log(fmax((double)mesh->vertex_count, 0.5) / wanted));
+}
+
+/* The trials so far: the finest cell that gave too few vertices, the coarsest that gave too many. */
+typedef struct bracket {
+    double few_cell, few_count; /* 0 if there is none yet */
+    double many_cell, many_count;
+} bracket;
+
+/* log N is nearly linear in log cell, with a slope between -3 (all inside) and -2 (all surface): a secant between the
+ * two ends, or from the one there is. The lattice jumps by layers, hence halving where the secant would stay put. */
+static double next_cell(const bracket *b, int trial, double wanted)
+{
+    if (b->many_cell == 0.0) return b->few_cell * (b->few_count < 1.0 ? 0.6 : pow(b->few_count / wanted, 1.0 / 2.7));
+    if (b->few_cell == 0.0) return b->many_cell * pow(b->many_count / wanted, 1.0 / 2.7);
+    double width = log(b->few_cell / b->many_cell), share = 0.5;
+    if (b->few_count >= 1.0 && trial % 3 != 2) share = log(b->many_count / wanted) / log(b->many_count / b->few_count);
+    return b->many_cell * exp(width * fmin(fmax(share, 0.05), 0.95));
+}
+
+static void narrow(bracket *b, double cell, double count, double wanted)
+{
+    if (count > wanted) {
+        b->many_cell = cell;
+        b->many_count = count;
+    } else {
+        b->few_cell = cell;
+        b->few_count = count;
+    }
+}
+
+/* Near enough, or as near as the lattice comes. */
+static bool is_near(const tw_mesh *best, int trial, const bracket *b, double wanted)
+{
+    if (best->vertex_count == 0) return false;
+    if (b->many_cell > 0.0 && b->few_cell > 0.0 && b->few_cell < 1.002 * b->many_cell) return true;
+    return mismatch(best, wanted) < (trial < 3 ? 0.01 : trial < 6 ? 0.02 : 0.04);
+}
+
+static tw_status search_cell(const tw_winding *winding, double wanted, double volume, tw_mesh *best,
+                             tw_fill_report *report, tw_error *error)
+{
+    /* Two nodes per cube, and some more on the surface. */
+    double cell = cbrt(2.0 * volume / wanted) * (1.0 + 1.2 / cbrt(wanted));
+    bracket tried = {0};
+    for (int trial = 0; trial < MOST_TRIALS && !is_near(best, trial, &tried, wanted); trial++) {
+        tw_mesh mesh;
+        tw_fill_report found = *report;
+        tw_status status = fill_with(winding, cell, wanted, &mesh, &found, error);
+        if (status != TW_OK) return status;
+        narrow(&tried, cell, (double)mesh.vertex_count, wanted);
+        if (best->vertex_count == 0 || mismatch(&mesh, wanted) < mismatch(best, wanted)) {
+            tw_mesh_free(best);
+            *best = mesh;
+            *report = found;
+        } else {
+            tw_mesh_free(&mesh);
+        }
+        cell = next_cell(&tried, trial, wanted);
+    }
+    return best->tetrahedron_count > 0 ? TW_OK : nothing_inside(error);
+}
+
+typedef struct distance_work {
+    const tw_winding *winding;
+    const tw_mesh *mesh;
+    const char *on_surface;
+    double *distances;
+} distance_work;
+
+static void distance_block(void *context, int64_t begin, int64_t end, int64_t block_index)
+{
+    (void)block_index;
+    const distance_work *w = context;
+    for (int64_t i = begin; i < end; i++)
+        w->distances[i] = w->on_surface[i] ? tw_winding_distance(w->winding, vec3_at(w->mesh->vertices, i)) : 0.0;
+}
+
+static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mesh, tw_fill_report *report,
+                                   tw_error *error)
+{
+    int64_t *triangles = NULL, count = 0, vertices = 0;
+    char *on_surface = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
+    double *distances = TW_NEW_ARRAY(mesh->vertex_count, double), sum = 0.0;
+    tw_status status = on_surface && distances ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK) status = tw_mesh_surface(mesh, &triangles, &count, error);
+    if (status == TW_OK) {
+        for (int64_t i = 0; i < 3 * count; i++) on_surface[triangles[i]] = 1;
+        distance_work work = {winding, mesh, on_surface, distances};
+        tw_parallel_for(mesh->vertex_count, 64, distance_block, &work);
+        for (int64_t i = 0; i < mesh->vertex_count; i++) {
+            vertices += on_surface[i];
+            sum += distances[i];
+            report->largest_distance = fmax(report->largest_distance, distances[i]);
+        }
+        report->mean_distance = vertices > 0 ? sum / (double)vertices : 0.0;
+    }
+    tw_mesh_free_indices(triangles);
+    tw_release(on_surface);
+    tw_release(distances);
+    return status;
+}
+
+tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, tw_mesh *out, tw_fill_report *report,
+                       tw_error *error)
+{
+    if (!surface || !options || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    *out = (tw_mesh){0};
+    if (options->vertex_count < FEWEST_VERTICES)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "%lld vertices are asked for, expected at least %d",
+                       (long long)options->vertex_count, FEWEST_VERTICES);
+    tw_fill_report made = {0};
+    tw_mesh triangles = {0};
+    tw_winding winding = {0};
+    double volume = 0.0;
+    tw_status status = tw_mesh_check(surface, error);
+    if (status == TW_OK) status = take_surface(surface, &triangles, &made, error);
+    if (status == TW_OK) status = tw_winding_create(&triangles, &winding, error);
+    if (status == TW_OK) status = estimate_volume(&winding, &volume, error);
+    if (status == TW_OK) status = search_cell(&winding, (double)options->vertex_count, volume, out, &made, error);
+    if (status == TW_OK) status = measure_distances(&winding, out, &made, error);
+    if (status == TW_OK) status = tw_mesh_measure(out, &made.quality, error);
+    made.volume = status == TW_OK ? tw_mesh_volume(out) : 0.0;
+    if (status == TW_OK && report) *report = made;
+    if (status != TW_OK) tw_mesh_free(out);
+    tw_winding_free(&winding);
+    tw_mesh_free(&triangles);
+    return status;
+}
