@@ -7,8 +7,8 @@
 
 #include "command.h"
 
-const verb *const all_verbs[] = {&verb_run,    &verb_resume, &verb_check,      &verb_bench,
-                                 &verb_export, &verb_list,   &verb_completion, NULL};
+const verb *const all_verbs[] = {&verb_run,  &verb_resume,       &verb_check, &verb_bench,      &verb_export,
+                                 &verb_mesh, &verb_fetch_meshes, &verb_list,  &verb_completion, NULL};
 
 /* OpenMP reads OMP_WAIT_POLICY when the program is loaded. Threads that spin while they wait cost up to fifty times the
  * time on a machine that is shared, so unless the user said otherwise the command starts itself again with them asleep.
