@@ -128,10 +128,17 @@ tw_status tw_chebyshev_measure(tw_chebyshev_run *run)
 {
     int64_t n = run->memory->size;
     for (int c = 0; c < run->active; c++) {
-        double norm = 0;
-        tw_status status = tw_mass_norm(&run->metric, run->now + c * n, run->memory->momentum, &norm);
+        const double *x = run->now + c * n, *y = x;
+        double square = 0;
+        tw_status status = TW_OK;
+        if (run->metric.consistent) {
+            y = run->memory->momentum;
+            status = tw_mass_multiply(&run->metric, 1, x, run->memory->momentum);
+        }
+        if (status == TW_OK) status = tw_vector_weighted_dot(&run->metric.space, run->metric.lumped, x, y, &square);
         if (status) return status;
-        run->growth[run->start[c]] = fmax(run->growth[run->start[c]], norm);
+        if (!isfinite(square)) return TW_NOT_FINITE;
+        run->growth[run->start[c]] = fmax(run->growth[run->start[c]], sqrt(fmax(square, 0)));
     }
     return TW_OK;
 }

@@ -15,7 +15,7 @@ enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
     MAX_FUNCTIONS = MAX_OUTPUTS * TW_MAX_BLOCK,
     MAX_TERMS = 1 << 16, /* of a series */
-    BOUND_STEPS = 6,     /* Lanczos steps for the interval */
+    BOUND_STEPS = 4,     /* Lanczos steps for the interval */
     SHARP_STEPS = 50,
     LOOK = 16, /* steps between looks at |T_k b| */
     MAX_ATTEMPTS = 6
