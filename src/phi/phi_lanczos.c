@@ -98,7 +98,9 @@ static int next_look(const run *r, const tw_sweep *sweep, int last_look, double 
         double linear = m + 1 + (m - last_look) * missing / fallen;
         if (linear < expected) expected = (int)linear;
     }
-    int next = m + (7 * (expected - m)) / 10, most = m + m / 3 + 1;
+    /* A look costs about as much as a step. Far from the goal few are needed; near it, smooth vectors may get there
+     * long before the model thinks. */
+    int next = m + (7 * (expected - m)) / 10, most = m + m / (r->worst > 1e4 ? 3 : 8) + 1;
     if (next > most) next = most;
     if (next <= m) next = m + 1;
     return next < limit ? next : limit;

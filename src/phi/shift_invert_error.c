@@ -103,9 +103,12 @@ static double sampled_error(const tw_rational_basis *basis, const tw_rational_mo
     for (int i = 0; i < modes->residual; i++) residual = hypot(residual, modes->rest[i][p - 1]);
     if (theta[0] - basis->theta_low > least_gap * theta[0])
         sample(basis, modes, f, 0.5 * (basis->theta_low + theta[0]), &s);
-    for (int k = 0; k + 1 < p; k++)
-        if (theta[k + 1] - theta[k] > least_gap * theta[k + 1])
-            sample(basis, modes, f, 0.5 * (theta[k] + theta[k + 1]), &s);
+    for (int k = 0; k + 1 < p; k++) {
+        if (!(theta[k + 1] - theta[k] > least_gap * theta[k + 1])) continue;
+        sample(basis, modes, f, 0.5 * (theta[k] + theta[k + 1]), &s);
+        /* a filter is a peak at lambda = 0, which may stand in the middle of an indefinite spectrum */
+        if (theta[k] < 1 - least_gap && theta[k + 1] > 1 + least_gap) sample(basis, modes, f, 1, &s);
+    }
     double above = top < 1 ? 1 : top + residual;
     if (above - top > least_gap * above) {
         sample(basis, modes, f, 0.5 * (top + above), &s);

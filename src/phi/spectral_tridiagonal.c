@@ -185,9 +185,12 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
         sample(f, m, ritz, beta, low, &s);
         sample(f, m, ritz, beta, 0.5 * (low + ritz[0].theta), &s);
     }
-    for (int k = 0; k + 1 < m; k++)
-        if (ritz[k + 1].theta - ritz[k].theta > least_gap)
-            sample(f, m, ritz, beta, 0.5 * (ritz[k].theta + ritz[k + 1].theta), &s);
+    for (int k = 0; k + 1 < m; k++) {
+        if (!(ritz[k + 1].theta - ritz[k].theta > least_gap)) continue;
+        sample(f, m, ritz, beta, 0.5 * (ritz[k].theta + ritz[k + 1].theta), &s);
+        /* a filter is a peak at zero, which may stand in the middle of an indefinite spectrum */
+        if (ritz[k].theta < -least_gap && ritz[k + 1].theta > least_gap) sample(f, m, ritz, beta, 0, &s);
+    }
     if (high - ritz[m - 1].theta > least_gap) sample(f, m, ritz, beta, high, &s);
     return s;
 }
