@@ -73,29 +73,56 @@ static int look(warping *w, int64_t node, const double *x)
     return (int)(end - begin);
 }
 
+/* What is done with a node whose rotation is known; false where something is not defined. Nodes without a frame have a
+ * star of no meaning. */
+typedef bool visit_node(loop *p, int64_t node, int count, const tw_star *star, double *sum);
+
+/* Visits the nodes of a block, finding the rotations of TW_LANES of them at once; *sum starts at 0. */
+static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, double *sum)
+{
+    warping *w = p->w;
+    *sum = 0.0;
+    for (int64_t first = begin; first < end; first += TW_LANES) {
+        tw_lanes A[9];
+        tw_polar_lanes polar;
+        int count[TW_LANES];
+        for (int l = 0; l < TW_LANES; l++) {
+            int64_t node = first + l < end ? first + l : first;
+            double matrix[9];
+            count[l] = look(w, node, p->x);
+            tw_star_fit(count[l], w->seen + w->incidence.start[node], matrix);
+            for (int k = 0; k < 9; k++) A[k][l] = matrix[k];
+        }
+        tw_polar_decompose_lanes(A, &polar);
+        for (int l = 0; l < TW_LANES && first + l < end; l++) {
+            int64_t node = first + l;
+            tw_star star;
+            tw_polar_take(&polar, l, &star.polar);
+            bool defined = !w->framed[node] || tw_star_set(&star, count[l], w->seen + w->incidence.start[node]);
+            if (!visit(p, node, count[l], &star, sum) || !defined) atomic_store(&p->undefined, true);
+        }
+    }
+}
+
 /* ---- energy ---- */
+
+static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, double *sum)
+{
+    const tw_girder *girders = p->w->seen + p->w->incidence.start[node];
+    bool defined = true;
+    if (p->w->framed[node]) *sum += tw_star_energy(star, count, girders);
+    for (int j = 0; j < count && !p->w->framed[node]; j++) {
+        double energy;
+        defined = tw_spring_half_energy(&girders[j], &energy) && defined;
+        *sum += energy;
+    }
+    return defined;
+}
 
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
-    double sum = 0.0;
-    for (int64_t i = begin; i < end; i++) {
-        int count = look(p->w, i, p->x);
-        const tw_girder *girders = p->w->seen + p->w->incidence.start[i];
-        bool defined = true;
-        if (p->w->framed[i]) {
-            tw_star star;
-            defined = tw_star_set(&star, count, girders);
-            sum += tw_star_energy(&star, count, girders);
-        }
-        for (int j = 0; j < count && !p->w->framed[i]; j++) {
-            double energy;
-            defined = tw_spring_half_energy(&girders[j], &energy) && defined;
-            sum += energy;
-        }
-        if (!defined) atomic_store(&p->undefined, true);
-    }
-    p->w->partial[block] = sum;
+    visit_nodes(p, begin, end, visit_energy, &p->w->partial[block]);
 }
 
 static tw_status warping_add_energy(void *data, const tw_force_view *at, double *energy)
@@ -109,23 +136,27 @@ static tw_status warping_add_energy(void *data, const tw_force_view *at, double 
 
 /* ---- force ---- */
 
+static bool visit_gradient(loop *p, int64_t node, int count, const tw_star *star, double *sum)
+{
+    (void)sum;
+    int64_t first = p->w->incidence.start[node];
+    bool defined = true;
+    for (int j = 0; j < count; j++) {
+        const tw_girder *girder = &p->w->seen[first + j];
+        double *gradient = p->w->gradient + 3 * (first + j);
+        if (p->w->framed[node])
+            tw_star_gradient(star, girder, gradient);
+        else
+            defined = tw_spring_half_gradient(girder, gradient) && defined;
+    }
+    return defined;
+}
+
 static void gradient_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    for (int64_t i = begin; i < end; i++) {
-        int count = look(p->w, i, p->x);
-        const tw_girder *girders = p->w->seen + p->w->incidence.start[i];
-        double *gradient = p->w->gradient + 3 * p->w->incidence.start[i];
-        tw_star star;
-        bool defined = !p->w->framed[i] || tw_star_set(&star, count, girders);
-        for (int j = 0; j < count; j++)
-            if (p->w->framed[i])
-                tw_star_gradient(&star, &girders[j], gradient + 3 * j);
-            else
-                defined = tw_spring_half_gradient(&girders[j], gradient + 3 * j) && defined;
-        if (!defined) atomic_store(&p->undefined, true);
-    }
+    double none;
+    visit_nodes(context, begin, end, visit_gradient, &none);
 }
 
 /* y_j = x_j - x_i: the force on a node is what its own girders pull, less what its neighbours' girders to it do. */
@@ -189,23 +220,20 @@ static bool fill_star(const warping *w, int64_t node, int count, double *out)
     return defined;
 }
 
+static bool visit_tangent(loop *p, int64_t node, int count, const tw_star *star, double *sum)
+{
+    (void)sum;
+    warping *w = p->w;
+    int64_t first = w->incidence.start[node];
+    if (w->framed[node]) tw_star_factorise(star, count, w->seen + first, w->factor + first);
+    return fill_star(w, node, count, w->star_tangent + 9 * w->block_start[node]);
+}
+
 static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    warping *w = p->w;
-    for (int64_t i = begin; i < end; i++) {
-        int count = look(w, i, p->x);
-        int64_t first = w->incidence.start[i];
-        bool defined = true;
-        if (w->framed[i]) {
-            tw_star star;
-            defined = tw_star_set(&star, count, w->seen + first);
-            tw_star_factorise(&star, count, w->seen + first, w->factor + first);
-        }
-        defined = fill_star(w, i, count, w->star_tangent + 9 * w->block_start[i]) && defined;
-        if (!defined) atomic_store(&p->undefined, true);
-    }
+    double none;
+    visit_nodes(context, begin, end, visit_tangent, &none);
 }
 
 static tw_status warping_linearise(void *data, const tw_force_view *at)

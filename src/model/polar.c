@@ -134,12 +134,17 @@ void tw_polar_decompose(const double F[9], tw_polar *polar)
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++) matrix[k][l] = F[k];
     tw_polar_decompose_lanes(matrix, &lanes);
+    tw_polar_take(&lanes, 0, polar);
+}
+
+void tw_polar_take(const tw_polar_lanes *lanes, int lane, tw_polar *polar)
+{
     for (int k = 0; k < 9; k++) {
-        polar->R[k] = lanes.R[k][0];
-        polar->U[k] = lanes.U[k][0];
-        polar->V[k] = lanes.V[k][0];
+        polar->R[k] = lanes->R[k][lane];
+        polar->U[k] = lanes->U[k][lane];
+        polar->V[k] = lanes->V[k][lane];
     }
-    for (int k = 0; k < 3; k++) polar->s[k] = lanes.s[k][0];
+    for (int k = 0; k < 3; k++) polar->s[k] = lanes->s[k][lane];
 }
 
 double tw_polar_distinctness(double s0, double s1, double s2)

@@ -20,6 +20,9 @@ void tw_polar_decompose(const double F[9], tw_polar *polar);
 /* The same for several at once. The last digits of a lane can depend on its neighbours'. */
 void tw_polar_decompose_lanes(tw_lanes *F, tw_polar_lanes *polar);
 
+/* One lane of several. */
+void tw_polar_take(const tw_polar_lanes *lanes, int lane, tw_polar *polar);
+
 /* How far R is from being ambiguous: (s_1 + s_2) / s_0, 0 for F = 0. Its derivative grows like the inverse. */
 double tw_polar_distinctness(double s0, double s1, double s2);
 

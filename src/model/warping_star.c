@@ -91,11 +91,14 @@ static void local_force(const tw_star *star, const tw_girder *g, double z[3], do
     times(C, e, s);
 }
 
+void tw_star_fit(int count, const tw_girder *girders, double A[9])
+{
+    fit(count, girders, false, A);
+}
+
 bool tw_star_set(tw_star *star, int count, const tw_girder *girders)
 {
-    double A[9], tau[3] = {0.0, 0.0, 0.0};
-    fit(count, girders, false, A);
-    tw_polar_decompose(A, &star->polar);
+    double tau[3] = {0.0, 0.0, 0.0};
     const double *V = star->polar.V, *s = star->polar.s;
     /* G = V diag(s_1 + s_2, s_2 + s_0, s_0 + s_1) V^T */
     double inverse[3] = {1.0 / (s[1] + s[2]), 1.0 / (s[2] + s[0]), 1.0 / (s[0] + s[1])};

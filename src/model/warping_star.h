@@ -38,6 +38,8 @@ typedef struct tw_star_factor {
 /* Whether the girders at rest fix a rotation: not if they all lie on one line. */
 bool tw_star_is_framed(int count, const tw_girder *girders);
 
+/* A, whose polar decomposition tw_star_set finds in star->polar. */
+void tw_star_fit(int count, const tw_girder *girders, double A[9]);
 /* False where R is ambiguous. */
 bool tw_star_set(tw_star *star, int count, const tw_girder *girders);
 double tw_star_energy(const tw_star *star, int count, const tw_girder *girders);
