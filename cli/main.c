@@ -50,9 +50,9 @@ static const verb *find_verb(const char *name)
 
 static int unknown_verb(const char *word)
 {
-    const char *names[32];
+    const char *names[sizeof all_verbs / sizeof *all_verbs];
     int count = 0;
-    for (; count < 32 && all_verbs[count]; count++) names[count] = all_verbs[count]->name;
+    for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
     const char *nearest = tw_nearest_name(word, names, count);
     if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
     if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);
