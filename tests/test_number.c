@@ -128,6 +128,40 @@ START_TEST(long_error_texts_are_cut)
 }
 END_TEST
 
+static void assert_printed_like_printf(double value, int digits)
+{
+    char expected[64], given[TW_NUMBER_SIZE];
+    snprintf(expected, sizeof expected, "%.*g", digits, value);
+    size_t length = tw_number_print_digits(given, digits, value);
+    ck_assert_msg(strcmp(given, expected) == 0 && length == strlen(expected), "%s instead of %s", given, expected);
+}
+
+START_TEST(numbers_are_printed_as_printf_does)
+{
+    static const double special[] = {
+        0.0,     -0.0,      1.0,     0.1,   0.5,  0.3,    1e-4,   1e-5,       9.9999999999999995e-5,
+        1e16,    1e15,      1e-16,   1e17,  1e22, 1e-300, 1e300,  DBL_MAX,    DBL_MIN,
+        5e-324,  123456789, 2.0 / 3, 1e100, 0.25, 1024,   999999, 0.99999999, 9007199254740993.0,
+        INFINITY};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        for (int digits = 1; digits <= 17; digits++) {
+            assert_printed_like_printf(special[i], digits);
+            assert_printed_like_printf(-nextafter(special[i], 2.0), digits);
+            assert_printed_like_printf(nextafter(special[i], -2.0), digits);
+        }
+    /* ties: k + 1/2, and halves of the last digit */
+    for (int k = 0; k < 2000; k++) {
+        assert_printed_like_printf(k + 0.5, k < 10 ? 1 : k < 100 ? 2 : k < 1000 ? 3 : 4);
+        assert_printed_like_printf(k / 1024.0, 9);
+    }
+    test_random random = {17};
+    for (int i = 0; i < 300000; i++) {
+        double exponent = test_random_between(&random, -20.0, 20.0), share = test_random_between(&random, -1.0, 1.0);
+        assert_printed_like_printf(share * pow(10.0, exponent), i % 3 ? 17 : 9);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("number");
@@ -137,6 +171,7 @@ int main(void)
     tcase_add_test(cases, integers_are_read);
     tcase_add_test(cases, a_comma_locale_changes_nothing);
     tcase_add_test(cases, long_error_texts_are_cut);
+    tcase_add_test(cases, numbers_are_printed_as_printf_does);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

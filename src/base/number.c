@@ -101,9 +101,3 @@ int tw_print(char *buffer, size_t size, const char *format, ...)
     va_end(arguments);
     return length;
 }
-
-char *tw_number_print(char buffer[TW_NUMBER_SIZE], double value)
-{
-    tw_print(buffer, TW_NUMBER_SIZE, "%.17g", value);
-    return buffer;
-}

@@ -20,6 +20,9 @@ bool tw_integer_parse(const char *text, int64_t *value);
 /* 17 significant digits, which tw_number_parse reads back bit for bit (not for NaN and infinities). Returns buffer. */
 char *tw_number_print(char buffer[TW_NUMBER_SIZE], double value);
 
+/* As printf's %.*g with 1 to 17 digits; the length. */
+size_t tw_number_print_digits(char buffer[TW_NUMBER_SIZE], int digits, double value);
+
 /* snprintf and vsnprintf with the decimal point of the C locale: for any text with a floating-point number in it. */
 int tw_print(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int tw_format(char *buffer, size_t size, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));

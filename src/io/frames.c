@@ -23,19 +23,6 @@ tw_table tw_table_of(const tw_simulation *simulation, const double *values)
     return table;
 }
 
-void tw_table_to_csv(const tw_table *table, tw_text *text)
-{
-    for (int c = 0; c < table->column_count; c++) tw_text_add(text, "%s%s", c ? "," : "", table->columns[c]);
-    tw_text_add(text, "\n");
-    for (int64_t r = 0; r < table->row_count; r++) {
-        for (int c = 0; c < table->column_count; c++) {
-            if (c) tw_text_add_bytes(text, ",", 1);
-            tw_text_add_number(text, table->values[r * table->column_count + c]);
-        }
-        tw_text_add_bytes(text, "\n", 1);
-    }
-}
-
 static void frame_to_csv(tw_frames *frames, const tw_frame *frame, tw_text *out)
 {
     (void)frames;

@@ -51,7 +51,8 @@ tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error
 tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error);
 
 /* Appends an array the way VTK's compressed files have it: number of blocks, block size, size of the last one if it is
- * shorter (else 0), compressed sizes, blocks; all UInt64. (vtk_compress.c) */
-void tw_vtk_compress(const void *bytes, size_t size, int level, tw_text *out);
+ * shorter (else 0), compressed sizes, blocks; all UInt64. `coordinates`: doubles that do not repeat. (vtk_compress.c)
+ */
+void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *out);
 
 #endif

@@ -1,11 +1,18 @@
 /* Wavefront OBJ: an object per body, faces, lines, and the texture coordinates the body came with. */
+#include <string.h>
+
+#include "base/number.h"
 #include "io/frames_internal.h"
 
 /* OBJ counts from 1. */
 static void add_index(tw_text *out, const char *before, int64_t first, int64_t index)
 {
-    long long number = first + index + 1;
-    tw_text_add(out, "%s%lld", before, number);
+    char digits[24];
+    int at = (int)sizeof digits;
+    for (uint64_t number = (uint64_t)(first + index) + 1; number > 0; number /= 10)
+        digits[--at] = (char)('0' + number % 10);
+    tw_text_add_bytes(out, before, strlen(before));
+    tw_text_add_bytes(out, digits + at, sizeof digits - (size_t)at);
 }
 
 static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t first_texture, tw_text *out)
@@ -23,11 +30,23 @@ static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t
     tw_text_add_bytes(out, "\n", 1);
 }
 
+/* Nine digits tell every float from every other. */
+static void add_vertex(const double *position, tw_text *out)
+{
+    char line[3 * (TW_NUMBER_SIZE + 1) + 2] = "v";
+    size_t length = 1;
+    for (int k = 0; k < 3; k++) {
+        line[length++] = ' ';
+        length += tw_number_print_digits(line + length, 9, position[k]);
+    }
+    line[length++] = '\n';
+    tw_text_add_bytes(out, line, length);
+}
+
 void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t first, int64_t first_texture, tw_text *out)
 {
     tw_text_add(out, "o %s\n", shape->name);
-    for (int64_t v = 0; v < shape->vertex_count; v++)
-        tw_text_add(out, "v %.9g %.9g %.9g\n", positions[3 * v], positions[3 * v + 1], positions[3 * v + 2]);
+    for (int64_t v = 0; v < shape->vertex_count; v++) add_vertex(positions + 3 * v, out);
     const tw_display_surface *s = shape->surface;
     for (int64_t i = 0; s && i < s->texture_count; i++)
         tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);

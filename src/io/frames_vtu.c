@@ -7,7 +7,6 @@
 #include "io/frames_internal.h"
 
 enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRAHEDRON = 10 };
-enum { FAST = 1, SMALL = 6 }; /* zlib levels: of what changes with every frame, of what is compressed once */
 
 /* ---- cells ---- */
 
@@ -67,7 +66,7 @@ tw_status tw_vtu_prepare(tw_frames *frames)
     tw_text *const from[] = {&list.connectivity, &list.offsets, &list.types, &list.body};
     tw_text *const to[] = {&cells->connectivity, &cells->offsets, &cells->types, &cells->body};
     for (int i = 0; i < 4; i++) {
-        tw_vtk_compress(from[i]->bytes, from[i]->size, SMALL, to[i]);
+        tw_vtk_compress(from[i]->bytes, from[i]->size, false, to[i]);
         if (from[i]->failed || to[i]->failed) status = TW_OUT_OF_MEMORY;
         tw_text_free(from[i]);
     }
@@ -108,7 +107,7 @@ static void add_columns(tw_frames *frames, const tw_table *table, int column, in
         out,
         "<DataArray type=\"Float64\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%lld\"/>\n",
         name, width, (long long)frames->payload.size);
-    tw_vtk_compress(frames->column, (size_t)(width * table->row_count) * sizeof(double), FAST, &frames->payload);
+    tw_vtk_compress(frames->column, (size_t)(width * table->row_count) * sizeof(double), true, &frames->payload);
 }
 
 static void add_points_and_cells(tw_frames *frames, const tw_table *table, tw_text *out)

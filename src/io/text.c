@@ -53,14 +53,24 @@ void tw_text_add(tw_text *text, const char *format, ...)
 void tw_text_add_number(tw_text *text, double value)
 {
     if (!reserve(text, TW_NUMBER_SIZE)) return;
-    tw_number_print(text->bytes + text->size, value);
-    text->size += strlen(text->bytes + text->size);
+    text->size += tw_number_print_digits(text->bytes + text->size, 17, value);
 }
 
 void tw_text_add_bytes(tw_text *text, const void *bytes, size_t size)
 {
     if (!size || !reserve(text, size)) return;
     memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+}
+
+char *tw_text_reserve(tw_text *text, size_t size)
+{
+    return reserve(text, size) ? text->bytes + text->size : NULL;
+}
+
+void tw_text_grow(tw_text *text, size_t size)
+{
     text->size += size;
     text->bytes[text->size] = '\0';
 }
