@@ -64,8 +64,8 @@ static const struct {
     const char *kind;
     tw_status (*make)(tw_body *body, tw_error *error);
 } makers[] = {
-    {"coil", make_coil}, {"cloth", make_cloth}, {"box", make_box},
-    {"bar", make_bar},   {"rope", make_rope},   {"tower", make_tower},
+    {"coil", make_coil}, {"cloth", make_cloth}, {"box", make_box},       {"bar", make_bar},
+    {"rope", make_rope}, {"tower", make_tower}, {"mesh", tw_build_mesh},
 };
 
 /* ---- place ---- */
