@@ -87,8 +87,8 @@ END_TEST
 
 START_TEST(every_scene_of_the_tree_is_right)
 {
-    static const char *const names[] = {"fput", "stiff-line", "rope", "coil",   "coil-hard",
-                                        "bar",  "cantilever", "drop", "eiffel", "eiffel-stiff"};
+    static const char *const names[] = {"fput",       "stiff-line", "rope",   "coil",         "coil-hard", "bar",
+                                        "cantilever", "drop",       "eiffel", "eiffel-stiff", "flag"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1000];
         tw_error error = {0};

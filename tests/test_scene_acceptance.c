@@ -1,4 +1,5 @@
 /* Every scene of the tree reproduces the values it carries itself. */
+/* labels: slow */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,9 @@ static void run_scene(const char *path)
     tw_run_options options = tw_run_options_default();
     options.directory = "out";
     options.force = true;
-    ck_assert_msg(tw_scene_load(path, 0, NULL, &scene, &error) == TW_OK, "%s", error.text);
+    tw_status status = tw_scene_load(path, 0, NULL, &scene, &error);
+    if (status != TW_OK && strstr(error.text, "twang fetch-meshes")) return; /* its mesh is not in the repository */
+    ck_assert_msg(status == TW_OK, "%s", error.text);
     scene = short_form(path, scene);
     ck_assert_msg(tw_run_scene(scene, &options, &report, &error) == TW_OK, "%s: %s", path, error.text);
     ck_assert_msg(report.tests > 0, "%s carries no tests", path);
@@ -63,7 +66,7 @@ START_TEST(every_scene_reproduces_its_own_values)
     }
     closedir(directory);
     test_leave_temporary_folder();
-    ck_assert_int_ge(count, 10);
+    ck_assert_int_ge(count, 14);
 }
 END_TEST
 
@@ -71,6 +74,7 @@ int main(void)
 {
     Suite *suite = suite_create("scene acceptance");
     TCase *cases = tcase_create("scene acceptance");
+    tcase_set_timeout(cases, 600);
     tcase_add_test(cases, every_scene_reproduces_its_own_values);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
