@@ -267,8 +267,9 @@ static void linear_add_stiffness_bound(const void *data, double *bound)
     .set_rayleigh = tetrahedra_set_rayleigh, .complete = tetrahedra_complete, .add_pattern = tetrahedra_add_pattern,   \
     .locate = tetrahedra_locate, .add_energy = tetrahedra_add_energy, .add_force = tetrahedra_add_force,               \
     .add_rate = tw_tetrahedra_add_rate, .add_product = tw_tetrahedra_add_product,                                      \
-    .add_symmetric_product = tw_tetrahedra_add_symmetric_product, .add_tangent = tw_tetrahedra_add_tangent,            \
-    .add_damping_product = tw_tetrahedra_add_damping_product, .add_damping = tw_tetrahedra_add_damping
+    .add_symmetric_product = tw_tetrahedra_add_symmetric_product, .add_rest_product = tw_tetrahedra_add_rest_product,  \
+    .add_tangent = tw_tetrahedra_add_tangent, .add_damping_product = tw_tetrahedra_add_damping_product,                \
+    .add_damping = tw_tetrahedra_add_damping
 
 static const tw_force_table tetrahedra_table = {
     .name = "tetrahedra", COMMON_ENTRIES, .linearise = tw_tetrahedra_linearise};

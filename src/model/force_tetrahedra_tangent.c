@@ -235,11 +235,16 @@ static void add_slide(tw_tetrahedra *t, const double *in, double *out)
     tw_parallel_for(free_count, TW_PARTICLE_BLOCK, subtract_body, &u);
 }
 
-void tw_tetrahedra_add_product(void *data, int count, const double *in, double *out)
+void tw_tetrahedra_add_rest_product(void *data, int count, const double *in, double *out)
 {
     tw_tetrahedra *t = data;
-    tw_tetrahedra_add_symmetric_product(data, count, in, out);
     int64_t n = 3 * t->particles->free_count;
     for (int c = 0; c < count && t->beta > 0.0 && !tw_tetrahedra_are_linear(t); c++)
         add_slide(t, in + c * n, out + c * n);
+}
+
+void tw_tetrahedra_add_product(void *data, int count, const double *in, double *out)
+{
+    tw_tetrahedra_add_symmetric_product(data, count, in, out);
+    tw_tetrahedra_add_rest_product(data, count, in, out);
 }

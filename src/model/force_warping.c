@@ -252,11 +252,16 @@ static void warping_add_symmetric_product(void *data, int count, const double *i
     tw_assembly_add_product(&w->assembly, count, in, out);
 }
 
-static void warping_add_product(void *data, int count, const double *in, double *out)
+static void warping_add_rest_product(void *data, int count, const double *in, double *out)
 {
     const tw_force *d = &((warping *)data)->dashpots;
+    if (d->table) d->table->add_rest_product(d->data, count, in, out);
+}
+
+static void warping_add_product(void *data, int count, const double *in, double *out)
+{
     warping_add_symmetric_product(data, count, in, out);
-    if (d->table) d->table->add_product(d->data, count, in, out);
+    warping_add_rest_product(data, count, in, out);
 }
 
 static void warping_add_tangent(void *data, tw_sparse *matrix)
@@ -393,6 +398,7 @@ static const tw_force_table warping_table = {
     .linearise = warping_linearise,
     .add_product = warping_add_product,
     .add_symmetric_product = warping_add_symmetric_product,
+    .add_rest_product = warping_add_rest_product,
     .add_tangent = warping_add_tangent,
     .add_damping_product = warping_add_damping_product,
     .add_damping = warping_add_damping,

@@ -68,6 +68,7 @@ void tw_tetrahedra_add_stress(tw_tetrahedra_loop *loop, tw_stress_function *stre
 tw_status tw_tetrahedra_linearise(void *data, const tw_force_view *at);
 void tw_tetrahedra_add_product(void *data, int count, const double *in, double *out);
 void tw_tetrahedra_add_symmetric_product(void *data, int count, const double *in, double *out);
+void tw_tetrahedra_add_rest_product(void *data, int count, const double *in, double *out);
 void tw_tetrahedra_add_tangent(void *data, tw_sparse *matrix);
 /* The constant tangents of the linear law. */
 tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t);
