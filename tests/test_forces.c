@@ -68,7 +68,8 @@ static cloth *new_cloth(int rows, int columns)
     test_random random = {.state = 11};
     for (int64_t i = 0; i < n; i++) {
         c->mass[i] = test_random_between(&random, 0.5, 2);
-        const double place[3] = {0.2 * (double)(i % columns), 0.2 * (double)(i / columns), 0};
+        int64_t row = i / columns, column = i % columns;
+        const double place[3] = {0.2 * (double)column, 0.2 * (double)row, 0};
         for (int k = 0; k < 3; k++) c->x[3 * i + k] = place[k] + test_random_between(&random, -0.02, 0.02);
         for (int k = 0; k < 3; k++) c->v[3 * i + k] = test_random_between(&random, -1, 1);
     }

@@ -119,11 +119,10 @@ static void write_all(loop *p)
     tw_parallel_for(p->d->particles->free_count, TW_PARTICLE_BLOCK, write_body, p);
 }
 
-/* The weight of a particle in its body's fit. */
+/* The weight of a particle in its body's sums. */
 static double weight_of(const mass_damping *d, int64_t particle)
 {
-    if (!d->bodies.held[d->bodies.body[particle]]) return d->particles->mass[particle];
-    return d->particles->pinned[particle] ? 1.0 : 0.0;
+    return d->particles->pinned[particle] ? 1.0 : d->particles->mass[particle];
 }
 
 static void difference(const double *a, const double *b, double out[3])
@@ -293,15 +292,18 @@ static void add_columns(loop p, int count, const double *in, double *out)
 {
     int64_t stride = 3 * p.d->particles->free_count;
     void (*term)(const loop *, int64_t, const body_motion *, double[SUMS]) = p.term;
+    bool some_free = p.d->bodies.held_count < p.d->bodies.count; /* mean and turn of held ones stay 0 */
     for (int c = 0; c < count; c++) {
         p.in = in + c * stride;
         p.out = out + c * stride;
-        p.term = mean_term;
-        p.finish = mean_finish;
-        sweep(&p);
-        p.term = term;
-        p.finish = turn_finish;
-        sweep(&p);
+        if (some_free) {
+            p.term = mean_term;
+            p.finish = mean_finish;
+            sweep(&p);
+            p.term = term;
+            p.finish = turn_finish;
+            sweep(&p);
+        }
         write_all(&p);
     }
 }
@@ -356,11 +358,7 @@ static void no_stiffness_bound(const void *data, double *bound)
 static void choose_references(mass_damping *d)
 {
     const tw_bodies *b = &d->bodies;
-    for (int64_t i = 0; i < b->count; i++) {
-        int64_t n = b->start[i];
-        while (b->held[i] && !d->particles->pinned[b->particle[n]]) n++;
-        d->motion[i].reference = d->fixed[i].reference = b->particle[n];
-    }
+    for (int64_t i = 0; i < b->count; i++) d->motion[i].reference = d->fixed[i].reference = b->particle[b->start[i]];
 }
 
 static tw_status mass_damping_complete(void *data, const tw_particles *particles)
@@ -405,8 +403,7 @@ tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particl
         mass_damping_release(d);
         return status;
     }
-    *some_free = false;
-    for (int64_t i = 0; i < d->bodies.count; i++) *some_free = *some_free || !d->bodies.held[i];
+    *some_free = d->bodies.held_count < d->bodies.count;
     *out = (tw_force){&mass_damping_table, d};
     return TW_OK;
 }

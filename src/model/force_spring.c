@@ -15,8 +15,8 @@ static void springs_release(void *data)
     tw_springs *s = data;
     if (!s) return;
     tw_incidence_free(&s->incidence);
-    void *blocks[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,    s->damping, s->pull,
-                      s->tangent, s->friction,  s->partial,     s->diagonal, s->block};
+    void *blocks[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
+                      s->tangent, s->slide,     s->root,        s->partial, s->diagonal, s->block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_release(s);
 }
@@ -44,11 +44,12 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
     s->particles = particles;
     s->pull = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * s->count, double);
     s->tangent = TW_NEW_ARRAY(5 * s->count, double);
-    s->friction = damped ? TW_NEW_ARRAY(6 * s->count, double) : NULL;
+    s->slide = damped ? TW_NEW_ARRAY(8 * s->count, double) : NULL;
+    s->root = damped ? TW_NEW_ARRAY(3 * s->count, double) : NULL;
     s->partial = TW_NEW_ARRAY(tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK), double);
     s->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     s->block = TW_NEW_ARRAY(s->count * s->corners * (s->corners - 1) / 2, int64_t);
-    if (!s->pull || !s->tangent || (damped && !s->friction) || !s->partial || !s->diagonal || !s->block)
+    if (!s->pull || !s->tangent || (damped && (!s->slide || !s->root)) || !s->partial || !s->diagonal || !s->block)
         return TW_OUT_OF_MEMORY;
     return tw_incidence_create(&s->incidence, particles->count, s->count, s->corners, s->corner);
 }

@@ -45,6 +45,9 @@ void tw_springs_locate(void *data, const tw_sparse *matrix)
     for (int64_t i = 0; i < s->particles->free_count; i++) s->diagonal[i] = tw_sparse_find(matrix, i, i);
 }
 
+/* The parts that a spring's tangents have (spring_law.h). */
+typedef enum part { ELASTIC, SLIDING, DAMPING } part;
+
 /* What the bodies of the parallel loops see. */
 typedef struct loop {
     tw_springs *s;
@@ -52,11 +55,23 @@ typedef struct loop {
     const double *in;
     double *out;
     int count;
-    void (*add_block)(const tw_spring_state *state, double factor, double block[9]);
+    part which;
     double factor;
     tw_sparse *matrix;
     atomic_bool undefined;
 } loop;
+
+static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state *state)
+{
+    double *slide = s->slide + 8 * e, *root = s->root + 3 * e;
+    for (int k = 0; k < 3; k++) {
+        slide[k] = state->n[k];
+        slide[4 + k] = state->slide_along * state->n[k] + state->g[k];
+        root[k] = sqrt(state->c) * state->n[k];
+    }
+    slide[3] = state->slide_across;
+    slide[7] = 0.0;
+}
 
 static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
@@ -67,19 +82,14 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     for (int64_t e = begin; e < end; e++) {
         tw_spring_law law = tw_springs_law(s, e);
         tw_springs_sum(s, p->x, e, d);
-        if (s->friction) tw_springs_sum(s, p->v, e, y);
+        if (s->slide) tw_springs_sum(s, p->v, e, y);
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
         tw_spring_state state = tw_spring_linearise(&law, d, y);
         double *tangent = s->tangent + 5 * e;
         memcpy(tangent, state.n, sizeof state.n);
         tangent[3] = state.across;
         tangent[4] = state.along;
-        if (!s->friction) continue;
-        double *friction = s->friction + 6 * e;
-        memcpy(friction, state.g, sizeof state.g);
-        friction[3] = state.c;
-        friction[4] = state.slide_across;
-        friction[5] = state.slide_along;
+        if (s->slide) keep_friction(s, e, &state);
     }
 }
 
@@ -101,20 +111,6 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
     }
 }
 
-static inline tw_spring_state state_of(const tw_springs *s, int64_t e)
-{
-    const double *tangent = s->tangent + 5 * e;
-    tw_spring_state state = {.across = tangent[3], .along = tangent[4]};
-    memcpy(state.n, tangent, sizeof state.n);
-    if (!s->friction) return state;
-    const double *friction = s->friction + 6 * e;
-    memcpy(state.g, friction, sizeof state.g);
-    state.c = friction[3];
-    state.slide_across = friction[4];
-    state.slide_along = friction[5];
-    return state;
-}
-
 tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.s = data, .x = at->x, .v = at->v};
@@ -125,35 +121,40 @@ tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 
 /* ---- products ---- */
 
-/* out += (elastic, sliding or damping part of E) u. */
-typedef void kernel(const tw_spring_state *state, const double u[3], double out[3]);
+/* out += E u, or D's part of the spring; inlined with each part constant. */
+TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const double u[3], double out[3])
+{
+    const double *t = which == ELASTIC ? s->tangent + 5 * e : which == SLIDING ? s->slide + 8 * e : s->root + 3 * e;
+    double along = which == SLIDING ? tw_dot3(t + 4, u) : tw_dot3(t, u);
+    if (which == ELASTIC) along *= t[4];
+    for (int k = 0; k < 3; k++) out[k] += along * t[k];
+    for (int k = 0; k < 3 && which != DAMPING; k++) out[k] += t[3] * u[k];
+}
 
-/* Two ends: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. Inlined with each kernel. */
-TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out, kernel *product)
+/* Two ends: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. */
+TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out, part which)
 {
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n], j = s->particles->unknown[s->corner[entry ^ 1]];
-        tw_spring_state state = state_of(s, entry >> 1);
         double u[3];
         for (int k = 0; k < 3; k++) u[k] = in[3 * i + k] - (j >= 0 ? in[3 * (int64_t)j + k] : 0.0);
-        product(&state, u, sum);
+        multiply(s, which, entry >> 1, u, sum);
     }
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
 /* More corners: first E sum_c weight_c in_c per spring, ... */
-TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3], kernel *product)
+TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3], part which)
 {
     double u[3] = {0.0, 0.0, 0.0};
-    tw_spring_state state = state_of(s, e);
     for (int c = 0; c < s->corners; c++) {
         int32_t i = s->particles->unknown[s->corner[s->corners * e + c]];
         for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
     }
     for (int k = 0; k < 3; k++) pull[k] = 0.0;
-    product(&state, u, pull);
+    multiply(s, which, e, u, pull);
 }
 
 /* ... then what each particle gets of it. */
@@ -179,35 +180,35 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         for (int c = 0; c < p->count; c++) gather_row(p, i, c, p->out + c * stride);
 }
 
-TW_ALWAYS_INLINE void add_rows(const loop *p, int64_t begin, int64_t end, kernel *product)
+TW_ALWAYS_INLINE void add_rows(const loop *p, int64_t begin, int64_t end, part which)
 {
     int64_t stride = 3 * p->s->particles->free_count;
     for (int64_t i = begin; i < end; i++)
-        for (int c = 0; c < p->count; c++) add_row(p->s, i, p->in + c * stride, p->out + c * stride, product);
+        for (int c = 0; c < p->count; c++) add_row(p->s, i, p->in + c * stride, p->out + c * stride, which);
 }
 
-TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, kernel *product)
+TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, part which)
 {
     int64_t stride = 3 * p->s->particles->free_count;
     for (int64_t e = begin; e < end; e++)
         for (int c = 0; c < p->count; c++)
-            find_pull(p->s, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c), product);
+            find_pull(p->s, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c), which);
 }
 
-#define BODIES_OF(part, product)                                                                                       \
-    static void part##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)                             \
+#define BODIES_OF(name, which)                                                                                         \
+    static void name##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)                             \
     {                                                                                                                  \
         (void)block;                                                                                                   \
-        add_rows(context, begin, end, product);                                                                        \
+        add_rows(context, begin, end, which);                                                                          \
     }                                                                                                                  \
-    static void part##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)                            \
+    static void name##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)                            \
     {                                                                                                                  \
         (void)block;                                                                                                   \
-        find_pulls(context, begin, end, product);                                                                      \
+        find_pulls(context, begin, end, which);                                                                        \
     }
-BODIES_OF(elastic, tw_spring_product)
-BODIES_OF(sliding, tw_spring_slide_product)
-BODIES_OF(damping, tw_spring_damping_product)
+BODIES_OF(elastic, ELASTIC)
+BODIES_OF(sliding, SLIDING)
+BODIES_OF(damping, DAMPING)
 #undef BODIES_OF
 
 static void add_products(loop *p, tw_parallel_body *rows_body, tw_parallel_body *pulls_body)
@@ -229,7 +230,7 @@ void tw_springs_add_symmetric_product(void *data, int count, const double *in, d
 void tw_springs_add_rest_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.s = data, .in = in, .out = out, .count = count};
-    if (p.s->friction) add_products(&p, sliding_rows_body, sliding_pulls_body);
+    if (p.s->slide) add_products(&p, sliding_rows_body, sliding_pulls_body);
 }
 
 void tw_springs_add_product(void *data, int count, const double *in, double *out)
@@ -241,7 +242,7 @@ void tw_springs_add_product(void *data, int count, const double *in, double *out
 void tw_springs_add_damping_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.s = data, .in = in, .out = out, .count = count};
-    if (p.s->friction) add_products(&p, damping_rows_body, damping_pulls_body);
+    if (p.s->slide) add_products(&p, damping_rows_body, damping_pulls_body);
 }
 
 /* ---- the matrix ---- */
@@ -249,16 +250,24 @@ void tw_springs_add_damping_product(void *data, int count, const double *in, dou
 /* Where the nine entries of a symmetric block are among its six numbers. */
 static const int symmetric_entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
 
+/* block += factor * (elastic part of E, or D's part); symmetric, so its order inside does not matter. */
+static void add_block(const tw_springs *s, part which, int64_t e, double factor, double block[9])
+{
+    const double *t = which == ELASTIC ? s->tangent + 5 * e : s->root + 3 * e;
+    double across = which == ELASTIC ? t[3] : 0.0, along = which == ELASTIC ? t[4] : 1.0;
+    for (int k = 0; k < 9; k++) block[k] += factor * ((k % 4 == 0 ? across : 0.0) + along * t[k % 3] * t[k / 3]);
+}
+
 /* One corner of a spring: its diagonal block, and the blocks of the upper triangle in its row. */
 static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *values)
 {
     const tw_springs *s = p->s;
-    tw_spring_state state = state_of(s, e);
     double weight = p->factor * s->weight[corner];
-    p->add_block(&state, weight * s->weight[corner], values + 9 * s->diagonal[i]);
+    add_block(s, p->which, e, weight * s->weight[corner], values + 9 * s->diagonal[i]);
     for (int c = 0; c < s->corners; c++)
         if (c != corner && s->particles->unknown[s->corner[s->corners * e + c]] > i)
-            p->add_block(&state, weight * s->weight[c], values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
+            add_block(s, p->which, e, weight * s->weight[c],
+                      values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
 }
 
 /* Two ends: the six numbers of E, to the diagonal of row i and from the block of (i, j), j > i. */
@@ -306,13 +315,13 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
 
 void tw_springs_add_tangent(void *data, tw_sparse *matrix)
 {
-    loop p = {.s = data, .matrix = matrix, .add_block = tw_spring_add_block, .factor = 1.0};
+    loop p = {.s = data, .matrix = matrix, .which = ELASTIC, .factor = 1.0};
     bool two_ends = p.s->corners == 2;
     tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, two_ends ? plain_matrix_body : matrix_body, &p);
 }
 
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)
 {
-    loop p = {.s = data, .matrix = matrix, .add_block = tw_spring_add_damping_block, .factor = factor};
-    if (p.s->friction) tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
+    loop p = {.s = data, .matrix = matrix, .which = DAMPING, .factor = factor};
+    if (p.s->slide) tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
 }

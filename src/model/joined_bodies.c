@@ -45,14 +45,21 @@ static int64_t number_bodies(int64_t count, int32_t *body)
     return next;
 }
 
+static bool counts(const tw_particles *particles, const tw_bodies *b, int64_t p)
+{
+    return particles->pinned[p] || !b->held[b->body[p]];
+}
+
 static void sort_particles(const tw_particles *particles, tw_bodies *b)
 {
-    for (int64_t p = 0; p < particles->count; p++) b->start[b->body[p] + 1]++;
-    for (int64_t i = 0; i < b->count; i++) b->start[i + 1] += b->start[i];
-    for (int64_t i = 0; i <= b->count; i++) b->first_chunk[i] = b->start[i];
-    for (int64_t p = 0; p < particles->count; p++) b->particle[b->first_chunk[b->body[p]]++] = (int32_t)p;
     for (int64_t p = 0; p < particles->count; p++)
         if (particles->pinned[p]) b->held[b->body[p]] = true;
+    for (int64_t i = 0; i < b->count; i++) b->held_count += b->held[i];
+    for (int64_t p = 0; p < particles->count; p++) b->start[b->body[p] + 1] += counts(particles, b, p);
+    for (int64_t i = 0; i < b->count; i++) b->start[i + 1] += b->start[i];
+    for (int64_t i = 0; i <= b->count; i++) b->first_chunk[i] = b->start[i];
+    for (int64_t p = 0; p < particles->count; p++)
+        if (counts(particles, b, p)) b->particle[b->first_chunk[b->body[p]]++] = (int32_t)p;
 }
 
 static void cut_chunks(tw_bodies *b)

@@ -6,13 +6,15 @@
 
 #include "model/force.h"
 
-/* Particles sorted by body, and cut into chunks inside each body: the blocks of parallel sums. */
+/* Particles that say how their body moves: the pinned ones, or all where there are none; sorted by body, and cut into
+ * chunks inside each body: the blocks of parallel sums. */
 typedef struct tw_bodies {
     int64_t count;
     int32_t *body;     /* of each particle */
-    int32_t *particle; /* all particles, body after body, ascending inside each */
+    int32_t *particle; /* those of the sums, body after body, ascending inside each */
     int64_t *start;    /* count + 1 offsets into particle */
     bool *held;        /* the body has a pinned particle */
+    int64_t held_count;
     int64_t chunk_count;
     int64_t *chunk_begin; /* chunk_count + 1 offsets into particle */
     int64_t *first_chunk; /* of each body: count + 1 */

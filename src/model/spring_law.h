@@ -99,18 +99,4 @@ static inline void tw_spring_damping_product(const tw_spring_state *s, const dou
     for (int k = 0; k < 3; k++) out[k] += along * s->n[k];
 }
 
-/* block += factor * the elastic part; symmetric, so its order inside does not matter. */
-static inline void tw_spring_add_block(const tw_spring_state *s, double factor, double block[9])
-{
-    for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++)
-            block[3 * c + r] += factor * ((r == c ? s->across : 0.0) + s->along * s->n[r] * s->n[c]);
-}
-
-static inline void tw_spring_add_damping_block(const tw_spring_state *s, double factor, double block[9])
-{
-    for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++) block[3 * c + r] += factor * s->c * s->n[r] * s->n[c];
-}
-
 #endif
