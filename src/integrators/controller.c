@@ -66,7 +66,7 @@ static tw_status relative_size(const tw_integrator *integrator, const double *e,
 /* A local error of h^(q+1) in a method of order p is raised to the power p/(q+1) before it is compared with rtol: the
  * global error, of order h^p, is then proportional to rtol for every scheme (tolerance proportionality). On stiff
  * problems the Rosenbrock schemes gain half an order to one: 1.07 p keeps both kinds near proportional (measured:
- * slopes 0.87 to 1.17 of log error against log rtol, tests/test_adaptive.c). */
+ * slopes 0.85 to 1.18 of log error against log rtol, tests/test_adaptive.c). */
 static double effective_order(const tw_integrator *integrator)
 {
     return 1.07 * integrator->order;
