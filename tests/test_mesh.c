@@ -17,8 +17,9 @@ static void kuhn_box(int n, tw_mesh *mesh)
     ck_assert_int_eq(tw_mesh_allocate(mesh, m * m * m, 0, 0, 6 * n * n * n, NULL), TW_OK);
     for (int64_t i = 0; i < m * m * m; i++) {
         mesh->vertices[3 * i] = (double)(i % m);
-        mesh->vertices[3 * i + 1] = (double)(i / m % m);
-        mesh->vertices[3 * i + 2] = (double)(i / m / m);
+        const int64_t y = i / m % m, z = i / (m * m);
+        mesh->vertices[3 * i + 1] = (double)y;
+        mesh->vertices[3 * i + 2] = (double)z;
     }
     int64_t *t = mesh->tetrahedra;
     for (int64_t c = 0; c < n * n * n; c++)
@@ -220,7 +221,7 @@ START_TEST(a_band_of_moebius_is_left_alone)
     tw_mesh_repairs r;
     ck_assert_int_eq(tw_mesh_allocate(&band, 10, 0, 10, 0, NULL), TW_OK);
     for (int i = 0; i < 10; i++) {
-        double angle = 6.283185307179586 * (i / 2) / 5.0, side = i % 2 ? 0.3 : -0.3;
+        double angle = 6.283185307179586 * (i - i % 2) / 10.0, side = i % 2 ? 0.3 : -0.3;
         band.vertices[3 * i] = (1.0 + side * cos(angle / 2)) * cos(angle);
         band.vertices[3 * i + 1] = (1.0 + side * cos(angle / 2)) * sin(angle);
         band.vertices[3 * i + 2] = side * sin(angle / 2);

@@ -103,7 +103,7 @@ START_TEST(no_place_of_the_cuts_spoils_the_angles)
     test_random random = {5};
     surface_sphere(8, &sphere);
     ck_assert_int_eq(tw_winding_create(&sphere, &winding, NULL), TW_OK);
-    for (int run = 0; run < 24; run++) {
+    for (int run = 0; run < 15; run++) {
         tw_bcc lattice;
         tw_mesh solid;
         tw_mesh_quality q;
@@ -153,8 +153,8 @@ START_TEST(a_box_is_filled)
 {
     tw_mesh surface, solid;
     surface_box(1.0, 2.0, 3.0, &surface);
-    tw_fill_report r = filled(&surface, 3000, &solid);
-    check_count(&solid, 3000, 0.05);
+    tw_fill_report r = filled(&surface, 2000, &solid);
+    check_count(&solid, 2000, 0.05);
     ck_assert_double_eq_tol(r.volume, 6.0, 0.12); /* edges and corners of the box are cut off within a cell */
     ck_assert_double_lt(r.largest_distance, 1e-12);
     ck_assert_int_eq(r.input_open_edges, 0);
@@ -167,9 +167,9 @@ START_TEST(a_sphere_is_filled_ever_better)
     double errors[2];
     for (int i = 0; i < 2; i++) {
         tw_mesh surface, solid;
-        surface_sphere(60, &surface);
-        tw_fill_report r = filled(&surface, i == 0 ? 500 : 4000, &solid);
-        check_count(&solid, i == 0 ? 500 : 4000, 0.05);
+        surface_sphere(40, &surface);
+        tw_fill_report r = filled(&surface, i == 0 ? 400 : 3200, &solid);
+        check_count(&solid, i == 0 ? 400 : 3200, 0.05);
         errors[i] = fabs(r.volume - 4.0 / 3.0 * pi);
         ck_assert_double_lt(r.largest_distance, 1e-3 * r.cell);
         tw_mesh_free(&solid);
@@ -181,10 +181,10 @@ END_TEST
 START_TEST(a_punched_torus_is_filled)
 {
     tw_mesh surface, solid;
-    surface_torus(1.0, 0.4, 80, 40, &surface);
-    for (int64_t i = 0; i < 8; i++) surface_punch(&surface, 700 * i % surface.triangle_count, 0.1);
-    tw_fill_report r = filled(&surface, 3000, &solid);
-    check_count(&solid, 3000, 0.05);
+    surface_torus(1.0, 0.4, 60, 30, &surface);
+    for (int64_t i = 0; i < 8; i++) surface_punch(&surface, 400 * i % surface.triangle_count, 0.1);
+    tw_fill_report r = filled(&surface, 2000, &solid);
+    check_count(&solid, 2000, 0.05);
     ck_assert_int_gt(r.input_open_edges, 50);
     ck_assert_double_eq_tol(r.volume, 2.0 * pi * pi * 0.16, 0.1);
     ck_assert_double_lt(r.largest_distance, 0.5 * r.cell); /* holes are bridged */
@@ -327,7 +327,7 @@ END_TEST
 
 static tw_status fill_box(void *context)
 {
-    tw_fill_options options = {.vertex_count = 60};
+    tw_fill_options options = {.vertex_count = 116}; /* met by the first trial: 83 allocations */
     tw_mesh solid;
     tw_status status = tw_mesh_fill(context, &options, &solid, NULL, NULL);
     tw_mesh_free(&solid);
@@ -357,7 +357,7 @@ int main(void)
     tcase_add_test(tests, two_overlapping_cubes_become_one);
     tcase_add_test(tests, a_box_inside_out_and_a_solid_are_filled);
     tcase_add_test(tests, the_larger_of_two_bodies_remains);
-    tcase_add_loop_test(tests, skewed_bodies_keep_their_angles, 0, 9);
+    tcase_add_loop_test(tests, skewed_bodies_keep_their_angles, 0, 6);
     tcase_add_test(tests, the_input_is_embedded_in_the_solid);
     tcase_add_test(tests, a_solid_is_the_same_for_any_number_of_threads);
     tcase_add_test(tests, what_cannot_be_filled_is_refused);

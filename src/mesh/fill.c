@@ -14,7 +14,7 @@ enum {
     FEWEST_VERTICES = 8,
     MOST_TRIALS = 12,      /* of the size of the cell */
     LEAST_LIMIT = 4000000, /* nodes a lattice may always have */
-    FIRST_NODES = 40000    /* of the lattice that measures the volume */
+    FIRST_NODES = 12000    /* of the lattice that measures the volume */
 };
 tw_fill_options tw_fill_options_default(void)
 {
@@ -163,26 +163,37 @@ static void distance_block(void *context, int64_t begin, int64_t end, int64_t bl
         w->distances[i] = w->on_surface[i] ? tw_winding_distance(w->winding, vec3_at(w->mesh->vertices, i)) : 0.0;
 }
 
+/* on_surface and distances have an entry for each vertex; on_surface is zeroed. */
+static tw_status find_distances(const tw_winding *winding, const tw_mesh *mesh, char *on_surface, double *distances,
+                                tw_error *error)
+{
+    int64_t *triangles = NULL, count = 0;
+    tw_status status = tw_mesh_surface(mesh, &triangles, &count, error);
+    if (status != TW_OK) return status;
+    for (int64_t i = 0; i < 3 * count; i++) on_surface[triangles[i]] = 1;
+    tw_mesh_free_indices(triangles);
+    distance_work work = {winding, mesh, on_surface, distances};
+    tw_parallel_for(mesh->vertex_count, 64, distance_block, &work);
+    return TW_OK;
+}
+
 static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mesh, tw_fill_report *report,
                                    tw_error *error)
 {
-    int64_t *triangles = NULL, count = 0, vertices = 0;
+    int64_t vertices = 0;
     char *on_surface = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
     double *distances = TW_NEW_ARRAY(mesh->vertex_count, double), sum = 0.0;
-    tw_status status = on_surface && distances ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK) status = tw_mesh_surface(mesh, &triangles, &count, error);
-    if (status == TW_OK) {
-        for (int64_t i = 0; i < 3 * count; i++) on_surface[triangles[i]] = 1;
-        distance_work work = {winding, mesh, on_surface, distances};
-        tw_parallel_for(mesh->vertex_count, 64, distance_block, &work);
-        for (int64_t i = 0; i < mesh->vertex_count; i++) {
-            vertices += on_surface[i];
-            sum += distances[i];
-            report->largest_distance = fmax(report->largest_distance, distances[i]);
-        }
-        report->mean_distance = vertices > 0 ? sum / (double)vertices : 0.0;
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (on_surface && distances)
+        status = find_distances(winding, mesh, on_surface, distances, error);
+    else
+        tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    for (int64_t i = 0; status == TW_OK && i < mesh->vertex_count; i++) {
+        vertices += on_surface[i];
+        sum += distances[i];
+        report->largest_distance = fmax(report->largest_distance, distances[i]);
     }
-    tw_mesh_free_indices(triangles);
+    report->mean_distance = vertices > 0 ? sum / (double)vertices : 0.0;
     tw_release(on_surface);
     tw_release(distances);
     return status;

@@ -63,26 +63,36 @@ static void drop_unused_vertices(tw_mesh *mesh, int64_t *number)
     mesh->vertex_count = kept;
 }
 
-tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra, tw_error *error)
+/* With the memory it needs: parent and sizes for each tetrahedron, numbers for each vertex. */
+static tw_status keep_largest(tw_mesh *mesh, int64_t *parent, int64_t *sizes, int64_t *number, int64_t *dropped_pieces,
+                              tw_error *error)
 {
     int64_t count = mesh->tetrahedron_count, largest = 0, pieces = 0, kept = 0;
-    int64_t *parent = TW_NEW_ARRAY(count, int64_t), *sizes = tw_allocate_zeroed((size_t)count, sizeof *sizes);
-    int64_t *number = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
-    tw_status status = parent && sizes && number ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK) status = find_pieces(mesh, parent, error);
-    if (status == TW_OK) {
-        for (int64_t i = 0; i < count; i++) pieces += sizes[parent[i]]++ == 0;
-        for (int64_t i = 0; i < count; i++)
-            if (sizes[i] > sizes[largest]) largest = i;
-        for (int64_t i = 0; i < count; i++) {
-            if (parent[i] != largest) continue;
-            memmove(mesh->tetrahedra + 4 * kept++, mesh->tetrahedra + 4 * i, 4 * sizeof(int64_t));
-        }
-        mesh->tetrahedron_count = kept;
-        drop_unused_vertices(mesh, number);
-        *dropped_pieces = pieces > 0 ? pieces - 1 : 0;
-        *dropped_tetrahedra = count - kept;
+    tw_status status = find_pieces(mesh, parent, error);
+    if (status != TW_OK) return status;
+    for (int64_t i = 0; i < count; i++) pieces += sizes[parent[i]]++ == 0;
+    for (int64_t i = 0; i < count; i++)
+        if (sizes[i] > sizes[largest]) largest = i;
+    for (int64_t i = 0; i < count; i++) {
+        if (parent[i] != largest) continue;
+        memmove(mesh->tetrahedra + 4 * kept++, mesh->tetrahedra + 4 * i, 4 * sizeof(int64_t));
     }
+    mesh->tetrahedron_count = kept;
+    drop_unused_vertices(mesh, number);
+    *dropped_pieces = pieces > 0 ? pieces - 1 : 0;
+    return TW_OK;
+}
+
+tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra, tw_error *error)
+{
+    int64_t count = mesh->tetrahedron_count, *number = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
+    int64_t *parent = TW_NEW_ARRAY(count, int64_t), *sizes = tw_allocate_zeroed((size_t)count, sizeof *sizes);
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (parent && sizes && number)
+        status = keep_largest(mesh, parent, sizes, number, dropped_pieces, error);
+    else
+        tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    *dropped_tetrahedra = count - mesh->tetrahedron_count;
     tw_release(parent);
     tw_release(sizes);
     tw_release(number);

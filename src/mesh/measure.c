@@ -60,21 +60,31 @@ static int64_t root_of(int64_t *parent, int64_t i)
     return i;
 }
 
-static tw_status count_components(const tw_mesh *mesh, int64_t *components, tw_error *error)
+/* parent and used have an entry for each vertex; used is zeroed. */
+static int64_t join_components(const tw_mesh *mesh, int64_t *parent, char *used)
 {
     int width = mesh->tetrahedron_count > 0 ? 4 : 3;
-    int64_t count = width == 4 ? mesh->tetrahedron_count : mesh->triangle_count;
+    int64_t count = width == 4 ? mesh->tetrahedron_count : mesh->triangle_count, components = 0;
     const int64_t *cell = width == 4 ? mesh->tetrahedra : mesh->triangles;
-    int64_t *parent = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
-    char *used = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
-    tw_status status = parent && used ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    for (int64_t i = 0; status == TW_OK && i < mesh->vertex_count; i++) parent[i] = i;
-    for (int64_t i = 0; status == TW_OK && i < count * width; i++) {
+    for (int64_t i = 0; i < mesh->vertex_count; i++) parent[i] = i;
+    for (int64_t i = 0; i < count * width; i++) {
         used[cell[i]] = 1;
         int64_t a = root_of(parent, cell[i - i % width]), b = root_of(parent, cell[i]);
         parent[a < b ? b : a] = a < b ? a : b;
     }
-    for (int64_t i = 0; status == TW_OK && i < mesh->vertex_count; i++) *components += used[i] && parent[i] == i;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) components += used[i] && parent[i] == i;
+    return components;
+}
+
+static tw_status count_components(const tw_mesh *mesh, int64_t *components, tw_error *error)
+{
+    int64_t *parent = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
+    char *used = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
+    tw_status status = TW_OK;
+    if (parent && used)
+        *components = join_components(mesh, parent, used);
+    else
+        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_release(parent);
     tw_release(used);
     return status;

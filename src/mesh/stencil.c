@@ -123,7 +123,7 @@ static void cut_wedge(stuffing *s, const lattice_cell *t, const int p[2], const 
     const key b[3] = {t->node[p[1]], t->cut[p[1]][m[0]], t->cut[p[1]][m[1]]};
     bool before[3][3] = {{false}};
     double best = -1.0;
-    key parts[2][3][4];
+    key parts[2][3][4] = {0};
     int chosen = 0;
     set_side(before, 0, 1, diagonal_from(s, t, p[0], p[1], m[0]));
     set_side(before, 0, 2, diagonal_from(s, t, p[0], p[1], m[1]));
@@ -165,7 +165,7 @@ static void cut_cell(stuffing *s, const lattice_cell *t)
 {
     int inside[4], outside[4], on[4], in_count = 0, out_count = 0, on_count = 0;
     for (int k = 0; k < 4; k++) {
-        int sign = s->lattice->signs[t->node[k]];
+        signed char sign = s->lattice->signs[t->node[k]];
         if (sign > 0)
             inside[in_count++] = k;
         else if (sign < 0)

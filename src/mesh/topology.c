@@ -144,7 +144,7 @@ tw_status tw_mesh_surface(const tw_mesh *mesh, int64_t **triangles, int64_t *cou
         out = TW_NEW_ARRAY(3 * *count, int64_t);
         if (!out) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
-    if (status == TW_OK) {
+    if (status == TW_OK && out) {
         put_lonely(mesh, lonely, out);
         *triangles = out;
     } else {

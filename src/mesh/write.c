@@ -40,7 +40,7 @@ static void add_points(tw_mesh_text *out, const tw_mesh *mesh, const char *befor
 {
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const double *p = mesh->vertices + 3 * i;
-        if (first >= 0) add(out, "%lld ", (long long)(first + i));
+        if (first >= 0) add(out, "%lld ", (long long)first + i);
         add(out, "%s%.17g %.17g %.17g%s\n", before, p[0], p[1], p[2], after);
     }
 }
@@ -51,7 +51,7 @@ static void add_cells(tw_mesh_text *out, int width, int64_t count, const int64_t
 {
     for (int64_t i = 0; i < count; i++) {
         add(out, "%s", before);
-        for (int k = 0; k < width; k++) add(out, k > 0 ? " %lld" : "%lld", (long long)(cells[width * i + k] + first));
+        for (int k = 0; k < width; k++) add(out, k > 0 ? " %lld" : "%lld", (long long)cells[width * i + k] + first);
         add(out, "%s\n", after);
     }
 }
@@ -87,7 +87,7 @@ void tw_write_gmsh(const tw_mesh *mesh, tw_mesh_text *out)
     add(out, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%lld\n", (long long)mesh->vertex_count);
     add_points(out, mesh, "", "", 1);
     add(out, "$EndNodes\n$Elements\n%lld\n",
-        (long long)(mesh->edge_count + mesh->triangle_count + mesh->tetrahedron_count));
+        (long long)mesh->edge_count + mesh->triangle_count + mesh->tetrahedron_count);
     add_elements(out, 2, mesh->edge_count, mesh->edges, 1, &number);
     add_elements(out, 3, mesh->triangle_count, mesh->triangles, 2, &number);
     add_elements(out, 4, mesh->tetrahedron_count, mesh->tetrahedra, 4, &number);
