@@ -260,6 +260,24 @@ START_TEST(skewed_bodies_keep_their_angles)
 }
 END_TEST
 
+/* Where `twang fetch-meshes` put the bunny, this is tested too. */
+START_TEST(the_bunny_is_filled)
+{
+    char path[1200];
+    const char *own = getenv("TWANG_MESHES"), *home = getenv("HOME");
+    if (own)
+        snprintf(path, sizeof path, "%s/bunny.obj", own);
+    else
+        snprintf(path, sizeof path, "%s/.local/share/twang/meshes/bunny.obj", home ? home : ".");
+    tw_mesh bunny, solid;
+    if (tw_mesh_load(path, &bunny, NULL, NULL) != TW_OK) return;
+    tw_fill_report r = filled(&bunny, 1000, &solid);
+    check_count(&solid, 1000, 0.05);
+    ck_assert_double_lt(r.largest_distance, 0.5 * r.cell);
+    tw_mesh_free(&solid);
+}
+END_TEST
+
 START_TEST(the_input_is_embedded_in_the_solid)
 {
     tw_mesh surface, kept, solid;
@@ -358,6 +376,7 @@ int main(void)
     tcase_add_test(tests, a_box_inside_out_and_a_solid_are_filled);
     tcase_add_test(tests, the_larger_of_two_bodies_remains);
     tcase_add_loop_test(tests, skewed_bodies_keep_their_angles, 0, 6);
+    tcase_add_test(tests, the_bunny_is_filled);
     tcase_add_test(tests, the_input_is_embedded_in_the_solid);
     tcase_add_test(tests, a_solid_is_the_same_for_any_number_of_threads);
     tcase_add_test(tests, what_cannot_be_filled_is_refused);
