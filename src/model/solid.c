@@ -117,8 +117,8 @@ static tw_status find_volume(int nodes, const int64_t *element, int64_t e, int64
 tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
                                const double *positions, double density, double *masses, tw_error *error)
 {
+    if (!masses) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = check_masses(nodes, count, elements, positions, density, error);
-    if (status == TW_OK && !masses) status = tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < count && status == TW_OK; e++) {
         const int64_t *element = elements + nodes * e;
         double volume;
@@ -132,8 +132,8 @@ tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements
 tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
                                 const double *positions, double density, double *element_mass, tw_error *error)
 {
+    if (!element_mass) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = check_masses(nodes, count, elements, positions, density, error);
-    if (status == TW_OK && !element_mass) status = tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < count && status == TW_OK; e++) {
         double volume;
         status = find_volume(nodes, elements + nodes * e, e, particle_count, positions, &volume, error);

@@ -206,8 +206,10 @@ bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_c
     memset(out->transposed, 0, sizeof out->transposed);
     memset(out->bend, 0, sizeof out->bend);
     if (m->law == TW_SOLID_COROTATIONAL) return corotational_curvature(m, F, out);
-    if (m->law == TW_SOLID_LINEAR) linear_curvature(m, out);
-    if (m->law == TW_SOLID_NEO_HOOKEAN) neo_hookean_curvature(m, F, out);
+    if (m->law == TW_SOLID_LINEAR)
+        linear_curvature(m, out);
+    else
+        neo_hookean_curvature(m, F, out);
     return true;
 }
 
