@@ -66,9 +66,8 @@ static void sort_columns(tw_lanes *B, tw_lanes *V)
 
 /* U from the two longest columns of B; the third follows from det U = 1, and takes the sign of F along. Where the first
  * vanishes u_0 is the x-axis, where the second does u_1 is perpendicular to u_0 (Duff et al. 2017). */
-static void left_rotation(tw_lanes *B, tw_polar_lanes *polar)
+static void left_rotation(tw_lanes *B, tw_lanes *U, tw_lanes *s)
 {
-    tw_lanes *U = polar->U;
     for (int l = 0; l < TW_LANES; l++) {
         double x = B[0][l] + tiny, y = B[3][l], z = B[6][l], length = sqrt(x * x + y * y + z * z);
         x /= length;
@@ -94,12 +93,12 @@ static void left_rotation(tw_lanes *B, tw_polar_lanes *polar)
     }
     for (int c = 0; c < 3; c++)
         for (int l = 0; l < TW_LANES; l++)
-            polar->s[c][l] = U[c][l] * B[c][l] + U[3 + c][l] * B[3 + c][l] + U[6 + c][l] * B[6 + c][l];
+            s[c][l] = U[c][l] * B[c][l] + U[3 + c][l] * B[3 + c][l] + U[6 + c][l] * B[6 + c][l];
 }
 
 void tw_polar_decompose_lanes(tw_lanes *F, tw_polar_lanes *polar)
 {
-    tw_lanes scale, B[9], *V = polar->V;
+    tw_lanes scale, B[9], R[9], U[9], V[9], s[3];
     for (int l = 0; l < TW_LANES; l++) {
         double largest = 0.0;
         for (int k = 0; k < 9; k++) largest = fabs(F[k][l]) > largest ? fabs(F[k][l]) : largest;
@@ -116,15 +115,19 @@ void tw_polar_decompose_lanes(tw_lanes *F, tw_polar_lanes *polar)
         turned |= orthogonalise(B, V, 1, 2);
     }
     sort_columns(B, V);
-    left_rotation(B, polar);
+    left_rotation(B, U, s);
     for (int k = 0; k < 3; k++)
-        for (int l = 0; l < TW_LANES; l++) polar->s[k][l] *= scale[l];
+        for (int l = 0; l < TW_LANES; l++) s[k][l] *= scale[l];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
-            tw_lanes *u = polar->U + 3 * r, *v = V + 3 * c;
+            tw_lanes *u = U + 3 * r, *v = V + 3 * c;
             for (int l = 0; l < TW_LANES; l++)
-                polar->R[3 * r + c][l] = u[0][l] * v[0][l] + u[1][l] * v[1][l] + u[2][l] * v[2][l];
+                R[3 * r + c][l] = u[0][l] * v[0][l] + u[1][l] * v[1][l] + u[2][l] * v[2][l];
         }
+    memcpy(polar->R, R, sizeof R);
+    memcpy(polar->U, U, sizeof U);
+    memcpy(polar->V, V, sizeof V);
+    memcpy(polar->s, s, sizeof s);
 }
 
 void tw_polar_decompose(const double F[9], tw_polar *polar)
