@@ -11,6 +11,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "base/simd.h"
 #include "linalg/vector.h"
 #include "model/incidence.h"
 #include "model/model_internal.h"
@@ -108,8 +109,9 @@ typedef struct loop {
     double air[3], air_rate[3];
     double *out;
     int count;
-    void (*product)(const double *tangent, const double *const in[3], double out[3]);
 } loop;
+
+static const double at_rest[3] = {0.0, 0.0, 0.0};
 
 /* a and u of a triangle; false where there is no area or no wind, and no force. */
 static bool situation(const loop *p, int64_t e, double a[3], double u[3])
@@ -171,17 +173,16 @@ static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
 }
 
 /* out -= M b, M by rows. */
-static void subtract_product(const double *M, const double b[3], double scale, double out[3])
+static inline void subtract_product(const double *M, const double b[3], double scale, double out[3])
 {
     for (int k = 0; k < 3; k++) out[k] -= scale * tw_dot3(M + 3 * k, b);
 }
 
-/* A third of -F_a da for moved corners: what K does. NULL is a corner at rest. */
-static void stiffness_product(const double *tangent, const double *const in[3], double out[3])
+/* A third of -F_a da for moved corners: what K does. */
+static inline void stiffness_product(const double *tangent, const double *const in[3], double out[3])
 {
     double change[3] = {0.0, 0.0, 0.0}, part[3];
     for (int c = 0; c < 3; c++) {
-        if (!in[c]) continue;
         tw_cross3(tangent + 18 + 3 * c, in[c], part);
         for (int k = 0; k < 3; k++) change[k] -= 0.5 * part[k];
     }
@@ -189,11 +190,11 @@ static void stiffness_product(const double *tangent, const double *const in[3], 
 }
 
 /* A third of F_u times the mean velocity: what D does. */
-static void damping_product(const double *tangent, const double *const in[3], double out[3])
+static inline void damping_product(const double *tangent, const double *const in[3], double out[3])
 {
     double mean[3] = {0.0, 0.0, 0.0};
     for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 3 && in[c]; k++) mean[k] += in[c][k] / 3.0;
+        for (int k = 0; k < 3; k++) mean[k] += in[c][k] / 3.0;
     subtract_product(tangent + 9, mean, -1.0 / 3.0, out);
 }
 
@@ -289,50 +290,69 @@ static tw_status wind_linearise(void *data, const tw_force_view *at)
     return status;
 }
 
-static void element_body(void *context, int64_t begin, int64_t end, int64_t block)
+/* What each triangle does to its corners, for every column; inlined with either product. */
+TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
+                                  void (*product)(const double *, const double *const[3], double[3]))
 {
-    (void)block;
-    loop *p = context;
     const wind *w = p->w;
     int64_t stride = 3 * w->particles->free_count;
     for (int64_t e = begin; e < end; e++)
         for (int column = 0; column < p->count; column++) {
             const double *in[3];
-            double *push = w->push + 3 * (p->count * e + column);
+            double push[3] = {0.0, 0.0, 0.0};
             for (int c = 0; c < 3; c++) {
                 int32_t i = w->particles->unknown[w->corner[3 * e + c]];
-                in[c] = i >= 0 ? p->in + column * stride + 3 * (int64_t)i : NULL;
+                in[c] = i >= 0 ? p->in + column * stride + 3 * (int64_t)i : at_rest;
             }
-            memset(push, 0, 3 * sizeof *push);
-            p->product(w->tangent + TANGENT * e, in, push);
+            product(w->tangent + TANGENT * e, in, push);
+            memcpy(w->push + 3 * (p->count * e + column), push, sizeof push);
         }
+}
+
+static void stiffness_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    find_pushes(context, begin, end, stiffness_product);
+}
+
+static void damping_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    find_pushes(context, begin, end, damping_product);
+}
+
+/* out_i += the pushes of its triangles in one column. */
+static void gather_column(const loop *p, int64_t i, int column, double *out)
+{
+    const wind *w = p->w;
+    int64_t particle = w->particles->particle[i];
+    double sum[3] = {0.0, 0.0, 0.0};
+    for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++) {
+        const double *push = w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);
+        for (int k = 0; k < 3; k++) sum[k] += push[k];
+    }
+    for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
 static void gather_columns_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
-    const wind *w = p->w;
-    int64_t stride = 3 * w->particles->free_count;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t particle = w->particles->particle[i];
-        for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++)
-            for (int k = 0; k < 3 * p->count; k++)
-                p->out[k / 3 * stride + 3 * i + k % 3] +=
-                    w->push[3 * p->count * (int64_t)(w->incidence.entry[n] / 3) + k];
-    }
+    int64_t stride = 3 * p->w->particles->free_count;
+    for (int64_t i = begin; i < end; i++)
+        for (int column = 0; column < p->count; column++) gather_column(p, i, column, p->out + column * stride);
 }
 
-static void add_products(loop *p)
+static void add_products(loop *p, tw_parallel_body *body)
 {
-    tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, element_body, p);
+    tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
     tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_body, p);
 }
 
 static void wind_add_product(void *data, int count, const double *in, double *out)
 {
-    loop p = {.w = data, .in = in, .out = out, .count = count, .product = stiffness_product};
-    add_products(&p);
+    loop p = {.w = data, .in = in, .out = out, .count = count};
+    add_products(&p, stiffness_body);
 }
 
 static void wind_add_symmetric_product(void *data, int count, const double *in, double *out)
@@ -345,8 +365,8 @@ static void wind_add_symmetric_product(void *data, int count, const double *in, 
 
 static void wind_add_damping_product(void *data, int count, const double *in, double *out)
 {
-    loop p = {.w = data, .in = in, .out = out, .count = count, .product = damping_product};
-    add_products(&p);
+    loop p = {.w = data, .in = in, .out = out, .count = count};
+    add_products(&p, damping_body);
 }
 
 /* D of every pair of corners is F_u / 9; its symmetric part, to each stored block once. */
