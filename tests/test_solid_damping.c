@@ -178,6 +178,34 @@ START_TEST(rigid_motion_is_not_damped)
 }
 END_TEST
 
+/* Everything an integrator calls, after the model is complete. */
+START_TEST(nothing_is_allocated_while_it_runs)
+{
+    box_solid box = box_of(_i, 3);
+    tw_simulation *simulation = simulate(&box, _i, true);
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    int64_t n = p->space.local_size;
+    test_random random = {.state = 2};
+    double *in = test_random_vector(&random, n), *out = test_random_vector(&random, n), kinetic, potential;
+    const double *x = tw_simulation_start(simulation);
+    int64_t before = (int64_t)tw_memory_counts_now().allocations;
+    for (int run = 0; run < 2; run++) {
+        ck_assert_int_eq(p->acceleration(p->context, 0, x, in, out), TW_OK);
+        ck_assert_int_eq(p->energy(p->context, 0, x, in, &kinetic, &potential), TW_OK);
+        ck_assert_int_eq(p->linearise(p->context, 0, x, in), TW_OK);
+        ck_assert_int_eq(p->apply_stiffness(p->context, 1, in, out), TW_OK);
+        ck_assert_int_eq(p->assemble(p->context, p->stiffness_matrix), TW_OK);
+        ck_assert_int_eq(p->apply_damping(p->context, 1, in, out), TW_OK);
+        ck_assert_int_eq(p->add_damping(p->context, 0.5, p->stiffness_matrix), TW_OK);
+    }
+    ck_assert_int_eq((int64_t)tw_memory_counts_now().allocations, before);
+    free(in);
+    free(out);
+    tw_simulation_free(simulation);
+    box_solid_free(&box);
+}
+END_TEST
+
 static int attempted;
 
 static tw_status attempt(void *context)
@@ -207,6 +235,7 @@ int main(void)
     tcase_add_loop_test(cases, threads_change_no_bit, 0, CASES);
     tcase_add_loop_test(cases, damping_is_proportional_at_rest, 0, CASES - 1);
     tcase_add_loop_test(cases, rigid_motion_is_not_damped, 0, CASES);
+    tcase_add_loop_test(cases, nothing_is_allocated_while_it_runs, 0, CASES);
     tcase_add_loop_test(cases, memory_may_run_out_anywhere, 5, CASES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
