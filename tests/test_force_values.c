@@ -114,6 +114,38 @@ START_TEST(a_hinge_closes_with_its_moment)
 }
 END_TEST
 
+/* A sheet of 8 x 8 cells rolled to a cylinder of curvature c: the energy B c^2 / 2 per area, for the cells that have a
+ * neighbour on both sides. */
+START_TEST(a_rolled_sheet_has_the_energy_of_a_plate)
+{
+    enum { SIDE = 9, POINTS = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) };
+    double flat[3 * POINTS], weights[POINTS], u[6 * POINTS] = {0}, a = 0.05, c = 0.3, B = 7;
+    int64_t triangles[3 * TRIANGLES], count = 0, added = 0;
+    for (int i = 0; i < POINTS; i++) {
+        int row = i / SIDE, column = i % SIDE;
+        const double place[3] = {a * column, a * row, 0}, angle = c * a * column;
+        const double rolled[3] = {sin(angle) / c, a * row, (1 - cos(angle)) / c};
+        memcpy(flat + 3 * i, place, sizeof place);
+        memcpy(u + 3 * i, rolled, sizeof rolled);
+        weights[i] = 1;
+        if (row == SIDE - 1 || column == SIDE - 1) continue;
+        const int64_t cell[6] = {i, i + 1, i + SIDE, i + 1, i + SIDE + 1, i + SIDE};
+        memcpy(triangles + 3 * count, cell, sizeof cell);
+        count += 2;
+    }
+    tw_model *model = NULL;
+    tw_measurement m;
+    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, POINTS, flat, NULL, weights, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_bending_hinges(model, count, triangles, B, &added, NULL), TW_OK);
+    ck_assert_int_eq(added, 3 * 8 * 8 - 16);
+    tw_simulation *simulation = finished(model);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, u, &m), TW_OK);
+    ck_assert_double_eq_tol(m.potential, 0.5 * B * c * c * (7 * 8 * a * a), 1e-3 * m.potential);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 /* A triangle of area 1/2 in the plane z = 0. */
 static void blow(double drag, double lift, const double air[3], double total[3])
 {
@@ -404,6 +436,7 @@ int main(void)
     tcase_add_test(cases, a_face_spring_pulls_its_face_by_thirds);
     tcase_add_test(cases, a_dashpot_resists_the_rate_of_its_length);
     tcase_add_test(cases, a_hinge_closes_with_its_moment);
+    tcase_add_test(cases, a_rolled_sheet_has_the_energy_of_a_plate);
     tcase_add_test(cases, wind_pushes_drags_and_lifts);
     tcase_add_test(cases, loads_and_shaking_push);
     tcase_add_test(cases, masses_are_lumped);

@@ -156,6 +156,11 @@ static tw_status damped_hinges(tw_model *model, const cloth *c)
     return status ? status : tw_model_set_rayleigh(model, 0, 0.3, NULL);
 }
 
+static tw_status bending_hinges(tw_model *model, const cloth *c)
+{
+    return tw_model_add_bending_hinges(model, c->triangle_count, c->triangles, 2, NULL, NULL);
+}
+
 static tw_status load(tw_model *model, const cloth *c)
 {
     const double force[3] = {1, -2, 3};
@@ -375,6 +380,7 @@ static const force_case cases[] = {
     {"face springs", faces, true, false, false},
     {"bending springs", bending, true, false, false},
     {"hinges", hinges, true, false, false},
+    {"bending hinges", bending_hinges, true, false, false},
     {"dashpots", dashpots, true, false, false},
     {"linear springs, Rayleigh beta", damped_linear, true, false, false},
     {"cubic springs, Rayleigh beta", damped_cubic, true, false, false},

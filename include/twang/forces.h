@@ -40,6 +40,13 @@ TW_API tw_status tw_model_add_bending_springs(tw_model *model, int64_t triangle_
 TW_API tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *corners, const double *stiffness,
                                      const double *rest_angle, tw_error *error);
 
+/** Hinges at every edge that exactly two triangles share, as flat or bent as they are now: a plate or shell of bending
+ *  stiffness B [N m] per hinge k = B l^2 / (A_0 + A_1), l the edge and A the areas now. That is right for bending along
+ *  the lines of a grid and for equilateral triangles (Seung and Nelson 1988), and depends on the mesh otherwise.
+ *  `*added` (may be NULL) is how many there are. */
+TW_API tw_status tw_model_add_bending_hinges(tw_model *model, int64_t triangle_count, const int64_t *triangles,
+                                             double bending_stiffness, int64_t *added, tw_error *error);
+
 /* ---- damping ---- */
 
 /** Dashpots: pull c l', with l' the rate at which the distance of the two ends grows. `damping` c > 0 [N s/m]. */
