@@ -108,9 +108,10 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
 
 static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, double *sum)
 {
+    (void)star;
     const tw_girder *girders = p->w->seen + p->w->incidence.start[node];
     bool defined = true;
-    if (p->w->framed[node]) *sum += tw_star_energy(star, count, girders);
+    if (p->w->framed[node]) *sum += tw_star_energy(count, girders);
     for (int j = 0; j < count && !p->w->framed[node]; j++) {
         double energy;
         defined = tw_spring_half_energy(&girders[j], &energy) && defined;
@@ -420,8 +421,9 @@ tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const doub
         int64_t a = ends[2 * e], b = ends[2 * e + 1];
         w->ends[2 * e] = (int32_t)a;
         w->ends[2 * e + 1] = (int32_t)b;
-        w->girder[e] = (tw_girder){.axial = axial[e], .transverse = transverse ? transverse[e] : 0.0};
-        for (int k = 0; k < 3; k++) w->girder[e].d[k] = rest[3 * b + k] - rest[3 * a + k];
+        double d[3];
+        for (int k = 0; k < 3; k++) d[k] = rest[3 * b + k] - rest[3 * a + k];
+        w->girder[e] = tw_girder_make(d, axial[e], transverse ? transverse[e] : 0.0);
     }
     *out = (tw_force){&warping_table, w};
     return TW_OK;

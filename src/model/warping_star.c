@@ -9,18 +9,18 @@ static const double on_a_line = 1e-9, ambiguous = 1e-12;
 
 /* ---- 3x3, row by row ---- */
 
-static void cross(const double a[3], const double b[3], double out[3])
+static inline void cross(const double a[3], const double b[3], double out[3])
 {
     for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
 /* [a]_x, for which [a]_x b = a x b */
-static void cross_matrix(const double a[3], double out[9])
+static inline void cross_matrix(const double a[3], double out[9])
 {
     memcpy(out, (double[9]){0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0}, 9 * sizeof(double));
 }
 
-static void multiply(const double A[9], const double B[9], double out[9])
+static inline void multiply(const double A[9], const double B[9], double out[9])
 {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
@@ -28,24 +28,24 @@ static void multiply(const double A[9], const double B[9], double out[9])
 }
 
 /* A B^T */
-static void multiply_transposed(const double A[9], const double B[9], double out[9])
+static inline void multiply_transposed(const double A[9], const double B[9], double out[9])
 {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             out[3 * r + c] = A[3 * r] * B[3 * c] + A[3 * r + 1] * B[3 * c + 1] + A[3 * r + 2] * B[3 * c + 2];
 }
 
-static void add(double factor, const double A[9], double out[9])
+static inline void add(double factor, const double A[9], double out[9])
 {
     for (int k = 0; k < 9; k++) out[k] += factor * A[k];
 }
 
-static void times(const double A[9], const double v[3], double out[3])
+static inline void times(const double A[9], const double v[3], double out[3])
 {
     for (int r = 0; r < 3; r++) out[r] = A[3 * r] * v[0] + A[3 * r + 1] * v[1] + A[3 * r + 2] * v[2];
 }
 
-static void transposed_times(const double A[9], const double v[3], double out[3])
+static inline void transposed_times(const double A[9], const double v[3], double out[3])
 {
     for (int c = 0; c < 3; c++) out[c] = A[c] * v[0] + A[3 + c] * v[1] + A[6 + c] * v[2];
 }
@@ -72,23 +72,21 @@ bool tw_star_is_framed(int count, const tw_girder *girders)
     return tw_polar_distinctness(polar.s[0], polar.s[1], polar.s[2]) > on_a_line;
 }
 
-/* C_j / 2 in the frame of rest */
-static void half_stiffness(const tw_girder *g, double C[9])
+tw_girder tw_girder_make(const double d[3], double k, double t)
 {
-    double length2 = g->d[0] * g->d[0] + g->d[1] * g->d[1] + g->d[2] * g->d[2];
-    for (int k = 0; k < 9; k++)
-        C[k] = 0.5 *
-               ((k % 4 == 0 ? g->transverse : 0.0) + (g->axial - g->transverse) * g->d[k / 3] * g->d[k % 3] / length2);
+    tw_girder g = {.d = {d[0], d[1], d[2]}, .axial = k};
+    double length2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    for (int i = 0; i < 9; i++) g.C[i] = 0.5 * ((i % 4 == 0 ? t : 0.0) + (k - t) * d[i / 3] * d[i % 3] / length2);
+    return g;
 }
 
 /* z_j = R^T y_j and s_j = C_j (z_j - d_j) / 2 */
-static void local_force(const tw_star *star, const tw_girder *g, double z[3], double s[3])
+static void find_local_force(const tw_star *star, tw_girder *g)
 {
-    double C[9], e[3];
-    half_stiffness(g, C);
-    transposed_times(star->polar.R, g->y, z);
-    for (int k = 0; k < 3; k++) e[k] = z[k] - g->d[k];
-    times(C, e, s);
+    double e[3];
+    transposed_times(star->polar.R, g->y, g->z);
+    for (int k = 0; k < 3; k++) e[k] = g->z[k] - g->d[k];
+    times(g->C, e, g->s);
 }
 
 void tw_star_fit(int count, const tw_girder *girders, double A[9])
@@ -96,7 +94,7 @@ void tw_star_fit(int count, const tw_girder *girders, double A[9])
     fit(count, girders, false, A);
 }
 
-bool tw_star_set(tw_star *star, int count, const tw_girder *girders)
+bool tw_star_set(tw_star *star, int count, tw_girder *girders)
 {
     double tau[3] = {0.0, 0.0, 0.0};
     const double *V = star->polar.V, *s = star->polar.s;
@@ -107,51 +105,45 @@ bool tw_star_set(tw_star *star, int count, const tw_girder *girders)
             star->G_inverse[3 * r + c] = V[3 * r] * inverse[0] * V[3 * c] + V[3 * r + 1] * inverse[1] * V[3 * c + 1] +
                                          V[3 * r + 2] * inverse[2] * V[3 * c + 2];
     for (int j = 0; j < count; j++) {
-        double z[3], force[3], torque[3];
-        local_force(star, &girders[j], z, force);
-        cross(z, force, torque);
+        double torque[3];
+        find_local_force(star, &girders[j]);
+        cross(girders[j].z, girders[j].s, torque);
         for (int k = 0; k < 3; k++) tau[k] += torque[k];
     }
     times(star->G_inverse, tau, star->eta);
     return tw_polar_distinctness(s[0], s[1], s[2]) > ambiguous;
 }
 
-double tw_star_energy(const tw_star *star, int count, const tw_girder *girders)
+double tw_star_energy(int count, const tw_girder *girders)
 {
     double sum = 0.0;
-    for (int j = 0; j < count; j++) {
-        double z[3], s[3];
-        local_force(star, &girders[j], z, s);
-        for (int k = 0; k < 3; k++) sum += 0.5 * s[k] * (z[k] - girders[j].d[k]);
-    }
+    for (int j = 0; j < count; j++)
+        for (int k = 0; k < 3; k++) sum += 0.5 * girders[j].s[k] * (girders[j].z[k] - girders[j].d[k]);
     return sum;
 }
 
 /* g_j = s_j - k_j eta x d_j, in the frame of rest */
-static void local_gradient(const tw_star *star, const tw_girder *g, const double s[3], double out[3])
+static void local_gradient(const tw_star *star, const tw_girder *g, double out[3])
 {
     double lever[3];
     cross(star->eta, g->d, lever);
-    for (int k = 0; k < 3; k++) out[k] = s[k] - g->axial * lever[k];
+    for (int k = 0; k < 3; k++) out[k] = g->s[k] - g->axial * lever[k];
 }
 
 void tw_star_gradient(const tw_star *star, const tw_girder *girder, double gradient[3])
 {
-    double z[3], s[3], g[3];
-    local_force(star, girder, z, s);
-    local_gradient(star, girder, s, g);
+    double g[3];
+    local_gradient(star, girder, g);
     times(star->polar.R, g, gradient);
 }
 
-/* Q_j = [z_j]_x C_j / 2 - [s_j]_x, for which d tau = sum_j Q_j dz_j; returns [z_j]_x too. */
-static void torque_change(const tw_star *star, const tw_girder *g, double Q[9], double z_matrix[9])
+/* Q_j = [z_j]_x C_j / 2 - [s_j]_x, for which d tau = sum_j Q_j dz_j; and [z_j]_x. */
+static void torque_change(const tw_girder *g, double Q[9], double z_matrix[9])
 {
-    double z[3], s[3], C[9], s_matrix[9];
-    local_force(star, g, z, s);
-    half_stiffness(g, C);
-    cross_matrix(z, z_matrix);
-    cross_matrix(s, s_matrix);
-    multiply(z_matrix, C, Q);
+    double s_matrix[9];
+    cross_matrix(g->z, z_matrix);
+    cross_matrix(g->s, s_matrix);
+    multiply(z_matrix, g->C, Q);
     add(-1.0, s_matrix, Q);
 }
 
@@ -166,7 +158,7 @@ static void turning_change(const tw_star *star, int count, const tw_girder *gird
     cross_matrix(S_eta, W);
     for (int j = 0; j < count; j++) {
         double Q[9], z_matrix[9], both[9];
-        torque_change(star, &girders[j], Q, z_matrix);
+        torque_change(&girders[j], Q, z_matrix);
         multiply(Q, z_matrix, both);
         add(1.0, both, W);
     }
@@ -181,12 +173,10 @@ static void turning_change(const tw_star *star, int count, const tw_girder *gird
 static void factorise_one(const tw_star *star, const tw_girder *girder, const double W[9], tw_star_factor *out)
 {
     const double *R = star->polar.R;
-    double d_matrix[9], Omega[9], C[9], Q[9], z_matrix[9], N[9], U[9], g_matrix[9], z[3], s[3], g[3], temporary[9];
+    double d_matrix[9], Omega[9], Q[9], z_matrix[9], N[9], U[9], g_matrix[9], g[3], temporary[9];
     cross_matrix(girder->d, d_matrix);
-    half_stiffness(girder, C);
-    torque_change(star, girder, Q, z_matrix);
-    local_force(star, girder, z, s);
-    local_gradient(star, girder, s, g);
+    torque_change(girder, Q, z_matrix);
+    local_gradient(star, girder, g);
     cross_matrix(g, g_matrix);
 
     multiply(star->G_inverse, d_matrix, Omega);
@@ -201,12 +191,12 @@ static void factorise_one(const tw_star *star, const tw_girder *girder, const do
     multiply(star->G_inverse, temporary, N);
     multiply_transposed(N, R, out->eta);
 
-    multiply(C, z_matrix, U);
+    multiply(girder->C, z_matrix, U);
     add(-1.0, g_matrix, U);
     multiply(R, U, out->turned);
     multiply(R, d_matrix, out->lever);
     for (int k = 0; k < 9; k++) out->lever[k] *= girder->axial;
-    multiply(R, C, temporary);
+    multiply(R, girder->C, temporary);
     multiply_transposed(temporary, R, out->C);
 }
 
@@ -219,10 +209,12 @@ void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders,
 
 void tw_star_block(const tw_star_factor *j, const tw_star_factor *k, double block[9])
 {
-    double second[9];
-    multiply(j->turned, k->omega, block);
-    multiply(j->lever, k->eta, second);
-    add(1.0, second, block);
+    for (int r = 0; r < 9; r += 3) {
+        const double *turned = j->turned + r, *lever = j->lever + r;
+        for (int c = 0; c < 3; c++)
+            block[r + c] = turned[0] * k->omega[c] + turned[1] * k->omega[3 + c] + turned[2] * k->omega[6 + c] +
+                           lever[0] * k->eta[c] + lever[1] * k->eta[3 + c] + lever[2] * k->eta[6 + c];
+    }
     if (j == k) add(1.0, j->C, block);
 }
 

@@ -15,10 +15,15 @@
 #include "model/polar.h"
 
 typedef struct tw_girder {
-    double d[3];              /* at rest */
-    double axial, transverse; /* k, t */
-    double y[3];              /* now */
+    double d[3];       /* at rest */
+    double axial;      /* k */
+    double C[9];       /* C_j / 2 */
+    double y[3];       /* now */
+    double z[3], s[3]; /* found by tw_star_set */
 } tw_girder;
+
+/* A girder of axial stiffness k and transverse stiffness t, at rest. */
+tw_girder tw_girder_make(const double d[3], double k, double t);
 
 typedef struct tw_star {
     tw_polar polar;
@@ -41,8 +46,8 @@ bool tw_star_is_framed(int count, const tw_girder *girders);
 /* A, whose polar decomposition tw_star_set finds in star->polar. */
 void tw_star_fit(int count, const tw_girder *girders, double A[9]);
 /* False where R is ambiguous. */
-bool tw_star_set(tw_star *star, int count, const tw_girder *girders);
-double tw_star_energy(const tw_star *star, int count, const tw_girder *girders);
+bool tw_star_set(tw_star *star, int count, tw_girder *girders);
+double tw_star_energy(int count, const tw_girder *girders);
 /* R g_j */
 void tw_star_gradient(const tw_star *star, const tw_girder *girder, double gradient[3]);
 
