@@ -18,19 +18,21 @@ const char *phi_choice(int index)
 /* Options that stand for a key; `removes` is what they contradict. */
 static const struct {
     const char *option, *path, *removes;
+    bool is_list; /* words with commas between them */
 } shorthands[] = {
-    {"--integrator", "integrator.name", NULL},
-    {"--phi", "phi.name", NULL},
-    {"--dt", "integrator.step", "integrator.rtol"},
-    {"--rtol", "integrator.rtol", "integrator.step"},
-    {"--duration", "duration", NULL},
-    {"--fps", "fps", NULL},
+    {"--integrator", "integrator.name", NULL, false},
+    {"--phi", "phi.name", NULL, false},
+    {"--dt", "integrator.step", "integrator.rtol", false},
+    {"--rtol", "integrator.rtol", "integrator.step", false},
+    {"--duration", "duration", NULL, false},
+    {"--fps", "fps", NULL, false},
+    {"--frames", "output.frames", NULL, true},
 };
 
 typedef struct settings {
     tw_scene_setting list[2 * MAX_GIVEN + 1];
     char texts[MAX_GIVEN][512]; /* the options as they were typed, and the paths of --set */
-    char paths[MAX_GIVEN][256];
+    char paths[MAX_GIVEN][256]; /* or the list that an option stands for */
     int count;
 } settings;
 
@@ -50,6 +52,10 @@ static void add_shorthand(settings *s, int index, const char *name, const char *
 {
     for (size_t i = 0; i < sizeof shorthands / sizeof *shorthands; i++) {
         if (strcmp(shorthands[i].option, name) != 0) continue;
+        if (shorthands[i].is_list) {
+            snprintf(s->paths[index], sizeof s->paths[0], "[%s]", value);
+            value = s->paths[index];
+        }
         s->list[s->count++] = (tw_scene_setting){s->texts[index], shorthands[i].path, value};
         if (shorthands[i].removes)
             s->list[s->count++] = (tw_scene_setting){s->texts[index], shorthands[i].removes, NULL};

@@ -44,6 +44,12 @@ for name in coil rope; do
     done
 done
 
+# ---- --frames is short for the key ----
+"$twang" run rope --integrator verlet --dt 1e-3 --fps 5 --frames obj,vtu --quiet -o short || fail "--frames obj,vtu"
+[ "$(echo short/frames/*1.*)" = "short/frames/frame_000001.obj short/frames/frame_000001.vtu" ] || fail "--frames wrote $(echo short/frames/*1.*)"
+refused "--frames vtu,gif: output.frames.1 is 'gif', must be one of none, csv, vtu, ply, obj, pc2, or a list of them" \
+    "$twang" run rope --frames vtu,gif
+
 # ---- elsewhere, and as JSON ----
 "$twang" export rope-csv --format vtu -o series --json >out || fail "export -o"
 python3 -m json.tool out >/dev/null || fail "no JSON: $(cat out)"

@@ -20,6 +20,7 @@ typedef struct settings {
     int every;         /* 0: a sheet */
     int samples, colour;
     float azimuth, elevation, radius, until;
+    float at; /* share of the run at which a single picture is taken */
     bool labels;
 } settings;
 
@@ -29,6 +30,7 @@ static const char usage[] = "usage: render_run DIR -o FILE.png|FOLDER [options]\
                             "  --size WxH        of each picture in pixels (480x400)\n"
                             "  --samples N       rays per pixel (48)\n"
                             "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
+                            "  --at S            of --sheet 1x1: when, as a share of the run (1)\n"
                             "  --until T         frames up to that time only, in seconds\n"
                             "  --radius R        of lines that have none, in metres\n"
                             "  --colour N        of the first body\n"
@@ -72,6 +74,8 @@ static bool read_option(settings *s, const char *name, const char *value)
         s->samples = (int)a;
     } else if (strcmp(name, "--until") == 0) {
         s->until = (float)a;
+    } else if (strcmp(name, "--at") == 0) {
+        s->at = (float)a;
     } else if (strcmp(name, "--radius") == 0) {
         s->radius = (float)a;
     } else if (strcmp(name, "--colour") == 0) {
@@ -88,6 +92,7 @@ static bool read_settings(int count, char **words, settings *s)
     s->azimuth = 40.0F;
     s->elevation = 18.0F;
     s->until = INFINITY;
+    s->at = 1.0F;
     s->labels = true;
     for (int i = 1; i < count; i++) {
         if (strcmp(words[i], "--no-labels") == 0)
@@ -100,7 +105,8 @@ static bool read_settings(int count, char **words, settings *s)
             i++;
     }
     bool sizes = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192 && s->columns > 0 &&
-                 s->rows > 0 && s->columns <= 32 && s->rows <= 32 && s->samples > 0 && s->every >= 0 && s->colour >= 0;
+                 s->rows > 0 && s->columns <= 32 && s->rows <= 32 && s->samples > 0 && s->every >= 0 &&
+                 s->colour >= 0 && s->at >= 0.0F && s->at <= 1.0F;
     return s->directory && s->output && sizes;
 }
 
@@ -132,7 +138,8 @@ static bool place(show *s, int64_t index, double *t)
 static int64_t sheet_frame(const show *s, int k)
 {
     int count = s->set.columns * s->set.rows;
-    return count == 1 ? s->frame_count - 1 : (s->frame_count - 1) * k / (count - 1);
+    if (count == 1) return (int64_t)((float)(s->frame_count - 1) * s->set.at + 0.5F);
+    return (s->frame_count - 1) * k / (count - 1);
 }
 
 /* Vertices of some frames, thinned, so that the camera sees all of the motion. */
