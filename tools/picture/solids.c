@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float cos_crease = 0.766F; /* of 40 degrees */
+/* Of 40 degrees for solids, which have edges, and 65 for cloth and embedded surfaces, which have folds. */
+static const float cos_edge = 0.766F, cos_fold = 0.423F;
 
 /* A display, and where its vertices are among all. */
 typedef struct solid_body {
@@ -182,13 +183,15 @@ static void smooth_normals(solids *s)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t t = 0; t < s->triangle_count; t++) {
+        const tw_display *d = s->body[s->bodies[t]].display;
+        float crease = d->tetrahedron_count && !is_embedded(d) ? cos_edge : cos_fold;
         vector3 own = normalised(face_normal(s, t));
         for (int k = 0; k < 3; k++) {
             int64_t v = s->corners[3 * t + k];
             vector3 sum = vec(0, 0, 0);
             for (int64_t i = s->around_start[v]; i < s->around_start[v + 1]; i++) {
                 vector3 n = face_normal(s, s->around[i]);
-                if (dot(n, own) > cos_crease * length(n)) sum = add(sum, n);
+                if (dot(n, own) > crease * length(n)) sum = add(sum, n);
             }
             s->normals[3 * t + k] = length(sum) > 0.0F ? normalised(sum) : own;
         }
