@@ -214,7 +214,7 @@ static void no_stiffness_bound(const void *data, double *bound)
     (void)bound;
 }
 
-/* Particles that a field moves do not act on others: no add_rate, and none by differences where it is uniform. */
+/* What a field does to a moved particle is nothing to the unknowns: no need of differences. */
 static tw_status field_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
                                 double *out)
 {
