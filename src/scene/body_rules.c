@@ -11,6 +11,9 @@ static tw_status check_mass(const tw_node *body, const char *path, tw_error *err
                           path);
     if (!mass && !density)
         return tw_fail_at(error, body->mark, "%s has no mass, give mass (of a particle, in kg) or density", path);
+    const tw_node *inertia = tw_node_find(body, "inertia");
+    if (inertia && strcmp(inertia->text, "consistent") == 0 && !density)
+        return tw_fail_at(error, inertia->mark, "%s.inertia is consistent, which needs density in place of mass", path);
     return TW_OK;
 }
 

@@ -63,6 +63,23 @@ static int64_t *shifted(int64_t count, const int64_t *indices, int64_t first)
     return copy;
 }
 
+/* The mass of the elements spread over them, in place of the same mass at their particles. */
+static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_error *error)
+{
+    int64_t count = body->mesh.tetrahedron_count;
+    const int64_t *own = body->elements ? body->elements : body->mesh.tetrahedra;
+    int64_t *elements = shifted(body->nodes * count, own, body->first);
+    double *masses = TW_NEW_ARRAY(count, double);
+    tw_status status = elements && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK)
+        status = tw_solid_element_mass(body->nodes, count, own, body->count, body->mesh.vertices,
+                                       tw_node_number(body->node, "density"), masses, error);
+    if (status == TW_OK) status = tw_model_add_consistent_mass(model, body->nodes, count, elements, masses, error);
+    tw_release(elements);
+    tw_release(masses);
+    return status;
+}
+
 /* The surface of the file, every vertex of it carried by the tetrahedron it lies in. */
 static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out, tw_error *error)
 {
@@ -139,6 +156,8 @@ tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
     if (status != TW_OK) return status;
     body->count = body->mesh.vertex_count;
     status = add_particles(model, body, error);
+    if (status == TW_OK && strcmp(tw_node_text(body->node, "inertia"), "consistent") == 0)
+        status = add_consistent_mass(model, body, error);
     if (status == TW_OK) status = tw_build_material(model, body, error);
     return status == TW_OK ? add_display(model, body, error) : status;
 }

@@ -7,6 +7,7 @@
 WORDS(body_kinds, "coil", "cloth", "box", "bar", "rope", "tower", "mesh")
 /* In the order of tw_material. */
 WORDS(solid_materials, "springs", "linear", "corotational", "neo-hookean")
+WORDS(inertias, "lumped", "consistent")
 WORDS(tower_materials, "springs", "warping")
 
 static const tw_schema_field fields[] = {
@@ -80,6 +81,9 @@ static const tw_schema_field fields[] = {
      .doc = "of the sheet, lumped to the corners of its triangles; or give mass"},
     {"density", TW_FIELD_NUMBER, .kinds = "tower", .unit = "kg/m", .range = ABOVE(0),
      .doc = "of the girders, half to each end; or give mass"},
+    {"inertia", TW_FIELD_CHOICE, .kinds = SOLIDS, .choice = inertias, .fallback = "lumped",
+     .doc = "masses at the particles, or the consistent mass of the elements (with density; for more digits of "
+            "frequencies)"},
     /* material */
     {"material", TW_FIELD_CHOICE, .kinds = SOLIDS, .choice = solid_materials, .fallback = "springs",
      .doc = "springs along the edges of the tetrahedra, or finite elements"},
