@@ -35,6 +35,7 @@ static void print_report(const tw_mesh *mesh, const tw_fill_report *r)
     printf("volume          %.6g m^3\n", r->volume);
     printf("distance        at most %.3g cells from the input, %.3g on average\n", r->largest_distance / r->cell,
            r->mean_distance / r->cell);
+    printf("gap             the input is at most %.3g cells outside of the solid\n", r->largest_gap / r->cell);
     if (r->input_open_edges + r->input_crowded_edges > 0)
         printf("input           %lld open edges, %lld with more than two triangles\n", (long long)r->input_open_edges,
                (long long)r->input_crowded_edges);
@@ -56,10 +57,11 @@ static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repa
            (long long)repairs->degenerate_cells, (long long)repairs->lower_cells, (long long)repairs->flipped_cells);
     if (r)
         printf(", \"cell\": %.17g, \"smallest_angle\": %.17g, \"largest_angle\": %.17g, \"volume\": %.17g, "
-               "\"largest_distance\": %.17g, \"mean_distance\": %.17g, \"input_open_edges\": %lld, "
+               "\"largest_distance\": %.17g, \"mean_distance\": %.17g, \"largest_gap\": %.17g, \"input_open_edges\": "
+               "%lld, "
                "\"input_crowded_edges\": %lld, \"dropped_components\": %lld",
                r->cell, r->quality.smallest_angle, r->quality.largest_angle, r->volume, r->largest_distance,
-               r->mean_distance, (long long)r->input_open_edges, (long long)r->input_crowded_edges,
+               r->mean_distance, r->largest_gap, (long long)r->input_open_edges, (long long)r->input_crowded_edges,
                (long long)r->dropped_components);
     printf("}\n");
 }

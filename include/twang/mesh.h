@@ -102,11 +102,12 @@ TW_API tw_fill_options tw_fill_options_default(void);
 
 /** What tw_mesh_fill made. */
 typedef struct tw_fill_report {
-    double cell;                 /**< edge of the cubes of the lattice [m] */
-    tw_mesh_quality quality;     /**< of the tetrahedra */
-    double largest_distance;     /**< from a vertex of the new surface to the input [m] */
-    double mean_distance;        /**< the same, mean */
-    double volume;               /**< of the tetrahedra [m^3] */
+    double cell;             /**< edge of the cubes of the lattice [m] */
+    tw_mesh_quality quality; /**< of the tetrahedra */
+    double largest_distance; /**< from a vertex of the new surface to the input [m] */
+    double mean_distance;    /**< the same, mean */
+    double largest_gap;      /**< from a vertex of the input to the solid [m]: what sticks out of it, or was too thin */
+    double volume;           /**< of the tetrahedra [m^3] */
     int64_t dropped_components;  /**< smaller pieces left out, so that one is left */
     int64_t dropped_tetrahedra;  /**< tetrahedra in them */
     int64_t input_open_edges;    /**< open edges of the input, which winding numbers close */

@@ -6,6 +6,7 @@
 #include "base/parallel_for.h"
 #include "mesh/box_tree.h"
 #include "mesh/closest.h"
+#include "mesh/embed.h"
 
 enum { BLOCK = 256 };
 
@@ -27,6 +28,7 @@ typedef struct search {
     const tw_box_tree *tree;
     const double *points;
     tw_embedding *out;
+    double *distances; /* may be NULL */
 } search;
 
 static void embed_block(void *context, int64_t begin, int64_t end, int64_t block_index)
@@ -38,6 +40,7 @@ static void embed_block(void *context, int64_t begin, int64_t end, int64_t block
         double distance = 0.0;
         int64_t found = tw_box_tree_nearest(s->tree, q, distance_to_item, s->mesh, &distance);
         s->out->tetrahedra[i] = distance < INFINITY ? found : -1;
+        if (s->distances) s->distances[i] = sqrt(distance);
         if (s->out->tetrahedra[i] < 0) continue;
         corners_of(s->mesh, found, corners);
         tw_barycentric(q, corners, s->out->weights + 4 * i);
@@ -80,6 +83,12 @@ static tw_status check_points(int64_t count, const double *points, tw_error *err
 tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *points, tw_embedding *out,
                               tw_error *error)
 {
+    return tw_embed_points(mesh, count, points, out, NULL, error);
+}
+
+tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points, tw_embedding *out,
+                          double *distances, tw_error *error)
+{
     if (!mesh || !out || count < 0 || (count > 0 && !points)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = (tw_embedding){0};
     if (mesh->tetrahedron_count == 0)
@@ -90,7 +99,7 @@ tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *
     if (status == TW_OK) status = allocate_embedding(count, out, error);
     if (status == TW_OK) status = build_tree(mesh, &tree, error);
     if (status == TW_OK) {
-        search s = {mesh, &tree, points, out};
+        search s = {mesh, &tree, points, out, distances};
         tw_parallel_for(count, BLOCK, embed_block, &s);
         for (int64_t i = 0; i < count && status == TW_OK; i++)
             if (out->tetrahedra[i] < 0)

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "mesh/edge_pairs.h"
+#include "mesh/embed.h"
 #include "mesh/largest_piece.h"
 #include "mesh/stencil.h"
 
@@ -199,6 +200,20 @@ static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mes
     return status;
 }
 
+/* How far the input sticks out of the solid. */
+static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill_report *report, tw_error *error)
+{
+    tw_embedding embedding = {0};
+    double *distances = TW_NEW_ARRAY(input->vertex_count, double);
+    if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = tw_embed_points(solid, input->vertex_count, input->vertices, &embedding, distances, error);
+    for (int64_t i = 0; status == TW_OK && i < input->vertex_count; i++)
+        report->largest_gap = fmax(report->largest_gap, distances[i]);
+    tw_embedding_free(&embedding);
+    tw_release(distances);
+    return status;
+}
+
 tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, tw_mesh *out, tw_fill_report *report,
                        tw_error *error)
 {
@@ -217,6 +232,7 @@ tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, t
     if (status == TW_OK) status = estimate_volume(&winding, &volume, error);
     if (status == TW_OK) status = search_cell(&winding, (double)options->vertex_count, volume, out, &made, error);
     if (status == TW_OK) status = measure_distances(&winding, out, &made, error);
+    if (status == TW_OK) status = measure_gap(&triangles, out, &made, error);
     if (status == TW_OK) status = tw_mesh_measure(out, &made.quality, error);
     made.volume = status == TW_OK ? tw_mesh_volume(out) : 0.0;
     if (status == TW_OK && report) *report = made;
