@@ -353,6 +353,25 @@ START_TEST(an_embedding_is_the_same_for_any_number_of_threads)
 }
 END_TEST
 
+START_TEST(a_filled_box_is_the_same_for_any_number_of_threads)
+{
+    tw_mesh surface, one, four;
+    tw_fill_options options = {.vertex_count = 60};
+    box_surface(1, &surface);
+    tw_set_threads(1);
+    ck_assert_int_eq(tw_mesh_fill(&surface, &options, &one, NULL, NULL), TW_OK);
+    tw_set_threads(4);
+    ck_assert_int_eq(tw_mesh_fill(&surface, &options, &four, NULL, NULL), TW_OK);
+    ck_assert_int_eq(one.vertex_count, four.vertex_count);
+    ck_assert_int_eq(one.tetrahedron_count, four.tetrahedron_count);
+    ck_assert_mem_eq(one.vertices, four.vertices, (size_t)one.vertex_count * 24);
+    ck_assert_mem_eq(one.tetrahedra, four.tetrahedra, (size_t)one.tetrahedron_count * 32);
+    tw_mesh_free(&one);
+    tw_mesh_free(&four);
+    tw_mesh_free(&surface);
+}
+END_TEST
+
 START_TEST(an_embedding_refuses_what_it_cannot)
 {
     tw_mesh mesh;
@@ -418,6 +437,7 @@ int main(void)
     tcase_add_test(cases, embedded_points_are_where_they_were);
     tcase_add_test(cases, a_point_outside_belongs_to_the_nearest);
     tcase_add_test(cases, an_embedding_is_the_same_for_any_number_of_threads);
+    tcase_add_test(cases, a_filled_box_is_the_same_for_any_number_of_threads);
     tcase_add_test(cases, an_embedding_refuses_what_it_cannot);
     tcase_add_test(cases, every_allocation_may_fail);
     suite_add_tcase(suite, cases);

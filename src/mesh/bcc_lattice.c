@@ -77,14 +77,15 @@ int64_t tw_bcc_cut(const tw_bcc *l, int64_t owner, int edge)
 
 typedef struct lattice_work {
     tw_bcc *lattice;
-    const tw_winding *winding;
+    const tw_body_shape *shape;
 } lattice_work;
 
 /* Also a surface that is inside out goes around what it encloses. A sheet has 1/2 at its own
  * points and no inside, hence a little more than 1/2 and the error of the winding number. */
-static bool is_inside(const tw_winding *winding, vec3 q)
+static bool is_inside(const tw_body_shape *shape, vec3 q)
 {
-    return fabs(tw_winding_number(winding, q)) > 0.51;
+    return fabs(tw_winding_number(shape->surface, q)) > 0.51 ||
+           (shape->thin && tw_winding_is_near(shape->thin, q, shape->reach));
 }
 
 static void sign_block(void *context, int64_t begin, int64_t end, int64_t block_index)
@@ -92,7 +93,7 @@ static void sign_block(void *context, int64_t begin, int64_t end, int64_t block_
     (void)block_index;
     const lattice_work *w = context;
     for (int64_t i = begin; i < end; i++)
-        w->lattice->signs[i] = is_inside(w->winding, lattice_point(w->lattice, i)) ? 1 : -1;
+        w->lattice->signs[i] = is_inside(w->shape, lattice_point(w->lattice, i)) ? 1 : -1;
 }
 
 static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_index)
@@ -112,14 +113,15 @@ static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_
 
 /* Where the only triangle between the two ends is crossed. If there are more, or none because the surface is open
  * there, by halving: the winding number may be a step, so that no method is faster. */
-static vec3 find_cut(const tw_winding *winding, vec3 inside, vec3 outside)
+static vec3 find_cut(const tw_body_shape *shape, vec3 inside, vec3 outside)
 {
     double share = 0.0;
-    if (tw_winding_crossings(winding, inside, outside, &share) == 1)
+    bool near_thin = shape->thin && tw_winding_is_near(shape->thin, inside, 3.0 * shape->reach);
+    if (!near_thin && tw_winding_crossings(shape->surface, inside, outside, &share) == 1)
         return vec3_add_scaled(inside, share, vec3_subtract(outside, inside));
     for (int i = 0; i < HALVINGS; i++) {
         vec3 middle = vec3_scale(0.5, vec3_add(inside, outside));
-        if (is_inside(winding, middle))
+        if (is_inside(shape, middle))
             inside = middle;
         else
             outside = middle;
@@ -137,7 +139,7 @@ static void cut_block(void *context, int64_t begin, int64_t end, int64_t block_i
             int64_t cut = tw_bcc_cut(l, i, e), other = other_end(l, i, e);
             if (cut < 0) continue;
             int64_t inside = l->signs[i] > 0 ? i : other, outside = l->signs[i] > 0 ? other : i;
-            l->cuts[cut] = find_cut(w->winding, lattice_point(l, inside), lattice_point(l, outside));
+            l->cuts[cut] = find_cut(w->shape, lattice_point(l, inside), lattice_point(l, outside));
         }
 }
 
@@ -192,10 +194,10 @@ void tw_bcc_move_nodes(tw_bcc *l)
 
 /* The cubes that hold the surface and the margin, around the middle of the surface; a little beside it, because made
  * surfaces like to have vertices, edges and faces exactly there, where a winding number is not defined. */
-static tw_status place_lattice(const tw_winding *winding, double cell, double most, tw_bcc *l, tw_error *error)
+static tw_status place_lattice(const tw_body_shape *shape, double cell, double most, tw_bcc *l, tw_error *error)
 {
     *l = (tw_bcc){.cell = cell};
-    const tw_box *box = &winding->tree.nodes[0].box;
+    const tw_box *box = &shape->surface->tree.nodes[0].box;
     static const double beside[3] = {0.0137, 0.0211, 0.0173};
     double counts[3], middle[3];
     for (int k = 0; k < 3; k++) {
@@ -226,11 +228,11 @@ static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
     return l->cuts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-tw_status tw_bcc_create(const tw_winding *winding, double cell, double most, tw_bcc *out, tw_error *error)
+tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out, tw_error *error)
 {
-    tw_status status = place_lattice(winding, cell, most, out, error);
+    tw_status status = place_lattice(shape, cell, most, out, error);
     if (status != TW_OK) return status;
-    lattice_work work = {out, winding};
+    lattice_work work = {out, shape};
     out->cut_masks = TW_NEW_ARRAY(out->node_count, uint16_t);
     out->cut_starts = TW_NEW_ARRAY(out->node_count, int64_t);
     out->moved = TW_NEW_ARRAY(out->node_count, int64_t);
@@ -260,12 +262,12 @@ void tw_bcc_free(tw_bcc *l)
     *l = (tw_bcc){0};
 }
 
-tw_status tw_bcc_estimate_volume(const tw_winding *winding, double cell, double *volume, tw_error *error)
+tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume, tw_error *error)
 {
     tw_bcc l;
-    tw_status status = place_lattice(winding, cell, INFINITY, &l, error);
+    tw_status status = place_lattice(shape, cell, INFINITY, &l, error);
     if (status != TW_OK) return status;
-    lattice_work work = {&l, winding};
+    lattice_work work = {&l, shape};
     tw_parallel_for(l.node_count, BLOCK, sign_block, &work);
     int64_t inside = 0;
     for (int64_t i = 0; i < l.node_count; i++) inside += l.signs[i] > 0;

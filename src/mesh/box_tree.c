@@ -134,7 +134,7 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
     } stack[TW_BOX_TREE_DEPTH];
     int depth = 0;
     int64_t nearest = -1;
-    double best = INFINITY;
+    double best = *distance_squared;
     if (tree->node_count > 0) stack[depth].node = 0, stack[depth++].distance = box_distance(&tree->nodes[0].box, q);
     while (depth > 0) {
         depth--;
@@ -143,7 +143,7 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
         for (int64_t i = 0; i < node->count; i++) {
             int64_t item = tree->items[node->first + i];
             double d = distance(context, item, q);
-            if (d > best || (d == best && item > nearest)) continue;
+            if (d > best || (d == best && nearest >= 0 && item > nearest)) continue;
             best = d;
             nearest = item;
         }
@@ -157,6 +157,6 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
             stack[depth++].distance = d[child];
         }
     }
-    *distance_squared = best;
+    if (nearest >= 0) *distance_squared = best;
     return nearest;
 }

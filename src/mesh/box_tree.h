@@ -34,7 +34,8 @@ void tw_box_include(tw_box *box, vec3 p);
 /* Square of the distance from q to an item. */
 typedef double tw_item_distance(const void *context, int64_t item, vec3 q);
 
-/* The nearest item, of equally near ones the first; -1 if there is none. */
+/* The nearest item, of equally near ones the first; -1 if there is none within the distance whose square is given in
+ * *distance_squared (INFINITY: any), which becomes that of the item. */
 int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance, const void *context,
                             double *distance_squared);
 

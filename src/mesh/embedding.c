@@ -37,7 +37,7 @@ static void embed_block(void *context, int64_t begin, int64_t end, int64_t block
     search *s = context;
     for (int64_t i = begin; i < end; i++) {
         vec3 q = vec3_at(s->points, i), corners[4];
-        double distance = 0.0;
+        double distance = INFINITY;
         int64_t found = tw_box_tree_nearest(s->tree, q, distance_to_item, s->mesh, &distance);
         s->out->tetrahedra[i] = distance < INFINITY ? found : -1;
         if (s->distances) s->distances[i] = sqrt(distance);

@@ -10,6 +10,7 @@
 #include "mesh/embed.h"
 #include "mesh/largest_piece.h"
 #include "mesh/stencil.h"
+#include "mesh/thin_parts.h"
 
 enum {
     FEWEST_VERTICES = 8,
@@ -17,6 +18,10 @@ enum {
     LEAST_LIMIT = 4000000, /* nodes a lattice may always have */
     FIRST_NODES = 12000    /* of the lattice that measures the volume */
 };
+/* Parts of the input that are too thin for the lattice become a cell thicker: by less than half a cell to either
+ * side, and enough for the lattice to hold them. */
+static const double thin_reach = 0.49;
+
 tw_fill_options tw_fill_options_default(void)
 {
     return (tw_fill_options){.vertex_count = 4000};
@@ -61,22 +66,55 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
     for (int k = 0; k < 3; k++) product *= fmax((box->upper[k] - box->lower[k]) / size, 1e-3);
     double cell = size * cbrt(2.0 * product / FIRST_NODES);
     for (int trial = 0; trial < 3; trial++, cell *= 0.5) {
-        tw_status status = tw_bcc_estimate_volume(winding, cell, volume, error);
+        tw_body_shape shape = {.surface = winding};
+        tw_status status = tw_bcc_estimate_volume(&shape, cell, volume, error);
         if (status != TW_OK || *volume > 0.0) return status;
     }
     return nothing_inside(error);
 }
 
-/* One solid with cells of this size. A lattice much larger than the solid is refused: it would take hours. */
-static tw_status fill_with(const tw_winding *winding, double cell, double wanted, tw_mesh *out, tw_fill_report *report,
-                           tw_error *error)
+/* All pieces of one solid with cells of this size. A lattice much larger than the solid is refused: it would take
+ * hours. */
+static tw_status fill_shape(const tw_body_shape *shape, double cell, double wanted, tw_mesh *out, tw_error *error)
 {
     tw_bcc lattice;
     *out = (tw_mesh){0};
-    tw_status status = tw_bcc_create(winding, cell, fmax(LEAST_LIMIT, 500.0 * wanted), &lattice, error);
+    tw_status status = tw_bcc_create(shape, cell, fmax(LEAST_LIMIT, 500.0 * wanted), &lattice, error);
     if (status != TW_OK) return status;
     status = tw_bcc_cut_tetrahedra(&lattice, out, error);
     tw_bcc_free(&lattice);
+    return status;
+}
+
+/* Fills again with what sticks out of `solid` thickened, if there is such a thing and it is not most of the solid. */
+static tw_status thicken(const tw_winding *winding, double cell, double wanted, double volume, tw_mesh *solid,
+                         tw_error *error)
+{
+    if (solid->tetrahedron_count == 0 || tw_mesh_volume(solid) < 0.85 * volume) return TW_OK;
+    tw_mesh thin = {0}, thicker = {0};
+    tw_winding parts = {0};
+    tw_body_shape shape = {winding, &parts, thin_reach * cell};
+    tw_status status = tw_find_thin_parts(winding->surface, solid, cell, &thin, error);
+    if (status == TW_OK && thin.triangle_count > 0) {
+        status = tw_winding_create(&thin, &parts, error);
+        if (status == TW_OK) status = fill_shape(&shape, cell, wanted, &thicker, error);
+        if (status == TW_OK) {
+            tw_mesh_free(solid);
+            *solid = thicker;
+        }
+    }
+    tw_winding_free(&parts);
+    tw_mesh_free(&thin);
+    return status;
+}
+
+/* One solid with cells of this size. */
+static tw_status fill_with(const tw_winding *winding, double cell, double wanted, double volume, tw_mesh *out,
+                           tw_fill_report *report, tw_error *error)
+{
+    tw_body_shape shape = {.surface = winding};
+    tw_status status = fill_shape(&shape, cell, wanted, out, error);
+    if (status == TW_OK) status = thicken(winding, cell, wanted, volume, out, error);
     if (status == TW_OK)
         status = tw_keep_largest_piece(out, &report->dropped_components, &report->dropped_tetrahedra, error);
     report->cell = cell;
@@ -134,7 +172,7 @@ static tw_status search_cell(const tw_winding *winding, double wanted, double vo
     for (int trial = 0; trial < MOST_TRIALS && !is_near(best, trial, &tried, wanted); trial++) {
         tw_mesh mesh;
         tw_fill_report found = *report;
-        tw_status status = fill_with(winding, cell, wanted, &mesh, &found, error);
+        tw_status status = fill_with(winding, cell, wanted, volume, &mesh, &found, error);
         if (status != TW_OK) return status;
         narrow(&tried, cell, (double)mesh.vertex_count, wanted);
         if (best->vertex_count == 0 || mismatch(&mesh, wanted) < mismatch(best, wanted)) {

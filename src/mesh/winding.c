@@ -233,9 +233,15 @@ static double triangle_distance(const void *context, int64_t item, vec3 q)
     return vec3_dot(d, d);
 }
 
+bool tw_winding_is_near(const tw_winding *winding, vec3 q, double distance)
+{
+    double square = distance * distance;
+    return tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square) >= 0;
+}
+
 double tw_winding_distance(const tw_winding *winding, vec3 q)
 {
-    double square = 0.0;
+    double square = INFINITY;
     tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square);
     return sqrt(square);
 }

@@ -4,6 +4,7 @@
 #ifndef TW_MESH_WINDING_H
 #define TW_MESH_WINDING_H
 
+#include <stdbool.h>
 #include <twang/mesh.h>
 
 #include "mesh/box_tree.h"
@@ -31,6 +32,9 @@ double tw_winding_number(const tw_winding *winding, vec3 q);
 /* How often the segment from a to b crosses the surface (1, or 2 for any more), and where the last one found does, as a
  * share of the way. */
 int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *share);
+
+/* Whether the surface is within this distance of q. */
+bool tw_winding_is_near(const tw_winding *winding, vec3 q, double distance);
 
 /* Distance from q to the surface. */
 double tw_winding_distance(const tw_winding *winding, vec3 q);
