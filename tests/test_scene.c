@@ -458,6 +458,7 @@ int main(void)
 {
     Suite *suite = suite_create("scene");
     TCase *cases = tcase_create("scene");
+    tcase_set_timeout(cases, 300);
     tcase_add_test(cases, every_broken_file_gets_its_message);
     tcase_add_test(cases, every_scene_of_the_tree_is_right);
     tcase_add_test(cases, a_million_values_are_the_limit);
