@@ -39,6 +39,21 @@ static double advised_step(const checked *c, int i)
     return fmin(advice[i].share * c->slow, c->duration);
 }
 
+/* output.frames, a word or a list of words, as "vtu, pc2". */
+static void frame_words(const tw_scene *scene, size_t size, char *text)
+{
+    const char *word = tw_scene_word(scene, "output.frames");
+    snprintf(text, size, "%s", word ? word : "");
+    for (int i = 0; !word && i < 16; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "output.frames.%d", i);
+        const char *next = tw_scene_word(scene, path);
+        if (!next) break;
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", i ? ", " : "", next);
+    }
+}
+
 /* sqrt(size / |a|) or size / |v|, whichever is shorter. */
 static double slow_time(const checked *c)
 {
@@ -78,8 +93,9 @@ static void look_at(checked *c)
     }
     if (tw_simulation_frequency(c->simulation, 60, &c->omega) != TW_OK) c->omega = 0;
     c->slow = slow_time(c);
-    const char *format = tw_scene_word(c->scene, "output.frames");
-    bool framed = tw_scene_fps(c->scene) > 0 && strcmp(format, "none") != 0;
+    char formats[128];
+    frame_words(c->scene, sizeof formats, formats);
+    bool framed = tw_scene_fps(c->scene) > 0 && strcmp(formats, "none") != 0;
     c->frames = framed ? floor(c->duration * tw_scene_fps(c->scene) * (1 + 1e-12)) + 1 : 0;
     if (c->options.relative_tolerance > 0) return;
     c->steps = fmax(1, ceil(c->duration / c->options.step * (1 - 1e-15)));
@@ -110,9 +126,10 @@ static void print_how(const checked *c)
         printf("  run          %.6g s by %s, adaptive steps, rtol %.3g\n", c->duration, name,
                c->options.relative_tolerance);
     printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"), c->options.phi.tolerance);
+    char formats[128];
+    frame_words(c->scene, sizeof formats, formats);
     if (c->frames > 0)
-        printf("  frames       %.0f (%s), %.6g per second\n", c->frames, tw_scene_word(c->scene, "output.frames"),
-               tw_scene_fps(c->scene));
+        printf("  frames       %.0f (%s), %.6g per second\n", c->frames, formats, tw_scene_fps(c->scene));
     else
         printf("  frames       none\n");
 }

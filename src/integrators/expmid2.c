@@ -62,10 +62,16 @@ static tw_phi_engine choose_engine(const tw_integrator *integrator)
     return integrator->options.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS : TW_PHI_SHIFT_INVERT;
 }
 
+/* More than this of shift-invert is beyond a scheme of order two, and costs it: its error falls slowly. Who wants it
+ * names the engine. */
+static const double enough_digits = 1e-5;
+
 static tw_status create_parts(tw_integrator *integrator, expmid2_memory *memory, tw_error *error)
 {
     memory->phi = integrator->options.phi;
     memory->phi.engine = choose_engine(integrator);
+    if (integrator->options.phi.engine == TW_PHI_AUTO && memory->phi.engine == TW_PHI_SHIFT_INVERT)
+        memory->phi.tolerance = fmax(memory->phi.tolerance, enough_digits);
     if (memory->phi.engine != TW_PHI_DENSE && memory->phi.engine != TW_PHI_LANCZOS &&
         memory->phi.engine != TW_PHI_CHEBYSHEV && memory->phi.engine != TW_PHI_SHIFT_INVERT)
         return tw_fail(error, TW_UNSUPPORTED,
