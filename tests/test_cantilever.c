@@ -381,7 +381,6 @@ START_TEST(axial_wave_is_the_sum_of_its_modes)
     tw_integrator_options options = tw_integrator_options_default();
     options.step = t / 4;
     options.phi.tolerance = 1e-12;
-    options.phi.engine = TW_PHI_LANCZOS;
     tw_integrator *integrator = NULL;
     tw_error failure = {0};
     ck_assert_int_eq(tw_integrator_create_second_order(p, &options, &integrator, NULL), TW_OK);

@@ -204,17 +204,22 @@ static bool may_go_on(tw_status status)
     }
 }
 
-/* One engine after the other; what the failed ones and the ranking did is counted too. */
+/* One engine after the other; what the failed ones and the ranking did is counted too. If none succeeds, the answer of
+ * the first that was limited by rounding alone is the best there is, and is made again. */
 static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found, const auto_call *call,
                               int64_t products, tw_phi_statistics *statistics, tw_error *error)
 {
     int64_t budget = workspace->options.max_products, solves = 0, factorizations = 0;
+    int rounded = -1;
     tw_status status = TW_UNSUPPORTED;
-    for (int i = 0; i < found->count && may_go_on(status); i++) {
-        const tw_phi_engine_table *engine = tw_phi_engine_table_of(found->list[i].engine);
-        *statistics = (tw_phi_statistics){.engine = found->list[i].engine};
+    for (int i = 0; i <= found->count && may_go_on(status); i++) {
+        if (i == found->count && (rounded < 0 || status == TW_ILL_CONDITIONED)) break;
+        tw_phi_engine name = found->list[i < found->count ? i : rounded].engine;
+        const tw_phi_engine_table *engine = tw_phi_engine_table_of(name);
+        *statistics = (tw_phi_statistics){.engine = name};
         workspace->options.max_products = budget - products > 1 ? budget - products : 1;
         status = call_engine(workspace, call, engine, statistics, error);
+        if (status == TW_ILL_CONDITIONED && rounded < 0) rounded = i;
         products += statistics->products;
         solves += statistics->solves;
         factorizations += statistics->factorizations;
