@@ -31,6 +31,7 @@ typedef struct expmid2_memory {
     double *start_v;            /* v_n of the step the basis belongs to */
     double h;                   /* of this step */
     double slow;                /* |v_n| / |a_m|: the time in which the motion changes */
+    double speed, acceleration; /* |v_n| + h/2 |a_m|, |a_m| */
     int start_count;            /* vectors of the basis at hand */
     double *storage;
 } expmid2_memory;
@@ -340,11 +341,15 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
     if (!reuse) memory->start_count = estimates ? 3 : 2;
     const double *starts[3] = {memory->start_v, memory->a_m, memory->remainder};
     double *outputs[3] = {memory->change, memory->change + n, integrator->error_vector};
+    /* errors count beside the step, and an estimate's beside a thousandth of |a|: where all modes are unresolved, the
+     * filtered parts themselves are nothing */
+    double reference[3] = {h * memory->speed, memory->speed, 1e-3 * memory->acceleration};
     tw_spectral_request request = {.start_count = memory->start_count,
                                    .starts = starts,
                                    .output_count = estimates ? 3 : 2,
                                    .outputs = outputs,
                                    .functions = memory->start_count == 3 ? functions : plain,
+                                   .reference = reference,
                                    .time = h,
                                    .smooth = true};
     tw_phi_options options = memory->phi;
@@ -424,9 +429,9 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     memory->h = h;
     tw_status status = find_stage(integrator, memory, h, error);
     if (status == TW_OK && estimates) status = find_remainder(integrator, memory, h);
-    double speed = 0, acceleration = 0;
-    if (status == TW_OK) status = speeds(integrator, memory->a_m, &speed, &acceleration);
-    memory->slow = acceleration > 0 ? speed / acceleration : 0;
+    if (status == TW_OK) status = speeds(integrator, memory->a_m, &memory->speed, &memory->acceleration);
+    memory->slow = memory->acceleration > 0 ? memory->speed / memory->acceleration : 0;
+    memory->speed += 0.5 * h * memory->acceleration; /* of a start from rest, too */
     tw_vector_copy(n, integrator->u + n, memory->start_v);
     if (status == TW_OK) status = apply_modes(integrator, memory, h, 1.0, false, estimates, error);
     if (status) return status;

@@ -388,7 +388,7 @@ static void remainder_weights(const tw_tableau *tableau, double weight[MAX_REMAI
 /* Up to theta, (s/h)^q gives h q! theta^(q+1) phi_(q+1)(theta hJ). */
 static tw_phi_sum dense_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h, double theta)
 {
-    double weight[MAX_REMAINDERS][MAX_REMAINDERS];
+    double weight[MAX_REMAINDERS][MAX_REMAINDERS] = {{0}};
     tw_phi_sum sum = {.h = h,
                       .row_count = 1,
                       .row = {memory->work},

@@ -1,6 +1,6 @@
 /* Files that a scene names: relative to the scene file, or among the meshes that `twang fetch-meshes` got. The tree
  * then holds the whole path, so that the copy of the scene in a run's directory finds them too. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* realpath */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
