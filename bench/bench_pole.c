@@ -10,23 +10,10 @@
 #include <twang/twang.h>
 
 #include "problems/coil_state.h"
+#include "problems/position_update.h"
 
 enum { SECTIONS = 58 };
 static const double step = 0.05;
-
-static double position_from_v(const void *context, double lambda)
-{
-    double h = *(const double *)context, c[2];
-    tw_stumpff(h * h * lambda, 2, c);
-    return h * c[1];
-}
-
-static double position_from_a(const void *context, double lambda)
-{
-    double h = *(const double *)context, c[3];
-    tw_stumpff(h * h * lambda, 3, c);
-    return h * h * c[2];
-}
 
 /* out = the update by one engine; prints what is wrong. */
 static tw_status update(tw_phi_engine engine, double tolerance, double sigma, const tw_second_order *op,

@@ -112,6 +112,8 @@ done
 
 # ---- runs ----
 expect 0 check "$twang" check rope
+expect 0 "check of several formats" "$twang" check rope --set "output.frames=[vtu, pc2]"
+grep -q "frames .*(vtu, pc2)" out || fail "check does not name both formats: $(cat out)"
 expect 0 "check --json" "$twang" check rope --json
 is_json out
 expect 0 run "$twang" run rope --integrator verlet --dt 1e-3

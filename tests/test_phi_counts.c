@@ -9,6 +9,7 @@
 #include "problems/coil_state.h"
 #include "problems/exprb42_step.h"
 #include "problems/link_chain.h"
+#include "problems/position_update.h"
 #include "support/run_suite.h"
 
 enum { CHAIN = 1000 };
@@ -151,20 +152,6 @@ START_TEST(exprb42_step_of_the_chain_costs_few_products)
 END_TEST
 
 /* ---- The coil one second after release: h c_1(h^2 A) v + h^2 c_2(h^2 A) a. ---- */
-
-static double position_from_v(const void *context, double lambda)
-{
-    double h = *(const double *)context, c[2];
-    tw_stumpff(h * h * lambda, 2, c);
-    return h * c[1];
-}
-
-static double position_from_a(const void *context, double lambda)
-{
-    double h = *(const double *)context, c[3];
-    tw_stumpff(h * h * lambda, 3, c);
-    return h * h * c[2];
-}
 
 typedef struct coil_case {
     spring_network *coil;

@@ -7,9 +7,9 @@
 #include <twang/cholesky.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>
-#include <twang/stumpff.h>
 
 #include "problems/coil_state.h"
+#include "problems/position_update.h"
 #include "support/run_suite.h"
 
 static const double h = 0.05;
@@ -50,25 +50,9 @@ static void coil_close(coil *c)
     free(c->x);
 }
 
-static double from_v(const void *context, double lambda)
-{
-    double c[2];
-    (void)context;
-    tw_stumpff(h * h * lambda, 2, c);
-    return h * c[1];
-}
-
-static double from_a(const void *context, double lambda)
-{
-    double c[3];
-    (void)context;
-    tw_stumpff(h * h * lambda, 3, c);
-    return h * h * c[2];
-}
-
 static tw_phi_statistics update(coil *c, tw_phi_engine engine, double tolerance, double *out)
 {
-    tw_spectral_function functions[2] = {{from_v, NULL}, {from_a, NULL}};
+    tw_spectral_function functions[2] = {{position_from_v, &h}, {position_from_a, &h}};
     tw_spectral_request request = {.start_count = 2,
                                    .starts = (const double *const[]){c->v, c->a},
                                    .output_count = 1,

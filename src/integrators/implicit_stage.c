@@ -345,7 +345,6 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         if (needs_factor(implicit, stage, result, g, contraction)) {
             status = relinearise(implicit, stage, g);
             result->factorizations++;
-            result->since_factor = 0;
             implicit->uses = 0;
             if (status) break;
         }
@@ -362,8 +361,6 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         result->iterations++;
         implicit->uses++;
         system->counts->newton_iterations++;
-        result->last_correction = correction / stage->scale;
-        result->since_factor += result->last_correction;
         bool arrived = correction <= enough;
         if (status == TW_OK && arrived &&
             !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {
@@ -376,7 +373,6 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         implicit->secant = !stage->line_search;
         if (arrived) break;
     }
-    result->corrected = implicit->raised > 0;
     if (status == TW_OK && !(correction <= enough)) status = TW_NOT_CONVERGED;
     return status;
 }

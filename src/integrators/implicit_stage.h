@@ -35,9 +35,6 @@ typedef struct tw_stage {
 
 typedef struct tw_stage_result {
     int iterations, factorizations;
-    double last_correction; /* relative to scale */
-    double since_factor;    /* the way from where the factor was made to the solution, relative to scale */
-    bool corrected;         /* the diagonal was raised: the tangent is indefinite there */
 } tw_stage_result;
 
 tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error);

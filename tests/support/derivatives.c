@@ -98,3 +98,17 @@ double derivative_error_of_matrix(const tw_second_order_problem *p, const double
     free(matrix);
     return error;
 }
+
+double derivative_unbalanced(int64_t n, const double *x, const double *f)
+{
+    double sum[6] = {0}, size = 0, worst = 0;
+    for (int64_t i = 0; i < n; i += 3)
+        for (int k = 0; k < 3; k++) {
+            int a = (k + 1) % 3, b = (k + 2) % 3;
+            sum[k] += f[i + k];
+            sum[3 + k] += x[i + a] * f[i + b] - x[i + b] * f[i + a];
+            size += fabs(f[i + k]);
+        }
+    for (int k = 0; k < 6; k++) worst = fmax(worst, fabs(sum[k]));
+    return worst / size;
+}

@@ -14,5 +14,7 @@ double derivative_error_of_matrix(const tw_second_order_problem *p, const double
 /* f = M a at x, at rest; aborts unless that is defined. */
 void derivative_force(const tw_second_order_problem *p, const double *x, double *f);
 double derivative_norm(int64_t n, const double *x);
+/* The largest entry of the sum and the moment about the origin of forces f at x, over the sum of their sizes. */
+double derivative_unbalanced(int64_t n, const double *x, const double *f);
 
 #endif
