@@ -25,9 +25,10 @@ typedef struct tw_system {
     double matrix_damping; /* the matrix is assembled as K + matrix_damping D, D of add_damping */
     bool linear_part;      /* K is the problem's constant linear part, not its tangent */
 
-    double linear_t;  /* point of the last linearisation: what finite differences refer to */
-    double *linear_u; /* size entries */
-    double *linear_f; /* F there, valid if linear_f_known */
+    int64_t linearisation; /* number of the last one, since creation */
+    double linear_t;       /* point of the last linearisation: what finite differences refer to */
+    double *linear_u;      /* size entries */
+    double *linear_f;      /* F there, valid if linear_f_known */
     bool linear_f_known;
     bool matrix_filled;               /* the assembled matrix belongs to the last linearisation */
     double *scratch;                  /* 4 size entries, for finite differences and J products */

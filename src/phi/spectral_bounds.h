@@ -14,4 +14,10 @@ typedef struct tw_spectral_interval {
 tw_status tw_spectral_find_interval(tw_spectral_memory *memory, const tw_second_order *op, int steps,
                                     const double *start, tw_spectral_interval *interval, int64_t *products);
 
+/* A bound of the spectrum that holds here and now: at most `bound`, which may hold everywhere and be far too large.
+ * Some products; not proven, like all that a few Lanczos steps tell, but they overshoot by their residual
+ * (docs/phi.md), and chebyshev notices a bound that is too small. TW_OK with *sharp = bound where the workspace has no
+ * spectral engine. */
+tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order *op, double bound, double *sharp);
+
 #endif
