@@ -25,7 +25,11 @@ static inline void fuzz_check_result(tw_status status, tw_mesh *mesh, const tw_e
     }
     tw_mesh_quality quality;
     tw_mesh_repairs repairs;
+    tw_mesh copy; /* with its polygons, which repairs forget */
     fuzz_insist(tw_mesh_check(mesh, NULL) == TW_OK);
+    fuzz_insist(tw_mesh_copy(mesh, &copy, NULL) == TW_OK);
+    fuzz_insist(tw_mesh_check(&copy, NULL) == TW_OK);
+    tw_mesh_free(&copy);
     fuzz_insist(tw_mesh_repair(mesh, &repairs, NULL) == TW_OK);
     fuzz_insist(tw_mesh_check(mesh, NULL) == TW_OK);
     fuzz_insist(tw_mesh_measure(mesh, &quality, NULL) == TW_OK);

@@ -85,7 +85,7 @@ START_TEST(what_cannot_be_shown_is_refused)
 {
     tw_model *model = cube_model();
     static const int64_t outside[] = {0, CORNERS, 0, 0}, inside[] = {0, 1, 2, 3}, face[] = {0, 0, 0}, far[] = {0, 0, 1};
-    static const int64_t short_face[] = {0, 2};
+    static const int64_t short_face[] = {0, 2}, two[] = {2, 2}, falling[] = {1, 0};
     static const double weights[] = {0.25, 0.25, 0.25, 0.25}, heavy[] = {1, 1, 0, 0}, no_number[] = {NAN, 0, 0, 1};
 #define ONE_VERTEX .vertex_count = 1, .face_count = 1, .carriers = inside, .weights = weights, .corners = face
     const tw_display wrong[] = {
@@ -107,6 +107,17 @@ START_TEST(what_cannot_be_shown_is_refused)
         {.surface = {ONE_VERTEX, .face_start = short_face}},
         {.surface = {ONE_VERTEX, .texture_count = 1}},
         {.surface = {ONE_VERTEX, .texture_count = 1, .texture = weights, .corner_texture = far}},
+        {.surface = {ONE_VERTEX, .corner_texture = face}},
+        {.surface = {ONE_VERTEX, .edge_count = -1}},
+        {.surface = {ONE_VERTEX, .edge_count = 1}},
+        {.surface = {ONE_VERTEX, .edge_count = 1, .edges = two}},
+        {.surface = {ONE_VERTEX, .statement_count = -1}},
+        {.surface = {ONE_VERTEX, .statement_count = 1}},
+        {.surface = {ONE_VERTEX, .statement_count = 1, .statement_face = two, .statement_end = two, .statements = "s"}},
+        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = falling, .statement_end = two,
+                     .statements = "s"}},
+        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = face, .statement_end = falling,
+                     .statements = "s"}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tw_error error = {0};
@@ -136,7 +147,13 @@ static tw_status show_a_cube(void *context)
                                          .corners = corners,
                                          .texture_count = 1,
                                          .texture = weights,
-                                         .corner_texture = corners};
+                                         .corner_texture = corners,
+                                         .edge_count = 1,
+                                         .edges = corners,
+                                         .statement_count = 1,
+                                         .statement_face = corners,
+                                         .statement_end = start + 1,
+                                         .statements = "g me"};
     if (status == TW_OK) status = tw_model_add_display(model, &given, NULL);
     tw_model_free(model);
     return status;
@@ -145,7 +162,7 @@ static tw_status show_a_cube(void *context)
 START_TEST(memory_may_run_out_anywhere)
 {
     fill_cube();
-    ck_assert_int_gt(test_fail_each_allocation(show_a_cube, NULL), 12);
+    ck_assert_int_gt(test_fail_each_allocation(show_a_cube, NULL), 16);
 }
 END_TEST
 

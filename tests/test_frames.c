@@ -21,6 +21,9 @@ static const double weights[] = {0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0, 0, 1, 0, 0
 static const int64_t face_start[] = {0, 4, 7}, corners[] = {0, 1, 2, 3, 2, 1, 0};
 static const double texture[] = {0, 0, 1, 0, 1, 1, 0, 1};
 static const int64_t corner_texture[] = {0, 1, 2, 3, -1, 0, 1};
+static const int64_t line[] = {3, 1};
+static const char statements[] = "mtllib a.mtlg one twousemtl furs off";
+static const int64_t statement_face[] = {-1, 0, 1, 2}, statement_end[] = {12, 21, 31, 36};
 
 static const tw_display embedded = {.name = "a body/1",
                                     .count = 4,
@@ -34,7 +37,13 @@ static const tw_display embedded = {.name = "a body/1",
                                                 .corners = corners,
                                                 .texture_count = 4,
                                                 .texture = texture,
-                                                .corner_texture = corner_texture}};
+                                                .corner_texture = corner_texture,
+                                                .edge_count = 1,
+                                                .edges = line,
+                                                .statement_count = 4,
+                                                .statement_face = statement_face,
+                                                .statement_end = statement_end,
+                                                .statements = statements}};
 static const tw_display plain = {
     .name = "a body/1", .first = 4, .count = 4, .tetrahedron_count = 1, .tetrahedra = second_tetrahedron};
 
@@ -89,14 +98,14 @@ START_TEST(an_embedded_surface_keeps_its_order_faces_and_textures)
     size_t size = 0;
     char *text = contents("frames/frame_000001.obj", &size);
     ck_assert_str_eq(text, "# twang, frame 1, t = 0.10000000000000001 s\n"
-                           "o a_body_1\n"
+                           "o a_body_1\nmtllib a.mtl\n"
                            "v 1.25 0.25 0.25\nv 1.5 0 0\nv 1 0 1\nv 1 0 0\n"
                            "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
-                           "f 1/1 2/2 3/3 4/4\nf 3 2 1\n"
-                           "o a_body_1_2\n"
+                           "g one two\nf 1/1 2/2 3/3 4/4\nusemtl fur\nf 3 2 1\ns off\nl 4 2\n"
+                           "o a_body_1_2\ng a_body_1_2\nusemtl a_body_1_2\ns off\n"
                            "v 6 0 0\nv 7 0 0\nv 6 1 0\nv 6 0 1\n"
                            "f 7 8 6\nf 5 6 8\nf 5 8 7\nf 5 7 6\n"
-                           "o particles\nv 10 9 9\np 9\n");
+                           "o particles\ng particles\nusemtl particles\ns off\nv 10 9 9\np 9\n");
     free(text);
     /* the cache of the body has its vertices alone */
     text = contents("frames/a_body_1.pc2", &size);
@@ -107,6 +116,43 @@ START_TEST(an_embedded_surface_keeps_its_order_faces_and_textures)
     free(text);
     free(contents("frames/a_body_1.obj", &size));
     free(contents("frames/particles.pc2", &size));
+    test_leave_temporary_folder();
+}
+END_TEST
+
+/* A file that names its object keeps that name; a body called like a frame gets no file of that name; and the shape of
+ * a point cache keeps the vertices that nothing uses, by a line from each to itself. */
+START_TEST(objects_and_files_have_their_names)
+{
+    tw_model *model = NULL;
+    tw_simulation *simulation = NULL;
+    tw_frames *frames = NULL;
+    tw_display named = embedded;
+    named.name = "frame_000000";
+    named.surface.face_start = named.surface.corner_texture = NULL;
+    named.surface.texture_count = named.surface.edge_count = 0;
+    named.surface.face_count = 1;
+    named.surface.statement_count = 1;
+    named.surface.statement_end = (int64_t[]){7};
+    named.surface.statements = "o Thing";
+    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, 4, positions, NULL, masses, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_display(model, &named, NULL), TW_OK);
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
+    double rows[4 * 6];
+    tw_simulation_rows(simulation, 0.0, tw_simulation_start(simulation), rows);
+    tw_table table = tw_table_of(simulation, rows);
+    test_enter_temporary_folder();
+    ck_assert_int_eq(tw_frames_create(TW_FRAMES_PC2, simulation, 10.0, &frames, NULL), TW_OK);
+    ck_assert_int_eq(tw_frames_begin(frames, ".", "frames", 0, NULL), TW_OK);
+    ck_assert_int_eq(tw_frames_write(frames, &(tw_frame){.table = &table}, NULL), TW_OK);
+    size_t size = 0;
+    char *text = contents("frames/body_frame_000000.obj", &size);
+    ck_assert_str_eq(text, "# twang, frame 0; body_frame_000000.pc2 moves it\no Thing\n"
+                           "v 0.25 0.25 0.25\nv 0.5 0 0\nv 0 0 1\nv 0 0 0\nf 1 2 3\nl 4 4\n");
+    free(text);
+    tw_frames_free(frames);
+    tw_simulation_free(simulation);
     test_leave_temporary_folder();
 }
 END_TEST
@@ -193,6 +239,7 @@ int main(void)
     Suite *suite = suite_create("frames");
     TCase *cases = tcase_create("frames");
     tcase_add_test(cases, an_embedded_surface_keeps_its_order_faces_and_textures);
+    tcase_add_test(cases, objects_and_files_have_their_names);
     tcase_add_test(cases, what_was_cut_is_written_again_in_the_same_bytes);
     tcase_add_test(cases, csv_and_vtu_read_back_bit_for_bit_and_nothing_else_does);
     tcase_add_test(cases, memory_may_run_out_anywhere);

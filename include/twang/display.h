@@ -12,19 +12,25 @@
 extern "C" {
 #endif
 
-/** A surface with its own vertices, each at the weighted mean of four particles. It keeps the vertex order, the faces
- *  and the texture coordinates of the file it came from, so that an animator's textures and rigs still fit. */
+/** A surface with its own vertices, each at the weighted mean of four particles. It keeps the vertex order, the faces,
+ *  the texture coordinates, the groups and materials of the file it came from, so that an animator's textures and rigs
+ *  still fit. */
 typedef struct tw_display_surface {
-    int64_t vertex_count;      /**< 0: there is none */
-    const int64_t *carriers;   /**< four particles per vertex */
-    const double *weights;     /**< four per vertex, of sum 1; may be negative or repeat a particle */
-    int64_t face_count;        /**< faces, polygons of three or more corners */
-    const int64_t *face_start; /**< face_count + 1 offsets into `corners`; NULL: all are triangles */
-    const int64_t *corners;    /**< vertices of the faces, counter-clockwise from outside */
-    int64_t texture_count;     /**< texture coordinates; 0: none */
-    const double *texture;     /**< u, v each */
-    const int64_t
-        *corner_texture; /**< index into `texture` per corner, -1: that corner has none; NULL if there are none */
+    int64_t vertex_count;          /**< 0: there is none */
+    const int64_t *carriers;       /**< four particles per vertex */
+    const double *weights;         /**< four per vertex, of sum 1; may be negative or repeat a particle */
+    int64_t face_count;            /**< faces, polygons of three or more corners */
+    const int64_t *face_start;     /**< face_count + 1 offsets into `corners`; NULL: all are triangles */
+    const int64_t *corners;        /**< vertices of the faces, counter-clockwise from outside */
+    int64_t texture_count;         /**< texture coordinates; 0: none */
+    const double *texture;         /**< u, v each */
+    const int64_t *corner_texture; /**< index into `texture` per corner, -1: that corner has none; NULL: none has */
+    int64_t edge_count;            /**< lines besides the faces */
+    const int64_t *edges;          /**< two of its vertices each */
+    int64_t statement_count;       /**< lines of an OBJ file between the faces: o, g, s, usemtl, mtllib ... */
+    const int64_t *statement_face; /**< the face each stands before, rising; -1: it stands before the vertices */
+    const int64_t *statement_end;  /**< where each ends in `statements`; it begins where the one before ends */
+    const char *statements;        /**< "usemtl fur" and so on, one after another, without ends of lines */
 } tw_display_surface;
 
 /** Cells over particles. All indices are those of the model's particles, from 0. Arrays may be NULL where the count is

@@ -23,6 +23,23 @@
 extern "C" {
 #endif
 
+/** The faces of a surface as its file has them: polygons, texture coordinates, groups and materials. `triangles` are
+ * cut from them, each face from its first corner. Readers fill it, so that a surface can be written as it came; whoever
+ *  changes vertices or triangles by number calls tw_mesh_forget_faces. Zero-initialised it says nothing more than the
+ *  triangles do. */
+typedef struct tw_mesh_faces {
+    int64_t count;           /**< polygons; 0: the faces are the triangles */
+    int64_t *start;          /**< count + 1 offsets into `corners`; NULL if count is 0 */
+    int64_t *corners;        /**< vertices of the faces, three or more each */
+    int64_t *corner_texture; /**< index into `texture` per corner, -1: that corner has none; NULL: none has one */
+    int64_t texture_count;   /**< texture coordinates */
+    double *texture;         /**< u, v each */
+    int64_t statement_count; /**< lines between the faces that say what group or material follows, and the like */
+    int64_t *statement_face; /**< the face each stands before, rising; -1: it stands before the vertices */
+    int64_t *statement_end;  /**< where each ends in `statements`; it begins where the one before ends */
+    char *statements;        /**< "usemtl fur" and so on, without ends of lines */
+} tw_mesh_faces;
+
 /** Vertices and the cells between them. Zero-initialised it is an empty mesh. The arrays come from tw_mesh_allocate and
  *  go with tw_mesh_free; what they hold may be changed freely. Indices count from 0. */
 typedef struct tw_mesh {
@@ -31,6 +48,7 @@ typedef struct tw_mesh {
     int64_t *edges;      /**< two vertices each: springs or girders that are no edges of the cells below */
     int64_t *triangles;  /**< three each, counterclockwise seen from outside */
     int64_t *tetrahedra; /**< four each; (b - a) . ((c - a) x (d - a)) > 0 */
+    tw_mesh_faces faces; /**< what the triangles were cut from */
 } tw_mesh;
 
 /** Gives `mesh`, which is overwritten, arrays of these sizes, zeroed. Counts are not negative. */
@@ -38,6 +56,8 @@ TW_API tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges
                                   tw_error *error);
 /** Frees the arrays and empties the mesh; accepts NULL. */
 TW_API void tw_mesh_free(tw_mesh *mesh);
+/** Frees `faces` alone, so that the triangles are the faces; accepts NULL. */
+TW_API void tw_mesh_forget_faces(tw_mesh *mesh);
 /** A copy with arrays of its own; `out` is overwritten. */
 TW_API tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error);
 /** TW_OK if all indices are in range and all coordinates finite; TW_INVALID_ARGUMENT or TW_NOT_FINITE else. */
@@ -78,7 +98,8 @@ typedef struct tw_mesh_repairs {
     int64_t flipped_cells;    /**< tetrahedra of negative volume, triangles against their neighbours: turned */
 } tw_mesh_repairs;
 
-/** Repairs in place; `repairs` (may be NULL) says what was done. Vertices are numbered anew, in their old order.
+/** Repairs in place; `repairs` (may be NULL) says what was done. Vertices are numbered anew, in their old order, and
+ *  `faces` are forgotten.
  *  Triangles are turned to agree with the majority of their patch, and all of a closed surface if it is inside out. */
 TW_API tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error);
 /** The repairs in words: "3 isolated vertices dropped, 1 tetrahedron turned"; "none" if there were none. Returns text.
@@ -91,7 +112,8 @@ TW_API const char *tw_mesh_repairs_text(const tw_mesh_repairs *repairs, char *te
  *  data "file: byte N: ...") if the file cannot be read or is not right. */
 TW_API tw_status tw_mesh_load(const char *path, tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error);
 /** Writes a file whose suffix says how: .node or .ele (both are written), .msh (2.2), .vtk, .mesh, .obj, .ply. A solid
- *  is written as its tetrahedra, for .obj and .ply as its surface. A file is replaced as a whole or left as it was. */
+ *  is written as its tetrahedra, for .obj and .ply as its surface; faces as triangles. A file is replaced as a whole or
+ * left as it was. */
 TW_API tw_status tw_mesh_save(const char *path, const tw_mesh *mesh, tw_error *error);
 
 /** How a surface is filled. Start from tw_fill_options_default(). */

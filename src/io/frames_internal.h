@@ -34,9 +34,16 @@ void tw_frame_to_vtu(tw_frames *frames, const tw_frame *frame, tw_text *out);
 void tw_frame_to_ply(tw_frames *frames, const tw_frame *frame, tw_text *out);
 void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out);
 
-/* One shape as an OBJ object; indices count from `first` + 1. (frames_obj.c) */
-void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t first, int64_t first_texture,
-                     tw_text *out);
+/* What an OBJ file has before a shape. */
+typedef struct tw_obj_before {
+    int64_t vertices, textures;
+    bool statements; /* a group or a material, which lasts until the next */
+} tw_obj_before;
+
+/* One shape as an OBJ object. (frames_obj.c) */
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before, tw_text *out);
+/* A line from each vertex that no face and no line uses to itself: Blender drops such vertices otherwise. */
+void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out);
 
 /* frames_vtu.c */
 tw_status tw_vtu_prepare(tw_frames *frames);

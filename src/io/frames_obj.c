@@ -1,6 +1,8 @@
-/* Wavefront OBJ: an object per body, faces, lines, and the texture coordinates the body came with. */
+/* Wavefront OBJ: an object per body, faces, lines; and the texture coordinates, groups and materials that the body came
+ * with, each where it stood. */
 #include <string.h>
 
+#include "base/allocate.h"
 #include "base/number.h"
 #include "io/frames_internal.h"
 
@@ -15,7 +17,7 @@ static void add_index(tw_text *out, const char *before, int64_t first, int64_t i
     tw_text_add_bytes(out, digits + at, sizeof digits - (size_t)at);
 }
 
-static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t first_texture, tw_text *out)
+static void add_face(const tw_shape *shape, int64_t face, const tw_obj_before *before, tw_text *out)
 {
     const int64_t *texture = shape->surface ? shape->surface->corner_texture : NULL;
     int64_t begin = tw_shape_face_begin(shape, face), end = tw_shape_face_begin(shape, face + 1);
@@ -24,8 +26,8 @@ static void add_face(const tw_shape *shape, int64_t face, int64_t first, int64_t
         if (texture[c] < 0) texture = NULL;
     tw_text_add_bytes(out, "f", 1);
     for (int64_t c = begin; c < end; c++) {
-        add_index(out, " ", first, shape->corners[c]);
-        if (texture) add_index(out, "/", first_texture, texture[c]);
+        add_index(out, " ", before->vertices, shape->corners[c]);
+        if (texture) add_index(out, "/", before->textures, texture[c]);
     }
     tw_text_add_bytes(out, "\n", 1);
 }
@@ -43,33 +45,101 @@ static void add_vertex(const double *position, tw_text *out)
     tw_text_add_bytes(out, line, length);
 }
 
-void tw_shape_to_obj(const tw_shape *shape, const double *positions, int64_t first, int64_t first_texture, tw_text *out)
+/* ---- statements: lines of the file that the surface came from ---- */
+
+static const char *statement(const tw_display_surface *s, int64_t index, int64_t *size)
 {
-    tw_text_add(out, "o %s\n", shape->name);
-    for (int64_t v = 0; v < shape->vertex_count; v++) add_vertex(positions + 3 * v, out);
-    const tw_display_surface *s = shape->surface;
-    for (int64_t i = 0; s && i < s->texture_count; i++)
-        tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);
-    for (int64_t f = 0; f < shape->face_count; f++) add_face(shape, f, first, first_texture, out);
-    for (int64_t e = 0; e < shape->edge_count; e++) {
-        add_index(out, "l ", first, shape->edges[2 * e]);
-        add_index(out, " ", first, shape->edges[2 * e + 1]);
-        tw_text_add_bytes(out, "\n", 1);
-    }
-    /* points, so that a reader keeps the vertices */
-    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++) {
-        add_index(out, "p ", first, v);
+    int64_t begin = index > 0 ? s->statement_end[index - 1] : 0;
+    *size = s->statement_end[index] - begin;
+    return s->statements + begin;
+}
+
+/* Those from *next on that stand before this face. */
+static void add_statements(const tw_display_surface *s, int64_t face, int64_t *next, tw_text *out)
+{
+    for (; s && *next < s->statement_count && s->statement_face[*next] <= face; ++*next) {
+        int64_t size = 0;
+        const char *text = statement(s, *next, &size);
+        tw_text_add_bytes(out, text, (size_t)size);
         tw_text_add_bytes(out, "\n", 1);
     }
 }
 
+/* Whether it says itself which object its first face belongs to. */
+static bool names_object(const tw_display_surface *s)
+{
+    for (int64_t i = 0; s && i < s->statement_count && s->statement_face[i] <= 0; i++) {
+        int64_t size = 0;
+        const char *text = statement(s, i, &size);
+        if (size > 1 && text[0] == 'o' && (text[1] == ' ' || text[1] == '\t')) return true;
+    }
+    return false;
+}
+
+static void begin_object(const tw_shape *shape, const tw_obj_before *before, tw_text *out)
+{
+    const tw_display_surface *s = shape->surface;
+    if (!names_object(s)) tw_text_add(out, "o %s\n", shape->name);
+    /* what says nothing of groups and materials must not inherit those of the body before */
+    if (before->statements && !(s && s->statement_count))
+        tw_text_add(out, "g %s\nusemtl %s\ns off\n", shape->name, shape->name);
+}
+
+static void add_line(int64_t first, int64_t from, int64_t to, tw_text *out)
+{
+    add_index(out, "l ", first, from);
+    add_index(out, " ", first, to);
+    tw_text_add_bytes(out, "\n", 1);
+}
+
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before, tw_text *out)
+{
+    const tw_display_surface *s = shape->surface;
+    int64_t next = 0;
+    begin_object(shape, before, out);
+    add_statements(s, -1, &next, out);
+    for (int64_t v = 0; v < shape->vertex_count; v++) add_vertex(positions + 3 * v, out);
+    for (int64_t i = 0; s && i < s->texture_count; i++)
+        tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);
+    for (int64_t f = 0; f < shape->face_count; f++) {
+        add_statements(s, f, &next, out);
+        add_face(shape, f, before, out);
+    }
+    add_statements(s, shape->face_count, &next, out);
+    for (int64_t e = 0; e < shape->edge_count; e++)
+        add_line(before->vertices, shape->edges[2 * e], shape->edges[2 * e + 1], out);
+    /* points, so that a reader keeps the vertices */
+    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++) {
+        add_index(out, "p ", before->vertices, v);
+        tw_text_add_bytes(out, "\n", 1);
+    }
+}
+
+void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out)
+{
+    if (shape->face_count == 0 && shape->edge_count == 0) return;
+    bool *used = tw_allocate_zeroed((size_t)shape->vertex_count, sizeof(bool));
+    if (!used) {
+        out->failed = true;
+        return;
+    }
+    for (int64_t c = 0; c < tw_shape_face_begin(shape, shape->face_count); c++) used[shape->corners[c]] = true;
+    for (int64_t e = 0; e < 2 * shape->edge_count; e++) used[shape->edges[e]] = true;
+    for (int64_t v = 0; v < shape->vertex_count; v++)
+        if (!used[v]) add_line(0, v, v, out);
+    tw_release(used);
+}
+
 void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out)
 {
-    int64_t textures = 0;
+    tw_obj_before before = {0};
     tw_text_add(out, "# twang, frame %lld, t = %.17g s\n", (long long)frame->index, frame->t);
     for (int i = 0; i < frames->shapes.count; i++) {
         const tw_shape *shape = &frames->shapes.list[i];
-        tw_shape_to_obj(shape, frames->positions + 3 * shape->first_vertex, shape->first_vertex, textures, out);
-        if (shape->surface) textures += shape->surface->texture_count;
+        tw_shape_to_obj(shape, frames->positions + 3 * shape->first_vertex, &before, out);
+        before.vertices += shape->vertex_count;
+        if (!shape->surface) continue;
+        before.textures += shape->surface->texture_count;
+        before.statements = before.statements || shape->surface->statement_count > 0;
     }
 }

@@ -29,14 +29,20 @@ static bool is_taken(const tw_shapes *shapes, int count, const char *name)
     return false;
 }
 
+/* "frame_12": what is told from a frame of a series by its number alone. */
+static bool is_like_frame(const char *name)
+{
+    return strncmp(name, "frame_", 6) == 0 && name[6] >= '0' && name[6] <= '9';
+}
+
 /* The display's name without what file names cannot have, and with a number if it is there already. */
 static void name_shape(tw_shapes *shapes, int index, const char *wish)
 {
     char plain[TW_SHAPE_NAME_SIZE - 12], *name = shapes->list[index].name;
-    snprintf(plain, sizeof plain, "%s", wish);
+    snprintf(plain, sizeof plain, "%s%s", is_like_frame(wish) ? "body_" : "", wish);
     for (char *p = plain; *p; p++) {
         bool fit = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_' ||
-                   (*p == '-' && p > plain);
+                   ((*p == '-' || *p == '.') && p > plain);
         if (!fit) *p = '_';
     }
     snprintf(name, TW_SHAPE_NAME_SIZE, "%s", plain);
@@ -96,6 +102,8 @@ static void shape_of_surface(tw_shape *shape, const tw_display_surface *surface)
     shape->face_count = surface->face_count;
     shape->face_start = surface->face_start;
     shape->corners = surface->corners;
+    shape->edge_count = surface->edge_count;
+    shape->edges = surface->edges;
 }
 
 static void mark_shown(const tw_display *d, bool *shown)

@@ -5,6 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "mesh/faces.h"
 #include "mesh/vector3.h"
 
 tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64_t triangles, int64_t tetrahedra,
@@ -36,6 +37,7 @@ void tw_mesh_free(tw_mesh *mesh)
     tw_release(mesh->edges);
     tw_release(mesh->triangles);
     tw_release(mesh->tetrahedra);
+    tw_mesh_forget_faces(mesh);
     *mesh = (tw_mesh){0};
 }
 
@@ -55,7 +57,9 @@ tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
     copy_array(out->edges, mesh->edges, mesh->edge_count, 2 * sizeof(int64_t));
     copy_array(out->triangles, mesh->triangles, mesh->triangle_count, 3 * sizeof(int64_t));
     copy_array(out->tetrahedra, mesh->tetrahedra, mesh->tetrahedron_count, 4 * sizeof(int64_t));
-    return TW_OK;
+    if (tw_faces_copy(&mesh->faces, &out->faces) == TW_OK) return TW_OK;
+    tw_mesh_free(out);
+    return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
 static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width, const int64_t *indices, const char *name,
@@ -78,7 +82,7 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
     if (status == TW_OK) status = check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error);
     if (status == TW_OK)
         status = check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error);
-    return status;
+    return status == TW_OK ? tw_faces_check(mesh, error) : status;
 }
 
 void tw_mesh_free_indices(int64_t *indices)

@@ -51,7 +51,7 @@ static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_m
         status = tw_fail(scan->error, TW_BAD_INPUT, "%s: %lld vertices but no cells, expected triangles or tetrahedra",
                          scan->name, (long long)m->vertex_count);
     if (status == TW_OK)
-        *mesh = *m;
+        tw_builder_finish(built, mesh);
     else
         tw_builder_free(built);
     return status;

@@ -138,8 +138,8 @@ static tw_status read_element_nodes(gmsh_file *f, tw_scan_type number_type, cons
     const int64_t *c = f->corner;
     tw_status status = TW_OK;
     if (type->corners == 2) status = tw_builder_edge(f->out, c[0], c[1]);
-    if (type->corners == 3 || type->corners == -4) status = tw_builder_triangle(f->out, c[0], c[1], c[2]);
-    if (type->corners == -4 && status == TW_OK) status = tw_builder_triangle(f->out, c[0], c[2], c[3]);
+    if (type->corners == 3) status = tw_builder_face(f->out, 3, c, NULL);
+    if (type->corners == -4) status = tw_builder_face(f->out, 4, c, NULL);
     if (type->corners == 4) status = tw_builder_tetrahedron(f->out, c);
     return status == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
 }

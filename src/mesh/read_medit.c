@@ -21,9 +21,7 @@ static tw_status add_cell(tw_builder *out, int width, bool is_face, const int64_
 {
     if (width == 2) return tw_builder_edge(out, corner[0], corner[1]);
     if (width == 4 && !is_face) return tw_builder_tetrahedron(out, corner);
-    tw_status status = tw_builder_triangle(out, corner[0], corner[1], corner[2]);
-    if (status == TW_OK && width == 4) status = tw_builder_triangle(out, corner[0], corner[2], corner[3]);
-    return status;
+    return tw_builder_face(out, width, corner, NULL);
 }
 
 static tw_status read_cells(tw_scan *scan, tw_builder *out, int width, bool is_face)

@@ -1,8 +1,15 @@
-/* Wavefront OBJ: vertices, faces (cut into triangles from their first corner) and lines. */
+/* Wavefront OBJ: vertices, faces with their texture coordinates, lines; and the statements between them (groups,
+ * materials), kept as they are so that the surface can be written as it came. Normals are passed over. */
 #include <string.h>
 
 #include "base/number.h"
 #include "mesh/readers.h"
+
+typedef struct obj_file {
+    tw_scan *scan;
+    tw_builder *out;
+    tw_numbers vertices, textures; /* of the corners of the face being read */
+} obj_file;
 
 static bool is_one_of(const char *word, const char *const *list)
 {
@@ -11,8 +18,9 @@ static bool is_one_of(const char *word, const char *const *list)
     return false;
 }
 
-static tw_status read_vertex(tw_scan *scan, tw_builder *out)
+static tw_status read_vertex(obj_file *f)
 {
+    tw_scan *scan = f->scan;
     double point[3], extra = 0.0;
     for (int k = 0; k < 3; k++) {
         if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "a vertex of %d coordinates, expected v x y z", k);
@@ -23,78 +31,128 @@ static tw_status read_vertex(tw_scan *scan, tw_builder *out)
         tw_status status = tw_scan_word_to_real(scan, "a weight or a colour", &extra);
         if (status != TW_OK) return status;
     }
-    return tw_builder_vertex(out, point) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+    return tw_builder_vertex(f->out, point) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
 }
 
-/* `7`, `7/1`, `7//3`, `-1/-1/-1`: the first number is the vertex, from 1, or from -1 backwards. */
-static tw_status read_corner(tw_scan *scan, const tw_builder *out, int64_t *vertex)
+/* u, then v (0 if it is not given), then perhaps a depth. */
+static tw_status read_texture(obj_file *f)
 {
-    char *slash = strchr(scan->word, '/');
-    if (slash && strspn(slash, "/-0123456789") != strlen(slash))
-        return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal", scan->word);
-    if (slash) *slash = '\0';
-    int64_t number = 0, count = out->mesh.vertex_count;
-    if (!tw_integer_parse(scan->word, &number))
-        return tw_scan_fail(scan, "'%.60s' is not a whole number, expected the number of a vertex", scan->word);
+    double coordinate[3] = {0.0};
+    int count = 0;
+    for (; tw_scan_word_in_line(f->scan); count++) {
+        if (count == 3) return tw_scan_fail(f->scan, "a texture coordinate of more than 3 numbers, expected vt u v");
+        tw_status status = tw_scan_word_to_real(f->scan, "a texture coordinate", coordinate + count);
+        if (status != TW_OK) return status;
+    }
+    if (count == 0) return tw_scan_fail(f->scan, "a texture coordinate of 0 numbers, expected vt u v");
+    return tw_builder_texture(f->out, coordinate) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+}
+
+/* A number from 1, or from -1 backwards, of the `count` so far. */
+static tw_status read_index(tw_scan *scan, const char *digits, const char *what, int64_t count, int64_t *index)
+{
+    int64_t number = 0;
+    if (!tw_integer_parse(digits, &number))
+        return tw_scan_fail(scan, "'%.60s' is not a whole number, expected the number of a %s", digits, what);
     if (number == 0 || number > count || number < -count)
-        return tw_scan_fail(scan, "there is no vertex %lld, %lld are defined so far, counted from 1", (long long)number,
-                            (long long)count);
-    *vertex = number > 0 ? number - 1 : count + number;
+        return tw_scan_fail(scan, "there is no %s %lld, %lld are defined so far, counted from 1", what,
+                            (long long)number, (long long)count);
+    *index = number > 0 ? number - 1 : count + number;
     return TW_OK;
 }
 
-static tw_status read_face(tw_scan *scan, tw_builder *out)
+/* `7`, `7/1`, `7//3`, `-1/-1/-1`: vertex, texture coordinate (-1: none), normal. */
+static tw_status read_corner(obj_file *f, int64_t *vertex, int64_t *texture)
 {
-    int64_t first = 0, previous = 0, corner = 0;
-    int count = 0;
-    for (; tw_scan_word_in_line(scan); count += count < 3) {
-        tw_status status = read_corner(scan, out, &corner);
-        if (status != TW_OK) return status;
-        if (count >= 2 && tw_builder_triangle(out, first, previous, corner) != TW_OK) return tw_scan_fail_memory(scan);
-        if (count == 0) first = corner;
-        previous = corner;
-    }
-    return count >= 3 ? TW_OK : tw_scan_fail(scan, "a face of %d corners, expected at least 3", count);
+    tw_scan *scan = f->scan;
+    char *slash = strchr(scan->word, '/');
+    if (slash && strspn(slash, "/-0123456789") != strlen(slash))
+        return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal", scan->word);
+    if (slash) *slash++ = '\0';
+    if (slash) slash[strcspn(slash, "/")] = '\0';
+    *texture = -1;
+    tw_status status = read_index(scan, scan->word, "vertex", f->out->mesh.vertex_count, vertex);
+    if (status == TW_OK && slash && *slash)
+        status = read_index(scan, slash, "texture coordinate", f->out->texture_count, texture);
+    return status;
 }
 
-static tw_status read_line(tw_scan *scan, tw_builder *out)
+static tw_status read_face(obj_file *f)
 {
-    int64_t previous = 0, corner = 0;
-    int count = 0;
-    for (; tw_scan_word_in_line(scan); count += count < 2) {
-        tw_status status = read_corner(scan, out, &corner);
+    int64_t vertex = 0, texture = 0;
+    f->vertices.count = f->textures.count = 0;
+    while (tw_scan_word_in_line(f->scan)) {
+        tw_status status = read_corner(f, &vertex, &texture);
         if (status != TW_OK) return status;
-        if (count >= 1 && tw_builder_edge(out, previous, corner) != TW_OK) return tw_scan_fail_memory(scan);
-        previous = corner;
+        if (tw_numbers_add(&f->vertices, vertex) != TW_OK || tw_numbers_add(&f->textures, texture) != TW_OK)
+            return tw_scan_fail_memory(f->scan);
     }
-    return count >= 2 ? TW_OK : tw_scan_fail(scan, "a line of %d corners, expected at least 2", count);
+    int64_t count = f->vertices.count;
+    if (count < 3) return tw_scan_fail(f->scan, "a face of %d corners, expected at least 3", (int)count);
+    tw_status status = tw_builder_face(f->out, count, f->vertices.values, f->textures.values);
+    return status == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+}
+
+static tw_status read_line(obj_file *f)
+{
+    int64_t previous = 0, vertex = 0, texture = 0;
+    int count = 0;
+    for (; tw_scan_word_in_line(f->scan); count += count < 2) {
+        tw_status status = read_corner(f, &vertex, &texture);
+        if (status != TW_OK) return status;
+        if (count >= 1 && tw_builder_edge(f->out, previous, vertex) != TW_OK) return tw_scan_fail_memory(f->scan);
+        previous = vertex;
+    }
+    return count >= 2 ? TW_OK : tw_scan_fail(f->scan, "a line of %d corners, expected at least 2", count);
+}
+
+static void skip_line(tw_scan *scan)
+{
+    while (tw_scan_word_in_line(scan)) {}
+}
+
+/* The whole line from its keyword on: names may hold blanks, and what would be a comment elsewhere. */
+static tw_status read_statement(obj_file *f)
+{
+    tw_scan *scan = f->scan;
+    size_t begin = scan->token;
+    skip_line(scan);
+    size_t end = scan->at;
+    while (strchr(" \t\r", scan->bytes[end - 1])) end--;
+    tw_status status = tw_builder_statement(f->out, scan->bytes + begin, end - begin);
+    return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+}
+
+static tw_status read_entry(obj_file *f)
+{
+    static const char *const ignored[] = {"vn", "vp", "p", NULL};
+    static const char *const kept[] = {"o",        "g",        "s",          "usemtl",    "mtllib",
+                                       "mg",       "lod",      "usemap",     "maplib",    "bevel",
+                                       "c_interp", "d_interp", "shadow_obj", "trace_obj", NULL};
+    static const char *const free_form[] = {"cstype", "deg",  "bmat", "step", "curv", "curv2", "surf", "parm",
+                                            "trim",   "hole", "scrv", "sp",   "end",  "con",   NULL};
+    tw_scan *scan = f->scan;
+    if (strcmp(scan->word, "v") == 0) return read_vertex(f);
+    if (strcmp(scan->word, "vt") == 0) return read_texture(f);
+    if (strcmp(scan->word, "f") == 0) return read_face(f);
+    if (strcmp(scan->word, "l") == 0) return read_line(f);
+    if (is_one_of(scan->word, kept)) return read_statement(f);
+    if (is_one_of(scan->word, free_form))
+        return tw_scan_fail(scan, "'%s' is free-form geometry, expected polygons: v and f", scan->word);
+    if (!is_one_of(scan->word, ignored))
+        return tw_scan_fail(scan, "unknown keyword '%.60s', expected v, vt, vn, f, l, g, o, s or usemtl", scan->word);
+    skip_line(scan);
+    return TW_OK;
 }
 
 tw_status tw_read_obj(tw_scan *scan, tw_builder *out)
 {
-    static const char *const ignored[] = {
-        "vt",  "vn",     "vp",     "o",     "g",        "s",        "p",          "usemtl",    "mtllib", "mg",
-        "lod", "usemap", "maplib", "bevel", "c_interp", "d_interp", "shadow_obj", "trace_obj", NULL};
-    static const char *const free_form[] = {"cstype", "deg",  "bmat", "step", "curv", "curv2", "surf", "parm",
-                                            "trim",   "hole", "scrv", "sp",   "end",  "con",   NULL};
+    obj_file file = {.scan = scan, .out = out};
+    tw_status status = TW_OK;
     scan->comment = '#';
     scan->continuation = true;
-    while (tw_scan_word(scan)) {
-        tw_status status = TW_OK;
-        if (strcmp(scan->word, "v") == 0)
-            status = read_vertex(scan, out);
-        else if (strcmp(scan->word, "f") == 0)
-            status = read_face(scan, out);
-        else if (strcmp(scan->word, "l") == 0)
-            status = read_line(scan, out);
-        else if (is_one_of(scan->word, ignored))
-            while (tw_scan_word_in_line(scan)) {}
-        else if (is_one_of(scan->word, free_form))
-            status = tw_scan_fail(scan, "'%s' is free-form geometry, expected polygons: v and f", scan->word);
-        else
-            status =
-                tw_scan_fail(scan, "unknown keyword '%.60s', expected v, vt, vn, f, l, g, o, s or usemtl", scan->word);
-        if (status != TW_OK) return status;
-    }
-    return TW_OK;
+    while (status == TW_OK && tw_scan_word(scan)) status = read_entry(&file);
+    tw_numbers_free(&file.vertices);
+    tw_numbers_free(&file.textures);
+    return status;
 }

@@ -28,6 +28,7 @@ typedef struct header {
     int element_count;
     int64_t vertex_count; /* as declared */
     element elements[MAX_ELEMENTS];
+    tw_numbers corners; /* of the face being read */
 } header;
 
 static tw_status read_type(tw_scan *scan, tw_scan_type *type)
@@ -187,17 +188,17 @@ static tw_status read_header(tw_scan *scan, header *head)
     return status;
 }
 
-static tw_status read_corners(tw_scan *scan, const header *head, const property *p, tw_builder *out)
+static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw_builder *out)
 {
-    int64_t count = 0, first = 0, previous = 0, corner = 0;
+    int64_t count = 0, corner = 0;
     tw_status status = tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3, INT32_MAX, &count);
+    head->corners.count = 0;
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1, &corner);
-        if (status == TW_OK && i >= 2 && tw_builder_triangle(out, first, previous, corner) != TW_OK)
-            status = tw_scan_fail_memory(scan);
-        if (i == 0) first = corner;
-        previous = corner;
+        if (status == TW_OK && tw_numbers_add(&head->corners, corner) != TW_OK) status = tw_scan_fail_memory(scan);
     }
+    if (status == TW_OK && tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
+        status = tw_scan_fail_memory(scan);
     return status;
 }
 
@@ -211,7 +212,7 @@ static tw_status skip_property(tw_scan *scan, const property *p)
     return status;
 }
 
-static tw_status read_item(tw_scan *scan, const header *head, const element *e, tw_builder *out)
+static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_builder *out)
 {
     double point[3] = {0};
     int64_t ends[2] = {0};
@@ -241,5 +242,6 @@ tw_status tw_read_ply(tw_scan *scan, tw_builder *out)
     scan->mode = status == TW_OK ? head.mode : TW_SCAN_TEXT;
     for (const element *e = head.elements; e < head.elements + head.element_count; e++)
         for (int64_t i = 0; i < e->count && status == TW_OK; i++) status = read_item(scan, &head, e, out);
+    tw_numbers_free(&head.corners);
     return status;
 }

@@ -128,12 +128,8 @@ static tw_status read_cells(vtk_file *f)
 
 static tw_status add_polygon(vtk_file *f, const int64_t *corner, int64_t count)
 {
-    tw_status status =
-        count >= 3 ? TW_OK : tw_scan_fail(f->scan, "a polygon of %lld corners, expected at least 3", (long long)count);
-    for (int64_t k = 2; k < count && status == TW_OK; k++)
-        if (tw_builder_triangle(f->out, corner[0], corner[k - 1], corner[k]) != TW_OK)
-            status = tw_scan_fail_memory(f->scan);
-    return status;
+    if (count < 3) return tw_scan_fail(f->scan, "a polygon of %lld corners, expected at least 3", (long long)count);
+    return tw_builder_face(f->out, count, corner, NULL) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
 }
 
 static tw_status add_strip(vtk_file *f, const int64_t *corner, int64_t count)

@@ -173,6 +173,7 @@ tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *erro
     tw_status status = tw_mesh_check(mesh, error);
     if (status == TW_OK) status = merge(mesh, &done, error);
     if (status != TW_OK) return status;
+    tw_mesh_forget_faces(mesh); /* they have the old numbers */
     list_cells(mesh, list);
     for (int l = 0; l < 3 && status == TW_OK; l++) status = drop_degenerate(mesh, list + l, &done, error);
     if (status == TW_OK) {

@@ -19,7 +19,11 @@ static void release_display(tw_display *d)
                             d->surface.face_start,
                             d->surface.corners,
                             d->surface.texture,
-                            d->surface.corner_texture};
+                            d->surface.corner_texture,
+                            d->surface.edges,
+                            d->surface.statement_face,
+                            d->surface.statement_end,
+                            d->surface.statements};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release((void *)arrays[i]);
     *d = (tw_display){0};
 }
@@ -64,9 +68,24 @@ static bool weights_are_right(const tw_display_surface *s)
     return true;
 }
 
+/* Statements come in the order of the faces, and their texts one after another. */
+static bool statements_are_right(const tw_display_surface *s)
+{
+    int64_t face = -1, end = 0;
+    if (s->statement_count == 0) return true;
+    if (!s->statement_face || !s->statement_end || !s->statements) return false;
+    for (int64_t i = 0; i < s->statement_count; i++) {
+        if (s->statement_face[i] < face || s->statement_face[i] > s->face_count || s->statement_end[i] < end)
+            return false;
+        face = s->statement_face[i];
+        end = s->statement_end[i];
+    }
+    return true;
+}
+
 static tw_status check_surface(const tw_display_surface *s, int64_t particles, tw_error *error)
 {
-    if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0)
+    if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0 || s->edge_count < 0 || s->statement_count < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a count of an embedded surface is negative");
     if (s->vertex_count == 0) return TW_OK;
     if (!s->carriers || !s->weights || !s->corners)
@@ -77,9 +96,13 @@ static tw_status check_surface(const tw_display_surface *s, int64_t particles, t
         return tw_fail(error, TW_INVALID_ARGUMENT, "the weights of an embedded vertex do not add up to 1");
     if (!faces_are_polygons(s) || !all_between(corner_count(s), s->corners, 0, s->vertex_count - 1))
         return tw_fail(error, TW_INVALID_ARGUMENT, "a face of an embedded surface is not one of its vertices");
-    if (s->texture_count && (!s->texture || !s->corner_texture ||
-                             !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
+    if ((s->texture_count && !s->texture) ||
+        (s->corner_texture && !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
         return tw_fail(error, TW_INVALID_ARGUMENT, "a corner of an embedded surface has a texture that is not there");
+    if (s->edge_count && (!s->edges || !all_between(2 * s->edge_count, s->edges, 0, s->vertex_count - 1)))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "an edge of an embedded surface is not between its vertices");
+    if (!statements_are_right(s))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the statements of an embedded surface are out of order");
     return TW_OK;
 }
 
@@ -120,17 +143,22 @@ static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
 {
     if (from->vertex_count == 0) return true;
     bool good = true;
-    int64_t corners = corner_count(from);
-    *to = (tw_display_surface){
-        .vertex_count = from->vertex_count, .face_count = from->face_count, .texture_count = from->texture_count};
+    int64_t corners = corner_count(from), statements = from->statement_count;
+    *to = (tw_display_surface){.vertex_count = from->vertex_count,
+                               .face_count = from->face_count,
+                               .texture_count = from->texture_count,
+                               .edge_count = from->edge_count,
+                               .statement_count = statements};
     to->carriers = copy_of(from->carriers, 4 * from->vertex_count, sizeof(int64_t), &good);
     to->weights = copy_of(from->weights, 4 * from->vertex_count, sizeof(double), &good);
     to->face_start = copy_of(from->face_start, from->face_count + 1, sizeof(int64_t), &good);
     to->corners = copy_of(from->corners, corners, sizeof(int64_t), &good);
-    if (from->texture_count) {
-        to->texture = copy_of(from->texture, 2 * from->texture_count, sizeof(double), &good);
-        to->corner_texture = copy_of(from->corner_texture, corners, sizeof(int64_t), &good);
-    }
+    to->texture = copy_of(from->texture, 2 * from->texture_count, sizeof(double), &good);
+    to->corner_texture = copy_of(from->corner_texture, corners, sizeof(int64_t), &good);
+    to->edges = copy_of(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
+    to->statement_face = copy_of(from->statement_face, statements, sizeof(int64_t), &good);
+    to->statement_end = copy_of(from->statement_end, statements, sizeof(int64_t), &good);
+    if (statements) to->statements = copy_of(from->statements, from->statement_end[statements - 1], 1, &good);
     return good;
 }
 

@@ -1,4 +1,5 @@
 /* A body into the model: its particles, and what it looks like. */
+#include <stdio.h>
 #include <string.h>
 #include <twang/forces.h>
 #include <twang/solid.h>
@@ -6,6 +7,8 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "scene/scene_internal.h"
+
+enum { BODY_NAME_SIZE = 256 };
 
 /* Masses of a mass per particle, or of a density over the body's highest cells. */
 tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses, tw_error *error)
@@ -80,10 +83,11 @@ static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_er
     return status;
 }
 
-/* The surface of the file, every vertex of it carried by the tetrahedron it lies in. */
+/* The surface of the file, face for face, every vertex of it carried by the tetrahedron it lies in. */
 static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out, tw_error *error)
 {
     const tw_mesh *surface = &body->surface;
+    const tw_mesh_faces *faces = &surface->faces;
     tw_status status = tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding, error);
     if (status != TW_OK) return status;
     for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
@@ -91,8 +95,34 @@ static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_di
                                 .carriers = embedding->corners,
                                 .weights = embedding->weights,
                                 .face_count = surface->triangle_count,
-                                .corners = surface->triangles};
+                                .corners = surface->triangles,
+                                .texture_count = faces->texture_count,
+                                .texture = faces->texture,
+                                .edge_count = surface->edge_count,
+                                .edges = surface->edges,
+                                .statement_count = faces->statement_count,
+                                .statement_face = faces->statement_face,
+                                .statement_end = faces->statement_end,
+                                .statements = faces->statements};
+    if (faces->count == 0) return TW_OK;
+    out->face_count = faces->count;
+    out->face_start = faces->start;
+    out->corners = faces->corners;
+    out->corner_texture = faces->corner_texture;
     return TW_OK;
+}
+
+/* What the body is called in files: its name, else the file it comes from without folders and suffix, else its kind. */
+static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
+{
+    const char *given = tw_node_find(node, "name") ? tw_node_text(node, "name") : NULL;
+    const char *file = tw_node_find(node, "file") ? tw_node_text(node, "file") : NULL;
+    if (given || !file) {
+        snprintf(name, BODY_NAME_SIZE, "%s", given ? given : tw_node_text(node, "kind"));
+        return;
+    }
+    const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file, *dot = strrchr(stem, '.');
+    snprintf(name, BODY_NAME_SIZE, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
 }
 
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
@@ -101,7 +131,9 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
     int64_t *edges = shifted(2 * mesh->edge_count, mesh->edges, body->first);
     int64_t *triangles = shifted(3 * mesh->triangle_count, mesh->triangles, body->first);
     int64_t *tetrahedra = shifted(4 * mesh->tetrahedron_count, mesh->tetrahedra, body->first);
-    tw_display display = {.name = tw_node_text(body->node, "kind"),
+    char name[BODY_NAME_SIZE];
+    name_body(body->node, name);
+    tw_display display = {.name = name,
                           .first = body->first,
                           .count = body->count,
                           .edge_count = mesh->edge_count,

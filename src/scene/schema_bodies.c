@@ -12,6 +12,9 @@ WORDS(tower_materials, "springs", "warping")
 
 static const tw_schema_field fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = body_kinds, .required = true, .doc = "what the body is"},
+    {"name", TW_FIELD_NAME,
+     .doc = "what its files are called; not given: as the mesh file, else as its kind; a number is added where two "
+            "bodies have the same"},
     /* shape */
     {"sections", TW_FIELD_INTEGER, .kinds = "coil", .range = BETWEEN(2, 100000000), .fallback = "500",
      .doc = "cross-sections along the wire"},

@@ -1,0 +1,107 @@
+#include "mesh/faces.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+
+static void release_faces(tw_mesh_faces *faces)
+{
+    tw_release(faces->start);
+    tw_release(faces->corners);
+    tw_release(faces->corner_texture);
+    tw_release(faces->texture);
+    tw_release(faces->statement_face);
+    tw_release(faces->statement_end);
+    tw_release(faces->statements);
+    *faces = (tw_mesh_faces){0};
+}
+
+void tw_mesh_forget_faces(tw_mesh *mesh)
+{
+    if (mesh) release_faces(&mesh->faces);
+}
+
+static int64_t corner_count(const tw_mesh_faces *faces)
+{
+    return faces->count > 0 ? faces->start[faces->count] : 0;
+}
+
+static void *copy_of(const void *array, int64_t count, size_t size, bool *good)
+{
+    if (!array) return NULL;
+    void *copy = tw_allocate((size_t)count, size);
+    if (!copy) *good = false;
+    if (copy && count > 0) memcpy(copy, array, (size_t)count * size);
+    return copy;
+}
+
+tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
+{
+    bool good = true;
+    int64_t corners = corner_count(faces), statements = faces->statement_count;
+    int64_t bytes = statements > 0 ? faces->statement_end[statements - 1] : 0;
+    *out = (tw_mesh_faces){
+        .count = faces->count, .texture_count = faces->texture_count, .statement_count = faces->statement_count};
+    out->start = copy_of(faces->start, faces->count + 1, sizeof(int64_t), &good);
+    out->corners = copy_of(faces->corners, corners, sizeof(int64_t), &good);
+    out->corner_texture = copy_of(faces->corner_texture, corners, sizeof(int64_t), &good);
+    out->texture = copy_of(faces->texture, faces->texture_count, 2 * sizeof(double), &good);
+    out->statement_face = copy_of(faces->statement_face, statements, sizeof(int64_t), &good);
+    out->statement_end = copy_of(faces->statement_end, statements, sizeof(int64_t), &good);
+    out->statements = copy_of(faces->statements, bytes, 1, &good);
+    if (!good) release_faces(out);
+    return good ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
+static tw_status check_polygons(const tw_mesh *mesh, tw_error *error)
+{
+    const tw_mesh_faces *faces = &mesh->faces;
+    for (int64_t f = 0; f < faces->count; f++) {
+        int64_t begin = faces->start[f], end = faces->start[f + 1];
+        if ((f == 0 && begin != 0) || end - begin < 3)
+            return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has no three corners", (long long)f);
+        for (int64_t c = begin; c < end; c++)
+            if (faces->corners[c] < 0 || faces->corners[c] >= mesh->vertex_count)
+                return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has vertex %lld, there are %lld",
+                               (long long)f, (long long)faces->corners[c], (long long)mesh->vertex_count);
+    }
+    return TW_OK;
+}
+
+static tw_status check_texture(const tw_mesh_faces *faces, tw_error *error)
+{
+    for (int64_t i = 0; i < 2 * faces->texture_count; i++)
+        if (!isfinite(faces->texture[i]))
+            return tw_fail(error, TW_NOT_FINITE, "texture coordinate %lld of the mesh is not finite",
+                           (long long)(i / 2));
+    for (int64_t c = 0; faces->corner_texture && c < corner_count(faces); c++)
+        if (faces->corner_texture[c] < -1 || faces->corner_texture[c] >= faces->texture_count)
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "corner %lld of the mesh has texture coordinate %lld, there are %lld", (long long)c,
+                           (long long)faces->corner_texture[c], (long long)faces->texture_count);
+    return TW_OK;
+}
+
+static tw_status check_statements(const tw_mesh *mesh, tw_error *error)
+{
+    const tw_mesh_faces *faces = &mesh->faces;
+    int64_t last = faces->count > 0 ? faces->count : mesh->triangle_count, face = -1, end = 0;
+    for (int64_t i = 0; i < faces->statement_count; i++) {
+        if (faces->statement_face[i] < face || faces->statement_face[i] > last || faces->statement_end[i] < end)
+            return tw_fail(error, TW_INVALID_ARGUMENT, "statement %lld between the faces of the mesh is out of order",
+                           (long long)i);
+        face = faces->statement_face[i];
+        end = faces->statement_end[i];
+    }
+    return TW_OK;
+}
+
+tw_status tw_faces_check(const tw_mesh *mesh, tw_error *error)
+{
+    tw_status status = check_polygons(mesh, error);
+    if (status == TW_OK) status = check_texture(&mesh->faces, error);
+    return status == TW_OK ? check_statements(mesh, error) : status;
+}
