@@ -52,6 +52,13 @@ typedef enum tw_phi_inner_product {
     TW_INNER_EUCLIDEAN /**< raw (x, v): unsafe with incomplete orthogonalisation, refused there (MATH: error 5e27) */
 } tw_phi_inner_product;
 
+/** In which norm integrators ask for phi-actions of second-order problems with a symmetric tangent. */
+typedef enum tw_phi_norm {
+    TW_NORM_STATE,       /**< positions and velocities each by themselves, see above; the default */
+    TW_NORM_DISPLACEMENT /**< a velocity counts as the displacement it makes, see tw_spectral_request.velocity: for
+                              bodies whose fast modes hold most of the velocity and little of the displacement */
+} tw_phi_norm;
+
 enum {
     TW_PHI_MAX_ORDER = 8,  /**< highest phi index p */
     TW_PHI_MAX_NODES = 16, /**< most nodes (outputs) of one call */
@@ -66,6 +73,7 @@ typedef struct tw_phi_options {
     int max_dimension;    /**< of a Krylov basis or polynomial degree of one substep; 0: engine's default */
     int64_t max_products; /**< budget per call, then TW_BUDGET_EXHAUSTED; default 1,000,000 */
     double pole;          /**< sigma of shift-invert's gamma = (sigma t)^2; 0 (default) lets it choose */
+    tw_phi_norm norm;     /**< default TW_NORM_STATE. Read by the integrators; tw_phi_evaluate has the norm above */
 } tw_phi_options;
 TW_API tw_phi_options tw_phi_options_default(void);
 
@@ -140,10 +148,14 @@ typedef struct tw_spectral_request {
     double *const *outputs;                /**< N entries each, must not overlap the starts */
     const tw_spectral_function *functions; /**< f_ij at [i * start_count + j] */
     const double *reference; /**< per output: error promised <= tol * max(|output|_M, reference[i]); NULL: zeros */
-    double time;             /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
-    bool smooth;             /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
-                                  (1 + gamma lambda): for start vectors with stiff parts and decaying f */
-    int slot;                /**< the basis is kept there until the next call with this slot */
+    /** NULL, or per output whether it is a velocity, of which only the displacement it makes within `time` matters:
+     *  its error and norm are those of `time (1 + time^2 |A|)^-1/2 output`, and every error is promised relative to the
+     *  largest output so measured (or to reference[i]). Engines that cannot weigh modes promise more than that. */
+    const bool *velocity;
+    double time; /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
+    bool smooth; /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
+                      (1 + gamma lambda): for start vectors with stiff parts and decaying f */
+    int slot;    /**< the basis is kept there until the next call with this slot */
 } tw_spectral_request;
 
 /** Evaluates with the workspace's engine (dense, lanczos, chebyshev, shift-invert or auto; others: TW_UNSUPPORTED).

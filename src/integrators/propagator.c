@@ -163,9 +163,11 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
     part_function parts[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
     double reference[MAX_OUTPUTS];
+    bool velocity[MAX_OUTPUTS], displacements = propagator->options.norm == TW_NORM_DISPLACEMENT;
     int starts = list->count - first < TW_MAX_BLOCK ? list->count - first : TW_MAX_BLOCK;
     for (int o = 0; o < 2 * sum->row_count; o++) {
-        reference[o] = sum->reference[o / 2][o % 2];
+        velocity[o] = o % 2 == 1;
+        reference[o] = sum->reference[o / 2][displacements ? 0 : o % 2];
         for (int j = 0; j < starts; j++) {
             int source = list->source[first + j], at = o * starts + j;
             parts[at] = (part_function){sum,
@@ -183,6 +185,7 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
                                    .outputs = outputs,
                                    .functions = functions,
                                    .reference = reference,
+                                   .velocity = displacements ? velocity : NULL,
                                    .time = sum->h,
                                    .slot = sum->slot + first / TW_MAX_BLOCK};
     tw_phi_statistics statistics = {0};

@@ -166,14 +166,34 @@ static tw_status expand(task *t)
     return TW_OK;
 }
 
-/* What the error of output i is compared with: hopefully large until it was measured, so that no term is computed in
- * vain; the sweep goes on afterwards if need be. */
+/* Of the displacement norm a series knows the largest weight alone, the time. */
+static double weight_of(const task *t, int i)
+{
+    return t->request->velocity && t->request->velocity[i] ? fabs(t->request->time) : 1;
+}
+
+static double reference_of(const task *t, int i)
+{
+    return t->request->reference ? t->request->reference[i] / weight_of(t, i) : 0;
+}
+
+/* |output i|: hopefully large until it was measured, so that no term is computed in vain; the sweep goes on afterwards
+ * if need be. */
+static double size_of(const task *t, int i)
+{
+    double hoped = 0;
+    if (t->measured[i] >= 0) return t->measured[i];
+    for (int j = 0; j < t->request->start_count; j++) hoped += t->largest[i][j];
+    return hoped;
+}
+
+/* What the error of output i is compared with; in the displacement norm all are with the largest displacement. */
 static double scale_of(const task *t, int i)
 {
-    double reference = t->request->reference ? t->request->reference[i] : 0, hoped = 0;
-    if (t->measured[i] >= 0) return fmax(reference, t->measured[i]);
-    for (int j = 0; j < t->request->start_count; j++) hoped += t->largest[i][j];
-    return fmax(reference, hoped);
+    double scale = t->request->velocity ? 0 : size_of(t, i);
+    for (int k = 0; t->request->velocity && k < t->request->output_count; k++)
+        if (!t->request->velocity[k]) scale = fmax(scale, size_of(t, k) / weight_of(t, i));
+    return fmax(reference_of(t, i), scale);
 }
 
 /* The degree (at least 1) from which on the series of start j miss no more than their share of every output's
@@ -243,8 +263,7 @@ static tw_status measure_outputs(task *t, bool *again)
 {
     *again = false;
     for (int i = 0; i < t->request->output_count; i++) {
-        double reference = t->request->reference ? t->request->reference[i] : 0;
-        if (fmax(error_of(t, i), rounding_of(t, i)) <= t->options->tolerance * reference) continue;
+        if (fmax(error_of(t, i), rounding_of(t, i)) <= t->options->tolerance * reference_of(t, i)) continue;
         tw_status status =
             tw_mass_norm(&t->run.metric, t->request->outputs[i], t->run.memory->momentum, &t->measured[i]);
         if (status) return status;

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "linalg/vector.h"
+#include "phi/displacement_norm.h"
 #include "phi/phi_internal.h"
 #include "phi/spectral_combine.h"
 #include "phi/spectral_recurrence.h"
@@ -19,6 +20,7 @@ static const double safety = 2;
 /* One evaluation under way. */
 typedef struct run {
     const tw_spectral_request *request;
+    const tw_spectral_function *judged; /* whose errors count: the request's, or weighed for the displacement norm */
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
     double tolerance;
@@ -29,10 +31,29 @@ typedef struct run {
     bool ill_conditioned;
 } run;
 
-static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *request)
+/* The functions of a request in the displacement norm. */
+typedef struct weighing {
+    tw_spectral_function weight;
+    tw_weighted_function pair[MAX_OUTPUTS * TW_MAX_BLOCK];
+    tw_spectral_function function[MAX_OUTPUTS * TW_MAX_BLOCK];
+} weighing;
+
+static const tw_spectral_function *weigh(const tw_spectral_request *request, weighing *w)
+{
+    w->weight = tw_displacement_weight(&request->time);
+    for (int k = 0; k < request->output_count * request->start_count; k++) {
+        const tw_spectral_function *f = &request->functions[k];
+        w->function[k] =
+            request->velocity[k / request->start_count] ? tw_weigh_function(&w->weight, f, &w->pair[k]) : *f;
+    }
+    return w->function;
+}
+
+static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *request, weighing *weighed)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
     run r = {.request = request,
+             .judged = request->velocity ? weigh(request, weighed) : request->functions,
              .memory = memory,
              .slot = &memory->slot[request->slot],
              .tolerance = workspace->options.tolerance};
@@ -44,12 +65,19 @@ static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *reques
 
 /* What the error of output i is compared with. Until the output is formed its norm is taken as if the contributions of
  * the start vectors were orthogonal. */
+static double size_of(const run *r, int i)
+{
+    double norm = 0;
+    if (r->measured[i] >= 0) return r->measured[i];
+    for (int j = 0; j < r->slot->start_count; j++) norm = hypot(norm, r->errors[j][i].norm);
+    return norm;
+}
+
 static double scale_of(const run *r, int i)
 {
-    double reference = r->request->reference ? r->request->reference[i] : 0, norm = 0;
-    if (r->measured[i] >= 0) return fmax(reference, r->measured[i]);
-    for (int j = 0; j < r->slot->start_count; j++) norm = hypot(norm, r->errors[j][i].norm);
-    return fmax(reference, norm);
+    double scale = fmax(r->request->reference ? r->request->reference[i] : 0, size_of(r, i));
+    for (int k = 0; r->request->velocity && k < r->request->output_count; k++) scale = fmax(scale, size_of(r, k));
+    return scale;
 }
 
 /* error / allowed error of chain j, the largest over the outputs; at most 1 means converged. What rounding alone does
@@ -70,7 +98,7 @@ static double chain_excess(run *r, int j)
 static tw_status estimate_chain(run *r, int j, int m)
 {
     const tw_spectral_request *q = r->request;
-    return tw_chain_estimate(&r->slot->chain[j], m, &r->slot->range, q->output_count, q->start_count, q->functions + j,
+    return tw_chain_estimate(&r->slot->chain[j], m, &r->slot->range, q->output_count, q->start_count, r->judged + j,
                              &r->memory->scratch, r->errors[j]);
 }
 
@@ -214,6 +242,8 @@ static tw_status measure_outputs(run *r, bool *again)
             contributions += r->errors[j][i].norm > 0;
         }
         if (contributions < 2 || error <= r->tolerance * reference || r->measured[i] >= 0) continue;
+        if (r->request->velocity && r->request->velocity[i])
+            continue; /* its weighed norm is known of the chains alone */
         tw_status status = tw_mass_norm(&r->slot->metric, r->request->outputs[i], r->memory->product, &r->measured[i]);
         if (status) return status;
         if (error > r->tolerance * scale_of(r, i)) *again = true;
@@ -298,7 +328,8 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
 {
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "lanczos needs a symmetric stiffness");
-    run r = run_of(workspace, request);
+    weighing weighed;
+    run r = run_of(workspace, request, &weighed);
     tw_spectral_set_engine(workspace, request->slot, TW_PHI_LANCZOS);
     /* phi_from_spectral.c goes through several blocks of one operator: what one has seen the next may know. */
     if (request->slot != TW_SPECTRAL_OWN_SLOT) r.slot->range = (tw_chain_range){0};
@@ -315,7 +346,8 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
 static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,
                                tw_phi_statistics *statistics, tw_error *error)
 {
-    run r = run_of(workspace, request);
+    weighing weighed;
+    run r = run_of(workspace, request, &weighed);
     if (request->start_count != r.slot->start_count)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the slot holds a basis for %d start vectors, not %d",
                        r.slot->start_count, request->start_count);

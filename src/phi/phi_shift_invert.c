@@ -2,17 +2,27 @@
  * approximation: its cost does not grow with stiffness. One sparse Cholesky per linearisation, gamma = (sigma t)^2. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
+#include "phi/displacement_norm.h"
 #include "phi/phi_internal.h"
 #include "phi/shift_invert_error.h"
 #include "phi/spectral_bounds.h"
 #include "phi/spectral_combine.h"
 #include "phi/spectral_memory.h"
 
-enum { MAX_OUTPUTS = 2 * TW_PHI_MAX_NODES, CAPACITY = TW_RATIONAL_MAX, MAX_SHRINKS = 12, BOUND_STEPS = 8 };
+enum {
+    MAX_OUTPUTS = 2 * TW_PHI_MAX_NODES,
+    CAPACITY = TW_RATIONAL_MAX,
+    MAX_SHRINKS = 12,
+    BOUND_STEPS = 8,
+    LAG = 3,               /* extensions over which the outputs must not change, in the displacement norm */
+    PATIENCE = 16,         /* extensions before it may look hopeless */
+    GALERKIN_PATIENCE = 48 /* and where modes must be found first */
+};
 
 static const double safety = 2;
 
@@ -21,10 +31,12 @@ typedef struct shift_invert_memory {
     int slots, capacity;
     tw_rational_scratch scratch;
     tw_rational_modes modes;
-    double *vectors;      /* scratch's */
-    double *numbers;      /* modes' */
-    double *coefficients; /* MAX_OUTPUTS rows of capacity */
-    double *storage;      /* all slots' Q and H */
+    double *vectors;         /* scratch's */
+    double *numbers;         /* modes' */
+    double *coefficients;    /* MAX_OUTPUTS rows of capacity */
+    double *past;            /* the same in the space of some extensions ago */
+    tw_rational_edge *edges; /* all slots' */
+    double *storage;         /* all slots' Q and H */
 } shift_invert_memory;
 
 static int capacity_of(const tw_phi_limits *limits)
@@ -41,16 +53,22 @@ static tw_status allocate(shift_invert_memory *memory, const tw_phi_limits *limi
     memory->storage = TW_NEW_ARRAY(slots * (n * c + c * c), double);
     memory->vectors = TW_NEW_ARRAY((2 * TW_MAX_BLOCK + 1) * n, double);
     memory->numbers = TW_NEW_ARRAY(tw_rational_modes_scratch(memory->capacity), double);
-    memory->coefficients = TW_NEW_ARRAY(MAX_OUTPUTS * c, double);
-    if (!memory->storage || !memory->vectors || !memory->numbers || !memory->coefficients) return TW_OUT_OF_MEMORY;
+    memory->coefficients = TW_NEW_ARRAY(2 * MAX_OUTPUTS * c, double);
+    memory->edges = TW_NEW_ARRAY(slots * c, tw_rational_edge);
+    if (!memory->storage || !memory->vectors || !memory->numbers || !memory->coefficients || !memory->edges)
+        return TW_OUT_OF_MEMORY;
+    memory->past = memory->coefficients + MAX_OUTPUTS * c;
     tw_rational_modes_share_out(&memory->modes, memory->capacity, memory->numbers);
     memory->scratch = (tw_rational_scratch){.image = memory->vectors,
                                             .force = memory->vectors + TW_MAX_BLOCK * n,
                                             .weighed = memory->vectors + 2 * TW_MAX_BLOCK * n};
     for (size_t s = 0; s < slots; s++) {
         double *base = memory->storage + s * (n * c + c * c);
-        memory->slot[s] =
-            (tw_rational_basis){.size = limits->size, .capacity = memory->capacity, .Q = base, .H = base + n * c};
+        memory->slot[s] = (tw_rational_basis){.size = limits->size,
+                                              .capacity = memory->capacity,
+                                              .Q = base,
+                                              .H = base + n * c,
+                                              .edge = memory->edges + s * c};
     }
     return TW_OK;
 }
@@ -64,6 +82,7 @@ static void shift_invert_release(tw_phi_workspace *workspace)
     tw_release(memory->vectors);
     tw_release(memory->numbers);
     tw_release(memory->coefficients);
+    tw_release(memory->edges);
     tw_release(memory);
     workspace->memory[TW_PHI_SHIFT_INVERT] = NULL;
 }
@@ -146,20 +165,70 @@ typedef struct look {
     bool ill_conditioned;
 } look;
 
+static double *row_of(const shift_invert_memory *memory, double *rows, int output)
+{
+    return rows + (size_t)output * (size_t)memory->capacity;
+}
+
+/* In the displacement norm phases decide: hundreds of turns within the step, of modes that the space is still finding.
+ * Sampling r between the theta_k cannot tell that. So what the outputs were, LAG extensions ago, is kept: */
+static tw_status look_back(shift_invert_memory *memory, const tw_rational_basis *basis,
+                           const tw_spectral_request *request)
+{
+    const tw_rational_basis past = tw_rational_past(basis, LAG);
+    tw_rational_error unused;
+    memset(memory->past, 0, (size_t)request->output_count * (size_t)memory->capacity * sizeof(double));
+    tw_status status = past.processed > 0 ? tw_rational_decompose(&past, &memory->modes) : TW_OK;
+    for (int i = 0; i < request->output_count && status == TW_OK && past.processed > 0; i++)
+        status = tw_rational_look(&past, &memory->modes, request->functions + (size_t)i * (size_t)request->start_count,
+                                  NULL, row_of(memory, memory->past, i), &unused);
+    return status;
+}
+
+/* ... and how much output i has changed since then is its error then, and more than its error now. */
+static double change_of(const shift_invert_memory *memory, const tw_rational_basis *basis,
+                        const tw_spectral_function *weight, int i)
+{
+    const double *now = row_of(memory, memory->coefficients, i), *then = row_of(memory, memory->past, i);
+    double change[CAPACITY], scratch[CAPACITY];
+    for (int k = 0; k < basis->processed; k++) change[k] = now[k] - then[k];
+    return tw_rational_weighted_norm(basis, &memory->modes, weight, change, scratch);
+}
+
+/* Norm and error of every output; *largest: of the norms. */
+static tw_status look_at_outputs(shift_invert_memory *memory, const tw_rational_basis *basis,
+                                 const tw_spectral_request *request, tw_rational_error *errors, double *largest)
+{
+    const tw_spectral_function weight = tw_displacement_weight(&request->time);
+    bool lagging = request->velocity && !tw_rational_is_invariant(basis);
+    tw_status status = lagging ? look_back(memory, basis, request) : TW_OK;
+    if (status == TW_OK) status = tw_rational_decompose(basis, &memory->modes);
+    *largest = 0;
+    for (int i = 0; i < request->output_count && status == TW_OK; i++) {
+        const tw_spectral_function *w = request->velocity && request->velocity[i] ? &weight : NULL;
+        status = tw_rational_look(basis, &memory->modes, request->functions + (size_t)i * (size_t)request->start_count,
+                                  w, row_of(memory, memory->coefficients, i), &errors[i]);
+        errors[i].error *= safety;
+        if (lagging && status == TW_OK) errors[i].error = fmax(errors[i].error, change_of(memory, basis, w, i));
+        *largest = fmax(*largest, errors[i].norm);
+    }
+    return status;
+}
+
 static tw_status look_at(shift_invert_memory *memory, const tw_rational_basis *basis,
                          const tw_spectral_request *request, double tolerance, look *out)
 {
+    tw_rational_error errors[MAX_OUTPUTS] = {0};
+    double largest = 0;
+    tw_status status = look_at_outputs(memory, basis, request, errors, &largest);
     *out = (look){0};
-    tw_status status = tw_rational_decompose(basis, &memory->modes);
     for (int i = 0; i < request->output_count && status == TW_OK; i++) {
-        tw_rational_error e;
-        status = tw_rational_look(basis, &memory->modes, request->functions + (size_t)i * (size_t)request->start_count,
-                                  memory->coefficients + (size_t)i * (size_t)memory->capacity, &e);
-        double scale = fmax(e.norm, request->reference ? request->reference[i] : 0);
-        double allowed = fmax(tolerance * scale, 8 * safety * e.rounding);
-        if (e.error > 0) out->excess = fmax(out->excess, safety * e.error / allowed);
-        if (scale > 0) out->estimated = fmax(out->estimated, fmax(e.error, e.rounding) / scale);
-        if (e.rounding > tolerance * scale) out->ill_conditioned = true;
+        const tw_rational_error *e = &errors[i];
+        double scale = fmax(request->velocity ? largest : e->norm, request->reference ? request->reference[i] : 0);
+        double allowed = fmax(tolerance * scale, 8 * safety * e->rounding);
+        if (e->error > 0) out->excess = fmax(out->excess, e->error / allowed);
+        if (scale > 0) out->estimated = fmax(out->estimated, fmax(e->error / safety, e->rounding) / scale);
+        if (e->rounding > tolerance * scale) out->ill_conditioned = true;
     }
     return status;
 }
@@ -170,6 +239,15 @@ static bool is_hopeless(const tw_rational_basis *basis, double excess, double ex
 {
     double steps = log2(basis->capacity / (double)basis->processed) + 2; /* doublings up to four times the capacity */
     return log2(excess) > steps * fmax(log2(excess_at_half / excess), 0);
+}
+
+/* In the displacement norm the space may be so coarse that only Galerkin's keeps the energy. */
+static tw_status extend(shift_invert_memory *memory, tw_rational_basis *basis, const tw_second_order *op,
+                        tw_phi_statistics *statistics)
+{
+    tw_status status = tw_rational_extend(basis, op, &memory->scratch, &statistics->solves);
+    if (status || !basis->galerkin) return status;
+    return tw_rational_measure_rest(basis, op, &memory->scratch, &statistics->products);
 }
 
 /* Extends the space until every output is good enough. */
@@ -184,12 +262,13 @@ static tw_status converge(shift_invert_memory *memory, tw_rational_basis *basis,
     while (status == TW_OK && !tw_rational_is_invariant(basis)) {
         if (statistics->solves + basis->count - basis->processed > options->max_products) return TW_BUDGET_EXHAUSTED;
         if (basis->count > limit) return TW_NOT_CONVERGED;
-        status = tw_rational_extend(basis, op, &memory->scratch, &statistics->solves);
+        status = extend(memory, basis, op, statistics);
         if (status == TW_OK) status = look_at(memory, basis, request, options->tolerance, verdict);
         if (status || verdict->excess <= 1) break;
         statistics->rejected++;
         excess[++blocks] = verdict->excess;
-        if (blocks >= 16 && blocks % 4 == 0 && total > limit && is_hopeless(basis, excess[blocks], excess[blocks / 2]))
+        if (blocks >= (basis->galerkin ? GALERKIN_PATIENCE : PATIENCE) && blocks % 4 == 0 && total > limit &&
+            is_hopeless(basis, excess[blocks], excess[blocks / 2]))
             return TW_NOT_CONVERGED;
     }
     return status;
@@ -236,10 +315,11 @@ static tw_status attempt(tw_phi_workspace *workspace, const tw_second_order *op,
     *again = false;
     tw_status status = factor(op, gamma, statistics, error);
     if (status) return status;
+    basis->galerkin = request->velocity != NULL;
     status = tw_rational_begin(basis, op, request->start_count, request->starts, *gamma, request->smooth,
                                &memory->scratch, &statistics->solves);
     if (status == TW_OK && basis->count > 0) {
-        status = tw_rational_extend(basis, op, &memory->scratch, &statistics->solves);
+        status = extend(memory, basis, op, statistics);
         if (status == TW_OK) status = look_at(memory, basis, request, options->tolerance, verdict);
         if (status == TW_OK && may_enlarge)
             status = enlarge_gamma(tw_spectral_memory_of(workspace), op, &memory->modes, gamma, again, statistics);

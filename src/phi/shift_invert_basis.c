@@ -93,6 +93,7 @@ tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op,
     basis->gamma = gamma;
     basis->theta_low = op->eigenvalue_max > 0 ? 1 / (1 + gamma * op->eigenvalue_max) : 0;
     basis->smooth = smooth;
+    basis->extensions = 0;
     tw_status status = gather_starts(basis, &metric, starts, scratch, number);
     if (status == TW_OK && smooth && basis->active > 0)
         status = apply_inverse(op, &metric, basis->active, scratch->image, scratch, scratch->image, solves);
@@ -116,5 +117,33 @@ tw_status tw_rational_extend(tw_rational_basis *basis, const tw_second_order *op
         status = take_in(basis, &metric, scratch->image + j * basis->size, scratch->weighed, column);
         if (status == TW_OK) basis->processed++;
     }
+    if (status == TW_OK && width > 0)
+        basis->edge[basis->extensions++] = (tw_rational_edge){.processed = basis->processed, .count = basis->count};
     return status;
+}
+
+tw_status tw_rational_measure_rest(tw_rational_basis *basis, const tw_second_order *op, tw_rational_scratch *scratch,
+                                   int64_t *products)
+{
+    const tw_operator *K = &op->stiffness;
+    tw_rational_edge *edge = &basis->edge[basis->extensions - 1];
+    int width = basis->count - basis->processed;
+    const double *q = basis->Q + basis->processed * basis->size;
+    if (width == 0) return TW_OK;
+    tw_status status = K->apply(K->context, width, q, scratch->image);
+    *products += width;
+    for (int j = 0; j < width && status == TW_OK; j++) {
+        status = tw_vector_dots(&K->space, width, q, scratch->image + j * basis->size, edge->rest[j]);
+        for (int i = 0; i < width; i++) edge->rest[j][i] = basis->gamma * edge->rest[j][i] + (i == j ? 1 : 0);
+    }
+    return status;
+}
+
+tw_rational_basis tw_rational_past(const tw_rational_basis *basis, int ago)
+{
+    tw_rational_basis past = *basis;
+    past.extensions = basis->extensions > ago ? basis->extensions - ago : 0;
+    past.processed = past.extensions > 0 ? past.edge[past.extensions - 1].processed : 0;
+    past.count = past.extensions > 0 ? past.edge[past.extensions - 1].count : 0;
+    return past;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "phi/displacement_norm.h"
 
 /* The maximum of r counts with this weight against its mean square (spectral_tridiagonal.c). */
 static const double maximum_weight = 0.25;
@@ -12,14 +13,15 @@ static const double maximum_weight = 0.25;
 size_t tw_rational_modes_scratch(int capacity)
 {
     size_t c = (size_t)capacity;
-    return c * c + c + 3 * TW_MAX_BLOCK * c + tw_dense_eigen_scratch(capacity);
+    return 2 * c * c + c + 3 * TW_MAX_BLOCK * c + tw_dense_eigen_scratch(capacity);
 }
 
 void tw_rational_modes_share_out(tw_rational_modes *modes, int capacity, double *numbers)
 {
     size_t c = (size_t)capacity;
     modes->U = numbers;
-    modes->theta = modes->U + c * c;
+    modes->factor = modes->U + c * c;
+    modes->theta = modes->factor + c * c;
     double *next = modes->theta + c;
     for (int j = 0; j < TW_MAX_BLOCK; j++) {
         modes->weight[j] = next;
@@ -30,19 +32,53 @@ void tw_rational_modes_share_out(tw_rational_modes *modes, int capacity, double 
     modes->eigen = next;
 }
 
-tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_modes *modes)
+/* R_ls: what S leaves of the processed vector l in the direction of the unprocessed one s. */
+static double left_over(const tw_rational_basis *basis, int l, int s)
 {
-    int p = basis->processed, capacity = basis->capacity;
-    modes->count = p;
-    modes->residual = basis->count - p < TW_MAX_BLOCK ? basis->count - p : TW_MAX_BLOCK;
-    modes->unit = 0;
-    for (int j = 0; j < basis->start_count; j++) modes->unit = fmax(modes->unit, basis->norm[j]);
-    /* symmetric up to rounding */
-    for (int j = 0; j < p; j++)
-        for (int i = 0; i < p; i++)
-            modes->U[j * p + i] = 0.5 * (basis->H[j * capacity + i] + basis->H[i * capacity + j]);
-    tw_status status = tw_symmetric_eigen(p, modes->U, modes->theta, modes->eigen);
-    if (status) return status;
+    return basis->H[(size_t)l * (size_t)basis->capacity + (size_t)(basis->processed + s)];
+}
+
+/* lift = H^-1 R, by H's Cholesky factor. */
+static tw_status lift_rest(const tw_rational_basis *basis, tw_rational_modes *modes, double *const *lift)
+{
+    int p = modes->count;
+    memcpy(modes->factor, modes->U, (size_t)p * (size_t)p * sizeof *modes->U);
+    tw_status status = tw_dense_cholesky(p, modes->factor);
+    for (int s = 0; s < modes->residual && status == TW_OK; s++) {
+        for (int l = 0; l < p; l++) lift[s][l] = left_over(basis, l, s);
+        tw_dense_lower_solve(false, p, modes->factor, 1, lift[s]);
+        tw_dense_lower_solve(true, p, modes->factor, 1, lift[s]);
+    }
+    return status;
+}
+
+/* U = H becomes (I + gamma T)^-1 = H - R (C^-1 + R^T H^-1 R)^-1 R^T. */
+static tw_status make_galerkin(const tw_rational_basis *basis, tw_rational_modes *modes, double *const *lift)
+{
+    int p = modes->count, width = modes->residual;
+    const tw_rational_edge *edge = &basis->edge[basis->extensions - 1];
+    double Z[TW_MAX_BLOCK * TW_MAX_BLOCK], unused;
+    tw_status status = lift_rest(basis, modes, lift);
+    for (int s = 0; s < width; s++)
+        for (int i = 0; i < width; i++) Z[s * width + i] = edge->rest[s][i];
+    if (status == TW_OK) status = tw_dense_spd_invert(width, Z, &unused);
+    for (int s = 0; s < width && status == TW_OK; s++)
+        for (int i = 0; i < width; i++)
+            for (int l = 0; l < p; l++) Z[s * width + i] += left_over(basis, l, i) * lift[s][l];
+    if (status == TW_OK) status = tw_dense_spd_invert(width, Z, &unused);
+    for (int l = 0; l < p && status == TW_OK; l++)
+        for (int s = 0; s < width; s++) {
+            double weight = 0;
+            for (int i = 0; i < width; i++) weight += Z[s * width + i] * left_over(basis, l, i);
+            for (int i = 0; i < p; i++) modes->U[l * p + i] -= left_over(basis, i, s) * weight;
+        }
+    return status;
+}
+
+/* The start vectors in the eigenvectors, and R_k. */
+static void resolve_modes(const tw_rational_basis *basis, tw_rational_modes *modes, const double *const *lift)
+{
+    int p = modes->count;
     for (int k = 0; k < p; k++) {
         const double *u = modes->U + (size_t)k * (size_t)p;
         for (int j = 0; j < basis->start_count; j++) {
@@ -52,11 +88,29 @@ tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_mode
         }
         for (int s = 0; s < modes->residual; s++) {
             double sum = 0;
-            for (int l = 0; l < p; l++) sum += basis->H[l * capacity + p + s] * u[l];
+            for (int l = 0; l < p; l++) sum += (lift ? modes->theta[k] * lift[s][l] : left_over(basis, l, s)) * u[l];
             modes->rest[s][k] = sum;
         }
     }
-    return TW_OK;
+}
+
+tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_modes *modes)
+{
+    int p = basis->processed, capacity = basis->capacity;
+    double *const *lift = modes->value; /* free until a function is looked at */
+    modes->count = p;
+    modes->residual = basis->count - p < TW_MAX_BLOCK ? basis->count - p : TW_MAX_BLOCK;
+    bool galerkin = basis->galerkin && modes->residual > 0;
+    modes->unit = 0;
+    for (int j = 0; j < basis->start_count; j++) modes->unit = fmax(modes->unit, basis->norm[j]);
+    /* symmetric up to rounding */
+    for (int j = 0; j < p; j++)
+        for (int i = 0; i < p; i++)
+            modes->U[j * p + i] = 0.5 * (basis->H[j * capacity + i] + basis->H[i * capacity + j]);
+    tw_status status = galerkin ? make_galerkin(basis, modes, lift) : TW_OK;
+    if (status == TW_OK) status = tw_symmetric_eigen(p, modes->U, modes->theta, modes->eigen);
+    if (status == TW_OK) resolve_modes(basis, modes, galerkin ? (const double *const *)lift : NULL);
+    return status;
 }
 
 /* f((1/theta - 1)/gamma), times 1/theta for smoothed starts. Rounding may leave theta at or below zero: those are the
@@ -154,11 +208,18 @@ static tw_rational_error sum_values(const tw_rational_basis *basis, tw_rational_
 }
 
 tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes, const tw_spectral_function *f,
-                           double *coefficients, tw_rational_error *error)
+                           const tw_spectral_function *weight, double *coefficients, tw_rational_error *error)
 {
-    double y[TW_RATIONAL_MAX];
+    double y[TW_RATIONAL_MAX], weighted_y[TW_RATIONAL_MAX];
+    tw_weighted_function pair[TW_MAX_BLOCK];
+    tw_spectral_function weighted[TW_MAX_BLOCK];
     int p = modes->count;
     *error = sum_values(basis, modes, f, y);
+    if (weight) {
+        for (int j = 0; j < basis->start_count; j++) weighted[j] = tw_weigh_function(weight, &f[j], &pair[j]);
+        f = weighted;
+        *error = sum_values(basis, modes, f, weighted_y);
+    }
     if (!tw_rational_is_invariant(basis)) error->error = sampled_error(basis, modes, f);
     error->error *= modes->unit;
     error->norm *= modes->unit;
@@ -166,4 +227,18 @@ tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *mo
     for (int k = 0; k < p; k++) y[k] *= modes->unit;
     tw_dense_apply(false, p, p, modes->U, y, coefficients);
     return isfinite(error->error) && isfinite(error->norm) && isfinite(error->rounding) ? TW_OK : TW_NOT_FINITE;
+}
+
+double tw_rational_weighted_norm(const tw_rational_basis *basis, const tw_rational_modes *modes,
+                                 const tw_spectral_function *weight, const double *change, double *scratch)
+{
+    int p = modes->count;
+    double square = 0;
+    tw_dense_apply(true, p, p, modes->U, change, scratch);
+    for (int k = 0; k < p; k++) {
+        double safe = fmax(modes->theta[k], DBL_EPSILON);
+        double part = scratch[k] * (weight ? weight->value(weight->context, (1 / safe - 1) / basis->gamma) : 1);
+        square += part * part;
+    }
+    return sqrt(square);
 }

@@ -42,6 +42,7 @@ static const member members[] = {
     MEMBER("integrator.imex_tangent", MEMBER_BOOL, imex_tangent),
     MEMBER("phi.name", MEMBER_INT, phi.engine),
     MEMBER("phi.tolerance", MEMBER_DOUBLE, phi.tolerance),
+    MEMBER("phi.norm", MEMBER_INT, phi.norm),
     MEMBER("phi.inner_product", MEMBER_INT, phi.inner_product),
     MEMBER("phi.max_dimension", MEMBER_INT, phi.max_dimension),
     MEMBER("phi.max_products", MEMBER_INT64, phi.max_products),

@@ -9,6 +9,7 @@ WORDS(controllers, "pi", "cost")
 WORDS(linear_solvers, "cholesky", "pcg")
 WORDS(filters, "gautschi", "hochbruck-lubich")
 WORDS(inner_products, "scaled", "energy", "euclidean")
+WORDS(phi_norms, "state", "displacement")
 WORDS(frame_formats, "none", "csv", "vtu", "ply", "obj", "pc2")
 
 static const char *scheme_names(int index)
@@ -70,6 +71,10 @@ static const tw_schema_field phi_fields[] = {
      .doc = "the engine, as `twang list phi` names it"},
     {"tolerance", TW_FIELD_NUMBER, .range = BELOW(1e-15, 1), .fallback = "1e-8",
      .doc = "relative, in the mass norm, for the position and the velocity part each by itself"},
+    {"norm", TW_FIELD_CHOICE, .choice = phi_norms, .fallback = "state",
+     .doc =
+         "displacement: the tolerance is for displacements, and velocities count as the displacements they make: for "
+         "bodies whose unresolved modes hold the velocity"},
     {"inner_product", TW_FIELD_CHOICE, .choice = inner_products, .fallback = "scaled",
      .doc = "in which the Arnoldi engines orthogonalise"},
     {"max_dimension", TW_FIELD_INTEGER, .range = BETWEEN(0, 1024), .fallback = "0",
