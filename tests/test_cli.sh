@@ -1,68 +1,40 @@
 #!/bin/sh
 # The command as its users meet it: exit codes, one line for what is wrong, JSON that is JSON, signals, full disks.
-set -u
-twang=$TWANG_BUILD/twang
-source_tree=$TWANG_SOURCE
-folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
-
-# expect CODE WHAT COMMAND...: the exit code; stdout and stderr are left in the files out and err
-expect() {
-    code=$1 what=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$code" ] || fail "$what: exit $got instead of $code: $(cat err)"
-}
-
-# refused MESSAGE COMMAND...: exit code 2, nothing on stdout, this one line on stderr
-refused() {
-    message=$1
-    shift
-    expect 2 "$*" "$@"
-    [ "$(cat err)" = "$message" ] || fail "$*: said '$(cat err)' instead of '$message'"
-    [ -s out ] && fail "$*: printed '$(cat out)'"
-}
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
 
 is_json() {
     python3 -m json.tool "$1" >/dev/null || fail "$1 is no JSON"
 }
 
 # ---- help, lists, completion ----
-expect 0 help "$twang" --help
+expect 0 "$twang" --help
 for verb in run resume check export list completion; do
-    expect 0 "help of $verb" "$twang" "$verb" --help
+    expect 0 "$twang" "$verb" --help
     grep -q "twang $verb" out || fail "help of $verb does not show its use"
 done
-expect 0 version "$twang" --version
+expect 0 "$twang" --version
 grep -qx 'twang [0-9]*\.[0-9]*\.[0-9]*' out || fail "version: $(cat out)"
 for list in scenes integrators phi; do
-    expect 0 "list $list" "$twang" list "$list"
-    expect 0 "list $list --json" "$twang" list "$list" --json
+    expect 0 "$twang" list "$list"
+    expect 0 "$twang" list "$list" --json
     is_json out
 done
 "$twang" list scenes | grep -q '^rope ' || fail "list scenes does not know rope"
 "$twang" list integrators | grep -q '^exprb42 ' || fail "list integrators does not know exprb42"
 "$twang" list phi | grep -q '^shift-invert ' || fail "list phi does not know shift-invert"
-expect 0 "bash completion" "$twang" completion bash
+expect 0 "$twang" completion bash
 bash -n out || fail "the bash completion is no bash"
 completed=$(bash -c '. ./out; COMP_WORDS=(twang run --integ); COMP_CWORD=2; _twang; echo "${COMPREPLY[*]}"')
 [ "$completed" = --integrator ] || fail "bash completes --integ to '$completed'"
 completed=$(bash -c '. ./out; COMP_WORDS=(twang run --phi sh); COMP_CWORD=3; _twang; echo "${COMPREPLY[*]}"')
 [ "$completed" = shift-invert ] || fail "bash completes --phi sh to '$completed'"
 for shell in zsh fish; do
-    expect 0 "$shell completion" "$twang" completion "$shell"
+    expect 0 "$twang" completion "$shell"
     command -v "$shell" >/dev/null && { "$shell" -n out || fail "the $shell completion is no $shell"; }
 done
 
-expect 0 "twang without a terminal" "$twang" --help
+expect 0 "$twang" --help
 for word in "twang list scenes" "twang run rope" "twang export"; do grep -q "^  $word" out || fail "--help does not begin with $word"; done
 
 # ---- the manual page, made from the help ----
@@ -105,37 +77,37 @@ refused "nothing: holds no run (no scene.yaml in it), name the directory of one"
 # ---- every broken scene: exit 2 and one line that begins with its place ----
 cp -r "$source_tree/tests/bad_input" .
 for scene in bad_input/*.yaml; do
-    expect 2 "$scene" "$twang" check "$scene"
+    expect 2 "$twang" check "$scene"
     [ "$(wc -l <err)" -eq 1 ] || fail "$scene: not one line: $(cat err)"
     grep -Eq "^$scene:[0-9]+:[0-9]+: " err || fail "$scene: no place: $(cat err)"
 done
 
 # ---- runs ----
-expect 0 check "$twang" check rope
-expect 0 "check of several formats" "$twang" check rope --set "output.frames=[vtu, pc2]"
+expect 0 "$twang" check rope
+expect 0 "$twang" check rope --set "output.frames=[vtu, pc2]"
 grep -q "frames .*(vtu, pc2)" out || fail "check does not name both formats: $(cat out)"
-expect 0 "check --json" "$twang" check rope --json
+expect 0 "$twang" check rope --json
 is_json out
-expect 0 run "$twang" run rope --integrator verlet --dt 1e-3
+expect 0 "$twang" run rope --integrator verlet --dt 1e-3
 [ -f runs/rope-1/final.csv ] || fail "no runs/rope-1/final.csv"
-expect 0 "second run" "$twang" run rope --integrator verlet --dt 1e-3 --quiet
+expect 0 "$twang" run rope --integrator verlet --dt 1e-3 --quiet
 [ -s out ] || [ -s err ] && fail "--quiet said something"
 cmp -s runs/rope-1/final.csv runs/rope-2/final.csv || fail "two runs differ"
-expect 0 "run --json" "$twang" run rope --integrator verlet --dt 1e-3 --threads 1 -o one --json
+expect 0 "$twang" run rope --integrator verlet --dt 1e-3 --threads 1 -o one --json
 is_json out
 cmp -s out one/run.json || fail "--json is not run.json"
 cmp -s runs/rope-1/final.csv one/final.csv || fail "the number of threads changes the result"
 refused "one: exists already, name another directory or give --force" "$twang" run rope -o one
-expect 0 "run --force" "$twang" run rope --integrator verlet --dt 1e-3 -o one --force
-expect 0 "resume of a finished run" "$twang" resume one
-expect 0 "resume --json of a finished run" "$twang" resume one --json
+expect 0 "$twang" run rope --integrator verlet --dt 1e-3 -o one --force
+expect 0 "$twang" resume one
+expect 0 "$twang" resume one --json
 is_json out
 grep -q '"resumed_at": null' one/run.json || fail "a finished run was resumed"
-expect 1 "a run that fails" "$twang" run rope --integrator euler --dt 0.1 --duration 5 -o bad
+expect 1 "$twang" run rope --integrator euler --dt 0.1 --duration 5 -o bad
 grep -q 'cannot be trusted' err || fail "the failure does not say why: $(cat err)"
 grep -q 'bad/last_good.csv' err || fail "the failure does not say where the last good state is"
 grep -q '"status": "failed"' bad/run.json || fail "run.json does not know of the failure"
-expect 2 "an error with --json" "$twang" run rope --set x=1 --json
+expect 2 "$twang" run rope --set x=1 --json
 is_json out
 # steps of T/ceil(T/dt)
 "$twang" run rope --integrator verlet --dt 0.0007 --json -o steps | grep -q '"steps": 572' || fail "0.4/0.0007 is not 572 steps"
@@ -164,16 +136,16 @@ wait "$job"
 [ $? -eq 1 ] || fail "a full disk: not exit 1"
 grep -q '^limited/telemetry.csv: cannot be written: File too large; .* go on with: twang resume limited$' err || fail "a full disk: $(cat err)"
 [ "$(wc -l <err)" -eq 1 ] || fail "a full disk: not one line: $(cat err)"
-expect 0 "resume once there is room" "$twang" resume limited --quiet
-expect 0 "the same without trouble" "$twang" run rope --integrator verlet --dt 1e-5 -o unlimited --quiet
+expect 0 "$twang" resume limited --quiet
+expect 0 "$twang" run rope --integrator verlet --dt 1e-5 -o unlimited --quiet
 cmp -s limited/final.csv unlimited/final.csv || fail "a full disk changed the result"
 cmp -s limited/telemetry.csv unlimited/telemetry.csv || fail "a full disk changed the telemetry"
 touch file
-expect 1 "a directory that cannot be made" "$twang" run rope -o file/out
+expect 1 "$twang" run rope -o file/out
 [ "$(cat err)" = "file/out: cannot be made: Not a directory" ] || fail "unwritable: $(cat err)"
 if [ "$(id -u)" -ne 0 ]; then
     mkdir locked && chmod 555 locked
-    expect 1 "an unwritable directory" "$twang" run rope -o locked/out
+    expect 1 "$twang" run rope -o locked/out
     [ "$(cat err)" = "locked/out: cannot be made: Permission denied" ] || fail "unwritable: $(cat err)"
     chmod 755 locked
 fi
@@ -202,5 +174,4 @@ for command in "--help" "list integrators" "check rope"; do
     "$twang" $command | grep -q "$(printf '\033')" && fail "twang $command writes escapes into a pipe"
 done
 
-[ "$failures" -eq 0 ] && echo "all as expected"
-exit "$failures"
+finish "all as expected"

@@ -1,26 +1,9 @@
 #!/bin/sh
 # Frames in every format: read independently, the same whether written by the run or converted afterwards, and whatever
 # the disk does.
-set -u
-twang=$TWANG_BUILD/twang
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
 reader=$TWANG_SOURCE/tests/support/read_frames.py
-folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
-
-refused() { # MESSAGE COMMAND...
-    message=$1
-    shift
-    "$@" >out 2>err
-    [ $? -eq 2 ] || fail "$*: not exit 2"
-    [ "$(cat err)" = "$message" ] || fail "$*: said '$(cat err)'"
-}
 
 all='output.frames=[csv, vtu, ply, obj, pc2]'
 coil="coil --duration 0.25 --fps 20 --integrator verlet --dt 1e-4 --set bodies.0.sections=40 --quiet"
@@ -187,5 +170,4 @@ done
 [ $? -eq 1 ] || fail "export onto a full disk: not exit 1"
 [ "$(wc -l <err)" -eq 1 ] || fail "export onto a full disk: $(cat err)"
 
-[ "$failures" -eq 0 ] && echo "all as expected"
-exit "$failures"
+finish "all as expected"

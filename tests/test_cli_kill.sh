@@ -2,12 +2,9 @@
 # kill -9 at random moments, with 1 and 2 threads and every format of frames: the directory always resumes, and ends in
 # the bytes of the run that was left alone.
 # usage: test_cli_kill.sh [KILLS]
-set -u
-twang=$TWANG_BUILD/twang
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
 kills=${1:-50}
-folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
 
 # checkpoints so often that a kill may well hit one
 common="--integrator verlet --set output.checkpoint_every=0.01 --quiet"

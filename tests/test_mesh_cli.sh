@@ -1,56 +1,33 @@
 #!/bin/sh
 # twang mesh and twang fetch-meshes as their users meet them: exit codes, one line for what is wrong, reports.
-set -u
-twang=$TWANG_BUILD/twang
-source_tree=$TWANG_SOURCE
-folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
-
-# expect CODE COMMAND...: the exit code; stdout and stderr are left in the files out and err
-expect() {
-    code=$1
-    shift
-    "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$code" ] || fail "$*: exit $got instead of $code: $(cat err)"
-}
-
-# refused MESSAGE COMMAND...: exit code 2, nothing on stdout, this one line on stderr, no file left
-refused() {
-    message=$1
-    shift
-    expect 2 "$@"
-    [ "$(cat err)" = "$message" ] || fail "$*: said '$(cat err)' instead of '$message'"
-    [ -s out ] && fail "$*: printed '$(cat out)'"
-    for file in solid*; do [ -e "$file" ] && fail "$*: left $file"; done
+# no_solid MESSAGE COMMAND...: refused, and no file left
+no_solid() {
+    refused "$@"
+    for file in solid*; do [ -e "$file" ] && fail "left $file after: $1"; done
 }
 
 # ---- every broken file: its line, exit code 2 ----
 bad=0
 for expected in "$source_tree"/tests/bad_meshes/*.expected; do
     mesh=${expected%.expected}
-    refused "$mesh:$(cat "$expected")" "$twang" mesh "$mesh" solid.vtk
+    no_solid "$mesh:$(cat "$expected")" "$twang" mesh "$mesh" solid.vtk
     bad=$((bad + 1))
 done
 [ "$bad" -ge 30 ] || fail "only $bad broken meshes"
 
 # ---- wrong use ----
 box=$source_tree/tests/meshes/meshio_surface.obj
-refused "twang: mesh needs IN and OUT: twang mesh IN OUT [--vertices N] [--threads N] [--quiet] [--json]" "$twang" mesh "$box"
-refused "twang: --vertices many is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices many
-refused "twang: --vertices 7 is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices 7
-refused "solid.xyz: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply" \
+no_solid "twang: mesh needs IN and OUT: twang mesh IN OUT [--vertices N] [--threads N] [--quiet] [--json]" "$twang" mesh "$box"
+no_solid "twang: --vertices many is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices many
+no_solid "twang: --vertices 7 is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices 7
+no_solid "solid.xyz: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply" \
     "$twang" mesh "$box" solid.xyz --vertices 100
-refused "none.obj: cannot be opened: No such file or directory" "$twang" mesh none.obj solid.vtk
+no_solid "none.obj: cannot be opened: No such file or directory" "$twang" mesh none.obj solid.vtk
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >sheet.obj
-refused "sheet.obj: the surface encloses nothing, expected one that is closed, or nearly so" \
+no_solid "sheet.obj: the surface encloses nothing, expected one that is closed, or nearly so" \
     "$twang" mesh sheet.obj solid.vtk --vertices 100
 expect 1 "$twang" mesh "$box" no/such/folder/solid.vtk
 [ "$(wc -l <err)" -eq 1 ] || fail "an unwritable folder: $(cat err)"
@@ -83,5 +60,4 @@ grep -q "full/dragon.ply: 40 vertices, 76 triangles" out || fail "meshes that ar
 expect 1 env PATH="$folder/bin" "$twang" fetch-meshes -o empty
 [ "$(cat err)" = "twang: fetch-meshes needs npm, which is not there (Debian: apt-get install npm)" ] || fail "without npm: $(cat err)"
 
-[ "$failures" -eq 0 ] && echo "twang mesh: all as expected, $bad broken files"
-[ "$failures" -eq 0 ]
+finish "all as expected, $bad broken files"

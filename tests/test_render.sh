@@ -1,16 +1,8 @@
 #!/bin/sh
 # The renderer: a picture that is a PNG, shows the body, is the same every time, and refusals in one line.
-set -u
-twang=$TWANG_BUILD/twang render=$TWANG_BUILD/render_run
-folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
+render=$TWANG_BUILD/render_run
 
 # Sizes of a PNG, and the share of its pixels that are coloured (saturated), which paper and shadow are not.
 look() {
@@ -61,5 +53,4 @@ cmp coil.png single.png || fail "the number of threads changes the picture"
 [ "$(cat err)" = "no/such/place.png: cannot be written: No such file or directory" ] || fail "unwritable: $(cat err)"
 "$render" rope -o x.png --size 20x20x 2>err && fail "a wrong size is accepted"
 
-[ "$failures" -eq 0 ] && echo "all as expected"
-exit "$failures"
+finish "all as expected"
