@@ -14,6 +14,7 @@
 
 #include "problems/integrable.h"
 #include "problems/oscillators.h"
+#include "problems/position_update.h"
 #include "problems/spring_network.h"
 #include "problems/whole_run.h"
 #include "support/reference_state.h"
@@ -40,17 +41,6 @@ static bool make_rope(int exponent, rope *out)
     return integrable_create(&out->plain, true, &out->table) == TW_OK;
 }
 
-/* Distance of the ends of both ropes, relative to the length of the position vector. */
-static double position_error(const double *x, const double *expected)
-{
-    double difference = 0, size = 0;
-    for (int i = 0; i < UNKNOWNS; i++) {
-        difference += (x[i] - expected[i]) * (x[i] - expected[i]);
-        size += expected[i] * expected[i];
-    }
-    return sqrt(difference / size);
-}
-
 static void rope_row(const rope *r, int exponent, tw_integrator_options options)
 {
     double u[2 * UNKNOWNS] = {0};
@@ -67,7 +57,7 @@ static void rope_row(const rope *r, int exponent, tw_integrator_options options)
     if (run.status)
         printf("%s at t = %.2g", tw_status_name(run.status), run.t);
     else
-        printf("%.1e", position_error(u, r->expected));
+        printf("%.1e", relative_difference(UNKNOWNS, u, r->expected));
     const tw_integrator_statistics *n = &run.counts;
     printf(" | %ld + %ld | %ld | %ld | %ld | %ld |\n", (long)n->steps, (long)n->rejected_steps,
            (long)n->force_evaluations, (long)n->stiffness_products, (long)n->factorizations, (long)n->solves);

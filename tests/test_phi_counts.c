@@ -6,10 +6,9 @@
 #include <string.h>
 #include <twang/twang.h>
 
-#include "problems/coil_state.h"
+#include "problems/coil_case.h"
 #include "problems/exprb42_step.h"
 #include "problems/link_chain.h"
-#include "problems/position_update.h"
 #include "support/run_suite.h"
 
 enum { CHAIN = 1000 };
@@ -20,16 +19,6 @@ static double *vector(int64_t n)
     double *x = calloc((size_t)n, sizeof *x);
     ck_assert_ptr_nonnull(x);
     return x;
-}
-
-static double relative_difference(int64_t n, const double *x, const double *exact)
-{
-    double difference = 0, size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        difference += (x[i] - exact[i]) * (x[i] - exact[i]);
-        size += exact[i] * exact[i];
-    }
-    return sqrt(difference / size);
 }
 
 static tw_phi_workspace *workspace_for(int64_t size, tw_phi_engine engine, double tolerance)
@@ -153,44 +142,14 @@ END_TEST
 
 /* ---- The coil one second after release: h c_1(h^2 A) v + h^2 c_2(h^2 A) a. ---- */
 
-typedef struct coil_case {
-    spring_network *coil;
-    problem p;
-    double h, omega_max;
-    double *x, *v, *a, *exact, *update;
-    tw_sparse *stiffness;
-    tw_shifted_cholesky *solver;
-    tw_second_order op;
-} coil_case;
+static const double h = 0.05;
 
-static void coil_case_create(coil_case *c, double stiffness_factor)
+static void open_coil(coil_case *c, double stiffness_factor)
 {
     tw_error error = {0};
     coil_parameters parameters = coil_default();
     parameters.stiffness *= stiffness_factor;
-    ck_assert_int_eq(coil_create(parameters, &c->coil), TW_OK);
-    c->p = spring_network_problem(c->coil);
-    int64_t n = c->p.size;
-    c->x = vector(n), c->v = vector(n), c->a = vector(n), c->exact = vector(n), c->update = vector(n);
-    ck_assert_int_eq(coil_state(parameters, 1, c->x, c->v, NULL), TW_OK);
-    c->p.acceleration(c->p.context, c->x, c->a);
-    c->p.linearise(c->p.context, c->x);
-    c->h = 0.05;
-    c->omega_max = problem_frequency_max(&c->p, 80);
-    ck_assert_int_eq(problem_create_stiffness(&c->p, TW_STORE_UPPER, &c->stiffness, &error), TW_OK);
-    problem_fill_stiffness(&c->p, c->stiffness);
-    tw_status status = tw_shifted_cholesky_create(c->stiffness, NULL, c->p.lumped_mass, &c->solver, &error);
-    ck_assert_msg(status == TW_OK, "%s", error.text);
-    c->op = problem_second_order_assembled(&c->p, c->stiffness);
-    c->op.shifted = tw_shifted_cholesky_view(c->solver);
-}
-
-static void coil_case_free(coil_case *c)
-{
-    tw_shifted_cholesky_free(c->solver);
-    tw_sparse_free(c->stiffness);
-    spring_network_free(c->coil);
-    free(c->x), free(c->v), free(c->a), free(c->exact), free(c->update);
+    ck_assert_msg(coil_case_create(parameters, 1, c, &error) == TW_OK, "%s", error.text);
 }
 
 /* Chebyshev coefficients of f on [low, high], degree < count, by the discrete cosine sum. */
@@ -210,15 +169,15 @@ static void chebyshev_coefficients(double (*f)(const void *, double), const void
 }
 
 /* The update by a plain Chebyshev series in A (unit masses), independent of the library's engines; 1e-9 or better. */
-static void exact_update(coil_case *c)
+static void exact_update(coil_case *c, double omega_max)
 {
     int64_t n = c->p.size;
     /* A compressed coil may have slightly negative eigenvalues: the interval begins at -1/h^2. */
-    double low = -1 / (c->h * c->h), high = 1.01 * c->omega_max * c->omega_max;
-    int count = (int)(0.55 * c->h * c->omega_max) + 150;
+    double low = -1 / (h * h), high = 1.01 * omega_max * omega_max;
+    int count = (int)(0.55 * h * omega_max) + 150;
     double *coefficients = vector(2 * count), *memory = vector(6 * n);
-    chebyshev_coefficients(position_from_v, &c->h, low, high, count, coefficients);
-    chebyshev_coefficients(position_from_a, &c->h, low, high, count, coefficients + count);
+    chebyshev_coefficients(position_from_v, &h, low, high, count, coefficients);
+    chebyshev_coefficients(position_from_a, &h, low, high, count, coefficients + count);
     double *before = memory, *now = memory + 2 * n, *next = memory + 4 * n;
     memcpy(now, c->v, (size_t)n * sizeof *now);
     memcpy(now + n, c->a, (size_t)n * sizeof *now);
@@ -240,33 +199,25 @@ static tw_phi_statistics coil_update(coil_case *c, tw_phi_engine engine, double 
 {
     tw_error error = {0};
     tw_phi_statistics statistics = {0};
-    tw_phi_workspace *workspace = workspace_for(c->p.size, engine, tolerance);
-    tw_spectral_function functions[2] = {{position_from_v, &c->h}, {position_from_a, &c->h}};
-    tw_spectral_request request = {.start_count = 2,
-                                   .starts = (const double *const[]){c->v, c->a},
-                                   .output_count = 1,
-                                   .outputs = (double *const[]){c->update},
-                                   .functions = functions,
-                                   .time = c->h};
-    tw_status status = tw_spectral_apply(workspace, &c->op, &request, &statistics, &error);
+    tw_status status = coil_case_update(c, engine, tolerance, h, c->out, &statistics, &error);
     ck_assert_msg(status == TW_OK, "%s: %s", tw_phi_engine_name(engine), error.text);
-    tw_phi_workspace_free(workspace);
     return statistics;
 }
 
 START_TEST(shift_invert_solves_do_not_grow_with_stiffness)
 {
     const double factors[] = {1, 100, 10000};
-    coil_case c = {0};
-    coil_case_create(&c, factors[_i]);
+    coil_case c;
+    open_coil(&c, factors[_i]);
+    double omega_max = problem_frequency_max(&c.p, 80);
     tw_set_threads(1); /* thousands of small products: threads that share a busy machine wait for one another */
-    exact_update(&c);
+    exact_update(&c, omega_max);
     tw_set_threads(0);
     tw_phi_statistics s = coil_update(&c, TW_PHI_SHIFT_INVERT, 1e-3);
-    double error = relative_difference(c.p.size, c.update, c.exact);
+    double error = relative_difference(c.p.size, c.out, c.exact);
     printf("coil x%-5g h omega_max = %5.0f, shift-invert: %lld solves of 2 vectors, %lld factorizations, pole %.3e "
            "(sigma %.3f), error %.1e, estimated %.1e\n",
-           factors[_i], c.h * c.omega_max, (long long)s.solves, (long long)s.factorizations, s.pole, sqrt(s.pole) / c.h,
+           factors[_i], h * omega_max, (long long)s.solves, (long long)s.factorizations, s.pole, sqrt(s.pole) / h,
            error, s.estimated_error);
     ck_assert_int_le(s.solves, 2 * 20);
     ck_assert_double_gt(s.pole, 0);
@@ -279,13 +230,14 @@ END_TEST
 START_TEST(lanczos_products_follow_the_phase)
 {
     const double factors[] = {1, 10};
-    coil_case c = {0};
-    coil_case_create(&c, factors[_i]);
+    coil_case c;
+    open_coil(&c, factors[_i]);
+    double omega_max = problem_frequency_max(&c.p, 80);
     tw_set_threads(1);
-    exact_update(&c);
+    exact_update(&c, omega_max);
     tw_set_threads(0);
     tw_phi_statistics s = coil_update(&c, TW_PHI_LANCZOS, 1e-6);
-    double error = relative_difference(c.p.size, c.update, c.exact), phase = c.h * c.omega_max;
+    double error = relative_difference(c.p.size, c.out, c.exact), phase = h * omega_max;
     printf("coil x%-5g h omega_max = %5.0f, lanczos: %lld products of 2 vectors, error %.1e\n", factors[_i], phase,
            (long long)s.products, error);
     ck_assert_int_ge(s.products, (int64_t)(2 * 0.25 * phase));
