@@ -265,6 +265,48 @@ START_TEST(midpoint_rules_run_at_the_highest_stiffness)
 }
 END_TEST
 
+/* A heavy particle on a spring, far from the origin of coordinates and at rest: x_m - x_star of a first step is lost in
+ * the rounding of x, and an error relative to no speed at all asks for ever smaller ones. x = X - g/w^2 (1 - cos w t).
+ */
+START_TEST(a_start_from_rest_far_from_the_origin_takes_no_tiny_steps)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPMID2, TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK, TW_SCHEME_BDF1,
+                                        TW_SCHEME_BDF2,    TW_SCHEME_EXPRB42,  TW_SCHEME_RK4};
+    const double far = 1000, w = 5, g = 9.81, x[6] = {0, 0, far + 1, 0, 0, far}, mass[2] = {1, 1}, k = w * w;
+    const double down[3] = {0, 0, -g};
+    const int64_t ends[2] = {0, 1};
+    tw_model *model = NULL;
+    tw_simulation *simulation = NULL;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    double u[6];
+    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, mass, NULL, &error), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, 1, ends, &k, NULL, &error), TW_OK);
+    ck_assert_int_eq(tw_model_pin(model, 0, 0, &error), TW_OK);
+    ck_assert_int_eq(tw_model_add_gravity(model, down, &error), TW_OK);
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, &error), TW_OK);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = schemes[_i];
+    options.relative_tolerance = 1e-3;
+    options.reference[0] = g / (w * w);
+    options.max_steps = 20000;
+    const tw_second_order_problem *table = tw_simulation_second_order(simulation);
+    ck_assert_int_eq(tw_integrator_create_second_order(table, &options, &integrator, &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error), TW_OK);
+    ck_assert_msg(tw_integrator_advance(integrator, 0.2, &error) == TW_OK, "%s", error.text);
+    tw_integrator_state(integrator, NULL, u);
+    int64_t steps = tw_integrator_statistics_now(integrator).steps;
+    int64_t most = schemes[_i] == TW_SCHEME_BDF1 ? 4000 : 200;
+    double exact = far - g / (w * w) * (1 - cos(w * 0.2)), off = fabs(u[2] - exact) / (g / (w * w));
+    printf("%s: %ld steps, error %g\n", tw_scheme_name(schemes[_i]), (long)steps, off);
+    ck_assert_msg(off < 0.01, "%s: off by %g of the sag", tw_scheme_name(schemes[_i]), off);
+    ck_assert_msg(steps < most, "%s: %ld steps", tw_scheme_name(schemes[_i]), (long)steps);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("adaptive");
@@ -276,6 +318,7 @@ int main(void)
     tcase_add_loop_test(cases, a_stiff_linear_system_needs_few_steps, 0, 3);
     tcase_add_loop_test(cases, expmid2_follows_rtol_at_any_stiffness, 2, 6);
     tcase_add_loop_test(cases, midpoint_rules_run_at_the_highest_stiffness, 0, 3);
+    tcase_add_loop_test(cases, a_start_from_rest_far_from_the_origin_takes_no_tiny_steps, 0, 7);
     tcase_add_loop_test(cases, the_rope_never_returns_nonsense, 0, TW_SCHEME_COUNT);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -39,17 +39,15 @@ static tw_status solve(tw_integrator *integrator, double h, double g, tw_error *
         tw_vector_copy(n, memory->x, integrator->u_new);
         return made;
     }
-    double *kept = integrator->u_new; /* s_x, while v_star holds s_v for the solver */
-    tw_vector_copy(n, s, kept);
-    tw_vector_copy(n, s + n, memory->v_star);
-    tw_vector_copy(n, kept, memory->x_star);
+    tw_vector_copy(n, s, memory->x_star);
+    tw_vector_copy(n, s + n, memory->v_star); /* s_v, where the solver looks for it */
     tw_vector_axpy(n, g, memory->v_star, memory->x_star);
     tw_vector_copy(n, memory->x_star, memory->x);
     tw_status status = tw_implicit_memory_solve(integrator, integrator->t + h, g * g, 1 / g, error);
     if (status) return status;
-    double *v_new = integrator->u_new + n;
-    tw_vector_copy(n, memory->x, v_new);
-    tw_vector_axpby(n, -1 / g, kept, 1 / g, v_new);
+    double *v_new = integrator->u_new + n; /* (x - s_x) / g = s_v + (x - x_star) / g */
+    tw_vector_copy(n, memory->v_star, v_new);
+    tw_vector_axpy(n, 1 / g, tw_implicit_way(memory->implicit), v_new);
     tw_vector_copy(n, memory->x, integrator->u_new);
     return TW_OK;
 }

@@ -129,12 +129,24 @@ double tw_controller_after_reject(tw_integrator *integrator, double h, double er
     return h * clamp(safety * pow(error, -1.0 / effective_order(integrator)), shrink_most, 0.9);
 }
 
+/* The speed that a body at rest is judged by: a thousandth of what it has when it has moved by its own size. Its own,
+ * 0, would ask for steps so small that nothing moves. */
+static tw_status speed_from_rest(const tw_integrator *integrator, double *speed)
+{
+    int64_t n = integrator->system.n;
+    double x = 0, a = 0, v = 0;
+    tw_status status = rms(integrator, n, integrator->u, &x);
+    if (status == TW_OK) status = rms(integrator, n, integrator->u + n, &v);
+    if (status == TW_OK) status = rms(integrator, n, integrator->F + n, &a);
+    *speed = fmax(v, 1e-3 * sqrt(x * a));
+    return status;
+}
+
 /* Hairer, Norsett, Wanner I, II.4: h such that an explicit Euler step moves u by about 1 % of its weight, then by the
  * second difference. Stiff forces make it small; the controller grows it in a few steps. */
-tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, double *h)
+static tw_status first_step(tw_integrator *integrator, double t_limit, double *h)
 {
-    tw_status status = tw_integrator_need_rhs(integrator);
-    if (status) return status;
+    tw_status status = TW_OK;
     int64_t size = integrator->system.size;
     double *moved = integrator->scratch, *F = integrator->scratch + size, d0 = 0, d1 = 0, d2 = 0;
     tw_vector_copy(size, integrator->u, integrator->u_new);
@@ -155,5 +167,16 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
     double largest = fmax(d1, d2), target = 0.01 * integrator->options.relative_tolerance;
     double h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h0) : pow(target / largest, 1.0 / (integrator->order + 1));
     *h = bounded(integrator, fmin(fmin(100 * h0, h1), t_limit - integrator->t));
+    return status;
+}
+
+tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, double *h)
+{
+    double *reference = &integrator->options.reference[1], given = *reference;
+    tw_status status = tw_integrator_need_rhs(integrator);
+    if (status == TW_OK && integrator->system.second_order && given == 0)
+        status = speed_from_rest(integrator, reference);
+    if (status == TW_OK) status = first_step(integrator, t_limit, h);
+    *reference = given;
     return status;
 }

@@ -270,8 +270,7 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
         integrator->newton_failed = true;
         return tw_fail(error, status, "the midpoint stage: %s", tw_status_text(status));
     }
-    tw_vector_copy(n, memory->x_m, memory->a_m);
-    tw_vector_axpy(n, -1.0, memory->x_star, memory->a_m);
+    tw_vector_copy(n, tw_implicit_way(memory->implicit), memory->a_m);
     tw_vector_scale(n, 1 / (t * t), memory->a_m);
     return TW_OK;
 }

@@ -25,8 +25,7 @@ static tw_status second_order_attempt(tw_integrator *integrator, double h, tw_er
     tw_vector_axpby(n, -1.0, x, 2.0, x_new);
     /* h a_m = 2 (x_m - x_star) / t */
     tw_vector_copy(n, v, v_new);
-    tw_vector_axpy(n, 2 / t, memory->x, v_new);
-    tw_vector_axpy(n, -2 / t, memory->x_star, v_new);
+    tw_vector_axpy(n, 2 / t, tw_implicit_way(memory->implicit), v_new);
     tw_vector_copy(n, v, memory->x + n);
     tw_vector_axpby(n, 0.5, v_new, 0.5, memory->x + n);
     return TW_OK;

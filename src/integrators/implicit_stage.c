@@ -9,7 +9,7 @@
 #include "linalg/dense.h"
 #include "linalg/vector.h"
 
-enum { VECTORS = 8, MAX_RAISES = 40 };
+enum { VECTORS = 10, MAX_RAISES = 40 };
 
 struct tw_implicit {
     tw_system *system;
@@ -20,6 +20,7 @@ struct tw_implicit {
     double factor_g; /* shift g of the factor (or preconditioner) at hand; 0: none */
     double raised;   /* M was replaced by (1 + raised) M in it */
     double *a, *v, *residual, *force, *correction, *trial;
+    double *way, *trial_way;             /* x - x_star, of the iterate and of a trial: never a difference of the two */
     double *last_correction, *last_step; /* of the iteration before */
     bool secant;                         /* ... which had the same factor */
     int uses;                            /* corrections made with it */
@@ -53,8 +54,9 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
     implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
     tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     double **vectors[VECTORS] = {
-        &implicit->a,          &implicit->v,     &implicit->residual,        &implicit->force,
-        &implicit->correction, &implicit->trial, &implicit->last_correction, &implicit->last_step};
+        &implicit->a,          &implicit->v,        &implicit->residual,        &implicit->force,
+        &implicit->correction, &implicit->trial,    &implicit->last_correction, &implicit->last_step,
+        &implicit->way,        &implicit->trial_way};
     for (int i = 0; i < VECTORS && status == TW_OK; i++) *vectors[i] = implicit->storage + i * system->n;
     if (status == TW_OK) status = create_solver(implicit, error);
     if (status) {
@@ -78,6 +80,11 @@ void tw_implicit_free(tw_implicit *implicit)
 void tw_implicit_reset(tw_implicit *implicit)
 {
     implicit->factor_g = 0;
+}
+
+const double *tw_implicit_way(const tw_implicit *implicit)
+{
+    return implicit->way;
 }
 
 double tw_implicit_factor_shift(const tw_implicit *implicit)
@@ -182,25 +189,36 @@ tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double
     return status ? status : solve_prepared(implicit, in, out);
 }
 
-/* residual = x_star + gamma a(x) - x; its mass norm. */
-static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size)
+/* residual = gamma a(x) - way, way = x - x_star; its mass norm. */
+static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, const double *way,
+                               double *size)
 {
     tw_system *system = implicit->system;
     int64_t n = system->n;
     if (stage->v_star) {
-        tw_vector_copy(n, x, implicit->v);
-        tw_vector_axpy(n, -1.0, stage->x_star, implicit->v);
-        tw_vector_axpby(n, 1.0, stage->v_star, stage->sigma, implicit->v);
+        tw_vector_copy(n, stage->v_star, implicit->v);
+        tw_vector_axpy(n, stage->sigma, way, implicit->v);
     } else {
         tw_vector_fill(n, 0.0, implicit->v);
     }
     tw_status status = system->second_order ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
                                             : tw_system_rhs(system, stage->t, x, implicit->a);
     if (status) return status;
-    tw_vector_copy(n, stage->x_star, implicit->residual);
-    tw_vector_axpy(n, stage->gamma, implicit->a, implicit->residual);
-    tw_vector_axpy(n, -1.0, x, implicit->residual);
+    tw_vector_copy(n, way, implicit->residual);
+    tw_vector_axpby(n, stage->gamma, implicit->a, -1.0, implicit->residual);
     return mass_norm(implicit, implicit->residual, size);
+}
+
+static void way_between(int64_t n, const double *x_star, const double *x, double *way)
+{
+    tw_vector_copy(n, x, way);
+    tw_vector_axpy(n, -1.0, x_star, way);
+}
+
+static void point_at(int64_t n, const double *x_star, const double *way, double *x)
+{
+    tw_vector_copy(n, x_star, x);
+    tw_vector_axpy(n, 1.0, way, x);
 }
 
 /* Whether R of the damping is in the matrix. */
@@ -222,7 +240,8 @@ static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, doub
 
 tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size)
 {
-    return find_residual(implicit, stage, x, size);
+    way_between(implicit->system->n, stage->x_star, x, implicit->trial_way);
+    return find_residual(implicit, stage, x, implicit->trial_way, size);
 }
 
 /* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
@@ -266,15 +285,17 @@ static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size
     double share = 1, before = 0, after = 0;
     tw_status status = stage->line_search ? find_merit(implicit, stage, stage->x, *size, &before) : TW_OK;
     for (int halving = 0; status == TW_OK; halving++, share *= 0.5) {
-        tw_vector_copy(n, stage->x, implicit->trial);
-        tw_vector_axpy(n, share, implicit->correction, implicit->trial);
-        status = find_residual(implicit, stage, implicit->trial, size);
+        tw_vector_copy(n, implicit->way, implicit->trial_way);
+        tw_vector_axpy(n, share, implicit->correction, implicit->trial_way);
+        point_at(n, stage->x_star, implicit->trial_way, implicit->trial);
+        status = find_residual(implicit, stage, implicit->trial, implicit->trial_way, size);
         if (!stage->line_search || halving == 30) break;
         if (status == TW_OK) status = find_merit(implicit, stage, implicit->trial, *size, &after);
         if (status == TW_OK && after <= before + 1e-14 * fabs(before)) break;
         if (status == TW_NOT_FINITE || status == TW_RECOVERABLE) status = TW_OK;
     }
     tw_vector_copy(n, implicit->trial, stage->x);
+    tw_vector_copy(n, implicit->trial_way, implicit->way);
     return status;
 }
 
@@ -327,7 +348,7 @@ static double shift_of(const tw_implicit *implicit, const tw_stage *stage, doubl
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
 {
     double divisor = 0, size = 0, g = shift_of(implicit, stage, &divisor);
-    tw_status status = find_residual(implicit, stage, stage->x, &size);
+    tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &size);
     return status ? status : relinearise(implicit, stage, g);
 }
 
@@ -338,7 +359,8 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     *result = (tw_stage_result){0};
     implicit->secant = false;
     double state = 0; /* |x|: corrections of its rounding are as good as none */
-    tw_status status = find_residual(implicit, stage, stage->x, &size);
+    way_between(system->n, stage->x_star, stage->x, implicit->way);
+    tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &size);
     if (status == TW_OK) status = mass_norm(implicit, stage->x, &state);
     double enough = fmax(stage->tolerance * stage->scale, 8 * DBL_EPSILON * state);
     while (status == TW_OK && result->iterations < stage->max_iterations) {
@@ -364,7 +386,8 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         bool arrived = correction <= enough;
         if (status == TW_OK && arrived &&
             !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {
-            tw_vector_axpy(system->n, 1.0, implicit->correction, stage->x);
+            tw_vector_axpy(system->n, 1.0, implicit->correction, implicit->way);
+            point_at(system->n, stage->x_star, implicit->way, stage->x);
             break;
         }
         if (status == TW_OK && !stage->line_search) status = accelerate(implicit);

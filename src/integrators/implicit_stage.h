@@ -45,10 +45,14 @@ void tw_implicit_reset(tw_implicit *implicit);
 /* TW_NOT_CONVERGED if Newton's iteration does not arrive. The system is left linearised where the factor was made. */
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result);
 
+/* x - x_star of the last solution, to the digits that the difference of the two loses where steps are small: gamma a to
+ * rounding, though x be far from the origin. */
+const double *tw_implicit_way(const tw_implicit *implicit);
+
 /* |x_star + gamma a(x) - x|_M at any x: to compare guesses. */
 tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size);
 
-/* Linearises and factorises anew at stage->x: for those who need the tangent at the solution itself. */
+/* Linearises and factorises anew at stage->x, the last solution: for those who need the tangent there itself. */
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);
 
 /* out = (M + g K)^-1 in at the present linearisation (assembled and factorised as needed). */

@@ -58,9 +58,8 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
     status = tw_implicit_memory_solve(integrator, integrator->t + share * h, G, S / G, error);
     if (status) return status;
     double *A_new = memory->work, *x_new = integrator->u_new, *v_new = x_new + n;
-    tw_vector_copy(n, memory->x, A_new); /* a = (X - X*) / G, then A_{n+1} */
-    tw_vector_axpby(n, -1 / G, memory->x_star, 1 / G, A_new);
-    tw_vector_axpby(n, -carry, A, 1 / (1 - p.am), A_new);
+    tw_vector_copy(n, tw_implicit_way(memory->implicit), A_new); /* a = (X - X*) / G, then A_{n+1} */
+    tw_vector_axpby(n, -carry, A, 1 / (G * (1 - p.am)), A_new);
     tw_vector_copy(n, x, x_new);
     tw_vector_axpy(n, h, v, x_new);
     tw_vector_axpy(n, h * h * (0.5 - p.b), A, x_new);
