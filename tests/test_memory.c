@@ -44,6 +44,21 @@ START_TEST(zeroed_blocks_are_zero)
 }
 END_TEST
 
+START_TEST(copies_are_their_own)
+{
+    static const int numbers[] = {1, 2, 3};
+    bool good = true;
+    int *copy = tw_copy_array(numbers, 3, sizeof *numbers, &good);
+    ck_assert_mem_eq(copy, numbers, sizeof numbers);
+    tw_release(copy);
+    ck_assert_ptr_null(tw_copy_array(NULL, 3, sizeof *numbers, &good));
+    ck_assert_ptr_null(tw_copy_array(numbers, 0, sizeof *numbers, &good));
+    ck_assert(good);
+    ck_assert_ptr_null(tw_copy_array(numbers, INT64_MAX, sizeof *numbers, &good));
+    ck_assert(!good);
+}
+END_TEST
+
 START_TEST(sizes_that_overflow_fail)
 {
     tw_memory_counts before = tw_memory_counts_now();
@@ -140,6 +155,7 @@ int main(void)
     TCase *cases = tcase_create("memory");
     tcase_add_test(cases, blocks_are_aligned_and_counted);
     tcase_add_test(cases, zeroed_blocks_are_zero);
+    tcase_add_test(cases, copies_are_their_own);
     tcase_add_test(cases, sizes_that_overflow_fail);
     tcase_add_test(cases, null_may_be_released);
     tcase_add_test(cases, hook_sees_every_block);

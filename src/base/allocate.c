@@ -91,6 +91,17 @@ void *tw_allocate_zeroed(size_t count, size_t size)
     return block;
 }
 
+void *tw_copy_array(const void *array, int64_t count, size_t size, bool *good)
+{
+    if (!array || count == 0) return NULL;
+    void *copy = tw_allocate((size_t)count, size);
+    if (copy)
+        memcpy(copy, array, (size_t)count * size);
+    else
+        *good = false;
+    return copy;
+}
+
 void tw_release(void *block)
 {
     if (!block) return;

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -29,15 +28,6 @@ static int64_t corner_count(const tw_mesh_faces *faces)
     return faces->count > 0 ? faces->start[faces->count] : 0;
 }
 
-static void *copy_of(const void *array, int64_t count, size_t size, bool *good)
-{
-    if (!array) return NULL;
-    void *copy = tw_allocate((size_t)count, size);
-    if (!copy) *good = false;
-    if (copy && count > 0) memcpy(copy, array, (size_t)count * size);
-    return copy;
-}
-
 tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
 {
     bool good = true;
@@ -45,13 +35,13 @@ tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
     int64_t bytes = statements > 0 ? faces->statement_end[statements - 1] : 0;
     *out = (tw_mesh_faces){
         .count = faces->count, .texture_count = faces->texture_count, .statement_count = faces->statement_count};
-    out->start = copy_of(faces->start, faces->count + 1, sizeof(int64_t), &good);
-    out->corners = copy_of(faces->corners, corners, sizeof(int64_t), &good);
-    out->corner_texture = copy_of(faces->corner_texture, corners, sizeof(int64_t), &good);
-    out->texture = copy_of(faces->texture, faces->texture_count, 2 * sizeof(double), &good);
-    out->statement_face = copy_of(faces->statement_face, statements, sizeof(int64_t), &good);
-    out->statement_end = copy_of(faces->statement_end, statements, sizeof(int64_t), &good);
-    out->statements = copy_of(faces->statements, bytes, 1, &good);
+    out->start = tw_copy_array(faces->start, faces->count + 1, sizeof(int64_t), &good);
+    out->corners = tw_copy_array(faces->corners, corners, sizeof(int64_t), &good);
+    out->corner_texture = tw_copy_array(faces->corner_texture, corners, sizeof(int64_t), &good);
+    out->texture = tw_copy_array(faces->texture, faces->texture_count, 2 * sizeof(double), &good);
+    out->statement_face = tw_copy_array(faces->statement_face, statements, sizeof(int64_t), &good);
+    out->statement_end = tw_copy_array(faces->statement_end, statements, sizeof(int64_t), &good);
+    out->statements = tw_copy_array(faces->statements, bytes, 1, &good);
     if (!good) release_faces(out);
     return good ? TW_OK : TW_OUT_OF_MEMORY;
 }

@@ -128,17 +128,6 @@ static tw_status check_display(const tw_model *model, const tw_display *d, tw_er
 
 /* ---- copies ---- */
 
-static void *copy_of(const void *array, int64_t count, size_t size, bool *good)
-{
-    if (!array || count == 0) return NULL;
-    void *copy = tw_allocate((size_t)count, size);
-    if (copy)
-        memcpy(copy, array, (size_t)count * size);
-    else
-        *good = false;
-    return copy;
-}
-
 static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
 {
     if (from->vertex_count == 0) return true;
@@ -149,16 +138,16 @@ static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
                                .texture_count = from->texture_count,
                                .edge_count = from->edge_count,
                                .statement_count = statements};
-    to->carriers = copy_of(from->carriers, 4 * from->vertex_count, sizeof(int64_t), &good);
-    to->weights = copy_of(from->weights, 4 * from->vertex_count, sizeof(double), &good);
-    to->face_start = copy_of(from->face_start, from->face_count + 1, sizeof(int64_t), &good);
-    to->corners = copy_of(from->corners, corners, sizeof(int64_t), &good);
-    to->texture = copy_of(from->texture, 2 * from->texture_count, sizeof(double), &good);
-    to->corner_texture = copy_of(from->corner_texture, corners, sizeof(int64_t), &good);
-    to->edges = copy_of(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
-    to->statement_face = copy_of(from->statement_face, statements, sizeof(int64_t), &good);
-    to->statement_end = copy_of(from->statement_end, statements, sizeof(int64_t), &good);
-    if (statements) to->statements = copy_of(from->statements, from->statement_end[statements - 1], 1, &good);
+    to->carriers = tw_copy_array(from->carriers, 4 * from->vertex_count, sizeof(int64_t), &good);
+    to->weights = tw_copy_array(from->weights, 4 * from->vertex_count, sizeof(double), &good);
+    to->face_start = tw_copy_array(from->face_start, from->face_count + 1, sizeof(int64_t), &good);
+    to->corners = tw_copy_array(from->corners, corners, sizeof(int64_t), &good);
+    to->texture = tw_copy_array(from->texture, 2 * from->texture_count, sizeof(double), &good);
+    to->corner_texture = tw_copy_array(from->corner_texture, corners, sizeof(int64_t), &good);
+    to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
+    to->statement_face = tw_copy_array(from->statement_face, statements, sizeof(int64_t), &good);
+    to->statement_end = tw_copy_array(from->statement_end, statements, sizeof(int64_t), &good);
+    if (statements) to->statements = tw_copy_array(from->statements, from->statement_end[statements - 1], 1, &good);
     return good;
 }
 
@@ -172,10 +161,10 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
                        .triangle_count = from->triangle_count,
                        .tetrahedron_count = from->tetrahedron_count,
                        .radius = from->radius};
-    to->name = copy_of(name, (int64_t)strlen(name) + 1, 1, &good);
-    to->edges = copy_of(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
-    to->triangles = copy_of(from->triangles, 3 * from->triangle_count, sizeof(int64_t), &good);
-    to->tetrahedra = copy_of(from->tetrahedra, 4 * from->tetrahedron_count, sizeof(int64_t), &good);
+    to->name = tw_copy_array(name, (int64_t)strlen(name) + 1, 1, &good);
+    to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
+    to->triangles = tw_copy_array(from->triangles, 3 * from->triangle_count, sizeof(int64_t), &good);
+    to->tetrahedra = tw_copy_array(from->tetrahedra, 4 * from->tetrahedron_count, sizeof(int64_t), &good);
     good = copy_surface(&to->surface, &from->surface) && good;
     if (!good || from->triangle_count || !from->tetrahedron_count) return good;
     int64_t *boundary = NULL;

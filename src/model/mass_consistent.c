@@ -1,7 +1,6 @@
 #include "model/mass_consistent.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/allocate.h"
 #include "base/parallel_for.h"
@@ -49,19 +48,13 @@ static void free_group(tw_mass_group *group)
     tw_release((void *)group->mass);
 }
 
-static void *copy_of(const void *array, size_t size)
-{
-    void *copy = tw_allocate(size, 1);
-    if (copy) memcpy(copy, array, size);
-    return copy;
-}
-
 tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *group)
 {
     tw_mass_group *larger = TW_NEW_ARRAY(mass->group_count + 1, tw_mass_group), copy = *group;
-    copy.particle = copy_of(group->particle, (size_t)(group->nodes * group->count) * sizeof *group->particle);
-    copy.mass = copy_of(group->mass, (size_t)group->count * sizeof *group->mass);
-    if (!larger || !copy.particle || !copy.mass) {
+    bool good = larger != NULL;
+    copy.particle = tw_copy_array(group->particle, group->nodes * group->count, sizeof *group->particle, &good);
+    copy.mass = tw_copy_array(group->mass, group->count, sizeof *group->mass, &good);
+    if (!good) {
         tw_release(larger);
         free_group(&copy);
         return TW_OUT_OF_MEMORY;

@@ -15,31 +15,4 @@ static const tw_krylov_method method = {
     .most_growth = 2,
 };
 
-static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
-{
-    return tw_krylov_reserve(workspace, TW_PHI_PHIPM_SIMUL_IOM2, error);
-}
-
-static void release(tw_phi_workspace *workspace)
-{
-    tw_krylov_release(workspace, TW_PHI_PHIPM_SIMUL_IOM2);
-}
-
-static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
-                             tw_phi_statistics *statistics, tw_error *error)
-{
-    return tw_krylov_evaluate(workspace, &method, op, request, statistics, error);
-}
-
-static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op, const tw_phi_request *request,
-                              tw_phi_statistics *statistics, tw_error *error)
-{
-    return tw_phi_pair_evaluate(workspace, &tw_phi_phipm_simul_iom2, op, request, statistics, error);
-}
-
-const tw_phi_engine_table tw_phi_phipm_simul_iom2 = {
-    .reserve = reserve,
-    .release = release,
-    .first_order = first_order,
-    .second_order = second_order,
-};
+TW_KRYLOV_ENGINE(tw_phi_phipm_simul_iom2, TW_PHI_PHIPM_SIMUL_IOM2, method);
