@@ -1,6 +1,7 @@
 /* labels: threads */
 /* Runs into directories: what they leave, and that a run that was interrupted ends in the same bytes. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,60 @@ START_TEST(only_explicit_methods_fail_on_the_stiff_line)
         if (!cases[i].good) assert_contains("out", "run.json", "cannot be trusted");
         test_leave_temporary_folder();
     }
+}
+END_TEST
+
+/* ---- energy ---- */
+
+/* A cloth with something that gives or takes energy: kinetic + potential changes by much, and all but errors of the
+ * scheme is accounted for. */
+START_TEST(work_is_no_energy_error)
+{
+    static const char *const what[] = {
+        "pins: [{from: 0}]\nforces: [{kind: rayleigh, alpha: 1, beta: 0.001}]\n",
+        "pins: [{from: 0}]\nforces: [{kind: dashpots, damping: 2}]\n",
+        "pins: [{from: 0}]\nforces: [{kind: wind, velocity: [0, 5, 0], gust: 0.5, frequency: 2}]\n",
+        "pins: [{from: 0}]\nforces: [{kind: shaking, acceleration: [20, 0, 0], frequency: 3}]\n",
+        "motions: [{kind: oscillation, from: 0, to: 5, amplitude: [0, 0.1, 0.05], frequency: 2}]\n",
+        "motions: [{kind: oscillation, from: 0, to: 5, amplitude: [0, 0.1, 0.05], frequency: 2}]\n"
+        "forces: [{kind: rayleigh, alpha: 1, beta: 0.001}, {kind: wind, velocity: [0, 5, 0]}, "
+        "{kind: dashpots, damping: 0.1}, {kind: load, from: 20, force: [1, 0, 0]}]\n"};
+    char text[1000];
+    tw_run_report report;
+    tw_error error = {0};
+    test_enter_temporary_folder();
+    snprintf(text, sizeof text,
+             "name: cloth\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: rk4, step: 5e-4}\n"
+             "bodies: [{kind: cloth, columns: 6, rows: 6, density: 0.5, stiffness: 1e3, shear: 1e2, bending: 10, "
+             "hardening: 2}]\n%s",
+             what[_i]);
+    ck_assert_msg(run_into("out", text, 0, &report, &error) == TW_OK, "%s", error.text);
+    size_t size = 0;
+    char *telemetry = contents("out", "telemetry.csv", &size);
+    double t = 0, kinetic = 0, potential = 0, total = 0, change = 0, largest = 0;
+    for (const char *line = strchr(telemetry, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        ck_assert_int_eq(sscanf(line, "%lf,%*d,%*f,%lf,%lf,%lf", &t, &kinetic, &potential, &total), 4);
+        change = fmax(change, fabs(total - 2.4525)); /* 0.5 kg at 0.5 m */
+        largest = fmax(largest, kinetic);
+    }
+    free(telemetry);
+    ck_assert_msg(change > 0.005 * largest, "the energy changes by %g of the kinetic only", change / largest);
+    ck_assert_msg(report.energy_drift_max < 1e-4, "drift %g", report.energy_drift_max);
+}
+END_TEST
+
+/* Nothing moves, so rounding is all there is beside the kinetic energy: it is no error. */
+START_TEST(rounding_at_rest_is_no_energy_error)
+{
+    tw_run_report report;
+    tw_error error = {0};
+    test_enter_temporary_folder();
+    static const char stiff[] =
+        "name: block\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: expmid2, step: 0.02}\n"
+        "bodies: [{kind: box, density: 1000, material: neo-hookean, youngs_modulus: 1e12, cells: [3, 3, 3]}]\n"
+        "pins: [{lowest: 0.05}]\n";
+    ck_assert_msg(run_into("out", stiff, 0, &report, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(report.energy_drift_max < 0.5, "drift %g", report.energy_drift_max);
 }
 END_TEST
 
@@ -488,6 +543,8 @@ int main(void)
 {
     Suite *suite = suite_create("run");
     TCase *cases = tcase_create("run");
+    tcase_add_loop_test(cases, work_is_no_energy_error, 0, 6);
+    tcase_add_test(cases, rounding_at_rest_is_no_energy_error);
     tcase_add_test(cases, a_run_leaves_what_it_promises);
     tcase_add_test(cases, an_existing_directory_is_refused_without_force);
     tcase_add_test(cases, a_step_that_cannot_be_trusted_ends_the_run);

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "io/file.h"
 
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 };
 static const char magic[8] = {'T', 'W', 'A', 'N', 'G', 'C', 'K', 'P'};
 
 typedef struct header {

@@ -41,7 +41,7 @@ static unsigned field_traits(const void *data)
     const field *f = data;
     bool known = f->given.potential != NULL;
     return (f->given.rate ? TW_FORCE_TIME : 0u) | (f->given.gradient && !known ? TW_FORCE_GENERAL : 0u) |
-           (known ? 0u : TW_FORCE_FEEDS);
+           (known ? 0u : TW_FORCE_FEEDS) | TW_FORCE_FREE_ONLY;
 }
 
 static tw_status field_complete(void *data, const tw_particles *particles)

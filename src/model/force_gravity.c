@@ -19,6 +19,12 @@ static void gravity_release(void *data)
     tw_release(g);
 }
 
+static unsigned gravity_traits(const void *data)
+{
+    (void)data;
+    return TW_FORCE_FREE_ONLY;
+}
+
 static tw_status gravity_complete(void *data, const tw_particles *particles)
 {
     gravity *g = data;
@@ -80,6 +86,7 @@ static void no_stiffness_bound(const void *data, double *bound)
 static const tw_force_table gravity_table = {
     .name = "gravity",
     .release = gravity_release,
+    .traits = gravity_traits,
     .complete = gravity_complete,
     .add_energy = gravity_add_energy,
     .add_force = gravity_add_force,

@@ -92,7 +92,7 @@ static bool can_multiply_by_matrix(const tw_model *model)
 
 static tw_status allocate_friction(tw_model *model)
 {
-    if (!(model->traits & TW_FORCE_VELOCITY)) return TW_OK;
+    if (!tw_model_exchanges_energy(model)) return TW_OK;
     model->friction = tw_allocate_zeroed(2 * 3 * (size_t)model->particles.count, sizeof(double));
     return model->friction ? TW_OK : TW_OUT_OF_MEMORY;
 }

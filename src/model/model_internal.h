@@ -32,7 +32,7 @@ struct tw_model {
     bool free_bodies_are_damped; /* by alpha: their rigid motion is exempt */
     double *x, *v, *force;       /* of all particles, three each */
     double *rates;               /* TW_MODEL_RATES such arrays, for moved particles; NULL if there are none */
-    double *friction;            /* two such arrays, for the power of damping; NULL if nothing depends on v */
+    double *friction;            /* two such arrays, for powers; NULL where nothing gives or takes energy */
     double *lumped_mass;         /* of the unknowns */
     double *momentum;            /* M v, and then v, of the unknowns; NULL where the mass is lumped */
     double *partial;             /* sums per block of free particles, MODEL_SUMS each */
@@ -54,8 +54,10 @@ void tw_model_unpack(tw_model *model, double t, const double *x, const double *v
 /* a = M^-1 force for the unknowns. (model_problem.c) */
 tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a);
 
-/* Power that friction takes at model->x, model->v. (model_power.c) */
-tw_status tw_model_damping_power(tw_model *model, double t, double *power);
+/* Whether anything gives or takes energy; power that friction takes and that comes from outside, at model->x and
+ * model->v. (model_power.c) */
+bool tw_model_exchanges_energy(const tw_model *model);
+tw_status tw_model_powers(tw_model *model, double t, double *damping, double *outside);
 
 /* Callbacks of the problem: products with K, S, D and their matrices (model_tangent.c), da/dt (model_rates.c). */
 tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);

@@ -122,7 +122,7 @@ static tw_status model_measure(void *context, double t, const double *u, tw_meas
     out->kinetic = sums[0];
     memcpy(out->momentum, sums + 1, sizeof out->momentum);
     memcpy(out->angular_momentum, sums + 4, sizeof out->angular_momentum);
-    tw_status status = tw_model_damping_power(model, t, &out->damping_power);
+    tw_status status = tw_model_powers(model, t, &out->damping_power, &out->outside_power);
     if (status != TW_OK) return status;
     return potential_energy(model, t, &out->potential);
 }

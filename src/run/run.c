@@ -95,7 +95,7 @@ static void tell_progress(tw_run *run, double t)
     if (!run->options->progress) return;
     const tw_run_memory *m = &run->memory;
     double wall = tw_run_wall_seconds(run);
-    double error = m->energy_end > m->energy_start ? m->energy_end - m->energy_start : m->energy_start - m->energy_end;
+    double scale = tw_run_energy_scale(run);
     tw_run_progress progress = {.t = t,
                                 .duration = run->duration,
                                 .wall_seconds = wall,
@@ -103,7 +103,7 @@ static void tell_progress(tw_run *run, double t)
                                 .session_start = run->session_start,
                                 .steps = tw_integrator_statistics_now(run->integrator).steps,
                                 .has_energy = m->has_energy != 0,
-                                .energy_error = m->kinetic_max > 0.0 ? error / m->kinetic_max : 0.0};
+                                .energy_error = scale > 0.0 ? m->energy_error / scale : 0.0};
     run->options->progress(run->options->context, &progress);
 }
 

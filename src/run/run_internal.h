@@ -8,6 +8,12 @@
 #include "io/frames.h"
 #include "io/json.h"
 
+/* A power, added up. */
+typedef struct tw_run_work {
+    double sum;         /* [J] */
+    double now, before; /* the power when last measured, and the time before [W] */
+} tw_run_work;
+
 /* What a resumed run must know besides the integrator's own state. Travels through the checkpoint as it is. */
 typedef struct tw_run_memory {
     uint64_t scene_hash;     /* of scene.yaml's bytes */
@@ -15,9 +21,12 @@ typedef struct tw_run_memory {
     int64_t frame_count;     /* frames written */
     double wall_seconds;     /* spent up to the checkpoint */
     int64_t has_energy;
-    double energy_start, energy_end, energy_error_max, kinetic_max;
-    double measured_t, damping_power, damping_work; /* when last, and what damping takes and has taken */
-    int64_t products_told, solves_told;             /* counted in the telemetry rows so far */
+    double energy_start, energy_end;
+    double energy_error, energy_error_max; /* now, and the largest */
+    double kinetic_max, energy_size_max;   /* energy_size: kinetic + |potential| */
+    double measured_t, measured_step;      /* when last, and how long after the time before */
+    tw_run_work damping, outside;
+    int64_t products_told, solves_told; /* counted in the telemetry rows so far */
 } tw_run_memory;
 
 typedef enum tw_run_state { TW_RUN_RUNNING, TW_RUN_DONE, TW_RUN_FAILED, TW_RUN_INTERRUPTED } tw_run_state;
@@ -93,6 +102,8 @@ tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error);
 tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why, tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
+/* What energy errors are measured by: the largest kinetic energy, where rounding of the energies is small beside it. */
+double tw_run_energy_scale(const tw_run *run);
 
 /* run_acceptance.c: the scene's `tests` against the final rows, into the record. */
 void tw_run_check_acceptance(tw_run *run, tw_json *json);

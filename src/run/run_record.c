@@ -14,11 +14,15 @@ double tw_run_wall_seconds(const tw_run *run)
     return run->earlier_seconds + tw_clock() - run->session_begin;
 }
 
+double tw_run_energy_scale(const tw_run *run)
+{
+    return fmax(run->memory.kinetic_max, 1e-9 * run->memory.energy_size_max);
+}
+
 double tw_run_energy_drift(const tw_run *run)
 {
-    const tw_run_memory *m = &run->memory;
-    if (m->energy_error_max == 0.0) return 0.0;
-    return m->energy_error_max / (m->kinetic_max > 0.0 ? m->kinetic_max : fabs(m->energy_start));
+    double error = run->memory.energy_error_max;
+    return error == 0.0 ? 0.0 : error / tw_run_energy_scale(run);
 }
 
 static int64_t peak_memory(void)
@@ -72,6 +76,8 @@ static void add_energies(const tw_run *run, tw_json *json)
     /* not finite is written as null: there is no energy */
     tw_json_number(json, "energy_start", m->has_energy ? m->energy_start : INFINITY);
     tw_json_number(json, "energy_end", m->has_energy ? m->energy_end : INFINITY);
+    tw_json_number(json, "damping_work", m->has_energy ? m->damping.sum : INFINITY);
+    tw_json_number(json, "outside_work", m->has_energy ? m->outside.sum : INFINITY);
     tw_json_number(json, "energy_drift_max", m->has_energy ? tw_run_energy_drift(run) : INFINITY);
 }
 

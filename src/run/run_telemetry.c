@@ -6,7 +6,8 @@
 
 static const char header_line[] =
     "t,step,step_size,kinetic,potential,total,damping_work,contact_work,plastic_work,momentum_x,momentum_y,momentum_z,"
-    "angular_momentum_x,angular_momentum_y,angular_momentum_z,error_estimate,products,solves,krylov_dimension\n";
+    "angular_momentum_x,angular_momentum_y,angular_momentum_z,error_estimate,products,solves,krylov_dimension,"
+    "outside_work\n";
 
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
 {
@@ -18,13 +19,24 @@ tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
     return status;
 }
 
-/* Adds up what damping takes: trapezoidal rule over the steps. */
+/* Adds the integral over a step h of the parabola through the powers at its ends and at the step before, a:
+ *     h (P_1 + P_2)/2 - c h^3/6,   c = [(P_2 - P_1)/h - (P_1 - P_0)/a] / (h + a). */
+static double add_power(tw_run_work *work, double h, double a, double power)
+{
+    double c = h > 0.0 && a > 0.0 ? ((power - work->now) / h - (work->now - work->before) / a) / (h + a) : 0.0;
+    work->sum += 0.5 * h * (work->now + power) - c * h * h * h / 6.0;
+    work->before = work->now;
+    work->now = power;
+    return work->sum;
+}
+
 static void add_work(tw_run_memory *memory, double t, tw_measurement *m)
 {
-    memory->damping_work += 0.5 * (t - memory->measured_t) * (memory->damping_power + m->damping_power);
-    memory->damping_power = m->damping_power;
+    double h = t - memory->measured_t, a = memory->measured_step;
+    m->damping_work = add_power(&memory->damping, h, a, m->damping_power);
+    m->outside_work = add_power(&memory->outside, h, a, m->outside_power);
     memory->measured_t = t;
-    m->damping_work = memory->damping_work;
+    memory->measured_step = h;
 }
 
 static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
@@ -44,14 +56,18 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
     run->memory.has_energy = m.has_energy;
     run->memory.energy_start = run->memory.energy_end = m.kinetic + m.potential;
     run->memory.kinetic_max = m.kinetic;
+    run->memory.energy_size_max = m.kinetic + fabs(m.potential);
     return TW_OK;
 }
 
 static void watch_energy(tw_run_memory *memory, const tw_measurement *m)
 {
     memory->energy_end = m->kinetic + m->potential;
-    memory->energy_error_max = fmax(memory->energy_error_max, fabs(memory->energy_end - memory->energy_start));
+    double accounted = memory->energy_end + m->damping_work + m->contact_work + m->plastic_work - m->outside_work;
+    memory->energy_error = fabs(accounted - memory->energy_start);
+    memory->energy_error_max = fmax(memory->energy_error_max, memory->energy_error);
     memory->kinetic_max = fmax(memory->kinetic_max, m->kinetic);
+    memory->energy_size_max = fmax(memory->energy_size_max, m->kinetic + fabs(m->potential));
 }
 
 static void add_row(tw_run *run, const tw_measurement *m, const tw_integrator_statistics *s, double t)
@@ -69,8 +85,10 @@ static void add_row(tw_run *run, const tw_measurement *m, const tw_integrator_st
         tw_text_add(text, ",");
         tw_text_add_number(text, values[i]);
     }
-    tw_text_add(text, ",%lld,%lld,%d\n", (long long)(s->stiffness_products - run->memory.products_told),
+    tw_text_add(text, ",%lld,%lld,%d,", (long long)(s->stiffness_products - run->memory.products_told),
                 (long long)(s->solves - run->memory.solves_told), s->krylov_dimension);
+    tw_text_add_number(text, m->outside_work);
+    tw_text_add(text, "\n");
     run->memory.products_told = s->stiffness_products;
     run->memory.solves_told = s->solves;
 }
