@@ -248,6 +248,21 @@ START_TEST(a_stiff_body_follows_its_modes)
 }
 END_TEST
 
+/* expmid2 filters all of the body's modes: nothing is left of the load that its functions' errors could be compared
+ * with, but the load itself. */
+START_TEST(expmid2_runs_where_nothing_is_resolved)
+{
+    const char *diagonals[] = {"1e8", "1e12"};
+    body b = {0};
+    tw_error error = {0};
+    open_body(&b, diagonals[_i], "expmid2");
+    ck_assert_msg(tw_integrator_advance(b.integrator, 1.026, &error) == TW_OK, "%s", error.text);
+    tw_integrator_statistics counts = tw_integrator_statistics_now(b.integrator);
+    ck_assert_int_le(counts.solves, 5 * counts.steps);
+    close_body(&b);
+}
+END_TEST
+
 /* In the state norm the same engine gives up. */
 START_TEST(the_state_norm_does_not_do_it)
 {
@@ -270,6 +285,7 @@ int main(void)
     tcase_set_timeout(cases, 300);
     tcase_add_loop_test(cases, engines_keep_the_promise, 0, 3);
     tcase_add_loop_test(cases, a_stiff_body_follows_its_modes, 0, 3);
+    tcase_add_loop_test(cases, expmid2_runs_where_nothing_is_resolved, 0, 2);
     tcase_add_test(cases, the_state_norm_does_not_do_it);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
