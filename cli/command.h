@@ -107,12 +107,14 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
         {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                                    \
         {"--duration", NULL, "S", "simulate this many seconds", NULL},                                                 \
         {"--fps", NULL, "N", "frames per simulated second", NULL},                                                     \
-        {"--frames", NULL, "LIST", "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2", NULL}, \
+        {"--frames", NULL, "LIST", "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2",        \
+         frames_choice},                                                                                               \
     {                                                                                                                  \
         "--set", NULL, "KEY=VALUE", "change any key of the scene: --set bodies.0.stiffness=1e8", NULL                  \
     }
 const char *scheme_choice(int index);
 const char *phi_choice(int index);
+const char *frames_choice(int index);
 
 /* --- run_session.c --- */
 

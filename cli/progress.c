@@ -1,6 +1,7 @@
 /* One line on a terminal, redrawn at most ten times a second. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,32 +49,40 @@ static void draw(const char *line)
 
 enum { BAR = 20 };
 
-static void format_bar(double share, char bar[BAR + 1])
+/* " [===>   ]" with what the rest of the line leaves of the terminal's width, or nothing where that is too little. */
+static void format_bar(double share, size_t rest, char bar[BAR + 4])
 {
-    int full = (int)(share * BAR);
-    for (int i = 0; i < BAR; i++) bar[i] = i < full ? '=' : i == full ? '>' : ' ';
-    bar[BAR] = '\0';
+    int width = terminal_width(STDERR_FILENO) - 1 - (int)rest - 3, full = 0;
+    width = width > BAR ? BAR : width;
+    bar[0] = '\0';
+    if (width < 4) return;
+    full = (int)(share * width);
+    bar[0] = ' ', bar[1] = '[';
+    for (int i = 0; i < width; i++) bar[2 + i] = i < full ? '=' : i == full ? '>' : ' ';
+    bar[2 + width] = ']', bar[3 + width] = '\0';
 }
 
 void progress_show(const char *name, const tw_run_progress *p)
 {
     if (!is_due(p->t >= p->duration)) return;
     double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
-    char left[32] = "?", energy[48] = "", bar[BAR + 1], line[320];
-    format_bar(p->t / p->duration, bar);
+    char left[32] = "?", energy[48] = "", bar[BAR + 4], rest[240], line[320];
     if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
     if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
-    snprintf(line, sizeof line, "%.40s [%s] %.4g of %.4g s, %.3g x real time, %s left%s", name, bar, p->t, p->duration,
-             speed, left, energy);
+    int named = snprintf(line, sizeof line, "%.40s", name);
+    snprintf(rest, sizeof rest, " %.4g of %.4g s, %.3g x real time, %s left%s", p->t, p->duration, speed, left, energy);
+    format_bar(p->t / p->duration, (size_t)named + strlen(rest), bar);
+    snprintf(line + named, sizeof line - (size_t)named, "%s%s", bar, rest);
     draw(line);
 }
 
 void progress_count(const char *name, int64_t done, int64_t all)
 {
-    char bar[BAR + 1], line[160];
+    char bar[BAR + 4], rest[64], line[160];
     if (!is_due(done == all)) return;
-    format_bar((double)done / (double)all, bar);
-    snprintf(line, sizeof line, "%.60s [%s] %lld of %lld frames", name, bar, (long long)done, (long long)all);
+    snprintf(rest, sizeof rest, " %lld of %lld frames", (long long)done, (long long)all);
+    format_bar((double)done / (double)all, strlen(name) + strlen(rest), bar);
+    snprintf(line, sizeof line, "%.60s%s%s", name, bar, rest);
     draw(line);
 }
 

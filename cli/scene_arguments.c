@@ -15,6 +15,12 @@ const char *phi_choice(int index)
     return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index) : NULL;
 }
 
+const char *frames_choice(int index)
+{
+    static const char *const words[] = {"csv", "vtu", "ply", "obj", "pc2", "none"};
+    return index >= 0 && index < 6 ? words[index] : NULL;
+}
+
 /* Options that stand for a key; `removes` is what they contradict. */
 static const struct {
     const char *option, *path, *removes;

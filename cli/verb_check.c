@@ -102,6 +102,24 @@ static void look_at(checked *c)
     c->step = c->duration / c->steps;
 }
 
+/* What there is of; a rope's links are its springs. */
+static void print_parts(const checked *c)
+{
+    const struct {
+        int64_t count;
+        const char *what;
+    } parts[] = {{c->summary.springs, "springs"},
+                 {c->tetrahedra, "tetrahedra"},
+                 {c->girders == c->summary.springs ? 0 : c->girders, "links or girders"}};
+    const char *between = "  made of      ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].count == 0) continue;
+        printf("%s%lld %s", between, (long long)parts[i].count, parts[i].what);
+        between = ", ";
+    }
+    if (between[0] == ',') printf("\n");
+}
+
 static void print_what(const checked *c)
 {
     const tw_simulation_summary *s = &c->summary;
@@ -109,10 +127,9 @@ static void print_what(const checked *c)
         printf("  simulated    %s, %lld unknowns\n", tw_scene_word(c->scene, "system.kind"), (long long)s->unknowns);
         return;
     }
-    printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg\n", (long long)s->particles,
+    printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n", (long long)s->particles,
            (long long)s->pinned, (long long)s->unknowns, s->mass);
-    printf("  made of      %lld springs, %lld tetrahedra, %lld links or girders\n", (long long)s->springs,
-           (long long)c->tetrahedra, (long long)c->girders);
+    print_parts(c);
     printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", s->lower[0], s->lower[1], s->lower[2],
            s->upper[0], s->upper[1], s->upper[2]);
 }

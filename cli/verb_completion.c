@@ -41,14 +41,14 @@ static void bash_values(const verb *v)
 
 static void bash_verb(const verb *v)
 {
-    printf("        %s) words=\"", v->name);
+    printf("        %s)\n            options=\"", v->name);
     for (const option *o = v->options; o->name; o++) printf("%s ", o->name);
-    printf("--help ");
+    printf("--help\"\n            words=\"");
     if (v->choice)
         print_choices(v->choice);
     else if (strcmp(v->positional, "SCENE") == 0)
         visit_scenes(print_scene_name, NULL);
-    printf("\" ;;\n");
+    printf("\"\n            %s ;;\n", v->choice ? "files=no" : "files=yes");
 }
 
 static void print_bash(void)
@@ -56,7 +56,7 @@ static void print_bash(void)
     printf("# twang completion for bash: source <(twang completion bash)\n"
            "_twang() {\n"
            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
-           "    local words=\"\"\n"
+           "    local words=\"\" options=\"\" files=no\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W \"");
     print_verbs();
@@ -65,8 +65,9 @@ static void print_bash(void)
     printf("    esac\n    if [ -z \"$words\" ]; then\n        case $verb in\n");
     for (int i = 0; all_verbs[i]; i++) bash_verb(all_verbs[i]);
     printf("        esac\n    fi\n"
+           "    case $current in -*) words=$options files=no ;; esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-           "    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n"
+           "    [ $files = no ] || COMPREPLY+=($(compgen -f -- \"$current\"))\n"
            "}\n"
            "complete -o filenames -F _twang twang\n");
 }

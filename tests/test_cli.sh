@@ -29,6 +29,11 @@ completed=$(bash -c '. ./out; COMP_WORDS=(twang run --integ); COMP_CWORD=2; _twa
 [ "$completed" = --integrator ] || fail "bash completes --integ to '$completed'"
 completed=$(bash -c '. ./out; COMP_WORDS=(twang run --phi sh); COMP_CWORD=3; _twang; echo "${COMPREPLY[*]}"')
 [ "$completed" = shift-invert ] || fail "bash completes --phi sh to '$completed'"
+completed=$(bash -c '. ./out; COMP_WORDS=(twang run rope --frames v); COMP_CWORD=4; _twang; echo "${COMPREPLY[*]}"')
+[ "$completed" = vtu ] || fail "bash completes --frames v to '$completed'"
+mkdir -p folder/of-a-run
+completed=$(cd folder && bash -c '. ../out; COMP_WORDS=(twang resume ""); COMP_CWORD=2; _twang; echo "${COMPREPLY[*]}"')
+[ "$completed" = of-a-run ] || fail "bash completes resume to '$completed', not to a directory"
 for shell in zsh fish; do
     expect 0 "$twang" completion "$shell"
     command -v "$shell" >/dev/null && { "$shell" -n out || fail "the $shell completion is no $shell"; }
@@ -151,14 +156,14 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 # ---- a terminal: progress, colours; none under NO_COLOR, none of both with --quiet ----
-on_terminal() { # COMMAND...: what it writes to a terminal of 100 columns, into out
-    TERM=xterm script -qec "stty cols 100; $*" /dev/null </dev/null >out 2>&1
+on_terminal() { # COMMAND...: what it writes to a terminal of 80 columns, into out
+    TERM=xterm script -qec "stty cols 80; $*" /dev/null </dev/null >out 2>&1
 }
 escape=$(printf '\033')
 long="'$twang' run rope --integrator verlet --dt 2e-6 --fps 0 --set output.telemetry_every=0"
 if command -v script >/dev/null; then
     on_terminal "$long -o shown"
-    grep -q 'rope \[.*\] .* of 0.4 s, .* x real time, .* left, energy error' out || fail "no progress on a terminal: $(cat -v out)"
+    grep -q 'rope \[.*\] .* of 0.4 s, .* x real time, .* left, energy error [0-9.]*e[-+][0-9][0-9]' out || fail "no progress on a terminal: $(cat -v out)"
     grep -q "$escape\[32mrope" out || fail "no colours on a terminal"
     on_terminal "NO_COLOR=1 $long -o plain"
     grep -q "$escape\[[0-9;]*m" out && fail "colours under NO_COLOR"

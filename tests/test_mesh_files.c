@@ -1,4 +1,5 @@
 /* The readers against files of other programs (tests/meshes), round trips, and broken files (tests/bad_meshes). */
+#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -83,6 +84,49 @@ START_TEST(files_of_other_programs_are_read)
     ck_assert_int_eq(mesh.tetrahedron_count, c->tetrahedra);
     check_box(&mesh);
     tw_mesh_free(&mesh);
+}
+END_TEST
+
+/* A fixture as editors and programs of other systems would have left it, under its suffix. */
+typedef struct text_change {
+    const char *name, *before;
+    bool carriage_returns, capitals;
+} text_change;
+
+static void write_changed(const text_change *c, const char *path)
+{
+    FILE *in = fopen(fixture(c->name), "r"), *out = fopen(path, "w");
+    ck_assert(in && out);
+    fputs(c->before, out);
+    for (int letter = fgetc(in); letter != EOF; letter = fgetc(in)) {
+        if (letter == '\n' && c->carriage_returns) fputc('\r', out);
+        fputc(c->capitals ? toupper(letter) : letter, out);
+    }
+    fclose(in);
+    fclose(out);
+}
+
+START_TEST(marks_carriage_returns_and_capitals_are_read)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    static const text_change changes[] = {
+        {"meshio_surface.obj", mark, true, false}, {"meshio_text.ply", mark, true, false},
+        {"gmsh_text.stl", mark, true, false},      {"gmsh_text.stl", "", false, true},
+        {"gmsh_text.stl", "\n  ", false, true},    {"gmsh_22.msh", mark, true, false},
+        {"gmsh_41.msh", mark, true, false},        {"gmsh_22.msh", "$Comments\n$ ours\n$EndComments\n", false, false},
+        {"gmsh_grid.vtk", mark, true, false},      {"gmsh_medit.mesh", mark, true, false}};
+    test_enter_temporary_folder();
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char path[64];
+        tw_mesh mesh;
+        tw_mesh_repairs repairs;
+        tw_error error = {0};
+        snprintf(path, sizeof path, "changed%s", strrchr(changes[i].name, '.'));
+        write_changed(&changes[i], path);
+        ck_assert_msg(tw_mesh_load(path, &mesh, &repairs, &error) == TW_OK, "%zu: %s", i, error.text);
+        check_box(&mesh);
+        tw_mesh_free(&mesh);
+    }
 }
 END_TEST
 
@@ -287,6 +331,7 @@ int main(void)
     Suite *suite = suite_create("mesh files");
     TCase *tests = tcase_create("mesh files");
     tcase_add_loop_test(tests, files_of_other_programs_are_read, 0, CASES);
+    tcase_add_test(tests, marks_carriage_returns_and_capitals_are_read);
     tcase_add_test(tests, what_is_written_is_read_back_bit_for_bit);
     tcase_add_test(tests, a_solid_is_saved_as_a_surface);
     tcase_add_test(tests, saving_refuses_what_it_cannot);

@@ -53,7 +53,9 @@ static tw_status load_other(const char *path, tw_mesh *mesh, tw_error *error)
     tw_status status = read_file(path, &bytes, &size, error);
     if (status != TW_OK) return status;
     tw_mesh_reader *reader = tw_choose_reader(path, bytes, size);
-    if (reader)
+    if (size >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
+        status = tw_fail(error, TW_BAD_INPUT, "%s: is compressed, expected a mesh: unpack it with gunzip", path);
+    else if (reader)
         status = tw_parse_mesh(reader, path, bytes, size, mesh, error);
     else
         status = tw_fail(error, TW_BAD_INPUT,

@@ -32,9 +32,9 @@ tw_mesh_reader *tw_choose_reader(const char *name, const char *bytes, size_t siz
     } formats[] = {{"ply", ".ply", tw_read_ply},          {"# vtk DataFile", ".vtk", tw_read_vtk},
                    {"$MeshFormat", ".msh", tw_read_gmsh}, {"MeshVersionFormatted", ".mesh", tw_read_medit},
                    {"solid", ".stl", tw_read_stl},        {NULL, ".obj", tw_read_obj}};
-    size_t count = sizeof formats / sizeof formats[0];
+    size_t count = sizeof formats / sizeof formats[0], mark = tw_scan_mark_size(bytes, size);
     for (size_t i = 0; i < count; i++)
-        if (formats[i].start && begins_with(bytes, size, formats[i].start)) return formats[i].reader;
+        if (formats[i].start && begins_with(bytes + mark, size - mark, formats[i].start)) return formats[i].reader;
     for (size_t i = 0; i < count; i++)
         if (tw_has_suffix(name, formats[i].suffix)) return formats[i].reader;
     return NULL;

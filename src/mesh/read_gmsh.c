@@ -273,7 +273,13 @@ static tw_status read_section(gmsh_file *f)
 tw_status tw_read_gmsh(tw_scan *scan, tw_builder *out)
 {
     gmsh_file f = {.scan = scan, .out = out};
-    tw_status status = tw_scan_expect(scan, "$MeshFormat");
+    tw_status status = tw_scan_expect_word(scan, "$MeshFormat");
+    while (status == TW_OK && strcmp(scan->word, "$Comments") == 0) {
+        status = read_section(&f);
+        if (status == TW_OK) status = tw_scan_expect_word(scan, "$MeshFormat");
+    }
+    if (status == TW_OK && strcmp(scan->word, "$MeshFormat") != 0)
+        status = tw_scan_fail(scan, "'%.60s' is unexpected here, expected $MeshFormat", scan->word);
     if (status == TW_OK) status = read_section(&f);
     while (status == TW_OK && tw_scan_word(scan)) status = read_section(&f);
     tw_tag_map_free(&f.tags);

@@ -15,32 +15,53 @@ static tw_status add_facet(tw_scan *scan, tw_builder *out, double corners[3][3])
     return tw_builder_triangle(out, first, first + 1, first + 2) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
 }
 
+/* Some programs write words in capitals. `word` is in small letters; any locale. */
+static bool begins_like(const char *text, const char *word)
+{
+    size_t i = 0;
+    while (word[i] && (text[i] == word[i] || text[i] == word[i] - 'a' + 'A')) i++;
+    return word[i] == '\0';
+}
+
+static bool is_word(const char *text, const char *word)
+{
+    return begins_like(text, word) && text[strlen(word)] == '\0';
+}
+
+/* Takes a word that must be this one. */
+static tw_status expect(tw_scan *scan, const char *word)
+{
+    tw_status status = tw_scan_expect_word(scan, word);
+    if (status != TW_OK || is_word(scan->word, word)) return status;
+    return tw_scan_fail(scan, "'%.60s' is unexpected here, expected %s", scan->word, word);
+}
+
 /* After the word `facet`. Normals say nothing that the corners do not, and some writers leave nan there. */
 static tw_status read_facet(tw_scan *scan, tw_builder *out)
 {
     double corners[3][3];
-    tw_status status = tw_scan_expect(scan, "normal");
+    tw_status status = expect(scan, "normal");
     for (int k = 0; k < 3 && status == TW_OK; k++) status = tw_scan_expect_word(scan, "a component of the normal");
-    if (status == TW_OK) status = tw_scan_expect(scan, "outer");
-    if (status == TW_OK) status = tw_scan_expect(scan, "loop");
+    if (status == TW_OK) status = expect(scan, "outer");
+    if (status == TW_OK) status = expect(scan, "loop");
     for (int k = 0; k < 3 && status == TW_OK; k++) {
-        status = tw_scan_expect(scan, "vertex");
+        status = expect(scan, "vertex");
         if (status == TW_OK) status = tw_scan_point(scan, TW_SCAN_FLOAT64, "a coordinate", corners[k]);
     }
-    if (status == TW_OK) status = tw_scan_expect(scan, "endloop");
-    if (status == TW_OK) status = tw_scan_expect(scan, "endfacet");
+    if (status == TW_OK) status = expect(scan, "endloop");
+    if (status == TW_OK) status = expect(scan, "endfacet");
     return status == TW_OK ? add_facet(scan, out, corners) : status;
 }
 
 static tw_status read_text(tw_scan *scan, tw_builder *out)
 {
     do {
-        tw_status status = tw_scan_expect(scan, "solid");
+        tw_status status = expect(scan, "solid");
         if (status != TW_OK) return status;
         tw_scan_next_line(scan); /* its name */
         while ((status = tw_scan_expect_word(scan, "facet or endsolid")) == TW_OK) {
-            if (strcmp(scan->word, "endsolid") == 0) break;
-            if (strcmp(scan->word, "facet") != 0)
+            if (is_word(scan->word, "endsolid")) break;
+            if (!is_word(scan->word, "facet"))
                 return tw_scan_fail(scan, "'%.60s' is unexpected here, expected facet or endsolid", scan->word);
             status = read_facet(scan, out);
             if (status != TW_OK) return status;
@@ -96,7 +117,9 @@ static tw_status merge_corners(tw_scan *scan, tw_mesh *mesh)
 /* A binary file may begin with "solid" too: its size tells. */
 static bool is_text(const tw_scan *scan)
 {
-    if (scan->size < 5 || memcmp(scan->bytes, "solid", 5) != 0) return false;
+    size_t begin = scan->at;
+    while (begin < scan->size && scan->bytes[begin] && strchr(" \t\r\n", scan->bytes[begin])) begin++;
+    if (scan->size - begin < 5 || !begins_like(scan->bytes + begin, "solid")) return false;
     if (scan->size < HEADER_BYTES + 4) return true;
     uint64_t count = 0;
     for (int i = 0; i < 4; i++) count |= (uint64_t)(unsigned char)scan->bytes[HEADER_BYTES + i] << (8 * i);

@@ -14,6 +14,12 @@ void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t si
 {
     *scan = (tw_scan){
         .name = name, .bytes = bytes, .size = size, .line = 1, .token_line = 1, .token_column = 1, .error = error};
+    scan->at = scan->line_start = tw_scan_mark_size(bytes, size);
+}
+
+size_t tw_scan_mark_size(const char *bytes, size_t size)
+{
+    return size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
 tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)

@@ -43,6 +43,10 @@ typedef struct tw_scan {
     tw_error *error;
 } tw_scan;
 
+/* Bytes of the mark of UTF-8 that editors on Windows put before a text: 3, or 0 if there is none. */
+size_t tw_scan_mark_size(const char *bytes, size_t size);
+
+/* Begins behind such a mark. */
 void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size, tw_error *error);
 
 /* TW_BAD_INPUT at the last word or number. */

@@ -142,7 +142,8 @@ static const tw_schema_field scene_fields[] = {
     {"bodies", TW_FIELD_LIST, .section = &tw_schema_bodies, .doc = "what is simulated"},
     {"pins", TW_FIELD_LIST, .section = &tw_schema_pins, .doc = "particles that are held where they are"},
     {"forces", TW_FIELD_LIST, .section = &tw_schema_forces, .doc = "what acts besides gravity and elasticity"},
-    {"motions", TW_FIELD_LIST, .section = &tw_schema_motions, .doc = "particles that go where they are told"},
+    {"motions", TW_FIELD_LIST, .section = &tw_schema_motions,
+     .doc = "particles that go where they are told; of two for a particle the later holds, and before a pin"},
     {"tests", TW_FIELD_MAP, .section = &tests_section, .doc = "values a run must reproduce, used by make test"},
 };
 const tw_section tw_schema_scene = {"scene", scene_fields, (int)(sizeof scene_fields / sizeof *scene_fields)};
