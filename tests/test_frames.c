@@ -121,7 +121,7 @@ START_TEST(an_embedded_surface_keeps_its_order_faces_and_textures)
 END_TEST
 
 /* A file that names its object keeps that name; a body called like a frame gets no file of that name; and the shape of
- * a point cache keeps the vertices that nothing uses, by a line from each to itself. */
+ * a point cache is one object that keeps the vertices that nothing uses, by a line from each to itself. */
 START_TEST(objects_and_files_have_their_names)
 {
     tw_model *model = NULL;
@@ -132,9 +132,10 @@ START_TEST(objects_and_files_have_their_names)
     named.surface.face_start = named.surface.corner_texture = NULL;
     named.surface.texture_count = named.surface.edge_count = 0;
     named.surface.face_count = 1;
-    named.surface.statement_count = 1;
-    named.surface.statement_end = (int64_t[]){7};
-    named.surface.statements = "o Thing";
+    named.surface.statement_count = 3;
+    named.surface.statement_face = (int64_t[]){0, 1, 1};
+    named.surface.statement_end = (int64_t[]){7, 14, 19};
+    named.surface.statements = "o Thingo Otherg two";
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, positions, NULL, masses, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_display(model, &named, NULL), TW_OK);
@@ -143,13 +144,16 @@ START_TEST(objects_and_files_have_their_names)
     tw_simulation_rows(simulation, 0.0, tw_simulation_start(simulation), rows);
     tw_table table = tw_table_of(simulation, rows);
     test_enter_temporary_folder();
-    ck_assert_int_eq(tw_frames_create(TW_FRAMES_PC2, simulation, 10.0, &frames, NULL), TW_OK);
+    ck_assert_int_eq(tw_frames_create(TW_FRAMES_PC2 | TW_FRAMES_OBJ, simulation, 10.0, &frames, NULL), TW_OK);
     ck_assert_int_eq(tw_frames_begin(frames, ".", "frames", 0, NULL), TW_OK);
     ck_assert_int_eq(tw_frames_write(frames, &(tw_frame){.table = &table}, NULL), TW_OK);
     size_t size = 0;
     char *text = contents("frames/body_frame_000000.obj", &size);
-    ck_assert_str_eq(text, "# twang, frame 0; body_frame_000000.pc2 moves it\no Thing\n"
-                           "v 0.25 0.25 0.25\nv 0.5 0 0\nv 0 0 1\nv 0 0 0\nf 1 2 3\nl 4 4\n");
+    ck_assert_str_eq(text, "# twang, frame 0; body_frame_000000.pc2 moves it\n"
+                           "v 0.25 0.25 0.25\nv 0.5 0 0\nv 0 0 1\nv 0 0 0\no Thing\nf 1 2 3\ng two\nl 4 4\n");
+    free(text);
+    text = contents("frames/frame_000000.obj", &size);
+    ck_assert_ptr_nonnull(strstr(text, "\no Thing\nf 1 2 3\no Other\ng two\n"));
     free(text);
     tw_frames_free(frames);
     tw_simulation_free(simulation);

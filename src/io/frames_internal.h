@@ -38,6 +38,7 @@ void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out);
 typedef struct tw_obj_before {
     int64_t vertices, textures;
     bool statements; /* a group or a material, which lasts until the next */
+    bool one_object; /* the shape is one object, even if its own file has several */
 } tw_obj_before;
 
 /* One shape as an OBJ object. (frames_obj.c) */

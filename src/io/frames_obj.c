@@ -47,6 +47,13 @@ static void add_vertex(const double *position, tw_text *out)
 
 /* ---- statements: lines of the file that the surface came from ---- */
 
+/* The next one, and what is to be left out. */
+typedef struct cursor {
+    const tw_display_surface *s; /* NULL: no statements */
+    int64_t next;
+    bool drops_objects;
+} cursor;
+
 static const char *statement(const tw_display_surface *s, int64_t index, int64_t *size)
 {
     int64_t begin = index > 0 ? s->statement_end[index - 1] : 0;
@@ -54,12 +61,20 @@ static const char *statement(const tw_display_surface *s, int64_t index, int64_t
     return s->statements + begin;
 }
 
-/* Those from *next on that stand before this face. */
-static void add_statements(const tw_display_surface *s, int64_t face, int64_t *next, tw_text *out)
+static bool is_object(const tw_display_surface *s, int64_t index)
 {
-    for (; s && *next < s->statement_count && s->statement_face[*next] <= face; ++*next) {
+    int64_t size = 0;
+    const char *text = statement(s, index, &size);
+    return size > 1 && text[0] == 'o' && (text[1] == ' ' || text[1] == '\t');
+}
+
+/* Those that stand before this face. */
+static void add_statements(cursor *c, int64_t face, tw_text *out)
+{
+    for (; c->s && c->next < c->s->statement_count && c->s->statement_face[c->next] <= face; c->next++) {
         int64_t size = 0;
-        const char *text = statement(s, *next, &size);
+        const char *text = statement(c->s, c->next, &size);
+        if (c->drops_objects && face > 0 && is_object(c->s, c->next)) continue;
         tw_text_add_bytes(out, text, (size_t)size);
         tw_text_add_bytes(out, "\n", 1);
     }
@@ -68,11 +83,8 @@ static void add_statements(const tw_display_surface *s, int64_t face, int64_t *n
 /* Whether it says itself which object its first face belongs to. */
 static bool names_object(const tw_display_surface *s)
 {
-    for (int64_t i = 0; s && i < s->statement_count && s->statement_face[i] <= 0; i++) {
-        int64_t size = 0;
-        const char *text = statement(s, i, &size);
-        if (size > 1 && text[0] == 'o' && (text[1] == ' ' || text[1] == '\t')) return true;
-    }
+    for (int64_t i = 0; s && i < s->statement_count && s->statement_face[i] <= 0; i++)
+        if (is_object(s, i)) return true;
     return false;
 }
 
@@ -95,17 +107,17 @@ static void add_line(int64_t first, int64_t from, int64_t to, tw_text *out)
 void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before, tw_text *out)
 {
     const tw_display_surface *s = shape->surface;
-    int64_t next = 0;
+    cursor c = {.s = s, .drops_objects = before->one_object};
     begin_object(shape, before, out);
-    add_statements(s, -1, &next, out);
+    add_statements(&c, -1, out);
     for (int64_t v = 0; v < shape->vertex_count; v++) add_vertex(positions + 3 * v, out);
     for (int64_t i = 0; s && i < s->texture_count; i++)
         tw_text_add(out, "vt %.9g %.9g\n", s->texture[2 * i], s->texture[2 * i + 1]);
     for (int64_t f = 0; f < shape->face_count; f++) {
-        add_statements(s, f, &next, out);
+        add_statements(&c, f, out);
         add_face(shape, f, before, out);
     }
-    add_statements(s, shape->face_count, &next, out);
+    add_statements(&c, shape->face_count, out);
     for (int64_t e = 0; e < shape->edge_count; e++)
         add_line(before->vertices, shape->edges[2 * e], shape->edges[2 * e + 1], out);
     /* points, so that a reader keeps the vertices */

@@ -70,14 +70,14 @@ void tw_pc2_close(tw_frames *frames)
     frames->caches = NULL;
 }
 
-/* NAME.obj: the vertices and faces that the cache moves; a reader must keep all of the vertices. */
+/* NAME.obj: the vertices and faces that the cache moves; a reader must keep all of the vertices, in one object. */
 static tw_status write_rest_shape(tw_frames *frames, int shape, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
     const tw_shape *s = &frames->shapes.list[shape];
     tw_text_clear(&frames->scratch);
     tw_text_add(&frames->scratch, "# twang, frame 0; %s.pc2 moves it\n", s->name);
-    tw_shape_to_obj(s, frames->positions + 3 * s->first_vertex, &(tw_obj_before){0}, &frames->scratch);
+    tw_shape_to_obj(s, frames->positions + 3 * s->first_vertex, &(tw_obj_before){.one_object = true}, &frames->scratch);
     tw_shape_unused_to_obj(s, &frames->scratch);
     if (frames->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = cache_path(frames, shape, "obj", path, error);
