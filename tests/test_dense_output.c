@@ -1,4 +1,5 @@
-/* Dense output inside a step: at ten interior points its error is at most twice the step's own. */
+/* Dense output inside a step: at ten interior points its error is at most twice the step's own; points that were
+ * announced are the same points and cost fewer products. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,11 +86,120 @@ START_TEST(ten_points_inside_a_step)
 }
 END_TEST
 
+/* ---- announced points ---- */
+
+enum { MASSES = 600, STEPS = 4 };
+
+static const tw_scheme announced[] = {TW_SCHEME_EXPRB2, TW_SCHEME_EXPRB32, TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43,
+                                      TW_SCHEME_EXPRB53};
+
+typedef struct chain_run {
+    link_chain *chain;
+    problem plain;
+    integrable p;
+    tw_integrator *integrator;
+} chain_run;
+
+static void start_chain(chain_run *run, tw_scheme scheme, tw_phi_engine engine, double interval)
+{
+    run->chain = fpu_beta_create(MASSES, 5);
+    run->plain = link_chain_problem(run->chain);
+    ck_assert_int_eq(integrable_create(&run->plain, false, &run->p), TW_OK);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = 2; /* h omega = 4 */
+    options.phi.engine = engine;
+    options.phi.tolerance = 1e-9;
+    ck_assert_int_eq(tw_integrator_create_second_order(&run->p.table, &options, &run->integrator, NULL), TW_OK);
+    double u[2 * MASSES];
+    for (int i = 0; i < MASSES; i++) u[i] = 0, u[MASSES + i] = 0.1 * run->chain->initial_v[i]; /* slightly nonlinear */
+    ck_assert_int_eq(tw_integrator_start(run->integrator, 0, u, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_expect_output(run->integrator, 0, interval), TW_OK);
+}
+
+static void end_chain(chain_run *run)
+{
+    tw_integrator_free(run->integrator);
+    integrable_free(&run->p);
+    link_chain_free(run->chain);
+}
+
+/* Largest difference of both runs at the multiples of `interval` inside their last steps. */
+static double compare_points(const chain_run *a, const chain_run *b, double interval)
+{
+    double worst = 0, end = 0, x[2 * MASSES], y[2 * MASSES];
+    tw_integrator_state(a->integrator, &end, x);
+    tw_integrator_state(b->integrator, NULL, y);
+    ck_assert_mem_eq(x, y, sizeof x); /* the step knows nothing of the points */
+    for (int k = 0; k * interval < end; k++) {
+        if (k * interval <= tw_integrator_previous_time(a->integrator)) continue;
+        ck_assert_int_eq(tw_integrator_interpolate(a->integrator, k * interval, x, NULL), TW_OK);
+        ck_assert_int_eq(tw_integrator_interpolate(b->integrator, k * interval, y, NULL), TW_OK);
+        for (int i = 0; i < 2 * MASSES; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+    }
+    return worst;
+}
+
+START_TEST(announced_points_cost_less)
+{
+    static const tw_phi_engine engines[] = {TW_PHI_LANCZOS, TW_PHI_CHEBYSHEV};
+    const double interval = 0.74; /* two or three inside a step */
+    tw_scheme scheme = announced[_i / 2];
+    tw_phi_engine engine = engines[_i % 2];
+    chain_run plain, told;
+    start_chain(&plain, scheme, engine, 0);
+    start_chain(&told, scheme, engine, interval);
+    double worst = 0;
+    for (int step = 0; step < STEPS; step++) {
+        ck_assert_int_eq(tw_integrator_step(plain.integrator, 100, NULL), TW_OK);
+        ck_assert_int_eq(tw_integrator_step(told.integrator, 100, NULL), TW_OK);
+        worst = fmax(worst, compare_points(&plain, &told, interval));
+    }
+    int64_t before = tw_integrator_statistics_now(plain.integrator).stiffness_products;
+    int64_t after = tw_integrator_statistics_now(told.integrator).stiffness_products;
+    printf("%-9s by %-9s: %lld products, announced %lld, difference %.1e\n", tw_scheme_name(scheme),
+           tw_phi_engine_name(engine), (long long)before, (long long)after, worst);
+    ck_assert_msg(worst < 1e-8, "%g apart", worst); /* ten times the tolerance, of states of size 1 */
+    ck_assert_int_le(after, engine == TW_PHI_LANCZOS ? before : before * 4 / 10);
+    end_chain(&plain);
+    end_chain(&told);
+}
+END_TEST
+
+/* Only who says that no basis is needed gets an engine that keeps none. */
+START_TEST(auto_keeps_bases_for_those_who_may_ask)
+{
+    for (int said = 0; said < 2; said++) {
+        chain_run run;
+        start_chain(&run, TW_SCHEME_EXPRB42, TW_PHI_AUTO, said ? INFINITY : 0);
+        ck_assert_int_eq(tw_integrator_step(run.integrator, 100, NULL), TW_OK);
+        tw_phi_engine engine = tw_integrator_statistics_now(run.integrator).engine;
+        ck_assert_str_eq(tw_phi_engine_name(engine), said ? "chebyshev" : "lanczos");
+        end_chain(&run);
+    }
+}
+END_TEST
+
+START_TEST(expectations_are_checked)
+{
+    chain_run run;
+    start_chain(&run, TW_SCHEME_EXPRB42, TW_PHI_LANCZOS, 0);
+    ck_assert_int_eq(tw_integrator_expect_output(NULL, 0, 1), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_expect_output(run.integrator, NAN, 1), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_expect_output(run.integrator, 0, -1), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_expect_output(run.integrator, 0, NAN), TW_INVALID_ARGUMENT);
+    end_chain(&run);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dense output");
     TCase *cases = tcase_create("dense output");
     tcase_add_loop_test(cases, ten_points_inside_a_step, 0, 2 * (int)(sizeof schemes / sizeof *schemes));
+    tcase_add_loop_test(cases, announced_points_cost_less, 0, 2 * (int)(sizeof announced / sizeof *announced));
+    tcase_add_test(cases, auto_keeps_bases_for_those_who_may_ask);
+    tcase_add_test(cases, expectations_are_checked);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -165,12 +165,19 @@ TW_API const double *tw_integrator_state_view(const tw_integrator *integrator);
  *  Hermite guess): error of the order of the step's own. */
 TW_API tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double *u, tw_error *error);
 
+/** Says where tw_integrator_interpolate() will be asked: at t0 + k * interval (k = 0, 1, ...), nowhere (INFINITY), or
+ * takes it back (0, the default). Exponential Rosenbrock schemes make such points together with the step, from the same
+ *  products; with fixed steps and no events the phi engine `auto` is then free to choose one that keeps no basis. Other
+ *  points can still be asked for, and cost more. Not part of what tw_integrator_serialise() writes. */
+TW_API tw_status tw_integrator_expect_output(tw_integrator *integrator, double t0, double interval);
+
 /** Called after each accepted step; a status other than TW_OK ends advance with it (TW_INTERRUPTED to stop politely).
  */
 typedef tw_status tw_step_function(void *context, tw_integrator *integrator);
 TW_API void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function, void *context);
 
-/** Called at each of the times t0 + k * interval that a step passed, with the dense-output state. */
+/** Called at each of the times t0 + k * interval that a step passed, with the dense-output state. Implies
+ *  tw_integrator_expect_output(). */
 typedef tw_status tw_output_function(void *context, double t, const double *u);
 TW_API tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval,
                                          tw_output_function *function, void *context);

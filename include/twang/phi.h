@@ -152,10 +152,11 @@ typedef struct tw_spectral_request {
      *  its error and norm are those of `time (1 + time^2 |A|)^-1/2 output`, and every error is promised relative to the
      *  largest output so measured (or to reference[i]). Engines that cannot weigh modes promise more than that. */
     const bool *velocity;
-    double time; /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
-    bool smooth; /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
-                      (1 + gamma lambda): for start vectors with stiff parts and decaying f */
-    int slot;    /**< the basis is kept there until the next call with this slot */
+    double time;     /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
+    bool smooth;     /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
+                          (1 + gamma lambda): for start vectors with stiff parts and decaying f */
+    bool single_use; /**< the basis will not serve again: auto may choose an engine that keeps none */
+    int slot;        /**< the basis is kept there until the next call with this slot */
 } tw_spectral_request;
 
 /** Evaluates with the workspace's engine (dense, lanczos, chebyshev, shift-invert or auto; others: TW_UNSUPPORTED).

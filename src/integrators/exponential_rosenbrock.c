@@ -13,35 +13,8 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "integrators/integrator_internal.h"
-#include "integrators/propagator.h"
+#include "integrators/exponential_rosenbrock.h"
 #include "linalg/vector.h"
-
-enum {
-    MAX_REMAINDERS = TW_TABLEAU_MAX_STAGES + 1,
-    SLOT_SLOPE = 0,
-    SLOT_REMAINDER = 1,
-    SLOT_ESTIMATE = 3,
-    SLOT_COUNT = 5
-};
-
-typedef struct rosenbrock_memory {
-    tw_tableau tableau;
-    double amplification; /* sum |coefficient| phi_k(0) of the step's terms: how stage errors reach the step */
-    tw_propagator *propagator;
-    int rows;                          /* stages + 1 */
-    double *linear[MAX_REMAINDERS];    /* c_i h phi_1 F + (c_i h)^2 phi_2 F_t of each stage, last: of the step */
-    double *remainder[MAX_REMAINDERS]; /* D_i: n entries d_i (second order) or size entries; last: of the end */
-    double *stage, *F_stage, *F_t, *work;
-    double *gap;         /* what dense output's own model lacks at the end of the step */
-    bool dense_ready;    /* gap and the end's remainder belong to the last accepted step */
-    double step_size[2]; /* norms of the linear part of the step: what tolerances refer to */
-    bool linearised;     /* J, F_t belong to the current t, u */
-    bool fixed;          /* J is fixed at the start; all of the time dependence is in the remainders */
-    double *fixed_point; /* u there, t, and whether it is known: the history of such a run */
-    bool slope_kept;     /* slot SLOT_SLOPE holds the basis of the current F, F_t */
-    double *storage;
-} rosenbrock_memory;
 
 /* Krogstad 2005: classical, not stiff, order four; not among the Rosenbrock tableaux because J is not F'(u_n). */
 static const tw_tableau krogstad = {.name = "etdrk4",
@@ -80,7 +53,7 @@ static double amplification_of(const tw_tableau *tableau)
     return fmax(1.0, sum);
 }
 
-static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
+static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     size_t size = (size_t)integrator->system.size, rows = (size_t)memory->rows;
     memory->storage = tw_allocate_zeroed((2 * rows + 6) * size + 2, sizeof(double));
@@ -99,7 +72,7 @@ static tw_status allocate(tw_integrator *integrator, rosenbrock_memory *memory)
 
 static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
 {
-    rosenbrock_memory *memory = integrator->memory = TW_NEW(rosenbrock_memory);
+    tw_rosenbrock *memory = integrator->memory = TW_NEW(tw_rosenbrock);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = choose_tableau(integrator, &memory->tableau, error);
     if (status) return status;
@@ -116,14 +89,16 @@ static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
         status = tw_system_need_shifted(&integrator->system, error);
         if (status) return status;
     }
-    return tw_propagator_create(&integrator->system, &integrator->options.phi, SLOT_COUNT, &memory->propagator, error);
+    return tw_propagator_create(&integrator->system, &integrator->options.phi, TW_SLOT_COUNT, &memory->propagator,
+                                error);
 }
 
 static void rosenbrock_release(tw_integrator *integrator)
 {
-    rosenbrock_memory *memory = integrator->memory;
+    tw_rosenbrock *memory = integrator->memory;
     if (!memory) return;
     tw_propagator_free(memory->propagator);
+    tw_release(memory->points.storage);
     tw_release(memory->storage);
     tw_release(memory);
     integrator->memory = NULL;
@@ -131,20 +106,21 @@ static void rosenbrock_release(tw_integrator *integrator)
 
 static void rosenbrock_reset(tw_integrator *integrator)
 {
-    rosenbrock_memory *memory = integrator->memory;
+    tw_rosenbrock *memory = integrator->memory;
     memory->linearised = memory->slope_kept = false;
+    memory->points.count = 0;
     memory->fixed_point[integrator->system.size + 1] = 0;
 }
 
 /* Whether F_t is part of the model. */
 static bool uses_time_derivative(const tw_integrator *integrator)
 {
-    const rosenbrock_memory *memory = integrator->memory;
+    const tw_rosenbrock *memory = integrator->memory;
     return !memory->fixed && !tw_system_is_autonomous(&integrator->system);
 }
 
 /* J at the start, or at the point that came through restore. */
-static tw_status linearise_once(tw_integrator *integrator, rosenbrock_memory *memory)
+static tw_status linearise_once(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     tw_system *system = &integrator->system;
     double *point = memory->fixed_point, *numbers = point + system->size;
@@ -161,7 +137,7 @@ static tw_status linearise_once(tw_integrator *integrator, rosenbrock_memory *me
     return status;
 }
 
-static tw_status linearise(tw_integrator *integrator, rosenbrock_memory *memory)
+static tw_status linearise(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     if (memory->fixed) return linearise_once(integrator, memory);
     if (integrator->retry && memory->linearised) return TW_OK;
@@ -175,16 +151,23 @@ static tw_status linearise(tw_integrator *integrator, rosenbrock_memory *memory)
     return status;
 }
 
-/* Sources F_n and, for non-autonomous problems, F_t, with the terms of a row at time theta h after t_n. */
-static void add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta)
+/* Steps of fixed length are not tried again, and whoever says which points inside them he wants gets those at once:
+ * then an engine that keeps no basis is as good. */
+static bool bases_serve_once(const tw_integrator *integrator)
+{
+    return integrator->options.relative_tolerance == 0 && integrator->expected_interval > 0 &&
+           integrator->event_count == 0;
+}
+
+void tw_rosenbrock_add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta)
 {
     double t = theta * sum->h;
     tw_phi_sum_add(sum, row, 0, 1, theta, t);
     if (uses_time_derivative(integrator)) tw_phi_sum_add(sum, row, 1, 2, theta, t * t);
 }
 
-static tw_phi_sum linear_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h,
-                             const double *F)
+tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_rosenbrock *memory, double h,
+                                    const double *F)
 {
     const tw_system *system = &integrator->system;
     tw_phi_sum sum = {.h = h,
@@ -192,12 +175,13 @@ static tw_phi_sum linear_sum(const tw_integrator *integrator, const rosenbrock_m
                       .source = {F, system->second_order ? memory->F_t + system->n : memory->F_t},
                       .force_only = {false, system->second_order},
                       .tolerance = integrator->options.phi.tolerance / memory->amplification,
-                      .slot = SLOT_SLOPE,
+                      .slot = TW_SLOT_SLOPE,
+                      .single_use = bases_serve_once(integrator),
                       .same_sources = memory->slope_kept};
     return sum;
 }
 
-static tw_status measure_step(const tw_integrator *integrator, rosenbrock_memory *memory)
+static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *memory)
 {
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
@@ -213,49 +197,62 @@ static tw_status measure_step(const tw_integrator *integrator, rosenbrock_memory
 }
 
 /* The part of every stage and of the step that F_n and F_t give: one basis. */
-static tw_status linear_parts(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
 {
-    tw_phi_sum sum = linear_sum(integrator, memory, h, integrator->F);
+    tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F);
     sum.row_count = memory->rows;
     for (int i = 0; i < memory->rows; i++) {
         sum.row[i] = memory->linear[i];
-        add_linear_row(integrator, &sum, i, i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
+        tw_rosenbrock_add_linear_row(integrator, &sum, i, i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
     }
+    tw_rosenbrock_add_linear_points(integrator, memory, &sum);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     memory->slope_kept = status == TW_OK && tw_propagator_keeps_bases(memory->propagator);
+    if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
     return status ? status : measure_step(integrator, memory);
 }
 
-/* Sources are the remainders; terms of `row` in the tableau become terms of row 0, at time theta h. */
-static tw_phi_sum remainder_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h, int row,
-                                double theta, double *out)
+int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *memory, tw_phi_sum *sum, int which)
 {
-    tw_phi_sum sum = {.h = h, .row_count = 1, .row = {out}, .tolerance = integrator->options.phi.tolerance};
-    int source_of[MAX_REMAINDERS];
-    for (int i = 0; i < MAX_REMAINDERS; i++) source_of[i] = -1;
+    for (int i = 0; i < sum->source_count; i++)
+        if (sum->source[i] == memory->remainder[which]) return i;
+    sum->source[sum->source_count] = memory->remainder[which];
+    sum->force_only[sum->source_count] = integrator->system.second_order;
+    return sum->source_count++;
+}
+
+void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_rosenbrock *memory, tw_phi_sum *sum,
+                                   int sum_row, int row, double theta)
+{
     for (int i = 0; i < memory->tableau.term_count; i++) {
         const tw_tableau_term *term = &memory->tableau.terms[i];
         if (term->row != row) continue;
         int which = term->source == TW_SOURCE_END ? memory->tableau.stages : term->source;
-        if (source_of[which] < 0) {
-            source_of[which] = sum.source_count;
-            sum.source[sum.source_count] = memory->remainder[which];
-            sum.force_only[sum.source_count++] = integrator->system.second_order;
-        }
+        int source = tw_rosenbrock_source(integrator, memory, sum, which);
         /* phi_k weighs the remainder's part s^(k-1)/(k-1)!: up to theta it is theta^k phi_k(theta z) */
-        tw_phi_sum_add(&sum, 0, source_of[which], term->k, theta * term->node,
-                       h * term->coefficient * pow(theta, term->k));
+        tw_phi_sum_add(sum, sum_row, source, term->k, theta * term->node,
+                       sum->h * term->coefficient * pow(theta, term->k));
     }
-    sum.slot = SLOT_REMAINDER;
-    sum.reference[0][0] = memory->step_size[0];
-    sum.reference[0][1] = memory->step_size[1];
+}
+
+tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw_rosenbrock *memory, double h, int row,
+                                       double theta, double *out)
+{
+    tw_phi_sum sum = {.h = h,
+                      .row_count = 1,
+                      .row = {out},
+                      .tolerance = integrator->options.phi.tolerance,
+                      .slot = TW_SLOT_REMAINDER,
+                      .reference = {{memory->step_size[0], memory->step_size[1]}},
+                      .single_use = bases_serve_once(integrator)};
+    tw_rosenbrock_add_tableau_row(integrator, memory, &sum, 0, row, theta);
     return sum;
 }
 
 /* D = F_U - F_n - J (U - u_n) - dt F_t at U, dt after u_n. `product` is scratch. */
-static tw_status subtract_model(tw_integrator *integrator, rosenbrock_memory *memory, double dt, const double *u_n,
-                                const double *F_n, const double *U, const double *F_U, double *product,
-                                double *remainder)
+tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, tw_rosenbrock *memory, double dt, const double *u_n,
+                                       const double *F_n, const double *U, const double *F_U, double *product,
+                                       double *remainder)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n, offset = system->second_order ? n : 0; /* the upper half of D is zero */
@@ -271,16 +268,16 @@ static tw_status subtract_model(tw_integrator *integrator, rosenbrock_memory *me
 }
 
 /* D at U = `state`, c h after u_n; F there in F_stage. */
-static tw_status find_remainder(tw_integrator *integrator, rosenbrock_memory *memory, double h, double c,
+static tw_status find_remainder(tw_integrator *integrator, tw_rosenbrock *memory, double h, double c,
                                 const double *state, double *remainder)
 {
     tw_status status = tw_system_rhs(&integrator->system, integrator->t + c * h, state, memory->F_stage);
     return status ? status
-                  : subtract_model(integrator, memory, c * h, integrator->u, integrator->F, state, memory->F_stage,
-                                   integrator->error_vector, remainder);
+                  : tw_rosenbrock_subtract_model(integrator, memory, c * h, integrator->u, integrator->F, state,
+                                                 memory->F_stage, integrator->error_vector, remainder);
 }
 
-static bool row_has_terms(const tw_tableau *tableau, int row)
+bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)
 {
     for (int i = 0; i < tableau->term_count; i++)
         if (tableau->terms[i].row == row) return true;
@@ -288,17 +285,19 @@ static bool row_has_terms(const tw_tableau *tableau, int row)
 }
 
 /* target += h sum of the row's terms on the remainders. */
-static tw_status add_remainders(tw_integrator *integrator, rosenbrock_memory *memory, double h, int row, double *target,
+static tw_status add_remainders(tw_integrator *integrator, tw_rosenbrock *memory, double h, int row, double *target,
                                 tw_error *error)
 {
-    if (!row_has_terms(&memory->tableau, row)) return TW_OK;
-    tw_phi_sum sum = remainder_sum(integrator, memory, h, row, 1.0, memory->work);
+    if (!tw_rosenbrock_has_terms(&memory->tableau, row)) return TW_OK;
+    tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, row, 1.0, memory->work);
+    if (row == TW_ROW_STEP) tw_rosenbrock_add_remainder_points(integrator, memory, &sum);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
+    if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, target);
     return status;
 }
 
-static tw_status stages(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+static tw_status stages(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
 {
     int64_t size = integrator->system.size;
     for (int i = 0; i < memory->tableau.stages; i++) {
@@ -319,7 +318,7 @@ static bool error_needs_end(const tw_tableau *tableau)
     return false;
 }
 
-static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, double h, tw_error *error)
+static tw_status estimate(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
 {
     if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0) return TW_OK;
     tw_status status = TW_OK;
@@ -327,10 +326,10 @@ static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, 
         status =
             find_remainder(integrator, memory, h, 1.0, integrator->u_new, memory->remainder[memory->tableau.stages]);
     if (status) return status;
-    tw_phi_sum sum = remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
+    tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
     sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
     sum.reference[0][0] = sum.reference[0][1] = 0; /* ... but three digits of it, not of the step */
-    sum.slot = SLOT_ESTIMATE;
+    sum.slot = TW_SLOT_ESTIMATE;
     status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     integrator->has_error = status == TW_OK;
     return status;
@@ -338,9 +337,10 @@ static tw_status estimate(tw_integrator *integrator, rosenbrock_memory *memory, 
 
 static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    rosenbrock_memory *memory = integrator->memory;
+    tw_rosenbrock *memory = integrator->memory;
     integrator->counts.krylov_dimension = 0;
     integrator->counts.phi_error_estimate = 0;
+    tw_rosenbrock_choose_points(integrator, h);
     tw_status status = linearise(integrator, memory);
     if (status == TW_OK) status = linear_parts(integrator, memory, h, error);
     if (status == TW_OK) status = stages(integrator, memory, h, error);
@@ -351,125 +351,18 @@ static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_erro
     return status ? status : estimate(integrator, memory, h, error);
 }
 
-/* ---- dense output ---- */
-
-/* A scheme of order p has an end good to h^(p+1); a point inside is as good if the model of the remainder is good to
- * h^p: r(s) = sum of p - 2 powers s^2 .. s^(p-1). The step's own weights may do with fewer (exprb42 chose its node so
- * that the next power cancels, but only at the end). Then the remainder at the end joins those of the stages. */
-static bool needs_end(const rosenbrock_memory *memory)
-{
-    const tw_tableau *tableau = &memory->tableau;
-    bool distinct = true;
-    for (int i = 0; i < tableau->stages; i++)
-        for (int j = 0; j <= i; j++)
-            distinct = distinct && tableau->c[i] != (j < i ? tableau->c[j] : 1.0) && tableau->c[i] > 0;
-    return distinct && !memory->fixed && tableau->stages > 0 && tableau->stages < tableau->order - 2;
-}
-
-/* weight[q][i]: r(s) = sum_q (s/h)^(q+2) sum_i weight[q][i] D_i passes through D_i at c_i, the last at 1: column i is
- * (x/c_i)^2 prod_{j != i} (x - c_j)/(c_i - c_j), its coefficients of x^2, x^3, ... */
-static void remainder_weights(const tw_tableau *tableau, double weight[MAX_REMAINDERS][MAX_REMAINDERS])
-{
-    int count = tableau->stages + 1;
-    double c[MAX_REMAINDERS];
-    for (int i = 0; i < count; i++) c[i] = i < tableau->stages ? tableau->c[i] : 1.0;
-    for (int i = 0; i < count; i++) {
-        double poly[MAX_REMAINDERS + 1] = {1 / (c[i] * c[i])};
-        int degree = 0;
-        for (int j = 0; j < count; j++) {
-            if (j == i) continue;
-            for (int q = ++degree; q >= 0; q--)
-                poly[q] = ((q > 0 ? poly[q - 1] : 0) - c[j] * (q < degree ? poly[q] : 0)) / (c[i] - c[j]);
-        }
-        for (int q = 0; q < count; q++) weight[q][i] = poly[q];
-    }
-}
-
-/* Up to theta, (s/h)^q gives h q! theta^(q+1) phi_(q+1)(theta hJ). */
-static tw_phi_sum dense_sum(const tw_integrator *integrator, const rosenbrock_memory *memory, double h, double theta)
-{
-    double weight[MAX_REMAINDERS][MAX_REMAINDERS] = {{0}};
-    tw_phi_sum sum = {.h = h,
-                      .row_count = 1,
-                      .row = {memory->work},
-                      .tolerance = integrator->options.phi.tolerance,
-                      .slot = SLOT_REMAINDER,
-                      .reference = {{memory->step_size[0], memory->step_size[1]}},
-                      .same_sources = memory->dense_ready && tw_propagator_keeps_bases(memory->propagator)};
-    remainder_weights(&memory->tableau, weight);
-    for (int i = 0; i <= memory->tableau.stages; i++) {
-        sum.source[i] = memory->remainder[i];
-        sum.force_only[i] = integrator->system.second_order;
-        for (int q = 0; q <= memory->tableau.stages; q++)
-            tw_phi_sum_add(&sum, 0, i, q + 3, theta, h * tgamma(q + 3.0) * pow(theta, q + 3) * weight[q][i]);
-    }
-    sum.source_count = memory->tableau.stages + 1;
-    return sum;
-}
-
-/* u = u_n + what F_n and F_t give up to theta. */
-static tw_status dense_linear(tw_integrator *integrator, rosenbrock_memory *memory, double h, double theta, double *u)
-{
-    tw_phi_sum sum = linear_sum(integrator, memory, h, integrator->F_old);
-    sum.row_count = 1;
-    sum.row[0] = memory->work;
-    add_linear_row(integrator, &sum, 0, theta);
-    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
-    tw_vector_copy(integrator->system.size, integrator->u_old, u);
-    tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
-    return status;
-}
-
-/* The remainder at the end (its F is the next step's), and the gap between the model's end and the step's. */
-static tw_status prepare_dense(tw_integrator *integrator, rosenbrock_memory *memory, double h)
-{
-    int64_t size = integrator->system.size;
-    tw_status status = tw_integrator_need_rhs(integrator);
-    if (status == TW_OK)
-        status = subtract_model(integrator, memory, h, integrator->u_old, integrator->F_old, integrator->u,
-                                integrator->F, memory->F_stage, memory->remainder[memory->tableau.stages]);
-    if (status) return status;
-    tw_phi_sum sum = dense_sum(integrator, memory, h, 1.0);
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
-    tw_vector_copy(size, integrator->u, memory->gap);
-    tw_vector_axpy(size, -1.0, integrator->u_old, memory->gap);
-    tw_vector_axpy(size, -1.0, memory->linear[memory->rows - 1], memory->gap);
-    tw_vector_axpy(size, -1.0, memory->work, memory->gap);
-    memory->dense_ready = status == TW_OK;
-    return status;
-}
-
-/* u(t_n + theta h) from the kept bases: exact for linear problems, a polynomial model of the remainder otherwise. */
-static tw_status rosenbrock_interpolate(tw_integrator *integrator, double theta, double *u)
-{
-    rosenbrock_memory *memory = integrator->memory;
-    double h = integrator->step_taken;
-    int64_t size = integrator->system.size;
-    bool own = !needs_end(memory);
-    tw_status status = own || memory->dense_ready ? TW_OK : prepare_dense(integrator, memory, h);
-    if (status == TW_OK) status = dense_linear(integrator, memory, h, theta, u);
-    if (status || !row_has_terms(&memory->tableau, TW_ROW_STEP)) return status;
-    tw_phi_sum sum = own ? remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work)
-                         : dense_sum(integrator, memory, h, theta);
-    if (own) sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
-    tw_vector_axpy(size, 1.0, memory->work, u);
-    if (!own) tw_vector_axpy(size, pow(theta, memory->tableau.order), memory->gap, u);
-    return status;
-}
-
 /* The basis of the accepted step stays for dense output; the next attempt linearises anew. */
 static void rosenbrock_accepted(tw_integrator *integrator, double h)
 {
     (void)h;
-    rosenbrock_memory *memory = integrator->memory;
+    tw_rosenbrock *memory = integrator->memory;
     memory->dense_ready = false;
     if (!memory->fixed) memory->linearised = false;
 }
 
 static size_t rosenbrock_history(tw_integrator *integrator, double **values)
 {
-    rosenbrock_memory *memory = integrator->memory;
+    tw_rosenbrock *memory = integrator->memory;
     *values = memory->fixed_point;
     return memory->fixed ? (size_t)integrator->system.size + 2 : 0;
 }
@@ -479,6 +372,7 @@ const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
                                               .reset = rosenbrock_reset,
                                               .attempt = rosenbrock_attempt,
                                               .accepted = rosenbrock_accepted,
-                                              .interpolate = rosenbrock_interpolate,
+                                              .expect = tw_rosenbrock_expect,
+                                              .interpolate = tw_rosenbrock_interpolate,
                                               .history = rosenbrock_history,
                                               .uses_rhs = true};

@@ -2,6 +2,8 @@
 #ifndef TW_INTEGRATOR_INTERNAL_H
 #define TW_INTEGRATOR_INTERNAL_H
 
+#include <float.h>
+#include <math.h>
 #include <twang/integrator.h>
 
 #include "integrators/system.h"
@@ -18,6 +20,9 @@ typedef struct tw_scheme_table {
     tw_status (*attempt)(tw_integrator *integrator, double h, tw_error *error);
     /* NULL if there is nothing to do. Called before u_new replaces u. */
     void (*accepted)(tw_integrator *integrator, double h);
+    /* Points inside the step will be asked for at multiples of `interval` (INFINITY: never; 0: unknown): allocates what
+     * making them along with the step takes. NULL: nothing. */
+    tw_status (*expect)(tw_integrator *integrator, double interval);
     /* State at t_old + theta h, 0 < theta < 1, in the last accepted step (u_old, u, step_taken). NULL: cubic Hermite.
      */
     tw_status (*interpolate)(tw_integrator *integrator, double theta, double *u);
@@ -79,6 +84,8 @@ struct tw_integrator {
     double sound_scale;    /* largest energy turned over while the gain was within its bound */
     double violated_scale; /* energy turned over when the gain first exceeded it; 0 while it does not */
 
+    double expected_start, expected_interval; /* of tw_integrator_expect_output; interval 0: nothing was said */
+
     tw_step_function *on_step;
     void *on_step_context;
     tw_output_function *on_output;
@@ -112,6 +119,13 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
 /* Events and outputs passed by the last accepted step; may end the step at an event. (step_output.c) */
 tw_status tw_integrator_report_step(tw_integrator *integrator, bool *stopped, tw_error *error);
 tw_status tw_integrator_reset_events(tw_integrator *integrator);
+
+/* Times closer than this are the same, in a step of h around t: k/fps and the sum of k steps differ by their rounding.
+ */
+static inline double tw_time_slack(double t, double h)
+{
+    return 1e-12 * h + 8 * DBL_EPSILON * fabs(t);
+}
 
 /* Keeps integrator->F = F(t, u). */
 tw_status tw_integrator_need_rhs(tw_integrator *integrator);

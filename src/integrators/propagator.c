@@ -12,6 +12,7 @@ struct tw_propagator {
     tw_phi_workspace *workspace;
     tw_phi_options options;
     bool spectral;     /* by scalar functions of the spectrum */
+    bool polynomial;   /* every engine of the last call made polynomials, or exact functions */
     int64_t sharpened; /* the linearisation whose bound was made sharper, by its number; 0: none */
     double *vectors;   /* TW_PHI_MAX_ORDER + 2 vectors of size entries: gathered terms, or rows of a further block */
     int64_t size;
@@ -63,6 +64,16 @@ void tw_propagator_free(tw_propagator *propagator)
 bool tw_propagator_keeps_bases(const tw_propagator *propagator)
 {
     return propagator->spectral && propagator->options.engine != TW_PHI_CHEBYSHEV;
+}
+
+bool tw_propagator_is_spectral(const tw_propagator *propagator)
+{
+    return propagator->spectral;
+}
+
+bool tw_propagator_made_incidental(const tw_propagator *propagator)
+{
+    return propagator->polynomial;
 }
 
 tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node, double coefficient)
@@ -162,12 +173,13 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
 {
     part_function parts[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
+    const double decides_nothing = 1e250;
     double reference[MAX_OUTPUTS];
     bool velocity[MAX_OUTPUTS], displacements = propagator->options.norm == TW_NORM_DISPLACEMENT;
     int starts = list->count - first < TW_MAX_BLOCK ? list->count - first : TW_MAX_BLOCK;
     for (int o = 0; o < 2 * sum->row_count; o++) {
         velocity[o] = o % 2 == 1;
-        reference[o] = sum->reference[o / 2][displacements ? 0 : o % 2];
+        reference[o] = sum->incidental[o / 2] ? decides_nothing : sum->reference[o / 2][displacements ? 0 : o % 2];
         for (int j = 0; j < starts; j++) {
             int source = list->source[first + j], at = o * starts + j;
             parts[at] = (part_function){sum,
@@ -187,6 +199,7 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
                                    .reference = reference,
                                    .velocity = displacements ? velocity : NULL,
                                    .time = sum->h,
+                                   .single_use = sum->single_use,
                                    .slot = sum->slot + first / TW_MAX_BLOCK};
     tw_phi_statistics statistics = {0};
     tw_status status = TW_UNSUPPORTED;
@@ -197,6 +210,7 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
         status = accept_rounding(status, &statistics);
     }
     count(system, &statistics);
+    propagator->polynomial = propagator->polynomial && statistics.engine != TW_PHI_SHIFT_INVERT;
     /* chebyshev met something outside its interval: for the rest of this tangent the cautious bound */
     if (statistics.engine == TW_PHI_CHEBYSHEV && statistics.rejected > 0)
         system->pair.eigenvalue_max = system->second.eigenvalue_max;
@@ -207,6 +221,7 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
 static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
 {
     start_list list = list_starts(sum, system->n);
+    propagator->polynomial = true;
     double *outputs[MAX_OUTPUTS], *aside[MAX_OUTPUTS];
     for (int o = 0; o < 2 * sum->row_count; o++) {
         outputs[o] = sum->row[o / 2] + (o % 2) * system->n;

@@ -25,10 +25,13 @@ typedef struct tw_phi_sum {
     int row_count;
     double *row[TW_SUM_MAX_ROWS];         /* size entries each, written */
     double reference[TW_SUM_MAX_ROWS][2]; /* magnitudes the tolerance refers to, see phi.h; 0: the row's own */
+    bool incidental[TW_SUM_MAX_ROWS];     /* as good as what the other rows need makes it: for the same sources at times
+                                             that are not longer. See tw_propagator_made_incidental. */
     int term_count;
     tw_sum_term term[TW_SUM_MAX_TERMS];
     double tolerance;
     int slot;          /* first basis slot for these sources: ceil(starts / TW_MAX_BLOCK) slots are used */
+    bool single_use;   /* the bases will not serve again: auto may take an engine that keeps none */
     bool same_sources; /* the slot still holds the bases of exactly these sources: try it first */
 } tw_phi_sum;
 
@@ -45,6 +48,13 @@ tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, cons
 
 /* Whether rows of old sources cost no product (bases are kept). */
 bool tw_propagator_keeps_bases(const tw_propagator *propagator);
+
+/* Whether functions of the spectrum are used, as incidental rows need. */
+bool tw_propagator_is_spectral(const tw_propagator *propagator);
+
+/* Whether the incidental rows of the last call can be trusted: a polynomial that is good enough for a time is so for
+ * all shorter ones, a rational function need not be. */
+bool tw_propagator_made_incidental(const tw_propagator *propagator);
 
 /* Appends a term; TW_INTERNAL if there are too many. */
 tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node, double coefficient);

@@ -74,11 +74,12 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
     if (!(t >= integrator->t_old - slack && t <= integrator->t + slack))
         return tw_fail(error, TW_INVALID_ARGUMENT, "t = %g is outside the last step [%g, %g]", t, integrator->t_old,
                        integrator->t);
-    if (t >= integrator->t || integrator->step_taken == 0) {
+    double same = tw_time_slack(integrator->t, integrator->step_taken);
+    if (t >= integrator->t - same || integrator->step_taken == 0) {
         tw_vector_copy(integrator->system.size, integrator->u, u);
         return TW_OK;
     }
-    if (t <= integrator->t_old) {
+    if (t <= integrator->t_old + same) {
         tw_vector_copy(integrator->system.size, integrator->u_old, u);
         return TW_OK;
     }
@@ -87,6 +88,15 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
                                                        : hermite(integrator, theta, u);
     if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, u)) status = TW_NOT_FINITE;
     return status ? tw_fail(error, status, "dense output at t = %g: %s", t, tw_status_text(status)) : TW_OK;
+}
+
+tw_status tw_integrator_expect_output(tw_integrator *integrator, double t0, double interval)
+{
+    if (!integrator || !isfinite(t0) || !(interval >= 0)) return TW_INVALID_ARGUMENT;
+    tw_status status = integrator->scheme->expect ? integrator->scheme->expect(integrator, interval) : TW_OK;
+    integrator->expected_start = t0;
+    integrator->expected_interval = status == TW_OK ? interval : 0;
+    return status;
 }
 
 tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval, tw_output_function *function,
@@ -98,7 +108,7 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
     integrator->output_start = t0;
     integrator->output_interval = interval;
     integrator->output_next = 0;
-    return TW_OK;
+    return function ? tw_integrator_expect_output(integrator, t0, interval) : TW_OK;
 }
 
 /* The first k whose time lies after t_old; the multiples passed before are another run's. */

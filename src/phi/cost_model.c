@@ -38,12 +38,12 @@ tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine en
 /* Vectors moved per product (or solve) besides the product itself. */
 static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
-    double m = s->dimension;
+    double m = s->dimension, outputs = w->outputs / fmin(w->starts, TW_MAX_BLOCK);
     switch (s->engine) {
     case TW_PHI_LANCZOS:
-        return 8; /* two fused passes, one combination pass */
+        return 9 + 0.5 * outputs; /* two fused passes, a basis too large for the caches; outputs by four vectors */
     case TW_PHI_CHEBYSHEV:
-        return 4 + w->outputs / fmin(w->starts, TW_MAX_BLOCK); /* a fused pass; outputs every second time */
+        return 4 + outputs; /* a fused pass; outputs every second time */
     case TW_PHI_SHIFT_INVERT:
         return 2 * m + 6; /* all vectors so far, twice to and fro */
     case TW_PHI_PHIPM:

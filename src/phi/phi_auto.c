@@ -270,7 +270,8 @@ static tw_status auto_spectral(tw_phi_workspace *workspace, const tw_second_orde
     tw_second_order bounded = *op;
     int64_t products = 0;
     choices found;
-    pair_question q = {.op = &bounded, .time = fabs(request->time), .outputs = request->output_count, .keeps = true};
+    pair_question q = {
+        .op = &bounded, .time = fabs(request->time), .outputs = request->output_count, .keeps = !request->single_use};
     for (int j = 0; j < request->start_count; j++)
         if (request->starts[j]) q.vectors[q.starts++] = request->starts[j];
     tw_status status = find_bound(workspace, &bounded, &products);

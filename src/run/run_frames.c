@@ -1,4 +1,5 @@
 /* States as tables: frames at regular times by dense output, final.csv, last_good.csv. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -44,8 +45,10 @@ unsigned tw_run_frame_formats(const tw_scene *scene)
 
 tw_status tw_run_create_frames(tw_run *run, tw_error *error)
 {
-    tw_status status =
-        tw_frames_create(tw_run_frame_formats(run->scene), run->simulation, run->fps, &run->frames, error);
+    unsigned formats = tw_run_frame_formats(run->scene);
+    tw_status status = tw_integrator_expect_output(run->integrator, 0.0, formats ? 1 / run->fps : INFINITY);
+    if (status) return tw_fail_plain(error, status);
+    status = tw_frames_create(formats, run->simulation, run->fps, &run->frames, error);
     return status == TW_UNSUPPORTED ? tw_scene_blame(run->scene, "output.frames", error) : status;
 }
 
