@@ -88,6 +88,7 @@ typedef struct tw_phi_statistics {
     int dimension;          /**< largest Krylov dimension or degree used */
     double estimated_error; /**< relative, in the norm above; the largest over outputs */
     double pole;            /**< gamma used by shift-invert, else 0 */
+    double eigenvalue_max;  /**< end of the spectrum that chebyshev reckoned with at last, else 0 */
     double cost;            /**< of what was done, in bytes-moved units of the cost model (see docs/phi.md) */
     bool fell_back;         /**< the energy inner product was asked for and was not available */
 } tw_phi_statistics;

@@ -211,9 +211,9 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
     }
     count(system, &statistics);
     propagator->polynomial = propagator->polynomial && statistics.engine != TW_PHI_SHIFT_INVERT;
-    /* chebyshev met something outside its interval: for the rest of this tangent the cautious bound */
-    if (statistics.engine == TW_PHI_CHEBYSHEV && statistics.rejected > 0)
-        system->pair.eigenvalue_max = system->second.eigenvalue_max;
+    /* chebyshev met something above its interval: the further calls for this tangent shall know */
+    if (system->pair.eigenvalue_max > 0)
+        system->pair.eigenvalue_max = fmax(system->pair.eigenvalue_max, statistics.eigenvalue_max);
     return status;
 }
 

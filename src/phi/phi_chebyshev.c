@@ -387,6 +387,7 @@ static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second
     if (status == TW_OK && again) status = TW_NOT_CONVERGED;
     statistics->substeps = 1;
     statistics->products = t.run.products;
+    statistics->eigenvalue_max = t.spectrum.high;
     for (int j = 0; j < request->start_count; j++)
         if (t.degree[j] > statistics->dimension) statistics->dimension = t.degree[j];
     return status ? explain(status, &t, error) : verdict(&t, statistics, error);

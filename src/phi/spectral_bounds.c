@@ -6,7 +6,7 @@
 #include "base/parallel_for.h"
 #include "phi/spectral_recurrence.h"
 
-enum { FILL_BLOCK = 16384, SHARPEN_STEPS = 6 };
+enum { FILL_BLOCK = 16384, SHARPEN_STEPS = 10 };
 
 /* Entry i depends on i alone (SplitMix64), so that neither threads nor machines matter. Ranks start alike, which is as
  * good as any other start. */
