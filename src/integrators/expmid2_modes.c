@@ -20,9 +20,9 @@ double tw_mode_accumulating(const tw_mode_function *f, double lambda)
 
 double tw_mode_by_hand(const tw_mode_function *f)
 {
-    double s = f->theta * f->h;
-    if (f->velocity) return f->from_a ? f->mu * s : (1 - f->mu) * (1 - 2 * f->theta) + f->mu;
-    return f->from_a ? 0.5 * f->mu * s * s : (1 - f->mu) * (1 - f->theta) * s + f->mu * s;
+    double t = 0.5 * f->h, let_go = f->theta * f->mu;
+    if (f->velocity) return f->from_a ? 0 : 1 - 2 * f->theta;
+    return f->from_a ? let_go * t * t : f->theta * (1 - f->theta) * f->h + 0.5 * let_go * t;
 }
 
 /* s phi_1 of the mode, the output's row: coefficients of x' and of x'' at the start. */
@@ -48,8 +48,7 @@ double tw_mode_value(const void *context, double lambda)
     double chi = tw_mode_filter(f, lambda), delta = f->alpha + f->beta * lambda, t = 0.5 * f->h, row[2];
     bool own_velocity = f->velocity && !f->from_a;
     double unresolved = 0;
-    if (own_velocity && delta != 0)
-        unresolved = (1 - f->mu) * (1 - 2 * f->theta) * expm1(-fmin(f->theta * f->h * delta, 700));
+    if (own_velocity && delta != 0) unresolved = (1 - 2 * f->theta) * expm1(-fmin(f->theta * f->h * delta, 700));
     if (chi == 0) return unresolved;
     flow(f, lambda, delta, row);
     double resolved = f->from_a ? row[1] * (1 + t * delta + t * t * lambda) : row[0] + row[1] * t * lambda;

@@ -4,11 +4,12 @@
  *     q = (1 + t delta + t^2 lambda) a_m + t lambda v_n      (acceleration at the step's start, t = h/2)
  *     x(s) = x_n + s (phi_xx v_n + phi_xv q),   v(s) = v_n + s (phi_vx v_n + phi_vv q)
  * with the 2x2 phi_1(s [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda (Rayleigh), s = theta h.
- * Unresolved (chi = 0): the path even about the midpoint, damped, and a share mu of the midpoint rule's path:
- *     x = x_n + (1 - mu) theta (1 - theta) h v_n + mu (s v_n + s^2/2 a_m)
- *     v = (1 - mu) (1 - 2 theta) e^(-s delta) v_n + mu (v_n + s a_m)
- * The undamped unresolved path needs no function of A: it is added by hand to all modes and taken back where chi is not
- * 0. */
+ * Unresolved (chi = 0): the path even about the midpoint, damped, and a share mu of the strain let go:
+ *     x = x_n + theta (1 - theta) h v_n - mu theta e,   e = -(t/2 v_n + t^2 a_m)
+ *     v = (1 - 2 theta) e^(-s delta) v_n
+ * e is how far the even path passes the stage: x_n + t/2 v_n - x_m. An element that rides on a slow rotation has none;
+ * what strain gathers in the state beside that is e, and would stay for good, since x_n is kept. The undamped
+ * unresolved path needs no function of A: it is added by hand to all modes and taken back where chi is not 0. */
 #ifndef TW_INTEGRATORS_EXPMID2_MODES_H
 #define TW_INTEGRATORS_EXPMID2_MODES_H
 
@@ -17,7 +18,7 @@
 typedef struct tw_mode_function {
     double slow;        /* |v|/|a|, for tw_mode_accumulating */
     double h, theta;    /* the state at t_n + theta h of a step h */
-    double cutoff, mu;  /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; dissipation */
+    double cutoff, mu;  /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; share let go */
     double alpha, beta; /* Rayleigh */
     bool velocity;      /* the output is v, not x */
     bool from_a;        /* the start vector is a_m, not v_n */

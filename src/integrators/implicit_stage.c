@@ -189,18 +189,31 @@ tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double
     return status ? status : solve_prepared(implicit, in, out);
 }
 
-/* residual = gamma a(x) - way, way = x - x_star; its mass norm. */
-static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, const double *way,
-                               double *size)
+bool tw_implicit_at_hand(const tw_implicit *implicit, double g)
 {
-    tw_system *system = implicit->system;
-    int64_t n = system->n;
+    return implicit->system->second_order && implicit->solver == TW_LINEAR_CHOLESKY && implicit->factor_g == g &&
+           implicit->raised == 0;
+}
+
+/* implicit->v = v_star + sigma (x - x_star), the velocity that belongs to x. */
+static void set_velocity(tw_implicit *implicit, const tw_stage *stage, const double *way)
+{
+    int64_t n = implicit->system->n;
     if (stage->v_star) {
         tw_vector_copy(n, stage->v_star, implicit->v);
         tw_vector_axpy(n, stage->sigma, way, implicit->v);
     } else {
         tw_vector_fill(n, 0.0, implicit->v);
     }
+}
+
+/* residual = gamma a(x) - way, way = x - x_star; its mass norm. */
+static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, const double *way,
+                               double *size)
+{
+    tw_system *system = implicit->system;
+    int64_t n = system->n;
+    set_velocity(implicit, stage, way);
     tw_status status = system->second_order ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
                                             : tw_system_rhs(system, stage->t, x, implicit->a);
     if (status) return status;
@@ -238,10 +251,23 @@ static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, doub
     *beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
 }
 
-tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *size)
+tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *residual,
+                               double *size)
 {
     way_between(implicit->system->n, stage->x_star, x, implicit->trial_way);
-    return find_residual(implicit, stage, x, implicit->trial_way, size);
+    tw_status status = find_residual(implicit, stage, x, implicit->trial_way, size);
+    if (status == TW_OK) tw_vector_copy(implicit->system->n, implicit->residual, residual);
+    return status;
+}
+
+/* The residual of the guess. */
+static tw_status first_residual(tw_implicit *implicit, const tw_stage *stage, double *size)
+{
+    way_between(implicit->system->n, stage->x_star, stage->x, implicit->way);
+    if (!stage->residual) return find_residual(implicit, stage, stage->x, implicit->way, size);
+    set_velocity(implicit, stage, implicit->way);
+    tw_vector_copy(implicit->system->n, stage->residual, implicit->residual);
+    return mass_norm(implicit, implicit->residual, size);
 }
 
 /* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
@@ -322,18 +348,27 @@ static tw_status accelerate(tw_implicit *implicit)
     return TW_OK;
 }
 
+/* Whether the factor of an earlier solution serves this one, or goes on serving. */
+static bool old_factor_serves(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result,
+                              double correction, double contraction)
+{
+    if (implicit->raised != 0 || (stage->reuse == 0 && stage->near == 0)) return false;
+    if (result->iterations == 0) return true;
+    if (stage->near > 0 && result->iterations == 1) return correction <= stage->near * stage->scale;
+    return contraction < (stage->reuse > 0 ? stage->reuse : 0.3);
+}
+
 /* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
 static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result, double g,
-                         double contraction)
+                         double correction, double contraction)
 {
     if (implicit->factor_g != g) return true;
-    if (result->factorizations == 0)
-        return stage->reuse == 0 || (result->iterations > 0 && !(contraction < stage->reuse));
+    if (result->factorizations == 0) return !old_factor_serves(implicit, stage, result, correction, contraction);
     bool last = result->factorizations >= stage->max_factorizations;
     if (!last && stage->good == 0) return true;
-    /* only a correction made with an old factor tells how good it is */
-    double worst = !last ? stage->good : stage->slowest > 0 ? stage->slowest : 0.3;
-    return implicit->uses > 1 && !(contraction < worst);
+    if (implicit->uses < 2) return false; /* only a correction made with an old factor tells how good it is */
+    if (last) return !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
+    return !(contraction < stage->good) && (correction <= stage->settled * stage->scale || !(contraction < 0.3));
 }
 
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
@@ -359,12 +394,11 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     *result = (tw_stage_result){0};
     implicit->secant = false;
     double state = 0; /* |x|: corrections of its rounding are as good as none */
-    way_between(system->n, stage->x_star, stage->x, implicit->way);
-    tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &size);
+    tw_status status = first_residual(implicit, stage, &size);
     if (status == TW_OK) status = mass_norm(implicit, stage->x, &state);
     double enough = fmax(stage->tolerance * stage->scale, 8 * DBL_EPSILON * state);
     while (status == TW_OK && result->iterations < stage->max_iterations) {
-        if (needs_factor(implicit, stage, result, g, contraction)) {
+        if (needs_factor(implicit, stage, result, g, correction, contraction)) {
             status = relinearise(implicit, stage, g);
             result->factorizations++;
             implicit->uses = 0;
@@ -383,9 +417,9 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         result->iterations++;
         implicit->uses++;
         system->counts->newton_iterations++;
-        bool arrived = correction <= enough;
-        if (status == TW_OK && arrived &&
-            !(result->iterations == 1 && result->factorizations == 0 && stage->reuse > 0)) {
+        bool arrived = correction <= enough, old = result->factorizations == 0;
+        if (stage->farthest > 0 && !(correction <= stage->farthest * stage->scale)) break;
+        if (status == TW_OK && arrived && !(result->iterations == 1 && old)) {
             tw_vector_axpy(system->n, 1.0, implicit->correction, implicit->way);
             point_at(system->n, stage->x_star, implicit->way, stage->x);
             break;
