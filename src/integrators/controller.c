@@ -72,6 +72,11 @@ static double effective_order(const tw_integrator *integrator)
     return 1.07 * integrator->order;
 }
 
+double tw_error_rejected(const tw_integrator *integrator)
+{
+    return pow(integrator->options.relative_tolerance, (integrator->error_order + 1) / effective_order(integrator));
+}
+
 tw_status tw_error_norm(const tw_integrator *integrator, const double *e, double *norm)
 {
     double size = 0;

@@ -360,6 +360,17 @@ static double estimate_value(const void *context, double lambda)
     return tw_mode_accumulating(context, lambda);
 }
 
+/* What the engine's error in the filtered remainder r counts beside. A thousandth of |a| is safe, but the remainder's
+ * filter has its pole far from Newton's where steps are short, and r has all frequencies: the basis for that would be
+ * many times the step's own. h/3 r is compared with the speed, so a twentieth of what would reject the step will do. */
+static double estimate_reference(const tw_integrator *integrator, const expmid2_memory *memory, double h)
+{
+    const double *given = integrator->options.reference;
+    double safe = 1e-3 * memory->acceleration;
+    if (given[0] > 0 || given[1] > 0) return safe; /* who knows beside what the caller compares */
+    return fmax(safe, 0.05 * tw_error_rejected(integrator) * memory->speed / (h / 3) / memory->phi.tolerance);
+}
+
 /* Step 2: memory->change = the filtered parts of x and v at theta; with `estimates`, error_vector's upper half = chi r.
  */
 static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, double h, double theta, bool reuse,
@@ -379,9 +390,8 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
     if (!reuse) memory->start_count = estimates ? 3 : 2;
     const double *starts[3] = {memory->start_v, memory->a_m, memory->remainder};
     double *outputs[3] = {memory->change, memory->change + n, integrator->error_vector};
-    /* errors count beside the step, and an estimate's beside a thousandth of |a|: where all modes are unresolved, the
-     * filtered parts themselves are nothing */
-    double reference[3] = {h * memory->speed, memory->speed, 1e-3 * memory->acceleration};
+    /* errors count beside the step: where all modes are unresolved, the filtered parts themselves are nothing */
+    double reference[3] = {h * memory->speed, memory->speed, estimate_reference(integrator, memory, h)};
     tw_spectral_request request = {.start_count = memory->start_count,
                                    .starts = starts,
                                    .output_count = estimates ? 3 : 2,

@@ -107,6 +107,8 @@ const tw_scheme_table *tw_scheme_table_of(tw_scheme scheme);
 /* Size of an error vector in units of the tolerance; <= 1 is within it. Relative to (reference or rms of u) + atol/rtol
  * in each block, the larger of the two blocks, raised so that it scales like h^order. (controller.c) */
 tw_status tw_error_norm(const tw_integrator *integrator, const double *e, double *norm);
+/* The relative error at which that is 1. */
+double tw_error_rejected(const tw_integrator *integrator);
 
 /* Whether a failed attempt may be retried with a smaller step. */
 bool tw_status_is_rejection(tw_status status);
