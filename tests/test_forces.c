@@ -488,7 +488,7 @@ START_TEST(threads_change_no_bit)
 {
     const force_case *f = &cases[_i];
     tw_simulation *simulation = built(f, 50, 60, MOVED); /* several blocks of everything */
-    force_check_threads(f->name, simulation);
+    force_check_threads(&(force_check){.name = f->name, .disturbance = 0.05, .seed = 5}, simulation);
     tw_simulation_free(simulation);
 }
 END_TEST

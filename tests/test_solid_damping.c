@@ -113,7 +113,7 @@ START_TEST(threads_change_no_bit)
 {
     box_solid box = box_of(_i, _i < 6 && _i % 2 ? 60 : 160); /* a few blocks of elements and of particles */
     tw_simulation *simulation = simulate(&box, _i, true);
-    force_check_threads(names[kind_of(_i)], simulation);
+    force_check_threads(&(force_check){.name = names[kind_of(_i)], .disturbance = 0.05, .seed = 5}, simulation);
     tw_simulation_free(simulation);
     box_solid_free(&box);
 }

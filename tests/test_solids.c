@@ -6,6 +6,7 @@
 #include <twang/twang.h>
 
 #include "support/box_solid.h"
+#include "support/deformed_state.h"
 #include "support/derivatives.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
@@ -31,15 +32,8 @@ static double *doubles(int64_t n)
     return test_allocate((size_t)n, sizeof(double));
 }
 
-/* ---- states: x = A X + b, every entry disturbed ---- */
-
-typedef struct state {
-    const char *name;
-    double A[9], disturbance; /* in metres; a cell measures about 0.3 */
-    double step;              /* of the differences: small against what makes the state special */
-} state;
-
-static const state states[] = {
+/* a cell measures about 0.3 m */
+static const deformed_state states[] = {
     {"slightly deformed", {1, 0.1, 0, 0, 1, 0, 0.05, 0, 1}, 0.02, 1e-6},
     {"turned and strained", {0.1, -1.2, 0, 0.8, 0.2, 0.1, 0.1, 0.2, 1.1}, 0.05, 1e-6},
     {"some inverted", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 0.2, 1e-6},
@@ -50,38 +44,12 @@ static const state states[] = {
 };
 enum { STATES = sizeof states / sizeof *states };
 
-static double *put_in(const state *s, int64_t n, const double *rest, uint64_t seed)
-{
-    test_random random = {.state = seed};
-    double *x = doubles(n);
-    for (int64_t i = 0; i < n; i += 3)
-        for (int r = 0; r < 3; r++)
-            x[i + r] = s->A[3 * r] * rest[i] + s->A[3 * r + 1] * rest[i + 1] + s->A[3 * r + 2] * rest[i + 2] +
-                       s->disturbance * test_random_between(&random, -1, 1);
-    return x;
-}
-
-static void check_state(const tw_second_order_problem *p, const double *rest, const state *s)
-{
-    int64_t n = p->space.local_size;
-    test_random random = {.state = 99};
-    double *x = put_in(s, n, rest, 3), *e = test_random_vector(&random, n);
-    double force = derivative_error_of_force(p, x, e, s->step), tangent = derivative_error_of_tangent(p, x, e, s->step);
-    double matrix = derivative_error_of_matrix(p, x, e);
-    ck_assert_msg(force <= 1e-6, "%s: force %g", s->name, force);
-    ck_assert_msg(tangent <= 1e-6, "%s: tangent %g", s->name, tangent);
-    ck_assert_msg(matrix <= 1e-14, "%s: matrix %g", s->name, matrix);
-    free(x);
-    free(e);
-}
-
 START_TEST(energy_force_and_tangent_belong_together)
 {
     tw_solid_material material = material_of(_i / 2);
     box_solid box = irregular_box(node_counts[_i % 2]);
     tw_simulation *simulation = box_solid_simulation(&box, 9, &material);
-    for (int s = 0; s < STATES; s++)
-        check_state(tw_simulation_second_order(simulation), tw_simulation_start(simulation), &states[s]);
+    for (int s = 0; s < STATES; s++) deformed_check_derivatives(&states[s], simulation, 3);
     tw_simulation_free(simulation);
     box_solid_free(&box);
 }
@@ -129,7 +97,7 @@ START_TEST(inner_forces_change_no_momentum)
     int64_t n = 3 * box.vertices;
     double *f = doubles(n);
     for (int s = 0; s < STATES; s++) {
-        double *x = put_in(&states[s], n, box.positions, 8);
+        double *x = deformed_positions(&states[s], n, box.positions, 8);
         derivative_force(tw_simulation_second_order(simulation), x, f);
         double wrong = derivative_unbalanced(n, material.law == TW_SOLID_LINEAR ? box.positions : x, f);
         ck_assert_msg(wrong <= 1e-14, "%s: %g", states[s].name, wrong);
@@ -150,13 +118,13 @@ START_TEST(rigid_motion_gives_no_force)
     tw_simulation *simulation = box_solid_simulation(&box, 0, &material);
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     int64_t n = 3 * box.vertices;
-    state rigid = {.name = "rigid"}, strained = {.A = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}};
+    deformed_state rigid = {.name = "rigid"}, strained = {.A = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}};
     memcpy(rigid.A, rotation, sizeof rotation);
-    double *f = doubles(n), *x = put_in(&strained, n, box.positions, 1), kinetic, energy;
+    double *f = doubles(n), *x = deformed_positions(&strained, n, box.positions, 1), kinetic, energy;
     derivative_force(p, x, f);
     double scale = derivative_norm(n, f); /* of one percent of strain */
     free(x);
-    x = put_in(&rigid, n, box.positions, 1);
+    x = deformed_positions(&rigid, n, box.positions, 1);
     for (int64_t i = 0; i < n; i++) x[i] += 0.5;
     derivative_force(p, x, f);
     ck_assert_double_le(derivative_norm(n, f), 1e-12 * scale);
@@ -219,9 +187,9 @@ START_TEST(patch_test)
 {
     tw_solid_material material = material_of(_i / 2);
     box_solid box = irregular_box(node_counts[_i % 2]);
-    state affine = {0};
+    deformed_state affine = {0};
     memcpy(affine.A, stretch, sizeof stretch);
-    double *x = put_in(&affine, 3 * box.vertices, box.positions, 1);
+    double *x = deformed_positions(&affine, 3 * box.vertices, box.positions, 1);
     tw_simulation *simulation = patch(&box, &material, x);
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     int64_t n = p->space.local_size;
@@ -247,8 +215,9 @@ START_TEST(constant_strain_gives_the_stress_of_hooke)
     tw_simulation *simulation = box_solid_simulation(&box, 0, &material);
     double e = material.law == TW_SOLID_LINEAR ? 0.1 : 1e-6, lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
     double mu = E / (2 * (1 + nu)), tolerance = material.law == TW_SOLID_LINEAR ? 1e-12 : 1e-5;
-    state strained = {.A = {1 + e, 0, 0, 0, 1, 0, 0, 0, 1}};
-    double *x = put_in(&strained, 3 * box.vertices, box.positions, 1), *f = doubles(3 * box.vertices), sum[2] = {0};
+    deformed_state strained = {.A = {1 + e, 0, 0, 0, 1, 0, 0, 0, 1}};
+    double *x = deformed_positions(&strained, 3 * box.vertices, box.positions, 1), *f = doubles(3 * box.vertices),
+           sum[2] = {0};
     derivative_force(tw_simulation_second_order(simulation), x, f);
     for (int64_t i = 0; i < box.vertices; i++) {
         if (box.positions[3 * i] < 1e-9) sum[0] += f[3 * i];
@@ -298,28 +267,7 @@ START_TEST(threads_change_no_bit)
                            {.cells = {12, 6, 6}, .size = {2, 1, 1}, .nodes = 10, .jitter = 0.2}};
     box_solid box = box_solid_make(&shapes[_i % 2]);
     tw_simulation *simulation = box_solid_simulation(&box, 81, &material);
-    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    int64_t n = p->space.local_size, blocks = tw_sparse_row_start(p->stiffness_matrix)[n / 3];
-    int64_t total = 3 * n + 9 * blocks + 2;
-    double *x = put_in(&states[1], n, tw_simulation_start(simulation), 6), *out[4];
-    test_random random = {.state = 2};
-    double *in = test_random_vector(&random, 2 * n);
-    static const int threads[4] = {1, 2, 3, 8};
-    for (int run = 0; run < 4; run++) {
-        out[run] = doubles(total);
-        tw_set_threads(threads[run]);
-        ck_assert_int_eq(p->acceleration(p->context, 0, x, x, out[run]), TW_OK);
-        ck_assert(!p->linearise || p->linearise(p->context, 0, x, x) == TW_OK);
-        ck_assert_int_eq(p->apply_stiffness(p->context, 2, in, out[run] + n), TW_OK);
-        ck_assert_int_eq(p->assemble(p->context, p->stiffness_matrix), TW_OK);
-        memcpy(out[run] + 3 * n, tw_sparse_values(p->stiffness_matrix), 9 * (size_t)blocks * sizeof(double));
-        ck_assert_int_eq(p->energy(p->context, 0, x, x, out[run] + total - 2, out[run] + total - 1), TW_OK);
-        ck_assert_int_eq(memcmp(out[0], out[run], (size_t)total * sizeof(double)), 0);
-    }
-    tw_set_threads(0);
-    for (int run = 0; run < 4; run++) free(out[run]);
-    free(in);
-    free(x);
+    deformed_check_threads(&states[1], simulation, 6);
     tw_simulation_free(simulation);
     box_solid_free(&box);
 }

@@ -6,6 +6,7 @@
 #include <twang/twang.h>
 
 #include "support/box_solid.h"
+#include "support/deformed_state.h"
 #include "support/derivatives.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
@@ -89,12 +90,7 @@ static tw_simulation *simulate(const network *w, int held)
     return simulation;
 }
 
-typedef struct state {
-    const char *name;
-    double A[9], disturbance, step;
-} state;
-
-static const state states[] = {
+static const deformed_state states[] = {
     {"slightly deformed", {1, 0.1, 0, 0, 1, 0, 0.05, 0, 1}, 0.02, 1e-6},
     {"turned and strained", {0.1, -1.2, 0, 0.8, 0.2, 0.1, 0.1, 0.2, 1.1}, 0.05, 1e-6},
     {"wild", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 0.2, 1e-6},
@@ -103,35 +99,11 @@ static const state states[] = {
 };
 enum { STATES = sizeof states / sizeof *states };
 
-static double *put_in(const state *s, int64_t n, const double *rest)
-{
-    test_random random = {.state = 17};
-    double *x = room(n, sizeof(double));
-    for (int64_t i = 0; i < n; i += 3)
-        for (int r = 0; r < 3; r++)
-            x[i + r] = s->A[3 * r] * rest[i] + s->A[3 * r + 1] * rest[i + 1] + s->A[3 * r + 2] * rest[i + 2] +
-                       s->disturbance * test_random_between(&random, -1, 1);
-    return x;
-}
-
 START_TEST(energy_force_and_tangent_belong_together)
 {
     network w = make_network(small, _i % 2, _i < 2 ? 1 : 1e4);
     tw_simulation *simulation = simulate(&w, 4);
-    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    int64_t n = p->space.local_size;
-    test_random random = {.state = 99};
-    double *e = test_random_vector(&random, n);
-    for (int s = 0; s < STATES; s++) {
-        double *x = put_in(&states[s], n, tw_simulation_start(simulation));
-        double force = derivative_error_of_force(p, x, e, states[s].step);
-        double tangent = derivative_error_of_tangent(p, x, e, states[s].step);
-        ck_assert_msg(force <= 1e-6, "%s: force %g", states[s].name, force);
-        ck_assert_msg(tangent <= 1e-6, "%s: tangent %g", states[s].name, tangent);
-        ck_assert_double_le(derivative_error_of_matrix(p, x, e), 1e-14);
-        free(x);
-    }
-    free(e);
+    for (int s = 0; s < STATES; s++) deformed_check_derivatives(&states[s], simulation, 17);
     tw_simulation_free(simulation);
     free_network(&w);
 }
@@ -144,7 +116,7 @@ START_TEST(inner_forces_change_no_momentum)
     int64_t n = 3 * w.particles;
     double *f = room(n, sizeof(double));
     for (int s = 0; s < STATES; s++) {
-        double *x = put_in(&states[s], n, w.positions);
+        double *x = deformed_positions(&states[s], n, w.positions, 17);
         derivative_force(tw_simulation_second_order(simulation), x, f);
         ck_assert_msg(derivative_unbalanced(n, x, f) <= 1e-13, "%s: %g", states[s].name,
                       derivative_unbalanced(n, x, f));
@@ -162,13 +134,13 @@ START_TEST(rigid_motion_gives_no_force)
     tw_simulation *simulation = simulate(&w, 0);
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     int64_t n = 3 * w.particles;
-    state rigid = {.A = {0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6}},
-          strained = {.A = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}};
-    double *f = room(n, sizeof(double)), *x = put_in(&strained, n, w.positions);
+    deformed_state rigid = {.A = {0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6}},
+                   strained = {.A = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}};
+    double *f = room(n, sizeof(double)), *x = deformed_positions(&strained, n, w.positions, 17);
     derivative_force(p, x, f);
     double scale = derivative_norm(n, f);
     free(x);
-    x = put_in(&rigid, n, w.positions);
+    x = deformed_positions(&rigid, n, w.positions, 17);
     for (int64_t i = 0; i < n; i++) x[i] += 0.5;
     derivative_force(p, x, f);
     ck_assert_double_le(derivative_norm(n, f), 1e-12 * scale);
@@ -217,29 +189,9 @@ START_TEST(threads_change_no_bit)
 {
     network w = make_network((int[3]){20, 12, 12}, true, 1);
     tw_simulation *simulation = simulate(&w, 9);
-    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    int64_t n = p->space.local_size, blocks = tw_sparse_row_start(p->stiffness_matrix)[n / 3];
-    int64_t total = 3 * n + 9 * blocks + 2;
-    test_random random = {.state = 2};
-    double *x = put_in(&(state){.A = {1, 0.1, 0, 0, 1, 0, 0.05, 0, 1}, .disturbance = 1e-3}, n,
-                       tw_simulation_start(simulation));
-    double *in = test_random_vector(&random, 2 * n), *out[4];
-    static const int threads[4] = {1, 2, 3, 8};
-    for (int run = 0; run < 4; run++) {
-        out[run] = room(total, sizeof(double));
-        tw_set_threads(threads[run]);
-        ck_assert_int_eq(p->acceleration(p->context, 0, x, x, out[run]), TW_OK);
-        ck_assert_int_eq(p->linearise(p->context, 0, x, x), TW_OK);
-        ck_assert_int_eq(p->apply_stiffness(p->context, 2, in, out[run] + n), TW_OK);
-        ck_assert_int_eq(p->assemble(p->context, p->stiffness_matrix), TW_OK);
-        memcpy(out[run] + 3 * n, tw_sparse_values(p->stiffness_matrix), 9 * (size_t)blocks * sizeof(double));
-        ck_assert_int_eq(p->energy(p->context, 0, x, x, out[run] + total - 2, out[run] + total - 1), TW_OK);
-        ck_assert_int_eq(memcmp(out[0], out[run], (size_t)total * sizeof(double)), 0);
-    }
-    tw_set_threads(0);
-    for (int run = 0; run < 4; run++) free(out[run]);
-    free(x);
-    free(in);
+    const deformed_state slightly = {
+        .name = "slightly deformed", .A = {1, 0.1, 0, 0, 1, 0, 0.05, 0, 1}, .disturbance = 1e-3};
+    deformed_check_threads(&slightly, simulation, 17);
     tw_simulation_free(simulation);
     free_network(&w);
 }

@@ -239,13 +239,18 @@ void force_check_momentum(const char *name, tw_simulation *simulation)
     free_point(&a);
 }
 
+static void linearise(const point *a)
+{
+    if (a->p->linearise) check_ok(a, a->p->linearise(a->p->context, a->t, a->x, a->v), "linearise");
+}
+
 /* Everything the problem can compute, one after another. */
 static int64_t compute_all(const point *a, tw_simulation *simulation, double *out)
 {
     problem *p = a->p;
     int64_t n = a->n, used = 0, blocks = tw_sparse_row_start(p->stiffness_matrix)[n / 3];
     check_ok(a, p->acceleration(p->context, a->t, a->x, a->v, out), "acceleration");
-    check_ok(a, p->linearise(p->context, a->t, a->x, a->v), "linearise");
+    linearise(a);
     check_ok(a, p->apply_stiffness(p->context, 2, a->e, out + n), "product");
     check_ok(a, symmetric_of(p)(p->context, 2, a->e, out + 3 * n), "symmetric product");
     used = 5 * n;
@@ -253,7 +258,7 @@ static int64_t compute_all(const point *a, tw_simulation *simulation, double *ou
     if (p->apply_damping) used += 2 * n;
     if (p->time_derivative) check_ok(a, p->time_derivative(p->context, a->t, a->x, a->v, out + used), "a_t");
     if (p->time_derivative) used += n;
-    check_ok(a, p->linearise(p->context, a->t, a->x, a->v), "linearise");
+    linearise(a);
     check_ok(a, p->assemble(p->context, p->stiffness_matrix), "assemble");
     if (p->add_damping) check_ok(a, p->add_damping(p->context, 0.3, p->stiffness_matrix), "damping matrix");
     memcpy(out + used, tw_sparse_values(p->stiffness_matrix), 9 * (size_t)blocks * sizeof *out);
@@ -266,10 +271,9 @@ static int64_t compute_all(const point *a, tw_simulation *simulation, double *ou
     return used;
 }
 
-void force_check_threads(const char *name, tw_simulation *simulation)
+void force_check_threads(const force_check *check, tw_simulation *simulation)
 {
-    force_check check = {.name = name, .disturbance = 0.05, .seed = 5};
-    point a = new_point(&check, simulation);
+    point a = new_point(check, simulation);
     int64_t blocks = tw_sparse_row_start(a.p->stiffness_matrix)[a.n / 3], room = 8 * a.n + 9 * blocks + 1;
     double *first = test_doubles(room), *other = test_doubles(room);
     static const int counts[] = {1, 2, 3, 8};
@@ -277,7 +281,7 @@ void force_check_threads(const char *name, tw_simulation *simulation)
     for (int i = 0; i < 4; i++) {
         tw_set_threads(counts[i]);
         used = compute_all(&a, simulation, i ? other : first);
-        ck_assert_msg(i == 0 || memcmp(first, other, (size_t)used * sizeof *first) == 0, "%s: %d threads", name,
+        ck_assert_msg(i == 0 || memcmp(first, other, (size_t)used * sizeof *first) == 0, "%s: %d threads", check->name,
                       counts[i]);
     }
     tw_set_threads(0);

@@ -25,6 +25,6 @@ void force_check_derivatives(const force_check *check, tw_simulation *simulation
 void force_check_momentum(const char *name, tw_simulation *simulation);
 
 /* 1, 2, 3 and 8 threads give bitwise the same force, energy, products and matrix. */
-void force_check_threads(const char *name, tw_simulation *simulation);
+void force_check_threads(const force_check *check, tw_simulation *simulation);
 
 #endif
