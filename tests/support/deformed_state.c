@@ -42,6 +42,6 @@ void deformed_check_threads(const deformed_state *state, tw_simulation *simulati
 {
     int64_t n = tw_simulation_second_order(simulation)->space.local_size;
     double *x = deformed_positions(state, n, tw_simulation_start(simulation), seed);
-    force_check_threads(&(force_check){.name = state->name, .x = x, .seed = seed}, simulation);
+    force_check_threads(&(force_check){.name = state->name, .x = x, .disturbance = 1e-3, .seed = seed}, simulation);
     free(x);
 }

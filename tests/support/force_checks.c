@@ -268,13 +268,14 @@ static int64_t compute_all(const point *a, tw_simulation *simulation, double *ou
     tw_measurement m;
     check_ok(a, tw_simulation_measure(simulation, a->t, a->other, &m), "measure");
     out[used++] = m.potential;
+    out[used++] = m.kinetic;
     return used;
 }
 
 void force_check_threads(const force_check *check, tw_simulation *simulation)
 {
     point a = new_point(check, simulation);
-    int64_t blocks = tw_sparse_row_start(a.p->stiffness_matrix)[a.n / 3], room = 8 * a.n + 9 * blocks + 1;
+    int64_t blocks = tw_sparse_row_start(a.p->stiffness_matrix)[a.n / 3], room = 8 * a.n + 9 * blocks + 2;
     double *first = test_doubles(room), *other = test_doubles(room);
     static const int counts[] = {1, 2, 3, 8};
     int64_t used = 0;
