@@ -119,6 +119,8 @@ static double rational_solves(const tw_phi_setting *w, double tolerance)
     const double rough = 0.25, beyond = 200;
     double digits = log10(1 / tolerance);
     double solves = digits * (1 + 0.5 * log2(1 + w->roughness)) * (1 + fmax(digits - 5, 0));
+    /* modes of a few radians per step are resolved one by one; in a longer spectrum fewer of them are in the way */
+    solves += 4 * pow(fmax(digits - 2, 0), 2) * fmin(1, 150 / fmax(w->reach, 1));
     if (w->roughness > fmax(rough * w->reach, 3)) solves = beyond;
     return fmin(fmax(solves, 2), w->n);
 }
