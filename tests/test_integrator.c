@@ -118,6 +118,42 @@ START_TEST(an_exploding_run_is_not_a_success)
 END_TEST
 
 /* Hermite through (x, v, a) at both ends; the schemes with a phi basis do better (test_dense_output). */
+/* A body at rest at x = 1, but for its last digits; its potential is a difference of large numbers, which rounding
+ * moves by more than the motion does. */
+static tw_status trembling_force(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context, (void)t, (void)v;
+    a[0] = -(x[0] - 1);
+    return TW_OK;
+}
+
+static tw_status trembling_energy(void *context, double t, const double *x, const double *v, double *kinetic,
+                                  double *potential)
+{
+    (void)context, (void)t;
+    volatile double large = 1e3 * x[0];
+    *kinetic = 0.5 * v[0] * v[0];
+    *potential = large - 1e3;
+    return TW_OK;
+}
+
+START_TEST(a_body_at_rest_may_tremble)
+{
+    tw_second_order_problem problem = oscillator_problem();
+    problem.acceleration = trembling_force;
+    problem.energy = trembling_energy;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_VERLET;
+    options.step = 0.1;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1 - 1e-14, 0}, NULL), TW_OK);
+    ck_assert_msg(tw_integrator_advance(integrator, 20, &error) == TW_OK, "%s", error.text);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
 START_TEST(dense_output_is_as_good_as_the_step)
 {
     tw_integrator *integrator = start(TW_SCHEME_RK4, 0.1, 0);
@@ -276,6 +312,7 @@ int main(void)
     tcase_add_test(cases, fixed_steps_divide_the_time_evenly);
     tcase_add_test(cases, step_doubling_makes_every_one_step_scheme_adaptive);
     tcase_add_loop_test(cases, an_exploding_run_is_not_a_success, 0, 4);
+    tcase_add_test(cases, a_body_at_rest_may_tremble);
     tcase_add_test(cases, dense_output_is_as_good_as_the_step);
     tcase_add_test(cases, outputs_come_at_the_requested_times);
     tcase_add_test(cases, events_are_located_by_dense_output);

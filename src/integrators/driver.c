@@ -61,6 +61,19 @@ static tw_status doubled_attempt(tw_integrator *integrator, double h, tw_error *
     return TW_OK;
 }
 
+/* Rounding makes a body at rest tremble, in its last digits: its energy is rounding too, and has no scale to be judged
+ * by. h |v| <= 1e-10 |x| is far above that and far below what can be seen. */
+static tw_status is_trembling(const tw_system *system, double h, const double *u, bool *result)
+{
+    double moved = 0, size = 0;
+    *result = false;
+    if (!system->second_order) return TW_OK;
+    tw_status status = tw_vector_norm(&system->second.space, u + system->n, &moved);
+    if (status == TW_OK) status = tw_vector_norm(&system->second.space, u, &size);
+    *result = fabs(h) * moved <= 1e-10 * size;
+    return status;
+}
+
 /* In an exploding run the gain E - E_start is most of the energy turned over, kinetic + |potential change|, and both
  * grow; in a sound one it is the energy error. Just after a start from rest even a sound run turns over little more
  * than its error: so a gain beyond the bound is forgiven until the energy turned over has grown fourfold, or tenfold
@@ -81,6 +94,9 @@ static tw_status check_energy(tw_integrator *integrator, double t_new)
         integrator->violated_scale = 0;
         return TW_OK;
     }
+    bool trembling = false;
+    status = is_trembling(&integrator->system, t_new - integrator->t, u, &trembling);
+    if (status || trembling) return status;
     if (integrator->violated_scale == 0) integrator->violated_scale = scale;
     bool grown = scale > 4 * integrator->violated_scale;
     bool sudden = integrator->sound_scale > 0 && scale > 10 * integrator->sound_scale;
