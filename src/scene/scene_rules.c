@@ -1,6 +1,7 @@
 /* Rules between keys. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "scene/scene_internal.h"
 
@@ -52,6 +53,33 @@ static tw_status check_bodies(const tw_scene *scene, tw_error *error)
     return status;
 }
 
+/* What a consistent mass cannot be together with; NULL if there is nothing of that. */
+static const char *against_consistent_mass(const tw_scene *scene)
+{
+    const tw_node *motions = tw_scene_node(scene, "motions"), *forces = tw_scene_node(scene, "forces");
+    if (motions && motions->count > 0) return "motions";
+    for (const tw_node *force = forces ? forces->first : NULL; force; force = force->next) {
+        const tw_node *alpha = tw_node_find(force, "alpha");
+        if (alpha && alpha->number > 0) return "alpha of rayleigh damping";
+    }
+    return NULL;
+}
+
+static tw_status check_inertia(const tw_scene *scene, tw_error *error)
+{
+    const tw_node *bodies = tw_scene_node(scene, "bodies");
+    const char *against = against_consistent_mass(scene);
+    int index = 0;
+    for (const tw_node *body = bodies && against ? bodies->first : NULL; body; body = body->next, index++) {
+        const tw_node *inertia = tw_node_find(body, "inertia");
+        if (inertia && strcmp(inertia->text, "consistent") == 0)
+            return tw_fail_at(error, inertia->mark,
+                              "bodies.%d.inertia is consistent, which does not go together with %s, make it lumped",
+                              index, against);
+    }
+    return TW_OK;
+}
+
 /* Refused here and not after an hour: step and frame counts that no run could finish or number. */
 static tw_status check_counts(const tw_scene *scene, tw_error *error)
 {
@@ -83,6 +111,7 @@ tw_status tw_scene_check_rules(const tw_scene *scene, tw_error *error)
 {
     tw_status status = check_what_is_simulated(scene, error);
     if (status == TW_OK) status = check_bodies(scene, error);
+    if (status == TW_OK) status = check_inertia(scene, error);
     if (status == TW_OK) status = check_integrator(scene, error);
     if (status == TW_OK) status = check_counts(scene, error);
     if (status == TW_OK) status = check_tests(scene, error);

@@ -54,20 +54,24 @@ static vector3 sky(vector3 direction)
 static const vector3 ground_light = {0.42F, 0.41F, 0.40F};
 static const float sun_light = 1.05F, sky_light = 0.62F;
 
-static vector3 offset(const studio *s, vector3 at, vector3 normal)
+/* From where light is looked for. The surface that is meant is smooth, and bulges out of its flat triangles the more
+ * the two normals differ: a ray that began on the triangle would find its neighbours, and paint the folds of cloth with
+ * triangles of shadow. */
+static vector3 offset(const studio *s, vector3 at, vector3 normal, vector3 face)
 {
-    return add(at, scale(normal, 2e-4F * s->size));
+    float cosine = least(dot(normal, face), 1.0F), bulge = 0.01F * sqrtf(1.0F - cosine * cosine);
+    return add(at, add(scale(face, 2e-4F * s->size), scale(normal, bulge * s->size)));
 }
 
 /* One ray towards the sun, which is a disc of six degrees. */
-static float sun_seen(const studio *s, vector3 at, vector3 face, float u, float v)
+static float sun_seen(const studio *s, vector3 at, vector3 normal, vector3 face, float u, float v)
 {
     vector3 x, y;
     frame_of(s->sun, &x, &y);
     float radius = 0.055F * sqrtf(u), angle = 2.0F * pi * v;
     vector3 to = normalised(add(s->sun, add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle)))));
-    if (dot(to, face) <= 0.0F) return 0.0F;
-    ray r = {offset(s, at, face), to, INFINITY};
+    if (dot(to, normal) <= 0.0F) return 0.0F;
+    ray r = {offset(s, at, normal, face), to, INFINITY};
     return ray_tree_any(s->tree, &r, NULL) ? 0.0F : 1.0F;
 }
 
@@ -79,8 +83,7 @@ static vector3 sky_seen(const studio *s, vector3 at, vector3 normal, vector3 fac
     float radius = sqrtf(u), angle = 2.0F * pi * v;
     vector3 to = add(scale(normal, sqrtf(greatest(1.0F - u, 0.0F))),
                      add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle))));
-    if (dot(to, face) <= 0.0F) return vec(0, 0, 0);
-    ray r = {offset(s, at, face), to, INFINITY};
+    ray r = {offset(s, at, normal, face), to, INFINITY};
     int body = 0;
     if (ray_tree_any(s->tree, &r, &body)) return scale(colour_of(s, body), 0.35F);
     return to.z < 0.0F && at.z > s->ground ? ground_light : sky(to);
@@ -93,7 +96,7 @@ static vector3 shade_body(const studio *s, const ray *r, const hit *h, uint32_t 
     spread(seed + 4, sample, &u[2], &u[3]);
     vector3 at = add(r->origin, scale(r->direction, h->t)), colour = colour_of(s, h->body);
     float cosine = greatest(dot(h->normal, s->sun), 0.0F);
-    float sun = cosine > 0.0F ? sun_seen(s, at, h->face, u[0], u[1]) : 0.0F;
+    float sun = cosine > 0.0F ? sun_seen(s, at, h->normal, h->face, u[0], u[1]) : 0.0F;
     vector3 light = add(scale(vec(1.0F, 0.96F, 0.90F), sun_light * sun * cosine),
                         scale(sky_seen(s, at, h->normal, h->face, u[2], u[3]), sky_light));
     /* a little gloss, more at grazing angles (Schlick 1994) */
@@ -118,7 +121,7 @@ static vector3 shade_ground(const studio *s, const ray *r, vector3 background, u
     spread(seed + 2, sample, &u[0], &u[1]);
     spread(seed + 4, sample, &u[2], &u[3]);
     vector3 at = add(r->origin, scale(r->direction, distance)), normal = vec(0, 0, 1);
-    float full = sun_light * s->sun.z, sun = full * sun_seen(s, at, normal, u[0], u[1]);
+    float full = sun_light * s->sun.z, sun = full * sun_seen(s, at, normal, normal, u[0], u[1]);
     vector3 seen = sky_seen(s, at, normal, normal, u[2], u[3]);
     float lit = (sun + sky_light * seen.y) / (full + sky_light);
     return scale(background, 0.12F + 0.88F * least(lit, 1.0F));
