@@ -11,7 +11,9 @@ extern "C" {
 #endif
 
 /** Sets how many threads parallel loops started from the *calling* thread use; 0 means what OpenMP offers
- *  (OMP_NUM_THREADS, else as many as there are cores). Results do not depend on it, only time does.
+ *  (OMP_NUM_THREADS, else as many as there are cores). Results do not depend on it, only time does. Where several
+ *  threads were seen to be hardly faster than one, because others use the machine, loops run on the calling thread for
+ * a while.
  *
  *  **Waiting.** Idle workers should spin for a moment, then sleep. On a machine shared with other programs, or with
  * more threads than cores, spinning for long costs up to 50 times the run time; workers that sleep at once take longer

@@ -7,7 +7,8 @@
  * have; what they wrote is then visible to the caller. block > 0; count <= 0 calls nothing.
  *
  * Small work stays on the calling thread: a count of at most one block starts nobody, so choose blocks worth a few
- * microseconds. Waiting is passive only if the process was started so (see tw_set_threads). */
+ * microseconds; and so does any work for a while where threads were seen to gain nothing. How idle threads wait is said
+ * when the process starts (see tw_set_threads). */
 #ifndef TW_BASE_PARALLEL_FOR_H
 #define TW_BASE_PARALLEL_FOR_H
 
