@@ -197,7 +197,7 @@ START_TEST(the_coil_at_ten_times_the_papers_step)
         ck_assert_msg(ours.error <= allowed[s], "h = %g: error %g", steps[s], ours.error);
         ck_assert_msg(ours.counts.factorizations <= 2 * ours.counts.steps, "%ld factorisations in %ld steps",
                       (long)ours.counts.factorizations, (long)ours.counts.steps);
-        ck_assert_msg(ours.energy <= 1e-4, "h = %g: energy error %g", steps[s], ours.energy);
+        ck_assert_msg(ours.energy <= 3e-3, "h = %g: energy error %g", steps[s], ours.energy);
         coil_run rule = run_coil(parameters, TW_SCHEME_MIDPOINT, steps[s] * faster, 10 * faster);
         ck_assert_msg(4 * ours.error <= rule.error, "h = %g: %g against the midpoint rule's %g", steps[s], ours.error,
                       rule.error);

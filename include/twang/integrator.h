@@ -99,8 +99,8 @@ typedef struct tw_integrator_options {
     const tw_tableau *tableau; /**< the user's own, replacing the scheme's; checked at creation; NULL (default) */
     int passes;                /**< of expmid4; default 2 */
     double filter_cutoff;      /**< beta of expmid2's filter; default 2 */
-    double dissipation;      /**< mu of expmid2, share of the unresolved strain that a step lets go, 0..1; default 0.1;
-                                  0: linear problems are reversible */
+    double dissipation;      /**< mu of expmid2, share of the unresolved strain that a step lets go, 0..1; 0.1 for long
+                                  runs of bodies that rotate; default 0: linear problems are reversible */
     double reuse_factor;     /**< expmid2, implicit: keep the last factorisation while the tangent's relative change
                                   stays below this; 0 (default): refactor each step */
     double newton_tolerance; /**< implicit schemes: relative size of the last Newton correction; default 1e-10 */

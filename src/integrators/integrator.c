@@ -88,7 +88,6 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .nodes = {1.0 / 3.0, 3.0 / 4.0},
                                    .passes = 2,
                                    .filter_cutoff = 2.0,
-                                   .dissipation = 0.1,
                                    .newton_tolerance = 1e-10,
                                    .newton_iterations = 25,
                                    .spectral_radius = 0.8};

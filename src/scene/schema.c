@@ -48,9 +48,10 @@ static const tw_schema_field integrator_fields[] = {
     {"passes", TW_FIELD_INTEGER, .range = BETWEEN(1, 10), .fallback = "2", .doc = "passes of expmid4"},
     {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2",
      .doc = "beta of expmid2: modes with h omega well below it are integrated exactly"},
-    {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0.1",
-     .doc = "mu of expmid2: share of the strain in unresolved modes that a step lets go; 0: linear problems are "
-            "reversible"},
+    {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
+     .doc =
+         "mu of expmid2: share of the strain in unresolved modes that a step lets go: 0.1 for long runs of bodies that "
+         "rotate; 0: linear problems are reversible"},
     {"reuse_factor", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "a factorisation is kept while the tangent changed relatively by less; 0: a new one each step"},
     {"newton_tolerance", TW_FIELD_NUMBER, .range = INSIDE(0, 1), .fallback = "1e-10",
