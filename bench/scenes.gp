@@ -11,14 +11,13 @@ set output folder . "/coil.svg"
 
 # One colour per scheme, in both panels; every block of a table begins with the scheme's name.
 names = "reference exprb42 pexprb43 expmid2 verlet rk4 bdf1 midpoint"
-colours = "#b9c0ca #d1495b #00798c #7b4fa6 #5b8c2a #d99a1c #2f5fb3 #8a94a3"
+colours = "#b9c0ca #d1495b #00798c #7b4fa6 #5b8c2a #d99a1c #2f5fb3 #9b6a4b"
 position(name) = sum [i = 1:words(names)] (word(names, i) eq name ? i : 0)
 colour(name) = word(colours, position(name))
 dashes(name) = name eq "pexprb43" ? 2 : 1
 width(name) = name eq "reference" ? 5 : 1.4
 energy = folder . "/coil_energy.csv"
 top = folder . "/coil_top.csv"
-stats energy nooutput
 blocks_of(file) = system(sprintf("grep '^\"' %s | tr -d '\"'", file))
 energies = blocks_of(energy)
 tops = blocks_of(top)
@@ -35,7 +34,7 @@ set lmargin at screen 0.085
 set rmargin at screen 0.47
 set title "|E(t) - E(0)| over the largest kinetic energy" textcolor rgb ink
 set logscale y
-set yrange [1e-6:300]
+set yrange [1e-10:100]
 set format y "10^{%T}"
 set key top right maxrows 3
 plot for [i = 1:words(energies)] energy index i - 1 using 1:(abs($2)) every ::1 with lines \
