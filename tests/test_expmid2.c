@@ -205,6 +205,75 @@ START_TEST(the_coil_at_ten_times_the_papers_step)
 }
 END_TEST
 
+typedef struct long_run {
+    double first, last; /* largest energy error of the first and of the last 20 s, over the largest kinetic energy */
+    tw_integrator_statistics counts;
+} long_run;
+
+/* A minute of a short coil at h = 0.5. */
+static long_run run_a_minute(double gravity, double dissipation)
+{
+    coil_parameters parameters = coil_default();
+    parameters.sections = 200;
+    parameters.gravity = gravity;
+    spring_network *network = NULL;
+    ck_assert_int_eq(coil_create(parameters, &network), TW_OK);
+    problem plain = spring_network_problem(network);
+    integrable p;
+    ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+    double *u = calloc(2 * (size_t)plain.size, sizeof(double)), start = 0, most = 0;
+    memcpy(u, network->initial, sizeof(double) * (size_t)plain.size);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = 0.5;
+    options.dissipation = dissipation;
+    options.phi.tolerance = 1e-4;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
+    long_run result = {0};
+    for (int step = 0; step <= 120; step++) {
+        double kinetic = 0, potential = 0;
+        ck_assert_int_eq(tw_integrator_advance(integrator, 0.5 * step, NULL), TW_OK);
+        ck_assert_int_eq(tw_integrator_energy(integrator, &kinetic, &potential), TW_OK);
+        if (step == 0) start = kinetic + potential;
+        most = fmax(most, kinetic);
+        double made = fabs(kinetic + potential - start);
+        if (step <= 40) result.first = fmax(result.first, made);
+        if (step >= 80) result.last = fmax(result.last, made);
+    }
+    result.first /= most;
+    result.last /= most;
+    result.counts = tw_integrator_statistics_now(integrator);
+    printf("a minute at gravity %g, mu %g: energy error %.2e, %.2e, %ld factorisations\n", gravity, dissipation,
+           result.first, result.last, (long)result.counts.factorizations);
+    tw_integrator_free(integrator);
+    free(u);
+    integrable_free(&p);
+    spring_network_free(network);
+    return result;
+}
+
+/* What is left is a steady loss at most; strain that is kept makes more energy, and ever faster. */
+START_TEST(the_energy_error_does_not_run_away)
+{
+    long_run ours = run_a_minute(0.05, tw_integrator_options_default().dissipation);
+    ck_assert_double_le(ours.last, 3 * ours.first);
+    long_run kept = run_a_minute(0.05, 0);
+    ck_assert_double_ge(kept.last, 3 * ours.last);
+    ck_assert_double_ge(kept.last, 3 * kept.first);
+}
+END_TEST
+
+/* In a weak field the coil hardly deforms: a factor serves ten steps and more. */
+START_TEST(small_motion_needs_no_new_factor)
+{
+    long_run ours = run_a_minute(1e-6, tw_integrator_options_default().dissipation);
+    ck_assert_int_le(10 * ours.counts.factorizations, ours.counts.steps);
+    ck_assert_double_le(ours.last, 3 * ours.first);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("expmid2");
@@ -215,5 +284,10 @@ int main(void)
     tcase_add_loop_test(cases, the_rope_never_fails, 0, 4);
     tcase_add_loop_test(cases, the_coil_at_ten_times_the_papers_step, 0, 2);
     suite_add_tcase(suite, cases);
+    TCase *minute = tcase_create("a minute");
+    tcase_set_timeout(minute, 600);
+    tcase_add_test(minute, the_energy_error_does_not_run_away);
+    tcase_add_test(minute, small_motion_needs_no_new_factor);
+    suite_add_tcase(suite, minute);
     return run_suite(suite);
 }
