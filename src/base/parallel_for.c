@@ -16,7 +16,7 @@ typedef struct team_record {
     int alone, penalty;    /* loops still to run on the calling thread; how many it will be the next time */
 } team_record;
 
-enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4, LEAST_PENALTY = 256, LARGEST_PENALTY = 16384 };
+enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4, LEAST_PENALTY = 256, LARGEST_PENALTY = 4096 };
 static const double trial_seconds = 5e-2, worthwhile_gain = 1.15;
 static const double short_loop = 2e-5; /* s: too little to say anything about longer ones, unless it takes long */
 
