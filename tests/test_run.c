@@ -233,15 +233,17 @@ END_TEST
  * scheme is accounted for. */
 START_TEST(work_is_no_energy_error)
 {
+    static const char everything[] =
+        "motions: [{kind: oscillation, from: 0, to: 5, amplitude: [0, 0.1, 0.05], frequency: 2}]\n"
+        "forces: [{kind: rayleigh, alpha: 1, beta: 0.001}, {kind: wind, velocity: [0, 5, 0]}, "
+        "{kind: dashpots, damping: 0.1}, {kind: load, from: 20, force: [1, 0, 0]}]\n";
     static const char *const what[] = {
         "pins: [{from: 0}]\nforces: [{kind: rayleigh, alpha: 1, beta: 0.001}]\n",
         "pins: [{from: 0}]\nforces: [{kind: dashpots, damping: 2}]\n",
         "pins: [{from: 0}]\nforces: [{kind: wind, velocity: [0, 5, 0], gust: 0.5, frequency: 2}]\n",
         "pins: [{from: 0}]\nforces: [{kind: shaking, acceleration: [20, 0, 0], frequency: 3}]\n",
         "motions: [{kind: oscillation, from: 0, to: 5, amplitude: [0, 0.1, 0.05], frequency: 2}]\n",
-        "motions: [{kind: oscillation, from: 0, to: 5, amplitude: [0, 0.1, 0.05], frequency: 2}]\n"
-        "forces: [{kind: rayleigh, alpha: 1, beta: 0.001}, {kind: wind, velocity: [0, 5, 0]}, "
-        "{kind: dashpots, damping: 0.1}, {kind: load, from: 20, force: [1, 0, 0]}]\n"};
+        everything};
     char text[1000];
     tw_run_report report;
     tw_error error = {0};
