@@ -105,14 +105,16 @@ static void measure(const char *name, action *act, int count, int runs, bench *b
         act(b);
         best = fmin(best, seconds() - begin);
     }
-    printf("%-24s %d  %8.1f us  %6.2f ns per spring\n", name, count, 1e6 * best, 1e9 * best / (double)springs);
+    printf("%-24s %d  %8.1f us  %6.2f ns per spring\n", name, count, 1e6 * best,
+           1e9 * best / (double)springs);
 }
 
 static void measure_all(const char *title, tw_simulation *simulation, int runs)
 {
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     int64_t n = p->space.local_size;
-    bench b = {.p = p, .x = tw_simulation_start(simulation), .v = tw_simulation_start(simulation) + n};
+    bench b = {
+        .p = p, .x = tw_simulation_start(simulation), .v = tw_simulation_start(simulation) + n};
     b.in = calloc(4 * (size_t)n, sizeof *b.in);
     b.out = calloc(4 * (size_t)n, sizeof *b.out);
     if (!b.in || !b.out) exit(1);

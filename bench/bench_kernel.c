@@ -98,7 +98,8 @@ static void measure_once(bench *b)
         measure(b, run_triad, 0, 0, &b->triad_seconds[threads]);
         for (int storage = 0; storage < 2; storage++)
             for (int count = 1; count <= TW_MAX_BLOCK; count++)
-                measure(b, run_product, storage, count, &b->product_seconds[storage][count][threads]);
+                measure(b, run_product, storage, count,
+                        &b->product_seconds[storage][count][threads]);
     }
 }
 
@@ -139,26 +140,31 @@ static const char *const storage_name[2] = {"full", "upper"};
 static void print_table(const bench *b)
 {
     for (int threads = 1; threads <= MAX_THREADS; threads++)
-        printf("triad, %d thread%s: %.2f GB/s\n", threads, threads > 1 ? "s" : "", triad_rate(b, threads) / 1e9);
-    printf("\nstorage vectors threads        MB        ms      GB/s  %% of triad  time / one vector  gain / triad's\n");
+        printf("triad, %d thread%s: %.2f GB/s\n", threads, threads > 1 ? "s" : "",
+               triad_rate(b, threads) / 1e9);
+    printf("\nstorage vectors threads        MB        ms      GB/s  %% of triad  time / one "
+           "vector  gain / triad's\n");
     for (int s = 0; s < 2; s++)
         for (int count = 1; count <= TW_MAX_BLOCK; count++)
             for (int t = 1; t <= MAX_THREADS; t++) {
-                const double seconds = b->product_seconds[s][count][t], rate = product_rate(b, s, count, t);
+                const double seconds = b->product_seconds[s][count][t],
+                             rate = product_rate(b, s, count, t);
                 printf("%-7s %7d %7d %9.1f %9.3f %9.2f %11.0f %18.2f", storage_name[s], count, t,
-                       product_bytes(b, s, count) / 1e6, 1e3 * seconds, rate / 1e9, 100 * rate / triad_rate(b, t),
-                       seconds / b->product_seconds[s][1][t]);
+                       product_bytes(b, s, count) / 1e6, 1e3 * seconds, rate / 1e9,
+                       100 * rate / triad_rate(b, t), seconds / b->product_seconds[s][1][t]);
                 if (t > 1) printf(" %15.2f", relative_gain(b, s, count));
                 printf("\n");
             }
     printf("\n%d of %d measurements undisturbed\n", b->undisturbed, b->measurements);
 }
 
-static bool target(const char *what, const char *storage, int threads, double value, bool at_least, double bound)
+static bool target(const char *what, const char *storage, int threads, double value, bool at_least,
+                   double bound)
 {
     bool met = at_least ? value >= bound : value <= bound;
-    printf("%s, %s storage, %d thread%s: %.2f (%s %.2f) %s\n", what, storage, threads, threads > 1 ? "s" : "", value,
-           at_least ? "at least" : "at most", bound, met ? "PASS" : "FAIL");
+    printf("%s, %s storage, %d thread%s: %.2f (%s %.2f) %s\n", what, storage, threads,
+           threads > 1 ? "s" : "", value, at_least ? "at least" : "at most", bound,
+           met ? "PASS" : "FAIL");
     return met;
 }
 
@@ -168,10 +174,11 @@ static bool check_targets(const bench *b)
     for (int s = 0; s < 2; s++) {
         const char *name = storage_name[s];
         /* with two threads the gain is judged: that is 0.7 * 0.8 of their triad */
-        met &= target("bandwidth / triad", name, 1, product_rate(b, s, 1, 1) / triad_rate(b, 1), true, 0.7);
+        met &= target("bandwidth / triad", name, 1, product_rate(b, s, 1, 1) / triad_rate(b, 1),
+                      true, 0.7);
         for (int t = 1; t <= MAX_THREADS; t++)
-            met &= target("two vectors / one", name, t, b->product_seconds[s][2][t] / b->product_seconds[s][1][t],
-                          false, 1.3);
+            met &= target("two vectors / one", name, t,
+                          b->product_seconds[s][2][t] / b->product_seconds[s][1][t], false, 1.3);
         met &= target("gain / triad's gain", name, 2, relative_gain(b, s, 1), true, 0.8);
     }
     return met;

@@ -34,7 +34,8 @@ static bool make_rope(int exponent, rope *out)
     double rows[FREE * 6];
     char name[64];
     snprintf(name, sizeof name, "rope_k%d_T0.4.txt", exponent);
-    if (!reference_read(name, FREE, 6, rows)) return fprintf(stderr, "bench_limits: no %s\n", name), false;
+    if (!reference_read(name, FREE, 6, rows))
+        return fprintf(stderr, "bench_limits: no %s\n", name), false;
     for (int i = 0; i < UNKNOWNS; i++) out->expected[i] = rows[6 * (i / 3) + i % 3];
     if (rope_create(pow(10, exponent), &out->network)) return false;
     out->plain = spring_network_problem(out->network);
@@ -60,7 +61,8 @@ static void rope_row(const rope *r, int exponent, tw_integrator_options options)
         printf("%.1e", relative_difference(UNKNOWNS, u, r->expected));
     const tw_integrator_statistics *n = &run.counts;
     printf(" | %ld + %ld | %ld | %ld | %ld | %ld |\n", (long)n->steps, (long)n->rejected_steps,
-           (long)n->force_evaluations, (long)n->stiffness_products, (long)n->factorizations, (long)n->solves);
+           (long)n->force_evaluations, (long)n->stiffness_products, (long)n->factorizations,
+           (long)n->solves);
     fflush(stdout);
 }
 
@@ -73,7 +75,8 @@ static const tw_scheme rope_schemes[] = {
 static int ropes(tw_phi_engine engine)
 {
     static const double steps[] = {0.02, 0.005, 0.001};
-    printf("| k | scheme | step | error | steps + rejected | forces | products | factorisations | solves |\n"
+    printf("| k | scheme | step | error | steps + rejected | forces | products | factorisations | "
+           "solves |\n"
            "|---|---|---|---|---|---|---|---|---|\n");
     for (int exponent = 4; exponent <= 10; exponent += 2) {
         rope r;
@@ -87,7 +90,8 @@ static int ropes(tw_phi_engine engine)
                 options.step = steps[h];
                 rope_row(&r, exponent, options);
             }
-            if (options.scheme == TW_SCHEME_VERLET) { /* 0.9 of its limit 2/omega, omega < 2 sqrt(k/m) */
+            if (options.scheme ==
+                TW_SCHEME_VERLET) { /* 0.9 of its limit 2/omega, omega < 2 sqrt(k/m) */
                 options.step = 0.9 * sqrt(0.1 / pow(10, exponent));
                 rope_row(&r, exponent, options);
             }
@@ -114,8 +118,8 @@ static double duffing_period(double a)
     return 2 * acos(-1) / (x * sqrt(1 + a * a));
 }
 
-static tw_status duffing_energy(void *context, double t, const double *x, const double *v, double *kinetic,
-                                double *potential)
+static tw_status duffing_energy(void *context, double t, const double *x, const double *v,
+                                double *kinetic, double *potential)
 {
     (void)context, (void)t;
     *kinetic = 0.5 * v[0] * v[0];
@@ -138,11 +142,11 @@ static void duffing_row(oscillator *o, tw_scheme scheme, double period, double p
     whole_run all = run_whole(&o->table, &options, periods * period, true, late);
     if (first.status == TW_UNSUPPORTED) return;
     if (all.status)
-        printf("| %s | %.1e | %s after %.3g periods | |\n", tw_scheme_name(scheme), first.energy_worst,
-               tw_status_name(all.status), all.t / period);
+        printf("| %s | %.1e | %s after %.3g periods | |\n", tw_scheme_name(scheme),
+               first.energy_worst, tw_status_name(all.status), all.t / period);
     else
-        printf("| %s | %.1e | %.1e | %+.1e |\n", tw_scheme_name(scheme), first.energy_worst, all.energy_worst,
-               all.energy_change);
+        printf("| %s | %.1e | %.1e | %+.1e |\n", tw_scheme_name(scheme), first.energy_worst,
+               all.energy_worst, all.energy_change);
     fflush(stdout);
 }
 
@@ -152,7 +156,8 @@ static int duffing(double periods, tw_scheme only)
     oscillator_create(DUFFING, &o);
     o.table.energy = duffing_energy;
     o.start[0] = 1, o.start[1] = 0;
-    printf("| scheme | largest energy error, %g periods | %g periods | at the end |\n|---|---|---|---|\n",
+    printf("| scheme | largest energy error, %g periods | %g periods | at the end "
+           "|\n|---|---|---|---|\n",
            periods / 100, periods);
     for (int scheme = 0; scheme < TW_SCHEME_COUNT; scheme++)
         if (only == TW_SCHEME_COUNT || only == (tw_scheme)scheme)
@@ -169,7 +174,8 @@ int main(int argc, char **argv)
         if (engine != TW_PHI_ENGINE_COUNT) return ropes(engine);
     }
     if (strcmp(what, "duffing") == 0)
-        return duffing(more ? strtod(more, NULL) : 1e5, argc > 3 ? tw_scheme_from_name(argv[3]) : TW_SCHEME_COUNT);
+        return duffing(more ? strtod(more, NULL) : 1e5,
+                       argc > 3 ? tw_scheme_from_name(argv[3]) : TW_SCHEME_COUNT);
     fprintf(stderr, "usage: bench_limits rope [ENGINE] | duffing [PERIODS [SCHEME]]\n");
     return 2;
 }

@@ -39,8 +39,8 @@ typedef struct result {
     double error, error_x, seconds, tolerance;
 } result;
 
-static tw_status make_workspace(const phi_bench_case *c, tw_phi_engine engine, double tolerance, int64_t max_products,
-                                tw_phi_workspace **workspace, tw_error *error)
+static tw_status make_workspace(const phi_bench_case *c, tw_phi_engine engine, double tolerance,
+                                int64_t max_products, tw_phi_workspace **workspace, tw_error *error)
 {
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = c->size;
@@ -51,26 +51,29 @@ static tw_status make_workspace(const phi_bench_case *c, tw_phi_engine engine, d
     return tw_phi_workspace_create(&limits, workspace, error);
 }
 
-static tw_status evaluate(phi_bench_case *c, tw_phi_workspace *workspace, function f, double *output,
-                          tw_phi_statistics *statistics, tw_error *error)
+static tw_status evaluate(phi_bench_case *c, tw_phi_workspace *workspace, function f,
+                          double *output, tw_phi_statistics *statistics, tw_error *error)
 {
     double node = 1, *scaled = malloc((size_t)c->length * sizeof *scaled);
     if (!scaled) return TW_OUT_OF_MEMORY;
     for (int64_t i = 0; i < c->length; i++) scaled[i] = c->time * c->vector[i];
-    const double *vectors[2] = {f == FUNCTION_EXP ? c->vector : NULL, f == FUNCTION_EXP ? NULL : scaled};
-    tw_phi_request request = {.time = c->time, .node_count = 1, .nodes = &node, .order = f == FUNCTION_EXP ? 0 : 1};
+    const double *vectors[2] = {f == FUNCTION_EXP ? c->vector : NULL,
+                                f == FUNCTION_EXP ? NULL : scaled};
+    tw_phi_request request = {
+        .time = c->time, .node_count = 1, .nodes = &node, .order = f == FUNCTION_EXP ? 0 : 1};
     request.vectors = vectors;
     request.outputs = &output;
-    tw_status status = c->second_order
-                           ? tw_phi_evaluate_second_order(workspace, &c->second, &request, statistics, error)
-                           : tw_phi_evaluate(workspace, &c->first, &request, statistics, error);
+    tw_status status =
+        c->second_order
+            ? tw_phi_evaluate_second_order(workspace, &c->second, &request, statistics, error)
+            : tw_phi_evaluate(workspace, &c->first, &request, statistics, error);
     free(scaled);
     return status;
 }
 
 /* The increment of one exprb42 step. */
-static tw_status step(phi_bench_case *c, tw_phi_workspace *workspace, double *output, tw_phi_statistics *statistics,
-                      tw_error *error)
+static tw_status step(phi_bench_case *c, tw_phi_workspace *workspace, double *output,
+                      tw_phi_statistics *statistics, tw_error *error)
 {
     exprb42 stepper;
     tw_status status = exprb42_create(&c->problem, workspace, &stepper);
@@ -78,7 +81,8 @@ static tw_status step(phi_bench_case *c, tw_phi_workspace *workspace, double *ou
     size_t bytes = (size_t)c->size * sizeof(double);
     memcpy(output, c->x, bytes);
     memcpy(output + c->size, c->v, bytes);
-    status = exprb42_step(&stepper, &c->second, c->time, output, output + c->size, statistics, error);
+    status =
+        exprb42_step(&stepper, &c->second, c->time, output, output + c->size, statistics, error);
     for (int64_t i = 0; i < c->size; i++) {
         output[i] -= c->x[i];
         output[c->size + i] -= c->v[i];
@@ -87,8 +91,8 @@ static tw_status step(phi_bench_case *c, tw_phi_workspace *workspace, double *ou
     return status;
 }
 
-static tw_status run_function(phi_bench_case *c, tw_phi_workspace *workspace, function f, double *output,
-                              tw_phi_statistics *statistics, tw_error *error)
+static tw_status run_function(phi_bench_case *c, tw_phi_workspace *workspace, function f,
+                              double *output, tw_phi_statistics *statistics, tw_error *error)
 {
     return f == FUNCTION_STEP ? step(c, workspace, output, statistics, error)
                               : evaluate(c, workspace, f, output, statistics, error);
@@ -97,7 +101,8 @@ static tw_status run_function(phi_bench_case *c, tw_phi_workspace *workspace, fu
 /* The best that some engine can do, tried from the most to the least precise. */
 static bool find_reference(phi_bench_case *c, function f, double *reference)
 {
-    static const tw_phi_engine engines[] = {TW_PHI_DENSE, TW_PHI_CHEBYSHEV, TW_PHI_LANCZOS, TW_PHI_LEJA};
+    static const tw_phi_engine engines[] = {TW_PHI_DENSE, TW_PHI_CHEBYSHEV, TW_PHI_LANCZOS,
+                                            TW_PHI_LEJA};
     for (double tolerance = 1e-12; tolerance < 1e-6; tolerance *= 10)
         for (int e = 0; e < 4; e++) {
             if (engines[e] == TW_PHI_DENSE && c->length > SMALL) continue;
@@ -112,7 +117,8 @@ static bool find_reference(phi_bench_case *c, function f, double *reference)
 }
 
 /* |w - exact| / max(|exact|, |what went in|) of one part. */
-static double part_error(const phi_bench_case *c, function f, int part, const double *output, const double *exact)
+static double part_error(const phi_bench_case *c, function f, int part, const double *output,
+                         const double *exact)
 {
     double *difference = malloc((size_t)c->length * sizeof *difference);
     if (!difference) return NAN;
@@ -124,8 +130,8 @@ static double part_error(const phi_bench_case *c, function f, int part, const do
     return error;
 }
 
-static void run_engine(phi_bench_case *c, tw_phi_engine engine, function f, double tolerance, const settings *s,
-                       const double *reference, double *output, result *r)
+static void run_engine(phi_bench_case *c, tw_phi_engine engine, function f, double tolerance,
+                       const settings *s, const double *reference, double *output, result *r)
 {
     *r = (result){.tolerance = tolerance, .error = NAN, .error_x = NAN};
     tw_phi_workspace *workspace = NULL;
@@ -137,30 +143,36 @@ static void run_engine(phi_bench_case *c, tw_phi_engine engine, function f, doub
     tw_phi_workspace_free(workspace);
     if (r->status != TW_OK && r->status != TW_ILL_CONDITIONED) return;
     r->error_x = part_error(c, f, 0, output, reference);
-    r->error = c->second_order ? fmax(r->error_x, part_error(c, f, 1, output, reference)) : r->error_x;
+    r->error =
+        c->second_order ? fmax(r->error_x, part_error(c, f, 1, output, reference)) : r->error_x;
 }
 
 static void print_header(void)
 {
-    printf("%-12s %-5s %-17s %7s %-20s %8s %7s %7s %8s %9s %9s %9s %9s %9s\n", "case", "what", "engine", "tol",
-           "status", "products", "solves", "factors", "substeps", "dimension", "error", "error x", "time [s]", "cost");
+    printf("%-12s %-5s %-17s %7s %-20s %8s %7s %7s %8s %9s %9s %9s %9s %9s\n", "case", "what",
+           "engine", "tol", "status", "products", "solves", "factors", "substeps", "dimension",
+           "error", "error x", "time [s]", "cost");
 }
 
-static void print_result(const phi_bench_case *c, function f, const char *engine, const result *r, bool json)
+static void print_result(const phi_bench_case *c, function f, const char *engine, const result *r,
+                         bool json)
 {
     const tw_phi_statistics *n = &r->statistics;
     if (json)
-        printf("{\"case\": \"%s\", \"what\": \"%s\", \"engine\": \"%s\", \"tolerance\": %g, \"status\": \"%s\", "
-               "\"products\": %lld, \"solves\": %lld, \"factorizations\": %lld, \"substeps\": %lld, \"dimension\": %d, "
+        printf("{\"case\": \"%s\", \"what\": \"%s\", \"engine\": \"%s\", \"tolerance\": %g, "
+               "\"status\": \"%s\", "
+               "\"products\": %lld, \"solves\": %lld, \"factorizations\": %lld, \"substeps\": "
+               "%lld, \"dimension\": %d, "
                "\"error\": %.3g, \"error_x\": %.3g, \"seconds\": %.4g, \"cost\": %.4g}\n",
-               c->name, function_names[f], engine, r->tolerance, tw_status_name(r->status), (long long)n->products,
-               (long long)n->solves, (long long)n->factorizations, (long long)n->substeps, n->dimension,
-               isnan(r->error) ? -1 : r->error, isnan(r->error_x) ? -1 : r->error_x, r->seconds, n->cost);
+               c->name, function_names[f], engine, r->tolerance, tw_status_name(r->status),
+               (long long)n->products, (long long)n->solves, (long long)n->factorizations,
+               (long long)n->substeps, n->dimension, isnan(r->error) ? -1 : r->error,
+               isnan(r->error_x) ? -1 : r->error_x, r->seconds, n->cost);
     else
-        printf("%-12s %-5s %-17s %7.0e %-20s %8lld %7lld %7lld %8lld %9d %9.1e %9.1e %9.4f %9.2e\n", c->name,
-               function_names[f], engine, r->tolerance, tw_status_name(r->status) + 3, (long long)n->products,
-               (long long)n->solves, (long long)n->factorizations, (long long)n->substeps, n->dimension, r->error,
-               r->error_x, r->seconds, n->cost);
+        printf("%-12s %-5s %-17s %7.0e %-20s %8lld %7lld %7lld %8lld %9d %9.1e %9.1e %9.4f %9.2e\n",
+               c->name, function_names[f], engine, r->tolerance, tw_status_name(r->status) + 3,
+               (long long)n->products, (long long)n->solves, (long long)n->factorizations,
+               (long long)n->substeps, n->dimension, r->error, r->error_x, r->seconds, n->cost);
     fflush(stdout);
 }
 
@@ -173,8 +185,8 @@ static void bench_engine(phi_bench_case *c, tw_phi_engine engine, function f, co
     do {
         run_engine(c, engine, f, tolerance, s, reference, output, &r);
         tolerance /= 10;
-    } while (s->error > 0 && r.status == TW_OK && !((s->positions ? r.error_x : r.error) <= s->error) &&
-             tolerance > 1e-15);
+    } while (s->error > 0 && r.status == TW_OK &&
+             !((s->positions ? r.error_x : r.error) <= s->error) && tolerance > 1e-15);
     if (r.status == TW_UNSUPPORTED || r.status == TW_INVALID_ARGUMENT) return;
     print_result(c, f, tw_phi_engine_name(engine), &r, s->json);
 }
@@ -209,12 +221,14 @@ static bool bench_case(const char *name, const settings *s)
     double *references[FUNCTIONS] = {NULL};
     bool good = true;
     for (int f = 0; f < FUNCTIONS && good; f++) {
-        if (!wanted(s->only_function, function_names[f]) || (f == FUNCTION_STEP && !c.second_order)) continue;
+        if (!wanted(s->only_function, function_names[f]) || (f == FUNCTION_STEP && !c.second_order))
+            continue;
         references[f] = malloc((size_t)c.length * sizeof(double));
         good = references[f] && bench_function(&c, (function)f, s, references[f]);
     }
     if (good && s->export_folder && references[0] && references[1] &&
-        phi_bench_export(&c, s->export_folder, 2, function_names, (double[]){1, 1 / c.time}, references, &error)) {
+        phi_bench_export(&c, s->export_folder, 2, function_names, (double[]){1, 1 / c.time},
+                         references, &error)) {
         fprintf(stderr, "bench_phi: %s\n", error.text);
         good = false;
     }

@@ -13,8 +13,8 @@ enum { SECTIONS = 58 };
 static const double step = 0.05;
 
 /* out = the update by one engine; prints what is wrong. */
-static tw_status update(tw_phi_engine engine, double tolerance, double sigma, const coil_case *c, double *out,
-                        tw_phi_statistics *statistics)
+static tw_status update(tw_phi_engine engine, double tolerance, double sigma, const coil_case *c,
+                        double *out, tw_phi_statistics *statistics)
 {
     tw_error error = {0};
     tw_phi_options options = tw_phi_options_default();
@@ -30,14 +30,17 @@ static void print_row(tw_phi_engine engine, double tolerance, double sigma, cons
 {
     tw_phi_statistics did = {0};
     if (update(engine, tolerance, sigma, c, c->out, &did)) return;
-    printf("  tolerance %.0e, %-12s sigma %-4g: %5.1f products, %4.1f solves, %lld factorisations, error %.1e\n",
-           tolerance, tw_phi_engine_name(engine), sigma, 0.5 * (double)did.products, 0.5 * (double)did.solves,
-           (long long)did.factorizations, relative_difference(c->p.size, c->out, c->exact));
+    printf("  tolerance %.0e, %-12s sigma %-4g: %5.1f products, %4.1f solves, %lld factorisations, "
+           "error %.1e\n",
+           tolerance, tw_phi_engine_name(engine), sigma, 0.5 * (double)did.products,
+           0.5 * (double)did.solves, (long long)did.factorizations,
+           relative_difference(c->p.size, c->out, c->exact));
 }
 
 static void print_rows(const coil_case *c)
 {
-    static const double sigmas[] = {0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 1, 3, 0}, tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
+    static const double sigmas[] = {0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 1, 3, 0},
+                        tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
     tw_phi_statistics did = {0};
     if (update(TW_PHI_LANCZOS, 1e-9, 0, c, c->exact, &did)) return;
     for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
@@ -59,7 +62,8 @@ static int measure(double stiffness)
     tw_status status = coil_case_create(parameters, 1, &c, &error);
     if (status == TW_OK) {
         double omega = problem_frequency_max(&c.p, 80);
-        printf("coil of %lld unknowns, k = %g, h omega_max = %.0f\n", (long long)c.p.size, stiffness, step * omega);
+        printf("coil of %lld unknowns, k = %g, h omega_max = %.0f\n", (long long)c.p.size,
+               stiffness, step * omega);
         c.op.eigenvalue_max = 1.02 * omega * omega;
         print_rows(&c);
         printf("  and chebyshev without a bound of the spectrum:\n");

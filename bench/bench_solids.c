@@ -72,9 +72,10 @@ static void measure_all(const char *title, tw_simulation *simulation, int64_t el
     bench b = {.p = p, .in = in, .x = x, .out = test_random_vector(&random, n)};
     for (int64_t i = 0; i < n; i++) x[i] = tw_simulation_start(simulation)[i] + 0.003 * x[i];
     double costs[4] = {measure(energy, runs, elements, &b), measure(force, runs, elements, &b),
-                       measure(linearise, runs, elements, &b), measure(product, runs, elements, &b)};
-    printf("%-24s %8lld %10.0f %10.0f %10.0f %10.1f\n", title, (long long)elements, costs[0], costs[1], costs[2],
-           costs[3]);
+                       measure(linearise, runs, elements, &b),
+                       measure(product, runs, elements, &b)};
+    printf("%-24s %8lld %10.0f %10.0f %10.0f %10.1f\n", title, (long long)elements, costs[0],
+           costs[1], costs[2], costs[3]);
     free(in);
     free(x);
     free(b.out);
@@ -85,8 +86,10 @@ static void measure_solids(int nodes, int runs)
 {
     static const char *const names[] = {"linear", "co-rotational", "neo-Hookean"};
     int fine = nodes == 4 ? 2 : 1;
-    box_solid box = box_solid_make(
-        &(box_shape){.cells = {20 * fine, 10 * fine, 10 * fine}, .size = {2, 1, 1}, .nodes = nodes, .jitter = 0.2});
+    box_solid box = box_solid_make(&(box_shape){.cells = {20 * fine, 10 * fine, 10 * fine},
+                                                .size = {2, 1, 1},
+                                                .nodes = nodes,
+                                                .jitter = 0.2});
     for (int law = 0; law < 3; law++) {
         tw_solid_material material = tw_solid_material_default();
         material.law = (tw_solid_law)law;
@@ -99,7 +102,8 @@ static void measure_solids(int nodes, int runs)
 
 static void measure_network(int runs)
 {
-    box_solid box = box_solid_make(&(box_shape){.cells = {40, 20, 20}, .size = {2, 1, 1}, .nodes = 4, .jitter = 0.2});
+    box_solid box = box_solid_make(
+        &(box_shape){.cells = {40, 20, 20}, .size = {2, 1, 1}, .nodes = 4, .jitter = 0.2});
     int64_t *ten = test_allocate(10 * (size_t)box.count, sizeof *ten), girders = 0;
     int64_t *ends = test_allocate(12 * (size_t)box.count, sizeof *ends);
     tw_model *model = NULL;
@@ -122,7 +126,8 @@ int main(int argc, char **argv)
 {
     int runs = argc > 1 ? atoi(argv[1]) : 20;
     tw_set_threads(1);
-    printf("%-24s %8s %10s %10s %10s %10s\n", "ns per element", "elements", "energy", "force", "linearise", "product");
+    printf("%-24s %8s %10s %10s %10s %10s\n", "ns per element", "elements", "energy", "force",
+           "linearise", "product");
     measure_solids(4, runs);
     measure_solids(10, runs);
     measure_network(runs);

@@ -26,7 +26,8 @@ static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
     return 0;
 }
 
-static PetscErrorCode load(const char *folder, const char *name, const char *what, PetscBool is_matrix, void *object)
+static PetscErrorCode load(const char *folder, const char *name, const char *what,
+                           PetscBool is_matrix, void *object)
 {
     char path[1024];
     PetscViewer viewer = NULL;
@@ -70,7 +71,8 @@ static PetscErrorCode errors(Vec w, Vec exact, Vec given, PetscInt split, double
         start[part] += (double)(v[i] * v[i]);
     }
     for (int part = 0; part < 2; part++)
-        result[part] = split == n && part == 1 ? 0 : sqrt(difference[part] / fmax(size[part], start[part]));
+        result[part] =
+            split == n && part == 1 ? 0 : sqrt(difference[part] / fmax(size[part], start[part]));
     PetscCall(VecRestoreArrayRead(w, &a));
     PetscCall(VecRestoreArrayRead(exact, &b));
     PetscCall(VecRestoreArrayRead(given, &v));
@@ -86,8 +88,9 @@ typedef struct peer_job {
     PetscInt split;
 } peer_job;
 
-static PetscErrorCode solve(peer_job *job, PetscBool phi1, double tolerance, double result[2], double *seconds,
-                            PetscInt *iterations, PetscInt *dimension, PetscBool *converged)
+static PetscErrorCode solve(peer_job *job, PetscBool phi1, double tolerance, double result[2],
+                            double *seconds, PetscInt *iterations, PetscInt *dimension,
+                            PetscBool *converged)
 {
     MFN mfn = NULL;
     FN function = NULL;
@@ -124,9 +127,10 @@ static PetscErrorCode run(peer_job *job, PetscBool phi1, double tolerance, doubl
         PetscCall(solve(job, phi1, tol, result, &seconds, &iterations, &dimension, &converged));
         if (wanted <= 0 || !converged || fmax(result[0], result[1]) <= wanted || tol < 1e-14) break;
     }
-    printf("%-12s %-5s %-17s %7.0e %-20s %8ld %7d %7d %8ld %9ld %9.1e %9.1e %9.4f %9s\n", job->name, job->what,
-           "SLEPc MFN", tol, converged ? "OK" : "NOT_CONVERGED", job->counted.products, 0, 0, (long)iterations,
-           (long)dimension, fmax(result[0], result[1]), result[0], seconds, "-");
+    printf("%-12s %-5s %-17s %7.0e %-20s %8ld %7d %7d %8ld %9ld %9.1e %9.1e %9.4f %9s\n", job->name,
+           job->what, "SLEPc MFN", tol, converged ? "OK" : "NOT_CONVERGED", job->counted.products,
+           0, 0, (long)iterations, (long)dimension, fmax(result[0], result[1]), result[0], seconds,
+           "-");
     return 0;
 }
 

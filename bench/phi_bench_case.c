@@ -27,7 +27,8 @@ static tw_status linearise(phi_bench_case *c, tw_error *error)
     problem_fill_stiffness(p, c->matrix);
     c->second = problem_second_order_assembled(p, c->matrix);
     c->omega = problem_frequency_max(p, 80);
-    c->second.eigenvalue_max = 1.02 * c->omega * c->omega; /* 80 Lanczos steps are below it by far less */
+    c->second.eigenvalue_max =
+        1.02 * c->omega * c->omega; /* 80 Lanczos steps are below it by far less */
     memcpy(c->vector, c->v, (size_t)c->size * sizeof(double));
     p->acceleration(p->context, c->x, c->vector + c->size);
     status = tw_shifted_cholesky_create(c->matrix, NULL, p->lumped_mass, &c->shifted, error);
@@ -71,7 +72,8 @@ static tw_status make_coil(phi_bench_case *c, double factor, bool quick, tw_erro
 /* u_t = diffusion (u_xx + u_yy) - velocity . grad u on the unit square, zero around, upwind differences. */
 static void fill_advection(phi_bench_case *c, int64_t n)
 {
-    const double diffusion = 0.02, velocity[2] = {4, 2}, h = 1.0 / (double)(n + 1), second = diffusion / (h * h);
+    const double diffusion = 0.02, velocity[2] = {4, 2}, h = 1.0 / (double)(n + 1),
+                 second = diffusion / (h * h);
     const int64_t *start = tw_sparse_row_start(c->matrix);
     const int32_t *column = tw_sparse_column(c->matrix);
     double *values = tw_sparse_values(c->matrix);
@@ -139,7 +141,8 @@ static tw_status make_dense(phi_bench_case *c, bool quick)
     c->full = malloc((size_t)(c->size * c->size) * sizeof(double));
     if (status || !c->full) return TW_OUT_OF_MEMORY;
     for (int64_t i = 0; i < c->size * c->size; i++)
-        c->full[i] = test_random_normal(&random) / sqrt((double)c->size) - (i % (c->size + 1) == 0 ? 1 : 0);
+        c->full[i] =
+            test_random_normal(&random) / sqrt((double)c->size) - (i % (c->size + 1) == 0 ? 1 : 0);
     for (int64_t i = 0; i < c->size; i++) c->vector[i] = test_random_normal(&random);
     c->first = (tw_operator){.space = {.local_size = c->size}, .apply = apply_full, .context = c};
     c->first.bytes_per_product = 8.0 * (double)(c->size * c->size);

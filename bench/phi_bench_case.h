@@ -10,13 +10,13 @@
 #include "problems/spring_network.h"
 
 /* Name, what it is. */
-#define PHI_BENCH_CASES(X)                                                                                             \
-    X("fpu-20", "FPU-beta chain, 1,000 masses, h omega_max = 20")                                                      \
-    X("fpu-100", "the same, h omega_max = 100")                                                                        \
-    X("coil", "coil of 23,808 unknowns 1 s after release, h = 0.05")                                                   \
-    X("coil-x100", "the same coil, 100 times stiffer, in its own state after 1 s")                                     \
-    X("coil-x10000", "the same coil, 10,000 times stiffer")                                                            \
-    X("advection", "2D advection-diffusion, 10,000 unknowns, upwind: nonsymmetric, first order")                       \
+#define PHI_BENCH_CASES(X)                                                                         \
+    X("fpu-20", "FPU-beta chain, 1,000 masses, h omega_max = 20")                                  \
+    X("fpu-100", "the same, h omega_max = 100")                                                    \
+    X("coil", "coil of 23,808 unknowns 1 s after release, h = 0.05")                               \
+    X("coil-x100", "the same coil, 100 times stiffer, in its own state after 1 s")                 \
+    X("coil-x10000", "the same coil, 10,000 times stiffer")                                        \
+    X("advection", "2D advection-diffusion, 10,000 unknowns, upwind: nonsymmetric, first order")   \
     X("dense", "full nonsymmetric matrix of order 200, first order")
 
 typedef struct phi_bench_case {
@@ -49,7 +49,8 @@ double phi_bench_norm(const phi_bench_case *c, int part, const double *vector);
 /* Writes for the peers, in PETSc's binary format: `NAME.A`, the matrix t J in coordinates (omega M^1/2 x, M^1/2 v) or
  * t A; `NAME.b`, the vector; each named reference times its factor as `NAME.REFERENCE`; and in plain text `NAME.split`,
  * where the v-part begins (0 if there is none). */
-tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int count, const char *const *names,
-                           const double *factors, double *const *references, tw_error *error);
+tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int count,
+                           const char *const *names, const double *factors,
+                           double *const *references, tw_error *error);
 
 #endif

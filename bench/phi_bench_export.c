@@ -110,21 +110,23 @@ static bool write_matrix(const phi_bench_case *c, const char *folder, const entr
 {
     FILE *file = open_file(folder, c->name, "A");
     if (!file) return false;
-    bool good = put_integer(file, PETSC_MATRIX) && put_integer(file, c->length) && put_integer(file, c->length) &&
-                put_integer(file, list->count);
+    bool good = put_integer(file, PETSC_MATRIX) && put_integer(file, c->length) &&
+                put_integer(file, c->length) && put_integer(file, list->count);
     for (int64_t row = 0, k = 0; row < c->length && good; row++) {
         int64_t first = k;
         while (k < list->count && list->entries[k].row == row) k++;
         good = put_integer(file, k - first);
     }
-    for (int64_t k = 0; k < list->count && good; k++) good = put_integer(file, list->entries[k].column);
-    for (int64_t k = 0; k < list->count && good; k++) good = put_double(file, list->entries[k].value);
+    for (int64_t k = 0; k < list->count && good; k++)
+        good = put_integer(file, list->entries[k].column);
+    for (int64_t k = 0; k < list->count && good; k++)
+        good = put_double(file, list->entries[k].value);
     return fclose(file) == 0 && good;
 }
 
 /* In the coordinates of the matrix. */
-static bool write_vector(const phi_bench_case *c, const char *folder, const char *what, double factor,
-                         const double *vector)
+static bool write_vector(const phi_bench_case *c, const char *folder, const char *what,
+                         double factor, const double *vector)
 {
     FILE *file = open_file(folder, c->name, what);
     if (!file) return false;
@@ -145,8 +147,9 @@ static bool write_split(const phi_bench_case *c, const char *folder)
     return fclose(file) == 0 && good;
 }
 
-tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int count, const char *const *names,
-                           const double *factors, double *const *references, tw_error *error)
+tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int count,
+                           const char *const *names, const double *factors,
+                           double *const *references, tw_error *error)
 {
     entry_list list = {0};
     if (c->full) add_full(c, &list);
@@ -157,9 +160,11 @@ tw_status phi_bench_export(const phi_bench_case *c, const char *folder, int coun
     }
     bool good = !list.failed && list.entries;
     if (good) qsort(list.entries, (size_t)list.count, sizeof *list.entries, compare_entries);
-    good =
-        good && write_matrix(c, folder, &list) && write_vector(c, folder, "b", 1, c->vector) && write_split(c, folder);
-    for (int i = 0; i < count && good; i++) good = write_vector(c, folder, names[i], factors[i], references[i]);
+    good = good && write_matrix(c, folder, &list) && write_vector(c, folder, "b", 1, c->vector) &&
+           write_split(c, folder);
+    for (int i = 0; i < count && good; i++)
+        good = write_vector(c, folder, names[i], factors[i], references[i]);
     free(list.entries);
-    return good ? TW_OK : tw_fail(error, TW_INPUT_OUTPUT, "cannot write %s into %s", c->name, folder);
+    return good ? TW_OK
+                : tw_fail(error, TW_INPUT_OUTPUT, "cannot write %s into %s", c->name, folder);
 }

@@ -34,9 +34,11 @@ static void fail(const char *what)
     exit(1);
 }
 
-static void experiment_create(int64_t m, double end, const char *reference, tw_phi_engine engine, experiment *out)
+static void experiment_create(int64_t m, double end, const char *reference, tw_phi_engine engine,
+                              experiment *out)
 {
-    *out = (experiment){.chain = fput_create(m, 100), .entries = 4 * m, .end = end, .engine = engine};
+    *out =
+        (experiment){.chain = fput_create(m, 100), .entries = 4 * m, .end = end, .engine = engine};
     size_t half = sizeof(double) * 2 * (size_t)m;
     out->start = malloc(2 * half), out->expected = malloc(2 * half), out->u = malloc(2 * half);
     if (!out->chain || !out->start || !out->expected || !out->u) fail("out of memory");
@@ -77,14 +79,16 @@ static double measure(experiment *e, tw_scheme scheme, double h, whole_run *run)
 /* Figures 1 and 2: rk4 takes steps 40 times smaller, as the paper does. */
 static void convergence(experiment *e, const char *folder)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,   TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB42, TW_SCHEME_EXPMID4,
-                                        TW_SCHEME_EPIRK4S3, TW_SCHEME_EXPRB53,  TW_SCHEME_RK4};
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,  TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB42,
+                                        TW_SCHEME_EXPMID4, TW_SCHEME_EPIRK4S3, TW_SCHEME_EXPRB53,
+                                        TW_SCHEME_RK4};
     char path[4096];
     snprintf(path, sizeof path, "%s/fput_convergence.csv", folder);
     FILE *csv = fopen(path, "w");
     if (!csv) fail(path);
     fprintf(csv, "scheme,h,error,force_evaluations,seconds\n");
-    printf("| scheme | h | error at T = 100 | observed order | force evaluations |\n|---|---|---|---|---|\n");
+    printf("| scheme | h | error at T = 100 | observed order | force evaluations "
+           "|\n|---|---|---|---|---|\n");
     for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++) {
         double previous = NAN;
         for (int i = 0; i < 5; i++) {
@@ -128,7 +132,8 @@ static void energy_of(experiment *e, tw_scheme scheme, double h, double *energy)
     energy_curve curve = {.every = lround(e->end / h) / ROWS, .energy = energy};
     for (int i = 0; i <= ROWS; i++) energy[i] = NAN; /* a failed run leaves a gap */
     if (tw_integrator_create_second_order(&e->table.table, &options, &integrator, &error) ||
-        tw_integrator_start(integrator, 0, e->start, &error) || tw_integrator_energy(integrator, &kinetic, &potential))
+        tw_integrator_start(integrator, 0, e->start, &error) ||
+        tw_integrator_energy(integrator, &kinetic, &potential))
         fail(error.text);
     energy[0] = kinetic + potential;
     tw_integrator_on_step(integrator, sample, &curve);
@@ -149,7 +154,8 @@ static double largest_change(const double *energy)
     return worst;
 }
 
-static void energies(experiment *e, const char *folder, const char *name, int count, const energy_case *cases)
+static void energies(experiment *e, const char *folder, const char *name, int count,
+                     const energy_case *cases)
 {
     static double energy[CURVES][ROWS + 1];
     char path[4096];
@@ -161,8 +167,8 @@ static void energies(experiment *e, const char *folder, const char *name, int co
     for (int c = 0; c < count; c++) {
         energy_of(e, cases[c].scheme, cases[c].h, energy[c]);
         fprintf(csv, ",%s %g", tw_scheme_name(cases[c].scheme), cases[c].h);
-        printf("| %s | %g | %.1e | %+.1e |\n", tw_scheme_name(cases[c].scheme), cases[c].h, largest_change(energy[c]),
-               energy[c][ROWS] / energy[c][0] - 1);
+        printf("| %s | %g | %.1e | %+.1e |\n", tw_scheme_name(cases[c].scheme), cases[c].h,
+               largest_change(energy[c]), energy[c][ROWS] / energy[c][0] - 1);
     }
     fprintf(csv, "\n");
     for (int row = 0; row <= ROWS; row++) {
@@ -174,7 +180,8 @@ static void energies(experiment *e, const char *folder, const char *name, int co
 }
 
 /* rk4 at the step that gives it this error: from its order, corrected twice. */
-static double rk4_at_error(experiment *e, double error, double first_step, double *step, whole_run *run)
+static double rk4_at_error(experiment *e, double error, double first_step, double *step,
+                           whole_run *run)
 {
     double found = NAN;
     *step = first_step;
@@ -194,8 +201,9 @@ static void equal_error(experiment *e, int m)
             whole_run run, rk4;
             double error = measure(e, schemes[s], h, &run);
             double rk4_error = rk4_at_error(e, error, h / 35, &step, &rk4);
-            printf("| %d | %s, %s | %g | %.2e | %.3g (%.2e) | %.0f | %.0f | %.2f |\n", m, tw_scheme_name(schemes[s]),
-                   tw_phi_engine_name(run.counts.engine), h, error, step, rk4_error, h / step,
+            printf("| %d | %s, %s | %g | %.2e | %.3g (%.2e) | %.0f | %.0f | %.2f |\n", m,
+                   tw_scheme_name(schemes[s]), tw_phi_engine_name(run.counts.engine), h, error,
+                   step, rk4_error, h / step,
                    (double)rk4.counts.force_evaluations / (double)run.counts.force_evaluations,
                    rk4.seconds / run.seconds);
         }
@@ -204,17 +212,21 @@ static void equal_error(experiment *e, int m)
 int main(int argc, char **argv)
 {
     if (argc != 2) return fprintf(stderr, "usage: reproduce_fput FOLDER\n"), 2;
-    static const energy_case figure_3[] = {
-        {TW_SCHEME_EXPRB2, 0.01}, {TW_SCHEME_PEXPRB43, 0.01}, {TW_SCHEME_EXPRB42, 0.01}, {TW_SCHEME_RK4, 0.01}};
-    static const energy_case figure_4[] = {
-        {TW_SCHEME_EXPRB2, 0.01}, {TW_SCHEME_EXPRB2, 0.005}, {TW_SCHEME_EXPRB2, 0.00125}, {TW_SCHEME_RK4, 0.01},
-        {TW_SCHEME_RK4, 0.0025},  {TW_SCHEME_RK4, 0.001},    {TW_SCHEME_RK4, 0.00025}};
+    static const energy_case figure_3[] = {{TW_SCHEME_EXPRB2, 0.01},
+                                           {TW_SCHEME_PEXPRB43, 0.01},
+                                           {TW_SCHEME_EXPRB42, 0.01},
+                                           {TW_SCHEME_RK4, 0.01}};
+    static const energy_case figure_4[] = {{TW_SCHEME_EXPRB2, 0.01},    {TW_SCHEME_EXPRB2, 0.005},
+                                           {TW_SCHEME_EXPRB2, 0.00125}, {TW_SCHEME_RK4, 0.01},
+                                           {TW_SCHEME_RK4, 0.0025},     {TW_SCHEME_RK4, 0.001},
+                                           {TW_SCHEME_RK4, 0.00025}};
     experiment small, large;
     experiment_create(3, 100, "fput_T100.txt", TW_PHI_DENSE, &small);
     convergence(&small, argv[1]);
     energies(&small, argv[1], "fput_energy", 4, figure_3);
     energies(&small, argv[1], "fput_energy_steps", 7, figure_4);
-    printf("\n| m | scheme, engine | h | error | rk4's h (error) | steps ratio | forces ratio | time ratio |\n"
+    printf("\n| m | scheme, engine | h | error | rk4's h (error) | steps ratio | forces ratio | "
+           "time ratio |\n"
            "|---|---|---|---|---|---|---|---|\n");
     equal_error(&small, 3);
     experiment_free(&small);

@@ -8,7 +8,8 @@ static const option *find_option(const verb *v, const char *word, size_t length)
 {
     for (const option *o = v->options; o->name; o++) {
         if (strlen(o->name) == length && strncmp(o->name, word, length) == 0) return o;
-        if (o->brief && strlen(o->brief) == length && strncmp(o->brief, word, length) == 0) return o;
+        if (o->brief && strlen(o->brief) == length && strncmp(o->brief, word, length) == 0)
+            return o;
     }
     return NULL;
 }
@@ -40,7 +41,8 @@ static bool take_option(arguments *a, int count, char **words, int *at)
     if (!o) return unknown_option(v, word, length);
     const char *value = equals ? equals + 1 : NULL;
     if (o->value && !value && *at + 1 < count) value = words[++*at];
-    if (o->value && !value) return wrong_use("%s needs a value: %s %s", o->name, o->name, o->value), false;
+    if (o->value && !value)
+        return wrong_use("%s needs a value: %s %s", o->name, o->name, o->value), false;
     if (!o->value && value) return wrong_use("%s takes no value", o->name), false;
     if (a->given_count == MAX_GIVEN) return wrong_use("more than %d options", MAX_GIVEN), false;
     a->given[a->given_count].option = o;
@@ -100,8 +102,8 @@ void print_verb_help(const verb *v)
     printf("\n%sOptions%s\n", s.bold, s.plain);
     for (const option *o = v->options; o->name; o++) {
         char left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->brief ? o->brief : "", o->brief ? ", " : "", o->name,
-                 o->value ? " " : "", o->value ? o->value : "");
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->brief ? o->brief : "", o->brief ? ", " : "",
+                 o->name, o->value ? " " : "", o->value ? o->value : "");
         printf("  %-20s %s\n", left, o->line);
     }
 }

@@ -48,12 +48,13 @@ typedef struct verb {
     const option *options;  /* name NULL after the last; every verb has --help besides */
     const char *positional; /* what its arguments are called, "SCENE" */
     int positional_least, positional_most;
-    const char *(*choice)(int index); /* words the first argument may be; NULL: a file or directory */
+    const char *(*choice)(
+        int index); /* words the first argument may be; NULL: a file or directory */
     int (*run)(const arguments *a);
 } verb;
 
-extern const verb verb_run, verb_resume, verb_check, verb_bench, verb_export, verb_mesh, verb_fetch_meshes, verb_list,
-    verb_completion;
+extern const verb verb_run, verb_resume, verb_check, verb_bench, verb_export, verb_mesh,
+    verb_fetch_meshes, verb_list, verb_completion;
 /* All of them, NULL after the last. */
 extern const verb *const all_verbs[];
 
@@ -93,24 +94,30 @@ void catch_file_limit(void);
 /* The file of a SCENE: itself, or that of a scene that comes with twang if it is a bare name; NULL if there is none. */
 const char *find_scene(const char *given, char *buffer, size_t size);
 /* Calls `visit` for every scene that comes with twang, in order of name. */
-void visit_scenes(void (*visit)(void *context, const char *name, const char *path, const char *line), void *context);
+void visit_scenes(void (*visit)(void *context, const char *name, const char *path,
+                                const char *line),
+                  void *context);
 
 /* --- scene_arguments.c --- */
 
 /* Loads SCENE with what --integrator, --phi, --dt, --rtol, --duration, --fps and --set say. */
 tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
 /* The options above, for the tables of verbs. */
-#define SCENE_OPTIONS                                                                                                  \
-    {"--integrator", NULL, "NAME", "integrate with this scheme (twang list integrators)", scheme_choice},              \
-        {"--phi", NULL, "NAME", "evaluate phi-functions with this engine (twang list phi)", phi_choice},               \
-        {"--dt", NULL, "S", "fixed steps of T/ceil(T/S) seconds", NULL},                                               \
-        {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                                    \
-        {"--duration", NULL, "S", "simulate this many seconds", NULL},                                                 \
-        {"--fps", NULL, "N", "frames per simulated second", NULL},                                                     \
-        {"--frames", NULL, "LIST", "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2",        \
-         frames_choice},                                                                                               \
-    {                                                                                                                  \
-        "--set", NULL, "KEY=VALUE", "change any key of the scene: --set bodies.0.stiffness=1e8", NULL                  \
+#define SCENE_OPTIONS                                                                              \
+    {"--integrator", NULL, "NAME", "integrate with this scheme (twang list integrators)",          \
+     scheme_choice},                                                                               \
+        {"--phi", NULL, "NAME", "evaluate phi-functions with this engine (twang list phi)",        \
+         phi_choice},                                                                              \
+        {"--dt", NULL, "S", "fixed steps of T/ceil(T/S) seconds", NULL},                           \
+        {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                \
+        {"--duration", NULL, "S", "simulate this many seconds", NULL},                             \
+        {"--fps", NULL, "N", "frames per simulated second", NULL},                                 \
+        {"--frames", NULL, "LIST",                                                                 \
+         "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2",              \
+         frames_choice},                                                                           \
+    {                                                                                              \
+        "--set", NULL, "KEY=VALUE", "change any key of the scene: --set bodies.0.stiffness=1e8",   \
+            NULL                                                                                   \
     }
 const char *scheme_choice(int index);
 const char *phi_choice(int index);
@@ -120,11 +127,11 @@ const char *frames_choice(int index);
 
 /* What `run` and `resume` have in common: signals, progress, the last words. Exactly one of the two is given. */
 int run_session(const arguments *a, const tw_scene *scene, const char *directory);
-#define SESSION_OPTIONS                                                                                                \
-    {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},                           \
-        {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},                                                \
-    {                                                                                                                  \
-        "--json", NULL, NULL, "print run.json at the end, and nothing else", NULL                                      \
+#define SESSION_OPTIONS                                                                            \
+    {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},       \
+        {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},                            \
+    {                                                                                              \
+        "--json", NULL, NULL, "print run.json at the end, and nothing else", NULL                  \
     }
 
 /* --- progress.c --- */

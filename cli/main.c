@@ -7,8 +7,9 @@
 
 #include "command.h"
 
-const verb *const all_verbs[] = {&verb_run,  &verb_resume,       &verb_check, &verb_bench,      &verb_export,
-                                 &verb_mesh, &verb_fetch_meshes, &verb_list,  &verb_completion, NULL};
+const verb *const all_verbs[] = {&verb_run,        &verb_resume, &verb_check,        &verb_bench,
+                                 &verb_export,     &verb_mesh,   &verb_fetch_meshes, &verb_list,
+                                 &verb_completion, NULL};
 
 /* OpenMP reads how threads wait when the program is loaded. Those that spin for long cost up to fifty times the time on
  * a machine that is shared; those that sleep at once take longer to wake than a loop of 50 us lasts. Ten thousand turns
@@ -17,30 +18,40 @@ const verb *const all_verbs[] = {&verb_run,  &verb_resume,       &verb_check, &v
 static void let_idle_threads_sleep(char **words)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0) return;
+    if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0)
+        return;
     execv("/proc/self/exe", words); /* where that is not possible, it goes on as it is */
 }
 
 static void print_help(void)
 {
     style s = style_for_stdout();
-    printf("%stwang%s simulates stiff elastic systems with exponential integrators.\n\n", s.bold, s.plain);
+    printf("%stwang%s simulates stiff elastic systems with exponential integrators.\n\n", s.bold,
+           s.plain);
     printf("%sThree commands to begin with%s\n", s.bold, s.plain);
     printf("  twang list scenes                       what there is to simulate\n");
     printf("  twang run rope                          ten stiff links swing, into runs/rope-1\n");
-    printf("  twang export runs/rope-1 --format vtu   then open runs/rope-1/frames.pvd in ParaView\n\n");
+    printf("  twang export runs/rope-1 --format vtu   then open runs/rope-1/frames.pvd in "
+           "ParaView\n\n");
     printf("%sThen%s\n", s.bold, s.plain);
-    printf("  twang check coil                        what would be simulated, and which steps suit it\n");
-    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is lost:\n");
+    printf("  twang check coil                        what would be simulated, and which steps "
+           "suit it\n");
+    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is "
+           "lost:\n");
     printf("  twang resume coil                       goes on, to the same bytes\n");
     printf("  twang run rope --integrator verlet --dt 1e-4 --set bodies.0.stiffness=1e8\n\n");
-    printf("A scene is a YAML file that says what is simulated and how: copy one of `twang list scenes --json`,\n"
-           "change it, run it. A run leaves a directory with scene.yaml, run.json, telemetry.csv (a row per step),\n"
+    printf("A scene is a YAML file that says what is simulated and how: copy one of `twang list "
+           "scenes --json`,\n"
+           "change it, run it. A run leaves a directory with scene.yaml, run.json, telemetry.csv "
+           "(a row per step),\n"
            "frames/, final.csv and checkpoint.bin.\n\n");
     printf("%sVerbs%s\n", s.bold, s.plain);
-    for (int i = 0; all_verbs[i]; i++) printf("  %-13s %s\n", all_verbs[i]->name, all_verbs[i]->line);
-    printf("\n`twang VERB --help` says more, `man twang` all of it. `twang --version` prints the version.\n"
-           "Exit codes: 0 done, 1 the run failed, 2 wrong use or bad input, 130/143 interrupted.\n");
+    for (int i = 0; all_verbs[i]; i++)
+        printf("  %-13s %s\n", all_verbs[i]->name, all_verbs[i]->line);
+    printf(
+        "\n`twang VERB --help` says more, `man twang` all of it. `twang --version` prints the "
+        "version.\n"
+        "Exit codes: 0 done, 1 the run failed, 2 wrong use or bad input, 130/143 interrupted.\n");
 }
 
 static const verb *find_verb(const char *name)

@@ -40,7 +40,9 @@ void print_json_string(const char *text)
 
 int report_error(const tw_error *error, bool json)
 {
-    int code = error->status == TW_BAD_INPUT || error->status == TW_INVALID_ARGUMENT ? EXIT_WRONG_USE : EXIT_FAILED;
+    int code = error->status == TW_BAD_INPUT || error->status == TW_INVALID_ARGUMENT
+                   ? EXIT_WRONG_USE
+                   : EXIT_FAILED;
     fprintf(stderr, "%s\n", error->text);
     if (!json) return code;
     printf("{\"status\": \"error\", \"status_code\": \"%s\", \"exit_code\": %d, \"reason\": ",

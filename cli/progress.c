@@ -65,12 +65,14 @@ static void format_bar(double share, size_t rest, char bar[BAR + 4])
 void progress_show(const char *name, const tw_run_progress *p)
 {
     if (!is_due(p->t >= p->duration)) return;
-    double done = p->t - p->session_start, speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
+    double done = p->t - p->session_start,
+           speed = p->session_seconds > 0 ? done / p->session_seconds : 0;
     char left[32] = "?", energy[48] = "", bar[BAR + 4], rest[240], line[320];
     if (speed > 0) format_duration((p->duration - p->t) / speed, left, sizeof left);
     if (p->has_energy) snprintf(energy, sizeof energy, ", energy error %.1e", p->energy_error);
     int named = snprintf(line, sizeof line, "%.40s", name);
-    snprintf(rest, sizeof rest, " %.4g of %.4g s, %.3g x real time, %s left%s", p->t, p->duration, speed, left, energy);
+    snprintf(rest, sizeof rest, " %.4g of %.4g s, %.3g x real time, %s left%s", p->t, p->duration,
+             speed, left, energy);
     format_bar(p->t / p->duration, (size_t)named + strlen(rest), bar);
     snprintf(line + named, sizeof line - (size_t)named, "%s%s", bar, rest);
     draw(line);

@@ -15,7 +15,8 @@ static volatile sig_atomic_t tells_of_signal; /* a terminal is there to be told 
 
 static void remember_signal(int number)
 {
-    static const char line[] = "\r\033[Kends after this step, with a checkpoint; once more ends at once\n";
+    static const char line[] =
+        "\r\033[Kends after this step, with a checkpoint; once more ends at once\n";
     signal_caught = number;
     int before = errno;
     if (tells_of_signal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
@@ -93,36 +94,41 @@ static void print_summary(const session *s, const tw_run_report *r)
         printf("%s was finished already: %s\n", s->name, r->directory);
         return;
     }
-    printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time), %lld steps", look.bold, look.good, s->name,
-           look.plain, r->t, r->wall_seconds, r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0, (long long)r->steps);
+    printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time), %lld steps", look.bold,
+           look.good, s->name, look.plain, r->t, r->wall_seconds,
+           r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0, (long long)r->steps);
     if (r->step > 0) printf(" of %.6g s", r->step);
     if (r->rejected_steps) printf(", %lld rejected", (long long)r->rejected_steps);
     printf("\n");
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
-    if (r->has_energy) printf("energy error at most %.2g of the largest kinetic energy\n", r->energy_drift_max);
+    if (r->has_energy)
+        printf("energy error at most %.2g of the largest kinetic energy\n", r->energy_drift_max);
     if (r->tests)
-        printf("%s%d of the %d values that the scene expects %s reproduced%s\n", r->tests_failed ? look.bad : "",
-               r->tests_failed ? r->tests_failed : r->tests, r->tests, r->tests_failed ? "were not" : "were",
-               look.plain);
+        printf("%s%d of the %d values that the scene expects %s reproduced%s\n",
+               r->tests_failed ? look.bad : "", r->tests_failed ? r->tests_failed : r->tests,
+               r->tests, r->tests_failed ? "were not" : "were", look.plain);
     printf("%s/ holds final.csv, telemetry.csv, run.json", r->directory);
     if (r->frames) printf(", %lld frames", (long long)r->frames);
     printf("\n");
 }
 
 /* A run that did not come to its end but to a directory. */
-static int report_stopped(const session *s, tw_status status, const tw_run_report *r, const tw_error *error)
+static int report_stopped(const session *s, tw_status status, const tw_run_report *r,
+                          const tw_error *error)
 {
     if (s->json) print_record(r->directory);
     if (status == TW_INTERRUPTED) {
-        fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t, r->directory);
+        fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t,
+                r->directory);
         return signal_caught == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     }
     if (status == TW_INPUT_OUTPUT)
-        fprintf(stderr, "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n", error->text,
-                r->directory);
+        fprintf(stderr,
+                "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
+                error->text, r->directory);
     else
-        fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n", error->text, r->t,
-                r->directory);
+        fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n",
+                error->text, r->t, r->directory);
     return EXIT_FAILED;
 }
 
@@ -143,11 +149,12 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     if (!s.quiet) tw_log_set(print_warning, NULL, TW_LOG_WARNING);
     tw_run_report report;
     tw_error error = {0};
-    tw_status status =
-        scene ? tw_run_scene(scene, &options, &report, &error) : tw_run_resume(directory, &options, &report, &error);
+    tw_status status = scene ? tw_run_scene(scene, &options, &report, &error)
+                             : tw_run_resume(directory, &options, &report, &error);
     progress_clear();
     if (status != TW_OK)
-        return report.directory[0] ? report_stopped(&s, status, &report, &error) : report_error(&error, s.json);
+        return report.directory[0] ? report_stopped(&s, status, &report, &error)
+                                   : report_error(&error, s.json);
     if (s.json)
         print_record(report.directory);
     else if (!s.quiet)

@@ -12,7 +12,8 @@ const char *scheme_choice(int index)
 
 const char *phi_choice(int index)
 {
-    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index) : NULL;
+    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index)
+                                                     : NULL;
 }
 
 const char *frames_choice(int index)
@@ -84,7 +85,8 @@ static bool collect(const arguments *a, settings *s)
     }
     /* What the scene expects of a run holds for the scene as it was written. */
     bool sets_tests = false;
-    for (int i = 0; i < s->count; i++) sets_tests = sets_tests || strncmp(s->list[i].path, "tests", 5) == 0;
+    for (int i = 0; i < s->count; i++)
+        sets_tests = sets_tests || strncmp(s->list[i].path, "tests", 5) == 0;
     if (s->count && !sets_tests) s->list[s->count++] = (tw_scene_setting){"tests", "tests", NULL};
     return true;
 }

@@ -80,11 +80,13 @@ static void first_comment(const char *path, char *line, size_t size)
 static int is_scene(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+    return entry->d_name[0] != '.' && length > 5 &&
+           strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
 static void visit_scene(const char *folder, const char *file_name,
-                        void (*visit)(void *, const char *, const char *, const char *), void *context)
+                        void (*visit)(void *, const char *, const char *, const char *),
+                        void *context)
 {
     char path[PATH_SIZE + 300], name[256], line[512];
     snprintf(path, sizeof path, "%s/%s", folder, file_name);
@@ -95,7 +97,9 @@ static void visit_scene(const char *folder, const char *file_name,
     visit(context, name, path, repeats ? line + length + 2 : line);
 }
 
-void visit_scenes(void (*visit)(void *context, const char *name, const char *path, const char *line), void *context)
+void visit_scenes(void (*visit)(void *context, const char *name, const char *path,
+                                const char *line),
+                  void *context)
 {
     char folder[PATH_SIZE];
     struct dirent **entries = NULL;

@@ -87,9 +87,10 @@ static void integrate(bench *b, trial *t, double *rows)
     options.relative_tolerance = 0;
     const tw_second_order_problem *second = tw_simulation_second_order(b->simulation);
     t->status = second ? tw_integrator_create_second_order(second, &options, &integrator, &error)
-                       : tw_integrator_create_first_order(tw_simulation_first_order(b->simulation), &options,
-                                                          &integrator, &error);
-    if (t->status == TW_OK) t->status = tw_integrator_start(integrator, 0, tw_simulation_start(b->simulation), &error);
+                       : tw_integrator_create_first_order(tw_simulation_first_order(b->simulation),
+                                                          &options, &integrator, &error);
+    if (t->status == TW_OK)
+        t->status = tw_integrator_start(integrator, 0, tw_simulation_start(b->simulation), &error);
     watch w = {.limit = b->limit};
     double kinetic = 0, potential = 0;
     if (t->status == TW_OK && tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
@@ -104,7 +105,8 @@ static void integrate(bench *b, trial *t, double *rows)
     t->energy_drift = w.kinetic_max > 0 ? w.energy_error / w.kinetic_max : 0;
     if (integrator) t->counts = tw_integrator_statistics_now(integrator);
     if (t->status == TW_OK)
-        t->status = tw_simulation_rows(b->simulation, b->duration, tw_integrator_state_view(integrator), rows);
+        t->status = tw_simulation_rows(b->simulation, b->duration,
+                                       tw_integrator_state_view(integrator), rows);
     tw_integrator_free(integrator);
 }
 
@@ -158,7 +160,8 @@ static void try_scheme(bench *b, tw_scheme scheme)
 static tw_status find_reference(bench *b)
 {
     double fine = stability_limit(b, TW_SCHEME_VERLET) / 20;
-    bool symplectic = isfinite(fine) && b->duration / fine * (double)tw_simulation_state_size(b->simulation) < 1e11;
+    bool symplectic = isfinite(fine) &&
+                      b->duration / fine * (double)tw_simulation_state_size(b->simulation) < 1e11;
     trial t = {.scheme = symplectic ? TW_SCHEME_VERLET : b->options.scheme,
                .step = symplectic ? fine : first_step(b, b->options.scheme) / 32};
     double limit = b->limit;
@@ -175,19 +178,23 @@ static tw_status find_reference(bench *b)
 static void print_table(const bench *b)
 {
     style look = style_for_stdout();
-    printf("%s%s%s, %.6g s; error against %s at %.3g s: distances at the end over displacements\n", look.bold,
-           tw_scene_name(b->scene), look.plain, b->duration, tw_scheme_name(b->reference_scheme), b->reference_step);
-    printf("%s%-18s %9s %8s %9s %9s %9s %9s %8s %8s %9s%s\n", look.dim, "integrator", "step [s]", "steps", "error",
-           "energy", "forces", "products", "solves", "factors", "seconds", look.plain);
+    printf("%s%s%s, %.6g s; error against %s at %.3g s: distances at the end over displacements\n",
+           look.bold, tw_scene_name(b->scene), look.plain, b->duration,
+           tw_scheme_name(b->reference_scheme), b->reference_step);
+    printf("%s%-18s %9s %8s %9s %9s %9s %9s %8s %8s %9s%s\n", look.dim, "integrator", "step [s]",
+           "steps", "error", "energy", "forces", "products", "solves", "factors", "seconds",
+           look.plain);
     for (int i = 0; i < b->trial_count; i++) {
         const trial *t = &b->trials[i];
         printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
         if (t->status != TW_OK)
-            printf("%s%s%s\n", look.bad, t->status == TW_BUDGET_EXHAUSTED ? "took too long" : tw_status_text(t->status),
+            printf("%s%s%s\n", look.bad,
+                   t->status == TW_BUDGET_EXHAUSTED ? "took too long" : tw_status_text(t->status),
                    look.plain);
         else
-            printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n", (long long)t->counts.steps, t->error,
-                   t->energy_drift, (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
+            printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n",
+                   (long long)t->counts.steps, t->error, t->energy_drift,
+                   (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
                    (long long)t->counts.solves, (long long)t->counts.factorizations, t->seconds,
                    b->wanted > 0 && !(t->error <= b->wanted) ? "  not reached" : "");
     }
@@ -197,15 +204,18 @@ static void print_json(const bench *b)
 {
     printf("{\n  \"scene\": ");
     print_json_string(tw_scene_name(b->scene));
-    printf(",\n  \"duration\": %.17g,\n  \"omega_max\": %.17g,\n  \"reference\": {\"integrator\": \"%s\", \"step\": "
+    printf(",\n  \"duration\": %.17g,\n  \"omega_max\": %.17g,\n  \"reference\": {\"integrator\": "
+           "\"%s\", \"step\": "
            "%.17g},\n  \"trials\": [",
            b->duration, b->omega, tw_scheme_name(b->reference_scheme), b->reference_step);
     for (int i = 0; i < b->trial_count; i++) {
         const trial *t = &b->trials[i];
         printf("%s\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"step\": %.17g", i ? "," : "",
                tw_scheme_name(t->scheme), tw_status_name(t->status), t->step);
-        if (t->status == TW_OK) printf(", \"error\": %.6g, \"energy_drift\": %.6g", t->error, t->energy_drift);
-        printf(", \"steps\": %lld, \"force_evaluations\": %lld, \"stiffness_products\": %lld, \"solves\": %lld, "
+        if (t->status == TW_OK)
+            printf(", \"error\": %.6g, \"energy_drift\": %.6g", t->error, t->energy_drift);
+        printf(", \"steps\": %lld, \"force_evaluations\": %lld, \"stiffness_products\": %lld, "
+               "\"solves\": %lld, "
                "\"factorizations\": %lld, \"seconds\": %.6g}",
                (long long)t->counts.steps, (long long)t->counts.force_evaluations,
                (long long)t->counts.stiffness_products, (long long)t->counts.solves,
@@ -236,7 +246,9 @@ static bool read_schemes(const char *list, tw_scheme schemes[MOST_TRIALS], int *
         snprintf(name, sizeof name, "%.*s", (int)length, list);
         tw_scheme scheme = tw_scheme_from_name(name);
         if (scheme == TW_SCHEME_COUNT || !tw_scheme_available(scheme)) {
-            wrong_use("--integrators: there is no integrator '%s', twang list integrators shows them", name);
+            wrong_use(
+                "--integrators: there is no integrator '%s', twang list integrators shows them",
+                name);
             return false;
         }
         if (*count < MOST_TRIALS) schemes[(*count)++] = scheme;
@@ -303,7 +315,8 @@ static int run_verb_bench(const arguments *a)
 
 static const option options[] = {
     {"--integrators", NULL, "A,B,...", "those to compare", NULL},
-    {"--error", NULL, "E", "find each one's largest step (by doubling or halving) whose error is below E", NULL},
+    {"--error", NULL, "E",
+     "find each one's largest step (by doubling or halving) whose error is below E", NULL},
     {"--limit", NULL, "S", "seconds one integration may take (60)", NULL},
     SCENE_OPTIONS,
     {"--json", NULL, NULL, "print it as JSON", NULL},
@@ -314,10 +327,12 @@ const verb verb_bench = {
     .name = "bench",
     .synopsis = "SCENE [--integrators A,B,...] [--error E] [--json]",
     .line = "compare integrators on a scene: cost and error",
-    .text = "Integrates SCENE with several integrators and compares its end with that of a fine reference (verlet at\n"
-            "a twentieth of its stability limit, or the scene's own scheme at a 32nd of its step).\n\n"
-            "  twang bench rope\n"
-            "  twang bench coil --duration 2 --integrators expmid2,verlet --error 1e-3",
+    .text =
+        "Integrates SCENE with several integrators and compares its end with that of a fine "
+        "reference (verlet at\n"
+        "a twentieth of its stability limit, or the scene's own scheme at a 32nd of its step).\n\n"
+        "  twang bench rope\n"
+        "  twang bench coil --duration 2 --integrators expmid2,verlet --error 1e-3",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

@@ -15,8 +15,8 @@ typedef struct checked {
     double duration, frames;
     double steps, step; /* fixed steps: how many of what size; 0 if adaptive */
     int64_t tetrahedra, girders;
-    double omega;         /* highest frequency at t = 0 [1/s]; 0 if unknown */
-    double slow;          /* time in which it moves by its own size, at first [s]; 0 if it does not move */
+    double omega; /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double slow;  /* time in which it moves by its own size, at first [s]; 0 if it does not move */
     int64_t memory_bytes; /* of simulation and integrator */
 } checked;
 
@@ -27,8 +27,9 @@ static const struct {
     tw_scheme scheme;
     double stable, share;
 } advice[] = {
-    {TW_SCHEME_EXPMID2, 0, 0.05},   {TW_SCHEME_EXPRB42, 0, 0.005},    {TW_SCHEME_PEXPRB43, 0, 0.005},
-    {TW_SCHEME_MIDPOINT, 0, 0.025}, {TW_SCHEME_NEWMARK, 0, 0.025},    {TW_SCHEME_BDF1, 0, 0.0005},
+    {TW_SCHEME_EXPMID2, 0, 0.05},   {TW_SCHEME_EXPRB42, 0, 0.005},
+    {TW_SCHEME_PEXPRB43, 0, 0.005}, {TW_SCHEME_MIDPOINT, 0, 0.025},
+    {TW_SCHEME_NEWMARK, 0, 0.025},  {TW_SCHEME_BDF1, 0, 0.0005},
     {TW_SCHEME_VERLET, 2, 0},       {TW_SCHEME_RK4, 2.8284271247, 0},
 };
 enum { ADVICE_COUNT = sizeof advice / sizeof *advice };
@@ -75,7 +76,8 @@ static double slow_time(const checked *c)
     velocity = sqrt(velocity / ((double)n / 3));
     for (int k = 0; k < 3; k++) size = fmax(size, c->summary.upper[k] - c->summary.lower[k]);
     double by_force = acceleration > 0 ? sqrt(size / acceleration) : INFINITY;
-    double by_inertia = velocity > 0 ? size / velocity : INFINITY, slow = fmin(by_force, by_inertia);
+    double by_inertia = velocity > 0 ? size / velocity : INFINITY,
+           slow = fmin(by_force, by_inertia);
     return isfinite(slow) ? slow : 0;
 }
 
@@ -124,29 +126,33 @@ static void print_what(const checked *c)
 {
     const tw_simulation_summary *s = &c->summary;
     if (s->particles == 0) {
-        printf("  simulated    %s, %lld unknowns\n", tw_scene_word(c->scene, "system.kind"), (long long)s->unknowns);
+        printf("  simulated    %s, %lld unknowns\n", tw_scene_word(c->scene, "system.kind"),
+               (long long)s->unknowns);
         return;
     }
-    printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n", (long long)s->particles,
-           (long long)s->pinned, (long long)s->unknowns, s->mass);
+    printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n",
+           (long long)s->particles, (long long)s->pinned, (long long)s->unknowns, s->mass);
     print_parts(c);
-    printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", s->lower[0], s->lower[1], s->lower[2],
-           s->upper[0], s->upper[1], s->upper[2]);
+    printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", s->lower[0], s->lower[1],
+           s->lower[2], s->upper[0], s->upper[1], s->upper[2]);
 }
 
 static void print_how(const checked *c)
 {
     const char *name = tw_scene_word(c->scene, "integrator.name");
     if (c->steps > 0)
-        printf("  run          %.6g s by %s, %.0f steps of %.6g s\n", c->duration, name, c->steps, c->step);
+        printf("  run          %.6g s by %s, %.0f steps of %.6g s\n", c->duration, name, c->steps,
+               c->step);
     else
         printf("  run          %.6g s by %s, adaptive steps, rtol %.3g\n", c->duration, name,
                c->options.relative_tolerance);
-    printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"), c->options.phi.tolerance);
+    printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"),
+           c->options.phi.tolerance);
     char formats[128];
     frame_words(c->scene, sizeof formats, formats);
     if (c->frames > 0)
-        printf("  frames       %.0f (%s), %.6g per second\n", c->frames, formats, tw_scene_fps(c->scene));
+        printf("  frames       %.0f (%s), %.6g per second\n", c->frames, formats,
+               tw_scene_fps(c->scene));
     else
         printf("  frames       none\n");
 }
@@ -182,7 +188,8 @@ static void print_text(const char *path, const checked *c)
     if (c->omega > 0 || c->summary.omega_bound > 0) printf("\n");
     print_how(c);
     print_advice(c);
-    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on top\n",
+    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on "
+           "top\n",
            (double)c->memory_bytes / 1e6);
 }
 
@@ -191,16 +198,21 @@ static void print_json(const checked *c)
     const tw_simulation_summary *s = &c->summary;
     printf("{\n  \"name\": ");
     print_json_string(tw_scene_name(c->scene));
-    printf(",\n  \"particles\": %lld,\n  \"pinned\": %lld,\n  \"springs\": %lld,\n  \"unknowns\": %lld,\n",
-           (long long)s->particles, (long long)s->pinned, (long long)s->springs, (long long)s->unknowns);
-    printf("  \"mass\": %.17g,\n  \"lower\": [%.17g, %.17g, %.17g],\n  \"upper\": [%.17g, %.17g, %.17g],\n", s->mass,
-           s->lower[0], s->lower[1], s->lower[2], s->upper[0], s->upper[1], s->upper[2]);
-    printf("  \"tetrahedra\": %lld,\n  \"girders\": %lld,\n", (long long)c->tetrahedra, (long long)c->girders);
+    printf(",\n  \"particles\": %lld,\n  \"pinned\": %lld,\n  \"springs\": %lld,\n  \"unknowns\": "
+           "%lld,\n",
+           (long long)s->particles, (long long)s->pinned, (long long)s->springs,
+           (long long)s->unknowns);
+    printf("  \"mass\": %.17g,\n  \"lower\": [%.17g, %.17g, %.17g],\n  \"upper\": [%.17g, %.17g, "
+           "%.17g],\n",
+           s->mass, s->lower[0], s->lower[1], s->lower[2], s->upper[0], s->upper[1], s->upper[2]);
+    printf("  \"tetrahedra\": %lld,\n  \"girders\": %lld,\n", (long long)c->tetrahedra,
+           (long long)c->girders);
     printf("  \"omega_max\": %.17g,\n  \"omega_bound\": %.17g,\n", c->omega, s->omega_bound);
     printf("  \"memory_bytes\": %lld,\n  \"suggested_steps\": {", (long long)c->memory_bytes);
     for (int i = 0, printed = 0; i < ADVICE_COUNT; i++)
         if (advised_step(c, i) > 0)
-            printf("%s\"%s\": %.3g", printed++ ? ", " : "", tw_scheme_name(advice[i].scheme), advised_step(c, i));
+            printf("%s\"%s\": %.3g", printed++ ? ", " : "", tw_scheme_name(advice[i].scheme),
+                   advised_step(c, i));
     printf("},\n");
     if (c->start.has_energy)
         printf("  \"energy_start\": %.17g,\n", c->start.kinetic + c->start.potential);
@@ -225,7 +237,8 @@ static int check(const arguments *a)
     tw_status status = load_scene(a, &scene, &error);
     c.scene = scene;
     if (status == TW_OK) status = tw_scene_build(scene, &c.simulation, &error);
-    if (status == TW_OK) status = tw_scene_create_integrator(scene, c.simulation, &integrator, &error);
+    if (status == TW_OK)
+        status = tw_scene_create_integrator(scene, c.simulation, &integrator, &error);
     int code = EXIT_DONE;
     if (status == TW_OK) {
         look_at(&c);
@@ -252,9 +265,10 @@ const verb verb_check = {
     .name = "check",
     .synopsis = "SCENE [--set KEY=VALUE]... [--json]",
     .line = "say what would be simulated, without doing it",
-    .text = "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
-            "memory, and which steps to begin with for some integrators.\n"
-            "Exit code 0 if it is right, 2 if not.",
+    .text =
+        "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
+        "memory, and which steps to begin with for some integrators.\n"
+        "Exit code 0 if it is right, 2 if not.",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

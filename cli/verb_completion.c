@@ -55,12 +55,14 @@ static void print_bash(void)
 {
     printf("# twang completion for bash: source <(twang completion bash)\n"
            "_twang() {\n"
-           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
+           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
+           "verb=${COMP_WORDS[1]}\n"
            "    local words=\"\" options=\"\" files=no\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W \"");
     print_verbs();
-    printf(" --help --version\" -- \"$current\"))\n        return\n    fi\n    case $verb,$previous in\n");
+    printf(" --help --version\" -- \"$current\"))\n        return\n    fi\n    case "
+           "$verb,$previous in\n");
     for (int i = 0; all_verbs[i]; i++) bash_values(all_verbs[i]);
     printf("    esac\n    if [ -z \"$words\" ]; then\n        case $verb in\n");
     for (int i = 0; all_verbs[i]; i++) bash_verb(all_verbs[i]);
@@ -115,7 +117,8 @@ static void print_zsh(void)
         zsh_quoted(all_verbs[i]->line);
         printf("]'");
     }
-    printf("\n        return\n    fi\n    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb "
+    printf("\n        return\n    fi\n    local verb=$words[2]\n    shift words\n    (( CURRENT-- "
+           "))\n    case $verb "
            "in\n");
     for (int i = 0; all_verbs[i]; i++) {
         printf("        %s)\n            _arguments", all_verbs[i]->name);
@@ -157,7 +160,8 @@ static void fish_option(const verb *v, const option *o)
 
 static void print_fish(void)
 {
-    printf("# twang completion for fish: twang completion fish > ~/.config/fish/completions/twang.fish\n");
+    printf("# twang completion for fish: twang completion fish > "
+           "~/.config/fish/completions/twang.fish\n");
     for (int i = 0; all_verbs[i]; i++) {
         const verb *v = all_verbs[i];
         printf("complete -c twang -f -n __fish_use_subcommand -a %s -d '", v->name);

@@ -31,7 +31,8 @@ static int export(const arguments *a)
     progress_clear();
     if (status != TW_OK) return report_error(&error, json);
     if (json) {
-        printf("{\"frames\": %lld, \"format\": \"%s\", \"path\": ", (long long)report.frames, options.format);
+        printf("{\"frames\": %lld, \"format\": \"%s\", \"path\": ", (long long)report.frames,
+               options.format);
         print_json_string(report.path);
         printf("}\n");
     } else if (!quiet) {
@@ -52,11 +53,13 @@ const verb verb_export = {
     .name = "export",
     .synopsis = "DIR --format vtu|ply|obj|pc2|csv [-o DIR]",
     .line = "convert the frames of a run for other programs",
-    .text = "Converts the stored frames (csv or vtu) of the run in DIR:\n\n"
-            "  vtu   a series for ParaView: open frames.pvd\n"
-            "  pc2   a point cache for Blender: import NAME.obj, add a Mesh Cache modifier with NAME.pc2\n"
-            "  ply, obj   a surface per frame;   csv   a table per frame\n\n"
-            "A scene can write them while it runs: output: {frames: [vtu, pc2]}, see docs/output.md.",
+    .text =
+        "Converts the stored frames (csv or vtu) of the run in DIR:\n\n"
+        "  vtu   a series for ParaView: open frames.pvd\n"
+        "  pc2   a point cache for Blender: import NAME.obj, add a Mesh Cache modifier with "
+        "NAME.pc2\n"
+        "  ply, obj   a surface per frame;   csv   a table per frame\n\n"
+        "A scene can write them while it runs: output: {frames: [vtu, pc2]}, see docs/output.md.",
     .options = options,
     .positional = "DIR",
     .positional_least = 1,

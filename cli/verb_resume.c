@@ -11,7 +11,8 @@ const verb verb_resume = {
     .name = "resume",
     .synopsis = "DIR [--threads N] [--quiet] [--json]",
     .line = "go on with a run that was interrupted",
-    .text = "Goes on from the last checkpoint in DIR and gives bitwise the run that was not interrupted.\n"
+    .text = "Goes on from the last checkpoint in DIR and gives bitwise the run that was not "
+            "interrupted.\n"
             "Nothing that is done is computed again. A finished run is left as it is.",
     .options = options,
     .positional = "DIR",

@@ -5,7 +5,8 @@ static int run(const arguments *a)
     tw_scene *scene = NULL;
     tw_error error = {0};
     tw_status status = load_scene(a, &scene, &error);
-    if (status != TW_OK) return error.text[0] ? report_error(&error, is_given(a, "--json")) : EXIT_WRONG_USE;
+    if (status != TW_OK)
+        return error.text[0] ? report_error(&error, is_given(a, "--json")) : EXIT_WRONG_USE;
     int code = run_session(a, scene, NULL);
     tw_scene_free(scene);
     return code;
@@ -23,11 +24,12 @@ const verb verb_run = {
     .name = "run",
     .synopsis = "SCENE [-o DIR] [--integrator NAME] [--dt S | --rtol R] [--set KEY=VALUE]...",
     .line = "simulate a scene into a directory",
-    .text = "Simulates SCENE, a file or the name of one that comes with twang (twang list scenes).\n"
-            "Ctrl-C ends after the step with a checkpoint; twang resume DIR then goes on.\n\n"
-            "  twang run scenes/rope.yaml --dt 0.001 -o rope-fine\n"
-            "  twang run fput --integrator rk4 --dt 1e-3 --duration 10\n"
-            "  twang run rope --set bodies.0.count=50 --set gravity='[0, 0, -1.62]'",
+    .text =
+        "Simulates SCENE, a file or the name of one that comes with twang (twang list scenes).\n"
+        "Ctrl-C ends after the step with a checkpoint; twang resume DIR then goes on.\n\n"
+        "  twang run scenes/rope.yaml --dt 0.001 -o rope-fine\n"
+        "  twang run fput --integrator rk4 --dt 1e-3 --duration 10\n"
+        "  twang run rope --set bodies.0.count=50 --set gravity='[0, 0, -1.62]'",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

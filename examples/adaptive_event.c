@@ -74,9 +74,11 @@ int main(int argc, char **argv)
         tw_integrator_on_step(integrator, enough, &p);
         status = tw_integrator_advance(integrator, 1000, &error);
         tw_integrator_statistics n = tw_integrator_statistics_now(integrator);
-        printf("%ld steps, %ld rejected, %ld force evaluations and %ld for the tangent\n", (long)n.steps,
-               (long)n.rejected_steps, (long)n.force_evaluations, (long)n.difference_evaluations);
-        printf("passage %d is off by %.1e\n", p.count, p.last - (0.5 * PASSAGES - 0.25) * exact_period());
+        printf("%ld steps, %ld rejected, %ld force evaluations and %ld for the tangent\n",
+               (long)n.steps, (long)n.rejected_steps, (long)n.force_evaluations,
+               (long)n.difference_evaluations);
+        printf("passage %d is off by %.1e\n", p.count,
+               p.last - (0.5 * PASSAGES - 0.25) * exact_period());
     }
     tw_integrator_free(integrator);
     if (status == TW_INTERRUPTED) return 0; /* the polite stop we asked for */

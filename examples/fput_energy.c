@@ -42,8 +42,10 @@ static tw_status step(tw_phi_workspace *workspace, double u[2 * N], tw_error *er
     memcpy(F, u + N, N * sizeof *F);
     acceleration(u, F + N, w);
     for (int l = 0; l <= M; l++) w[l] *= 3;
-    tw_second_order J = {.stiffness = {{.local_size = N}, apply, .context = w, .symmetry = TW_SYMMETRIC}};
-    tw_phi_request first = {h, 2, (double[]){0.75, 1}, 1, (const double *[]){NULL, F}, (double *[]){stage, end}, {0}};
+    tw_second_order J = {
+        .stiffness = {{.local_size = N}, apply, .context = w, .symmetry = TW_SYMMETRIC}};
+    tw_phi_request first = {
+        h, 2, (double[]){0.75, 1}, 1, (const double *[]){NULL, F}, (double *[]){stage, end}, {0}};
     tw_status status = tw_phi_evaluate_second_order(workspace, &J, &first, NULL, error);
     if (status) return status;
     for (int i = 0; i < 2 * N; i++) stage[i] *= 0.75 * h;
@@ -51,7 +53,8 @@ static tw_status step(tw_phi_workspace *workspace, double u[2 * N], tw_error *er
     for (int i = 0; i < N; i++) stage[i] += u[i];
     acceleration(stage, D2 + N, w2);
     for (int i = 0; i < N; i++) D2[N + i] += more[i] - F[N + i];
-    tw_phi_request second = {h, 1, (double[]){1}, 3, (const double *[]){NULL, NULL, NULL, D2}, (double *[]){more}, {0}};
+    tw_phi_request second = {
+        h, 1, (double[]){1}, 3, (const double *[]){NULL, NULL, NULL, D2}, (double *[]){more}, {0}};
     status = tw_phi_evaluate_second_order(workspace, &J, &second, NULL, error);
     for (int i = 0; i < 2 * N && !status; i++) u[i] += h * (end[i] + 32.0 / 9 * more[i]);
     return status;
@@ -73,14 +76,16 @@ static double energies(const double *u, double I[M + 1])
 static int run(tw_phi_workspace *workspace, FILE *csv)
 {
     tw_error error = {0};
-    double u[2 * N] = {[0] = 1, [M] = 1 / omega, [N] = 1, [N + M] = 1}, I[M + 1], H0 = energies(u, I);
+    double u[2 * N] = {[0] = 1, [M] = 1 / omega, [N] = 1, [N + M] = 1}, I[M + 1],
+                 H0 = energies(u, I);
     long steps = lround(duration / h);
     printf("     t              H    (H-H0)/H0      I1      I2      I3       I\n");
     if (csv) fprintf(csv, "t,H,I1,I2,I3,I\n");
     for (long n = 0;; n++) {
         double t = (double)n * h, H = energies(u, I);
         if (n % (steps / 10) == 0)
-            printf("%6.1f  %.11f  %11.3e  %.4f  %.4f  %.4f  %.4f\n", t, H, (H - H0) / H0, I[0], I[1], I[2], I[M]);
+            printf("%6.1f  %.11f  %11.3e  %.4f  %.4f  %.4f  %.4f\n", t, H, (H - H0) / H0, I[0],
+                   I[1], I[2], I[M]);
         if (csv && n % STEPS_PER_ROW == 0)
             fprintf(csv, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", t, H, I[0], I[1], I[2], I[M]);
         if (n == steps) return 0;

@@ -45,7 +45,8 @@ static tw_status build(tw_model *model, magnet *m, tw_error *error)
     static double x[3 * COUNT], mass[COUNT], stiffness[LINKS], damping[LINKS];
     static int64_t ends[2 * LINKS];
     for (int i = 0; i < COUNT; i++) x[3 * i + 2] = -0.05 * i, mass[i] = 0.01;
-    for (int i = 0; i < LINKS; i++) ends[2 * i] = i, ends[2 * i + 1] = i + 1, stiffness[i] = 1e5, damping[i] = 0.1;
+    for (int i = 0; i < LINKS; i++)
+        ends[2 * i] = i, ends[2 * i + 1] = i + 1, stiffness[i] = 1e5, damping[i] = 0.1;
     const double down[3] = {0, 0, -9.81}, reach[3] = {0.1, 0, 0};
     tw_user_force own = tw_user_force_default();
     own.context = m;
@@ -69,16 +70,18 @@ int main(void)
     tw_status status = tw_model_create(&model);
     if (status == TW_OK) status = build(model, &m, &error);
     if (status == TW_OK)
-        status = tw_simulation_of_model(model, &simulation, &error); /* which owns the model from here on */
+        status = tw_simulation_of_model(model, &simulation,
+                                        &error); /* which owns the model from here on */
     else
         tw_model_free(model);
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_MIDPOINT;
     options.step = 0.002;
     if (status == TW_OK)
-        status =
-            tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, &error);
-    if (status == TW_OK) status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
+        status = tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options,
+                                                   &integrator, &error);
+    if (status == TW_OK)
+        status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
     for (int frame = 0; frame <= 10 && status == TW_OK; frame++) {
         double rows[6 * COUNT], t = 0.1 * frame;
         tw_measurement now;
@@ -87,12 +90,13 @@ int main(void)
         if (status == TW_OK) status = tw_simulation_rows(simulation, t, u, rows);
         if (status == TW_OK) status = tw_simulation_measure(simulation, t, u, &now);
         if (status == TW_OK)
-            printf(
-                "t = %.1f s  end at (%6.3f, %6.3f) m  energy %8.5f J  the hand gives %8.5f W, friction takes %.5f W\n",
-                t, rows[6 * LINKS], rows[6 * LINKS + 2], now.kinetic + now.potential, now.outside_power,
-                now.damping_power);
+            printf("t = %.1f s  end at (%6.3f, %6.3f) m  energy %8.5f J  the hand gives %8.5f W, "
+                   "friction takes %.5f W\n",
+                   t, rows[6 * LINKS], rows[6 * LINKS + 2], now.kinetic + now.potential,
+                   now.outside_power, now.damping_power);
     }
-    if (status) fprintf(stderr, "own_force: %s\n", error.text[0] ? error.text : tw_status_text(status));
+    if (status)
+        fprintf(stderr, "own_force: %s\n", error.text[0] ? error.text : tw_status_text(status));
     tw_integrator_free(integrator);
     tw_simulation_free(simulation);
     return status != TW_OK;

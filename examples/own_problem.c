@@ -27,7 +27,8 @@ static tw_status linearise(void *context, double t, const double *x, const doubl
     pendulum *p = context;
     double r = hypot(x[0], x[1]), k = p->stiffness, ratio = p->length / r;
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) p->K[i][j] = k * ((i == j ? 1 - ratio : 0) + ratio * x[i] * x[j] / (r * r));
+        for (int j = 0; j < 2; j++)
+            p->K[i][j] = k * ((i == j ? 1 - ratio : 0) + ratio * x[i] * x[j] / (r * r));
     return TW_OK;
 }
 
@@ -66,12 +67,15 @@ int main(void)
     problem.linearise = linearise;
     problem.assemble = assemble;
     double coarse[4], fine[4];
-    tw_status status = tw_sparse_create(1, 2, (const int64_t[]){0, 2, 4}, (const int64_t[]){0, 1, 0, 1}, TW_STORE_FULL,
-                                        &problem.stiffness_matrix, &error);
+    tw_status status =
+        tw_sparse_create(1, 2, (const int64_t[]){0, 2, 4}, (const int64_t[]){0, 1, 0, 1},
+                         TW_STORE_FULL, &problem.stiffness_matrix, &error);
     if (!status) status = swing(&problem, 150, coarse, &error);
     if (!status) status = swing(&problem, 15000, fine, &error);
     if (status) fprintf(stderr, "own_problem: %s\n", error.text);
-    if (!status) printf("h = 0.02: (%.6f, %.6f)   h = 0.0002: (%.6f, %.6f)\n", coarse[0], coarse[1], fine[0], fine[1]);
+    if (!status)
+        printf("h = 0.02: (%.6f, %.6f)   h = 0.0002: (%.6f, %.6f)\n", coarse[0], coarse[1], fine[0],
+               fine[1]);
     tw_sparse_free(problem.stiffness_matrix);
     return status ? 1 : 0;
 }

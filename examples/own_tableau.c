@@ -52,11 +52,13 @@ int main(void)
 {
     tw_tableau_report report;
     tw_error error = {0};
-    if (tw_tableau_check(&mine, &report, &error)) return fprintf(stderr, "own_tableau: %s\n", error.text), 1;
+    if (tw_tableau_check(&mine, &report, &error))
+        return fprintf(stderr, "own_tableau: %s\n", error.text), 1;
     printf("%s: order %d (strong form up to %d)\n", mine.name, report.order, report.strong_order);
-    double reference = run(&mine, 6400), coarse = run(&mine, 100) - reference, fine = run(&mine, 200) - reference;
-    printf("errors at t = 10 with 100 and 200 steps: %.2e, %.2e: order %.2f\n", fabs(coarse), fabs(fine),
-           log2(fabs(coarse / fine)));
+    double reference = run(&mine, 6400), coarse = run(&mine, 100) - reference,
+           fine = run(&mine, 200) - reference;
+    printf("errors at t = 10 with 100 and 200 steps: %.2e, %.2e: order %.2f\n", fabs(coarse),
+           fabs(fine), log2(fabs(coarse / fine)));
     tw_tableau slip = mine;
     slip.terms[0].coefficient = 15;
     return isnan(run(&slip, 100)) && fabs(fine) < fabs(coarse) ? 0 : 1;

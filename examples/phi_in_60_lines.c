@@ -21,7 +21,10 @@ static tw_status diffuse(void *context, int count, const double *in, double *out
 int main(void)
 {
     double conductivity = 1, t = 1, nodes[TIMES] = {0.01, 0.1, 1}; /* solutions at nodes[i] * t */
-    tw_operator A = {.space = {.local_size = N}, .apply = diffuse, .context = &conductivity, .symmetry = TW_SYMMETRIC};
+    tw_operator A = {.space = {.local_size = N},
+                     .apply = diffuse,
+                     .context = &conductivity,
+                     .symmetry = TW_SYMMETRIC};
 
     tw_error error = {0};
     tw_phi_workspace *workspace;
@@ -36,12 +39,17 @@ int main(void)
     for (int i = 0; i < N; i++) b[i] = 1;
     const double *vectors[] = {NULL, b};
     double *outputs[TIMES] = {u[0], u[1], u[2]};
-    tw_phi_request request = {
-        .time = t, .node_count = TIMES, .nodes = nodes, .order = 1, .vectors = vectors, .outputs = outputs};
+    tw_phi_request request = {.time = t,
+                              .node_count = TIMES,
+                              .nodes = nodes,
+                              .order = 1,
+                              .vectors = vectors,
+                              .outputs = outputs};
     tw_phi_statistics statistics;
     if (tw_phi_evaluate(workspace, &A, &request, &statistics, &error)) goto failed;
 
-    printf("%s: %lld products\n", tw_phi_engine_name(statistics.engine), (long long)statistics.products);
+    printf("%s: %lld products\n", tw_phi_engine_name(statistics.engine),
+           (long long)statistics.products);
     for (int i = 0; i < TIMES; i++)
         printf("t = %-5g middle of the rod: %.10f\n", nodes[i] * t, nodes[i] * t * u[i][N / 2]);
     printf("steady state, x (1 - x)/2:  %.10f\n", 0.5 * (N + 2) / (2 * N + 2) * N / (2 * N + 2));

@@ -7,8 +7,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t node_size = cut ? (size_t)(cut - nodes) : size;
     tw_mesh mesh;
     tw_error error = {0};
-    tw_status status = tw_parse_tetgen("fuzz.node", nodes, node_size, "fuzz.ele", cut ? cut + 1 : "",
-                                       cut ? size - node_size - 1 : 0, &mesh, &error);
+    tw_status status =
+        tw_parse_tetgen("fuzz.node", nodes, node_size, "fuzz.ele", cut ? cut + 1 : "",
+                        cut ? size - node_size - 1 : 0, &mesh, &error);
     fuzz_check_result(status, &mesh, &error);
     return 0;
 }

@@ -19,7 +19,8 @@ static inline void fuzz_insist(int truth)
 static inline void fuzz_check_result(tw_status status, tw_mesh *mesh, const tw_error *error)
 {
     if (status != TW_OK) {
-        fuzz_insist(status == TW_BAD_INPUT && strncmp(error->text, "fuzz", 4) == 0 && !strchr(error->text, '\n'));
+        fuzz_insist(status == TW_BAD_INPUT && strncmp(error->text, "fuzz", 4) == 0 &&
+                    !strchr(error->text, '\n'));
         fuzz_insist(!mesh->vertices && mesh->vertex_count == 0);
         return;
     }
@@ -40,7 +41,8 @@ static inline int fuzz_reader(tw_mesh_reader *reader, const uint8_t *data, size_
 {
     tw_mesh mesh;
     tw_error error = {0};
-    fuzz_check_result(tw_parse_mesh(reader, "fuzz", (const char *)data, size, &mesh, &error), &mesh, &error);
+    fuzz_check_result(tw_parse_mesh(reader, "fuzz", (const char *)data, size, &mesh, &error), &mesh,
+                      &error);
     return 0;
 }
 

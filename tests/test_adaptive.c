@@ -19,8 +19,8 @@ typedef struct adaptive_run {
     tw_status status;
 } adaptive_run;
 
-static adaptive_run run_to(const tw_second_order_problem *table, tw_scheme scheme, double rtol, const double *start,
-                           double t_end, double *u)
+static adaptive_run run_to(const tw_second_order_problem *table, tw_scheme scheme, double rtol,
+                           const double *start, double t_end, double *u)
 {
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = scheme;
@@ -29,7 +29,8 @@ static adaptive_run run_to(const tw_second_order_problem *table, tw_scheme schem
     options.phi.tolerance = fmax(1e-3 * rtol, 1e-13);
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_msg(tw_integrator_create_second_order(table, &options, &integrator, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_integrator_create_second_order(table, &options, &integrator, &error) == TW_OK,
+                  "%s", error.text);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, start, &error), TW_OK);
     adaptive_run result = {.status = tw_integrator_advance(integrator, t_end, &error)};
     tw_integrator_state(integrator, NULL, u);
@@ -38,8 +39,8 @@ static adaptive_run run_to(const tw_second_order_problem *table, tw_scheme schem
     return result;
 }
 
-static adaptive_run run(const tw_second_order_problem *table, tw_scheme scheme, double rtol, const double *start,
-                        double t_end, const double *expected)
+static adaptive_run run(const tw_second_order_problem *table, tw_scheme scheme, double rtol,
+                        const double *start, double t_end, const double *expected)
 {
     int64_t size = 2 * table->space.local_size;
     double *u = malloc(sizeof(double) * (size_t)size), scale = 0;
@@ -51,8 +52,9 @@ static adaptive_run run(const tw_second_order_problem *table, tw_scheme scheme, 
 }
 
 /* Slope of log error against log rtol over 1e-3 .. 1e-9 (least squares), and of log steps. */
-static void slopes(const char *what, const tw_second_order_problem *table, tw_scheme scheme, const double *start,
-                   double t_end, const double *expected, double *error_slope, double *step_slope, double *worst)
+static void slopes(const char *what, const tw_second_order_problem *table, tw_scheme scheme,
+                   const double *start, double t_end, const double *expected, double *error_slope,
+                   double *step_slope, double *worst)
 {
     double sx = 0, sxx = 0, sy = 0, sxy = 0, sz = 0, sxz = 0;
     int n = 0;
@@ -60,30 +62,33 @@ static void slopes(const char *what, const tw_second_order_problem *table, tw_sc
     for (int e = 3; e <= 9; e++, n++) {
         double rtol = pow(10, -e);
         adaptive_run r = run(table, scheme, rtol, start, t_end, expected);
-        ck_assert_msg(r.status == TW_OK, "%s with %s at rtol %g", what, tw_scheme_name(scheme), rtol);
+        ck_assert_msg(r.status == TW_OK, "%s with %s at rtol %g", what, tw_scheme_name(scheme),
+                      rtol);
         double x = log(rtol), y = log(r.error), z = log((double)r.steps);
         sx += x, sxx += x * x, sy += y, sxy += x * y, sz += z, sxz += x * z;
         *worst = fmax(*worst, fabs(log10(r.error / rtol)));
-        printf("%-12s %-9s rtol %.0e error %.2e steps %ld\n", what, tw_scheme_name(scheme), rtol, r.error,
-               (long)r.steps);
+        printf("%-12s %-9s rtol %.0e error %.2e steps %ld\n", what, tw_scheme_name(scheme), rtol,
+               r.error, (long)r.steps);
     }
     *error_slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
     *step_slope = (n * sxz - sx * sz) / (n * sxx - sx * sx);
-    printf("%-12s %-9s slope %.2f steps %.3f\n", what, tw_scheme_name(scheme), *error_slope, *step_slope);
+    printf("%-12s %-9s slope %.2f steps %.3f\n", what, tw_scheme_name(scheme), *error_slope,
+           *step_slope);
 }
 
 static const tw_scheme fourth_order[] = {TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43, TW_SCHEME_EXPMID4};
 
-static void judge(const char *what, const tw_second_order_problem *table, tw_scheme scheme, const double *start,
-                  double t_end, const double *expected)
+static void judge(const char *what, const tw_second_order_problem *table, tw_scheme scheme,
+                  const double *start, double t_end, const double *expected)
 {
     double error_slope = 0, step_slope = 0, worst = 0;
     slopes(what, table, scheme, start, t_end, expected, &error_slope, &step_slope, &worst);
-    ck_assert_msg(error_slope > 0.8 && error_slope < 1.2, "%s with %s: slope %.2f", what, tw_scheme_name(scheme),
-                  error_slope);
-    ck_assert_msg(worst < 2, "%s with %s: a factor 10^%.1f from rtol", what, tw_scheme_name(scheme), worst);
-    ck_assert_msg(step_slope > -0.30 && step_slope < -0.20, "%s with %s: steps grow like rtol^%.3f", what,
-                  tw_scheme_name(scheme), step_slope);
+    ck_assert_msg(error_slope > 0.8 && error_slope < 1.2, "%s with %s: slope %.2f", what,
+                  tw_scheme_name(scheme), error_slope);
+    ck_assert_msg(worst < 2, "%s with %s: a factor 10^%.1f from rtol", what, tw_scheme_name(scheme),
+                  worst);
+    ck_assert_msg(step_slope > -0.30 && step_slope < -0.20, "%s with %s: steps grow like rtol^%.3f",
+                  what, tw_scheme_name(scheme), step_slope);
 }
 
 START_TEST(duffing_follows_rtol)
@@ -156,7 +161,8 @@ START_TEST(a_stiff_linear_system_needs_few_steps)
     table.space.local_size = 2;
     table.acceleration = stiff_linear;
     table.apply_stiffness = stiff_linear_product;
-    double start[4] = {1e-4, 1, 0, 0}, expected[4] = {1e-4 * cos(1e4), cos(1.0), -sin(1e4), -sin(1.0)};
+    double start[4] = {1e-4, 1, 0, 0},
+           expected[4] = {1e-4 * cos(1e4), cos(1.0), -sin(1e4), -sin(1.0)};
     for (int e = 3; e <= 9; e++) {
         adaptive_run r = run(&table, fourth_order[_i], pow(10, -e), start, 1.0, expected);
         ck_assert_int_eq(r.status, TW_OK);
@@ -187,8 +193,10 @@ START_TEST(expmid2_follows_rtol_at_any_stiffness)
         adaptive_run r = run_to(&p.table, TW_SCHEME_EXPMID2, rtol, start, 0.4, u);
         ck_assert_msg(r.status == TW_OK, "k = 1e%d, rtol %g", exponents[k], rtol);
         for (int i = 0; i < 30; i++) worst = fmax(worst, fabs(u[i] - expected[i]));
-        printf("expmid2 k 1e%d rtol %.0e: position error %.1e, %ld steps\n", exponents[k], rtol, worst, (long)r.steps);
-        ck_assert_msg(worst < rtol && worst > 1e-3 * rtol, "k = 1e%d, rtol %g: error %g", exponents[k], rtol, worst);
+        printf("expmid2 k 1e%d rtol %.0e: position error %.1e, %ld steps\n", exponents[k], rtol,
+               worst, (long)r.steps);
+        ck_assert_msg(worst < rtol && worst > 1e-3 * rtol, "k = 1e%d, rtol %g: error %g",
+                      exponents[k], rtol, worst);
         steps[k] = r.steps;
         integrable_free(&p);
         spring_network_free(network);
@@ -225,8 +233,8 @@ START_TEST(the_rope_never_returns_nonsense)
                 ck_assert(isfinite(u[i]) && isfinite(u[30 + i]));
                 reach = fmax(reach, fabs(u[i]));
             }
-            ck_assert_msg(reach < 1.3, "%s at k = %g: a rope of length 1 reaches %g", tw_scheme_name(options.scheme),
-                          stiffness[k], reach);
+            ck_assert_msg(reach < 1.3, "%s at k = %g: a rope of length 1 reaches %g",
+                          tw_scheme_name(options.scheme), stiffness[k], reach);
             if (status) ck_assert(strlen(error.text) > 0);
         }
         tw_integrator_free(integrator);
@@ -239,7 +247,8 @@ END_TEST
 /* At the end of a step a stiff link that turned is strained by its square: the energy guard must not mind. */
 START_TEST(midpoint_rules_run_at_the_highest_stiffness)
 {
-    static const tw_scheme rules[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_GENERALIZED_ALPHA, TW_SCHEME_NEWMARK};
+    static const tw_scheme rules[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_GENERALIZED_ALPHA,
+                                      TW_SCHEME_NEWMARK};
     spring_network *network = NULL;
     ck_assert_int_eq(rope_create(1e10, &network), TW_OK);
     problem plain = spring_network_problem(network);
@@ -253,7 +262,8 @@ START_TEST(midpoint_rules_run_at_the_highest_stiffness)
     options.step = 0.02;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, &error),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, u, &error), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, 0.4, &error) == TW_OK, "%s", error.text);
     tw_integrator_state(integrator, NULL, u);
@@ -270,9 +280,11 @@ END_TEST
  */
 START_TEST(a_start_from_rest_far_from_the_origin_takes_no_tiny_steps)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EXPMID2, TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK, TW_SCHEME_BDF1,
-                                        TW_SCHEME_BDF2,    TW_SCHEME_EXPRB42,  TW_SCHEME_RK4};
-    const double far = 1000, w = 5, g = 9.81, x[6] = {0, 0, far + 1, 0, 0, far}, mass[2] = {1, 1}, k = w * w;
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPMID2, TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK,
+                                        TW_SCHEME_BDF1,    TW_SCHEME_BDF2,     TW_SCHEME_EXPRB42,
+                                        TW_SCHEME_RK4};
+    const double far = 1000, w = 5, g = 9.81, x[6] = {0, 0, far + 1, 0, 0, far}, mass[2] = {1, 1},
+                 k = w * w;
     const double down[3] = {0, 0, -g};
     const int64_t ends[2] = {0, 1};
     tw_model *model = NULL;
@@ -292,8 +304,10 @@ START_TEST(a_start_from_rest_far_from_the_origin_takes_no_tiny_steps)
     options.reference[0] = g / (w * w);
     options.max_steps = 20000;
     const tw_second_order_problem *table = tw_simulation_second_order(simulation);
-    ck_assert_int_eq(tw_integrator_create_second_order(table, &options, &integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(table, &options, &integrator, &error),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
+                     TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, 0.2, &error) == TW_OK, "%s", error.text);
     tw_integrator_state(integrator, NULL, u);
     int64_t steps = tw_integrator_statistics_now(integrator).steps;
@@ -312,20 +326,25 @@ END_TEST
 START_TEST(expmid2_estimates_the_error_of_a_jelly_cheaply)
 {
     static const char text[] =
-        "name: jelly\nduration: 0.3\ngravity: [0, 0, -9.81]\nintegrator: {name: expmid2, rtol: 1e-3}\n"
-        "bodies: [{kind: box, size: [1, 1, 2], density: 1000, material: neo-hookean, youngs_modulus: 2e5, "
+        "name: jelly\nduration: 0.3\ngravity: [0, 0, -9.81]\nintegrator: {name: expmid2, rtol: "
+        "1e-3}\n"
+        "bodies: [{kind: box, size: [1, 1, 2], density: 1000, material: neo-hookean, "
+        "youngs_modulus: 2e5, "
         "poisson_ratio: 0.4, cells: [5, 5, 10], velocity: [1, 0, 0]}]\npins: [{lowest: 0.01}]\n";
     tw_scene *scene = NULL;
     tw_simulation *simulation = NULL;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_scene_parse("jelly.yaml", text, strlen(text), 0, NULL, &scene, &error), TW_OK);
+    ck_assert_int_eq(tw_scene_parse("jelly.yaml", text, strlen(text), 0, NULL, &scene, &error),
+                     TW_OK);
     ck_assert_int_eq(tw_scene_build(scene, &simulation, &error), TW_OK);
     ck_assert_int_eq(tw_scene_create_integrator(scene, simulation, &integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
+                     TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, 0.3, &error) == TW_OK, "%s", error.text);
     tw_integrator_statistics s = tw_integrator_statistics_now(integrator);
-    printf("jelly: %ld steps, %ld rejected, %ld solves\n", (long)s.steps, (long)s.rejected_steps, (long)s.solves);
+    printf("jelly: %ld steps, %ld rejected, %ld solves\n", (long)s.steps, (long)s.rejected_steps,
+           (long)s.solves);
     ck_assert_int_lt(s.rejected_steps, 4);
     ck_assert_int_lt(s.solves, 3000);
     tw_integrator_free(integrator);

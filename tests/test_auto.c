@@ -10,9 +10,9 @@
 #include "support/run_suite.h"
 
 typedef enum grid_kind {
-    FIRST,    /* advection-diffusion on n cells, first order */
-    CHAIN,    /* n unit masses, equal springs, random vectors: every frequency is excited */
-    STIFF,    /* springs alternately soft and stiff, vectors in which the stiff ones keep their length; t = 5 */
+    FIRST, /* advection-diffusion on n cells, first order */
+    CHAIN, /* n unit masses, equal springs, random vectors: every frequency is excited */
+    STIFF, /* springs alternately soft and stiff, vectors in which the stiff ones keep their length; t = 5 */
     RAYLEIGH, /* CHAIN with Rayleigh damping */
     DAMPED    /* CHAIN with dashpots of different strength: no function of the spectrum */
 } grid_kind;
@@ -51,9 +51,9 @@ static int make_grid(grid_case *grid)
         for (int size = 0; size < 2 && parts[p].sizes[size] > 0; size++)
             for (int tolerance = 0; tolerance < 2; tolerance++)
                 for (int reach = 0; reach < 5 && parts[p].reaches[reach] > 0; reach++)
-                    grid[count++] =
-                        (grid_case){parts[p].kind,    parts[p].sizes[size],    parts[p].solver,
-                                    parts[p].bounded, parts[p].reaches[reach], parts[p].tolerances[tolerance]};
+                    grid[count++] = (grid_case){
+                        parts[p].kind,    parts[p].sizes[size],    parts[p].solver,
+                        parts[p].bounded, parts[p].reaches[reach], parts[p].tolerances[tolerance]};
     return count;
 }
 
@@ -76,15 +76,16 @@ static double spring_of(const fixture *f, int i)
 
 static void fill_matrix(const grid_case *g, fixture *f)
 {
-    int64_t *start = malloc(sizeof(int64_t) * (size_t)(g->n + 1)), *column = malloc(sizeof(int64_t) * 3 * (size_t)g->n),
-            at = 0;
+    int64_t *start = malloc(sizeof(int64_t) * (size_t)(g->n + 1)),
+            *column = malloc(sizeof(int64_t) * 3 * (size_t)g->n), at = 0;
     for (int i = 0; i < g->n; i++) {
         start[i] = at;
         for (int j = i - 1; j <= i + 1; j++)
             if (j >= 0 && j < g->n) column[at++] = j;
     }
     start[g->n] = at;
-    ck_assert_int_eq(tw_sparse_create(1, g->n, start, column, TW_STORE_FULL, &f->matrix, NULL), TW_OK);
+    ck_assert_int_eq(tw_sparse_create(1, g->n, start, column, TW_STORE_FULL, &f->matrix, NULL),
+                     TW_OK);
     double *values = tw_sparse_values(f->matrix);
     for (int i = 0; i < g->n; i++)
         for (int64_t p = start[i]; p < start[i + 1]; p++) {
@@ -132,8 +133,10 @@ static void set_up(const grid_case *g, fixture *f)
     f->memory = malloc(sizeof(double) * 5 * (size_t)f->size);
     test_random random = {7};
     for (int64_t i = 0; i < 2 * f->size; i++)
-        f->memory[i] = g->kind == STIFF && i % 2 == 1 ? f->memory[i - 1] : test_random_normal(&random);
-    for (int i = 0; i < 2; i++) f->vectors[i] = f->memory + i * f->size, f->outputs[i] = f->memory + (2 + i) * f->size;
+        f->memory[i] =
+            g->kind == STIFF && i % 2 == 1 ? f->memory[i - 1] : test_random_normal(&random);
+    for (int i = 0; i < 2; i++)
+        f->vectors[i] = f->memory + i * f->size, f->outputs[i] = f->memory + (2 + i) * f->size;
     f->dashpots = f->memory + 4 * f->size;
     for (int64_t i = 0; i < f->size / 2; i++) f->dashpots[i] = 0.2 * test_random_unit(&random);
     f->damping = f->first;
@@ -165,12 +168,18 @@ static double cost_with(const grid_case *g, fixture *f, tw_phi_engine engine, tw
     ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
     double nodes[2] = {0.75, 1.0};
     const double *vectors[2] = {NULL, f->vectors[0]};
-    tw_phi_request request = {
-        .time = f->time, .node_count = 2, .nodes = nodes, .order = 1, .vectors = vectors, .outputs = f->outputs};
+    tw_phi_request request = {.time = f->time,
+                              .node_count = 2,
+                              .nodes = nodes,
+                              .order = 1,
+                              .vectors = vectors,
+                              .outputs = f->outputs};
     tw_phi_statistics statistics = {0};
     if (f->solver) tw_shifted_cholesky_invalidate(f->solver);
-    tw_status status = g->kind != FIRST ? tw_phi_evaluate_second_order(workspace, &f->pair, &request, &statistics, NULL)
-                                        : tw_phi_evaluate(workspace, &f->first, &request, &statistics, NULL);
+    tw_status status =
+        g->kind != FIRST
+            ? tw_phi_evaluate_second_order(workspace, &f->pair, &request, &statistics, NULL)
+            : tw_phi_evaluate(workspace, &f->first, &request, &statistics, NULL);
     tw_phi_workspace_free(workspace);
     *used = statistics.engine;
     return status == TW_OK ? statistics.cost : INFINITY;
@@ -204,16 +213,18 @@ START_TEST(auto_is_within_half_of_the_cheapest)
             if (cost < best) best = cost, winner = (tw_phi_engine)e;
         }
         double chosen = cost_with(g, &f, TW_PHI_AUTO, &used);
-        printf("%2d %-8s n %4d reach %6g tol %.0e: best %-16s %.2e, auto %-16s %.2e, ratio %.2f%s\n", i, kinds[g->kind],
-               g->n, g->reach, g->tolerance, tw_phi_engine_name(winner), best, tw_phi_engine_name(used), chosen,
-               chosen / best, chosen <= 1.5 * best ? "" : "  <--");
+        printf(
+            "%2d %-8s n %4d reach %6g tol %.0e: best %-16s %.2e, auto %-16s %.2e, ratio %.2f%s\n",
+            i, kinds[g->kind], g->n, g->reach, g->tolerance, tw_phi_engine_name(winner), best,
+            tw_phi_engine_name(used), chosen, chosen / best, chosen <= 1.5 * best ? "" : "  <--");
         fflush(stdout);
         if (!(chosen <= 1.5 * best)) bad++;
         chosen_often[used]++;
         tear_down(&f);
     }
     ck_assert_msg(bad == 0, "%d of %d cases beyond 1.5", bad, count);
-    ck_assert_int_ge(chosen_often[TW_PHI_SHIFT_INVERT], 5); /* the grid is one where the choice matters */
+    ck_assert_int_ge(chosen_often[TW_PHI_SHIFT_INVERT],
+                     5); /* the grid is one where the choice matters */
     ck_assert_int_ge(chosen_often[TW_PHI_CHEBYSHEV], 5);
 }
 END_TEST
@@ -226,7 +237,8 @@ START_TEST(auto_chooses_alike_every_time)
         fixture f;
         tw_phi_engine a, b;
         set_up(&grid[i], &f);
-        double once = cost_with(&grid[i], &f, TW_PHI_AUTO, &a), again = cost_with(&grid[i], &f, TW_PHI_AUTO, &b);
+        double once = cost_with(&grid[i], &f, TW_PHI_AUTO, &a),
+               again = cost_with(&grid[i], &f, TW_PHI_AUTO, &b);
         ck_assert_int_eq(a, b);
         ck_assert(once == again);
         tear_down(&f);

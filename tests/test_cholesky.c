@@ -21,7 +21,8 @@ enum { SUPERNODAL_IS_ALLOWED = 0 };
 
 /* A solid, which is factorised supernodally, and a chain, which is not worth it. */
 static const test_lattice solid3 = {8, 8, 9, 3, 0.01}, solid1 = {10, 10, 11, 1, 0.01};
-static const test_lattice chain3 = {40, 1, 1, 3, 0.5}, chain1 = {100, 1, 1, 1, 0.01}, point = {1, 1, 1, 3, 2};
+static const test_lattice chain3 = {40, 1, 1, 3, 0.5}, chain1 = {100, 1, 1, 1, 0.01},
+                          point = {1, 1, 1, 3, 2};
 static const test_lattice *const lattices[] = {&solid3, &solid1, &chain3, &chain1, &point};
 enum { LATTICES = sizeof lattices / sizeof *lattices };
 
@@ -41,8 +42,8 @@ static double largest(int64_t n, const double *x)
 }
 
 /* max |b - (a M + b K) x| / max |b|, with M the matrix, the lumped masses or the identity */
-static double residual(const tw_cholesky *factor, double a, const double *lumped, double b, const double *x,
-                       const double *rhs)
+static double residual(const tw_cholesky *factor, double a, const double *lumped, double b,
+                       const double *x, const double *rhs)
 {
     const int64_t n = factor->n;
     double *Kx = test_allocate((size_t)n, sizeof *Kx), *Mx = test_allocate((size_t)n, sizeof *Mx);
@@ -60,7 +61,8 @@ static void check_solves(tw_cholesky *factor, double a, const double *lumped, do
     test_random random = {5};
     const int64_t n = factor->n;
     for (int count = 1; count <= TW_MAX_BLOCK; count++) {
-        double *rhs = test_random_vector(&random, n * count), *x = test_random_vector(&random, n * count + 1);
+        double *rhs = test_random_vector(&random, n * count),
+               *x = test_random_vector(&random, n * count + 1);
         x[n * count] = 777;
         ck_assert_int_eq(tw_cholesky_solve(factor, count, rhs, x), TW_OK);
         ck_assert(x[n * count] == 777);
@@ -118,7 +120,8 @@ START_TEST(mass_matrix_of_another_pattern_and_block_is_added)
     for (int block = 1; block <= 3; block += 2)
         for (tw_sparse_storage storage = TW_STORE_FULL; storage <= TW_STORE_UPPER; storage++) {
             /* Few entries of modulus below 1, mostly where K has none, beside a dominant diagonal. */
-            tw_sparse *sparse = test_random_sparse(&random, block, n / block, 2.0 / (double)n, TW_STORE_UPPER);
+            tw_sparse *sparse =
+                test_random_sparse(&random, block, n / block, 2.0 / (double)n, TW_STORE_UPPER);
             tw_sparse *M = storage == TW_STORE_UPPER ? sparse : test_full_of_upper(sparse);
             tw_cholesky *factor = create_factor(K, M);
             ck_assert_int_eq(tw_cholesky_factor(factor, 1e-3, NULL, 1), TW_OK);
@@ -201,7 +204,8 @@ END_TEST
 
 START_TEST(wrong_use_is_refused)
 {
-    tw_sparse *K = test_lattice_matrix(&chain1, TW_STORE_FULL), *M = test_lattice_matrix(&chain3, TW_STORE_FULL);
+    tw_sparse *K = test_lattice_matrix(&chain1, TW_STORE_FULL),
+              *M = test_lattice_matrix(&chain3, TW_STORE_FULL);
     tw_cholesky *factor = NULL;
     tw_error error = {0};
     ck_assert_int_eq(tw_cholesky_create(NULL, NULL, &factor, NULL), TW_INVALID_ARGUMENT);
@@ -353,7 +357,8 @@ START_TEST(shifted_solver_refactors_only_when_it_must)
     ck_assert_int_eq(view->solve(view->context, 1, b, x), TW_OK);
     double *Kx = test_allocate((size_t)n, sizeof *Kx);
     ck_assert_int_eq(tw_sparse_apply(K, 1, x, Kx), TW_OK);
-    for (int64_t i = 0; i < n; i++) ck_assert_double_eq_tol(mass[i] * x[i] + 0.5 * Kx[i], b[i], 1e-13);
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_double_eq_tol(mass[i] * x[i] + 0.5 * Kx[i], b[i], 1e-13);
     ck_assert_int_eq(view->factor(view->context, 0), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(view->factor(view->context, NAN), TW_INVALID_ARGUMENT);
     ck_assert_double_gt(view->factor_flops, 0);
@@ -361,7 +366,8 @@ START_TEST(shifted_solver_refactors_only_when_it_must)
     /* A failed factorisation is not taken for the one asked for again. */
     tw_sparse_values(K)[0] = -1e6;
     tw_shifted_cholesky_invalidate(solver);
-    for (int k = 0; k < 2; k++) ck_assert_int_eq(view->factor(view->context, 0.5), TW_NOT_POSITIVE_DEFINITE);
+    for (int k = 0; k < 2; k++)
+        ck_assert_int_eq(view->factor(view->context, 0.5), TW_NOT_POSITIVE_DEFINITE);
     ck_assert_int_eq(tw_shifted_cholesky_counts(solver).factorizations, 6);
     tw_shifted_cholesky_free(solver);
     tw_shifted_cholesky_free(NULL);

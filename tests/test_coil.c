@@ -12,7 +12,8 @@
 
 static const char *const file_names[] = {"coil", "coil-hard"};
 
-static tw_simulation *build_scene(const char *name, int count, const tw_scene_setting *settings, tw_scene **scene)
+static tw_simulation *build_scene(const char *name, int count, const tw_scene_setting *settings,
+                                  tw_scene **scene)
 {
     char path[1000];
     tw_error error = {0};
@@ -42,13 +43,15 @@ END_TEST
 /* Every particle after 0.15 s of Verlet at h = 1.5e-4, against the springs of tests/problems and a loop of its own. */
 START_TEST(verlet_agrees_with_an_independent_program)
 {
-    const tw_scene_setting verlet[] = {{"t", "integrator", "{name: verlet, step: 1.5e-4}"}, {"t", "duration", "0.15"}};
+    const tw_scene_setting verlet[] = {{"t", "integrator", "{name: verlet, step: 1.5e-4}"},
+                                       {"t", "duration", "0.15"}};
     tw_scene *scene = NULL;
     tw_simulation *simulation = build_scene("coil", 2, verlet, &scene);
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     ck_assert_int_eq(tw_scene_create_integrator(scene, simulation, &integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0.0, tw_simulation_start(simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0.0, tw_simulation_start(simulation), &error),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_advance(integrator, 0.15, &error), TW_OK);
     const double *u = tw_integrator_state_view(integrator);
 
@@ -77,7 +80,8 @@ END_TEST
 
 START_TEST(its_tetrahedra_fill_the_wire)
 {
-    tw_coil coil = {.sections = 500, .across = 4, .turns = 6, .radius = 1, .height = 4, .thickness = 0.3};
+    tw_coil coil = {
+        .sections = 500, .across = 4, .turns = 6, .radius = 1, .height = 4, .thickness = 0.3};
     tw_mesh mesh = {0};
     tw_error error = {0};
     ck_assert_int_eq(tw_body_coil(&coil, &mesh, &error), TW_OK);

@@ -68,11 +68,13 @@ START_TEST(tridiagonal_eigen_decomposes)
 {
     test_random random = {2};
     for (int n = 1; n <= 130; n += 43) {
-        double *T = new_doubles((size_t)(n * n)), *d = new_doubles((size_t)n), *e = new_doubles((size_t)n);
+        double *T = new_doubles((size_t)(n * n)), *d = new_doubles((size_t)n),
+               *e = new_doubles((size_t)n);
         double *Q = new_doubles((size_t)(n * n)), *scratch = new_doubles(tw_dense_eigen_scratch(n));
         for (int i = 0; i < n; i++) {
             T[i * n + i] = d[i] = test_random_normal(&random);
-            if (i + 1 < n) T[i * n + i + 1] = T[(i + 1) * n + i] = e[i] = test_random_normal(&random);
+            if (i + 1 < n)
+                T[i * n + i + 1] = T[(i + 1) * n + i] = e[i] = test_random_normal(&random);
         }
         ck_assert_int_eq(tw_tridiagonal_eigen(n, d, e, Q, scratch), TW_OK);
         check_decomposition(n, T, Q, d);
@@ -115,13 +117,15 @@ START_TEST(expm_of_closed_forms)
     ck_assert_double_eq(E[1], 0);
     ck_assert_double_eq(E[2], 1e9);
     for (double angle = 1e-5; angle < 1e7; angle *= 7) {
-        double rotation[4] = {0, angle, -angle, 0}, exact[4] = {cos(angle), sin(angle), -sin(angle), cos(angle)};
+        double rotation[4] = {0, angle, -angle, 0},
+               exact[4] = {cos(angle), sin(angle), -sin(angle), cos(angle)};
         ck_assert_int_eq(tw_expm(2, rotation, E, scratch), TW_OK);
         ck_assert_double_le(largest_difference(4, E, exact), 1e-15 * fmax(10, angle));
     }
     /* Moler and Van Loan's example; exp has entries near e^-1 while |A| = 49 would be scaled far. */
     double M[4] = {-49, -64, 24, 31};
-    double p = exp(-1.0), q = exp(-17.0), exact[4] = {3 * q - 2 * p, 4 * q - 4 * p, 1.5 * (p - q), 3 * p - 2 * q};
+    double p = exp(-1.0), q = exp(-17.0),
+           exact[4] = {3 * q - 2 * p, 4 * q - 4 * p, 1.5 * (p - q), 3 * p - 2 * q};
     ck_assert_int_eq(tw_expm(2, M, E, scratch), TW_OK);
     ck_assert_double_le(largest_difference(4, E, exact), 1e-12);
     /* Backward stable relative to the largest entry, so only that entry is certain here; and no overflow on the way. */
@@ -135,7 +139,8 @@ END_TEST
 START_TEST(expm_reports_what_is_not_finite)
 {
     double *scratch = new_doubles(tw_dense_expm_scratch(2)), E[4];
-    double large[4] = {800, 1, 1, 800}, huge[4] = {1e300, 1, 1, 1e300}, bad[4] = {NAN, 0, 0, 0}, one = 1000;
+    double large[4] = {800, 1, 1, 800}, huge[4] = {1e300, 1, 1, 1e300}, bad[4] = {NAN, 0, 0, 0},
+           one = 1000;
     ck_assert_int_eq(tw_expm(2, large, E, scratch), TW_NOT_FINITE);
     ck_assert_int_eq(tw_expm(2, huge, E, scratch), TW_NOT_FINITE);
     ck_assert_int_eq(tw_expm(2, bad, E, scratch), TW_NOT_FINITE);
@@ -148,7 +153,8 @@ START_TEST(solve_and_cholesky)
 {
     test_random random = {4};
     int n = 20, pivots[20];
-    double *A = random_matrix(&random, n, 1), *B = random_matrix(&random, n, 1), *C = new_doubles((size_t)(n * n));
+    double *A = random_matrix(&random, n, 1), *B = random_matrix(&random, n, 1),
+           *C = new_doubles((size_t)(n * n));
     double *L = new_doubles((size_t)(n * n)), *copy = new_doubles((size_t)(n * n));
     memcpy(copy, A, (size_t)(n * n) * sizeof *A);
     tw_dense_multiply(n, 1.0, A, B, 0.0, C);

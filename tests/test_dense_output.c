@@ -28,7 +28,8 @@ static void exactly(const problem *p, double T, double *u)
             for (int i = 0; i < SIZE; i++) w[i] = u[i] + (s ? h * at[s] * k[s - 1][i] : 0);
             slope(p, w, k[s]);
         }
-        for (int i = 0; i < SIZE; i++) u[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+        for (int i = 0; i < SIZE; i++)
+            u[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
     }
 }
 
@@ -39,8 +40,9 @@ static double distance(const double *a, const double *b)
     return worst;
 }
 
-static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,  TW_SCHEME_EXPRB32,  TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43,
-                                    TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3, TW_SCHEME_EXPMID2, TW_SCHEME_EXPMID4};
+static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,   TW_SCHEME_EXPRB32, TW_SCHEME_EXPRB42,
+                                    TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3,
+                                    TW_SCHEME_EXPMID2,  TW_SCHEME_EXPMID4};
 
 /* The third step, so that schemes with a history have one; its own error is that of its end from its own start. */
 START_TEST(ten_points_inside_a_step)
@@ -60,8 +62,9 @@ START_TEST(ten_points_inside_a_step)
     options.phi.tolerance = 1e-13;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_msg(tw_integrator_create_second_order(&p.table, &options, &integrator, &error) == TW_OK, "%s",
-                  error.text);
+    ck_assert_msg(tw_integrator_create_second_order(&p.table, &options, &integrator, &error) ==
+                      TW_OK,
+                  "%s", error.text);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
     for (int step = 0; step < 3; step++) {
         tw_integrator_state(integrator, &t0, start);
@@ -79,7 +82,8 @@ START_TEST(ten_points_inside_a_step)
         worst = fmax(worst, distance(inside, exact));
     }
     printf("%-9s step %.2e, inside %.2e: %.2f\n", tw_scheme_name(scheme), own, worst, worst / own);
-    ck_assert_msg(worst <= 2 * own, "%s: %g inside, %g at the end", tw_scheme_name(scheme), worst, own);
+    ck_assert_msg(worst <= 2 * own, "%s: %g inside, %g at the end", tw_scheme_name(scheme), worst,
+                  own);
     tw_integrator_free(integrator);
     integrable_free(&p);
     link_chain_free(chain);
@@ -90,8 +94,8 @@ END_TEST
 
 enum { MASSES = 600, STEPS = 4 };
 
-static const tw_scheme announced[] = {TW_SCHEME_EXPRB2, TW_SCHEME_EXPRB32, TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43,
-                                      TW_SCHEME_EXPRB53};
+static const tw_scheme announced[] = {TW_SCHEME_EXPRB2, TW_SCHEME_EXPRB32, TW_SCHEME_EXPRB42,
+                                      TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB53};
 
 typedef struct chain_run {
     link_chain *chain;
@@ -110,9 +114,11 @@ static void start_chain(chain_run *run, tw_scheme scheme, tw_phi_engine engine, 
     options.step = 2; /* h omega = 4 */
     options.phi.engine = engine;
     options.phi.tolerance = 1e-9;
-    ck_assert_int_eq(tw_integrator_create_second_order(&run->p.table, &options, &run->integrator, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_integrator_create_second_order(&run->p.table, &options, &run->integrator, NULL), TW_OK);
     double u[2 * MASSES];
-    for (int i = 0; i < MASSES; i++) u[i] = 0, u[MASSES + i] = 0.1 * run->chain->initial_v[i]; /* slightly nonlinear */
+    for (int i = 0; i < MASSES; i++)
+        u[i] = 0, u[MASSES + i] = 0.1 * run->chain->initial_v[i]; /* slightly nonlinear */
     ck_assert_int_eq(tw_integrator_start(run->integrator, 0, u, NULL), TW_OK);
     ck_assert_int_eq(tw_integrator_expect_output(run->integrator, 0, interval), TW_OK);
 }
@@ -159,7 +165,8 @@ START_TEST(announced_points_cost_less)
     int64_t after = tw_integrator_statistics_now(told.integrator).stiffness_products;
     printf("%-9s by %-9s: %lld products, announced %lld, difference %.1e\n", tw_scheme_name(scheme),
            tw_phi_engine_name(engine), (long long)before, (long long)after, worst);
-    ck_assert_msg(worst < 1e-8, "%g apart", worst); /* ten times the tolerance, of states of size 1 */
+    ck_assert_msg(worst < 1e-8, "%g apart",
+                  worst); /* ten times the tolerance, of states of size 1 */
     ck_assert_int_le(after, engine == TW_PHI_LANCZOS ? before : before * 4 / 10);
     end_chain(&plain);
     end_chain(&told);
@@ -196,8 +203,10 @@ int main(void)
 {
     Suite *suite = suite_create("dense output");
     TCase *cases = tcase_create("dense output");
-    tcase_add_loop_test(cases, ten_points_inside_a_step, 0, 2 * (int)(sizeof schemes / sizeof *schemes));
-    tcase_add_loop_test(cases, announced_points_cost_less, 0, 2 * (int)(sizeof announced / sizeof *announced));
+    tcase_add_loop_test(cases, ten_points_inside_a_step, 0,
+                        2 * (int)(sizeof schemes / sizeof *schemes));
+    tcase_add_loop_test(cases, announced_points_cost_less, 0,
+                        2 * (int)(sizeof announced / sizeof *announced));
     tcase_add_test(cases, auto_keeps_bases_for_those_who_may_ask);
     tcase_add_test(cases, expectations_are_checked);
     suite_add_tcase(suite, cases);

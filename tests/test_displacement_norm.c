@@ -43,13 +43,14 @@ static void released_body(const test_spectral *s, test_random *random, double *v
 }
 
 typedef struct promise {
-    double error;   /* largest, of the displacement norm, over the largest output */
-    double v_error; /* of the velocity in the plain norm, over the velocity: nothing is promised for it */
+    double error; /* largest, of the displacement norm, over the largest output */
+    double
+        v_error; /* of the velocity in the plain norm, over the velocity: nothing is promised for it */
     int64_t products, solves;
 } promise;
 
-static promise step_error(test_spectral *s, tw_phi_engine engine, double tolerance, double h, const double *v,
-                          const double *a)
+static promise step_error(test_spectral *s, tw_phi_engine engine, double tolerance, double h,
+                          const double *v, const double *a)
 {
     entry entries[OUTPUTS * STARTS];
     tw_spectral_function functions[OUTPUTS * STARTS];
@@ -98,10 +99,11 @@ static promise step_error(test_spectral *s, tw_phi_engine engine, double toleran
 
 START_TEST(engines_keep_the_promise)
 {
-    const tw_phi_engine engines[] = {TW_PHI_LANCZOS, TW_PHI_CHEBYSHEV, TW_PHI_SHIFT_INVERT, TW_PHI_DENSE, TW_PHI_AUTO};
+    const tw_phi_engine engines[] = {TW_PHI_LANCZOS, TW_PHI_CHEBYSHEV, TW_PHI_SHIFT_INVERT,
+                                     TW_PHI_DENSE, TW_PHI_AUTO};
     test_random random = {41 + (uint64_t)_i};
-    test_spectral *s =
-        test_spectral_create(SIZE, TEST_SPECTRUM_GRADED, (test_mass)(_i % TEST_MASS_COUNT), 1e8, &random);
+    test_spectral *s = test_spectral_create(SIZE, TEST_SPECTRUM_GRADED,
+                                            (test_mass)(_i % TEST_MASS_COUNT), 1e8, &random);
     ck_assert_ptr_nonnull(s);
     double v[SIZE], a[SIZE];
     released_body(s, &random, v, a);
@@ -110,8 +112,8 @@ START_TEST(engines_keep_the_promise)
             double tolerance = k == 0 ? 0.1 : 1e-3;
             promise p = step_error(s, engines[e], tolerance, 0.05, v, a);
             printf("%-12s %.0e: error %.1e (velocity %.1e), %lld products, %lld solves\n",
-                   tw_phi_engine_name(engines[e]), tolerance, p.error, p.v_error, (long long)p.products,
-                   (long long)p.solves);
+                   tw_phi_engine_name(engines[e]), tolerance, p.error, p.v_error,
+                   (long long)p.products, (long long)p.solves);
             ck_assert_double_le(p.error, tolerance);
         }
     test_spectral_free(s);
@@ -156,7 +158,8 @@ static void find_modes(body *b)
     ck_assert_int_eq(p->linearise(p->context, 0, u, u + n), TW_OK);
     for (size_t j = 0; j < n; j++) {
         unit[j] = 1;
-        ck_assert_int_eq(p->apply_stiffness(p->context, 1, unit, b->shape + j * n), TW_OK); /* masses are 1 */
+        ck_assert_int_eq(p->apply_stiffness(p->context, 1, unit, b->shape + j * n),
+                         TW_OK); /* masses are 1 */
         unit[j] = 0;
     }
     double *scratch = malloc(tw_dense_eigen_scratch((int)n) * sizeof *scratch);
@@ -173,12 +176,15 @@ static void open_body(body *b, const char *diagonal, const char *scheme)
     const tw_scene_setting settings[] = {{"diagonal", "bodies.0.diagonal", diagonal},
                                          {"scheme", "integrator.name", scheme}};
     tw_error error = {0};
-    ck_assert_msg(tw_scene_parse("block", body_text, strlen(body_text), 2, settings, &b->scene, &error) == TW_OK, "%s",
-                  error.text);
+    ck_assert_msg(tw_scene_parse("block", body_text, strlen(body_text), 2, settings, &b->scene,
+                                 &error) == TW_OK,
+                  "%s", error.text);
     ck_assert_int_eq(tw_scene_build(b->scene, &b->simulation, &error), TW_OK);
-    ck_assert_msg(tw_scene_create_integrator(b->scene, b->simulation, &b->integrator, &error) == TW_OK, "%s",
-                  error.text);
-    ck_assert_int_eq(tw_integrator_start(b->integrator, 0, tw_simulation_start(b->simulation), &error), TW_OK);
+    ck_assert_msg(tw_scene_create_integrator(b->scene, b->simulation, &b->integrator, &error) ==
+                      TW_OK,
+                  "%s", error.text);
+    ck_assert_int_eq(
+        tw_integrator_start(b->integrator, 0, tw_simulation_start(b->simulation), &error), TW_OK);
     find_modes(b);
 }
 
@@ -193,7 +199,8 @@ static void close_body(body *b)
 /* |x - exact| and |exact - rest| at t, in modes. */
 static void compare(const body *b, double t, double *error, double *moved)
 {
-    const double *u = tw_integrator_state_view(b->integrator), *rest = tw_simulation_start(b->simulation);
+    const double *u = tw_integrator_state_view(b->integrator),
+                 *rest = tw_simulation_start(b->simulation);
     double *x = malloc((size_t)(2 * b->n) * sizeof *x), *y = x + b->n, square[2] = {0};
     for (int64_t i = 0; i < b->n; i++) x[i] = u[i] - rest[i];
     tw_dense_apply(true, (int)b->n, (int)b->n, b->shape, x, y);
@@ -223,7 +230,8 @@ static void follow(body *b, const char *diagonal, const char *scheme, int starts
     int64_t before = 0, most = 0;
     for (int step = 1; step <= STEPS; step++) {
         tw_error failure = {0};
-        ck_assert_msg(tw_integrator_step(b->integrator, STEPS * 0.057, &failure) == TW_OK, "%s", failure.text);
+        ck_assert_msg(tw_integrator_step(b->integrator, STEPS * 0.057, &failure) == TW_OK, "%s",
+                      failure.text);
         compare(b, step * 0.057, &error, &moved);
         ck_assert_int_eq(tw_integrator_energy(b->integrator, &kinetic, &potential), TW_OK);
         drift = fmax(drift, fabs(kinetic + potential - energy));
@@ -232,8 +240,10 @@ static void follow(body *b, const char *diagonal, const char *scheme, int starts
         if (solves - before > most) most = solves - before;
         before = solves;
     }
-    printf("%s, diagonal %s: frequencies %.3g to %.3g 1/s, error %.3f, at most %lld solves per step, energy %.1e\n",
-           scheme, diagonal, b->omega[0], b->omega[b->n - 1], error / moved, (long long)most, drift / largest);
+    printf("%s, diagonal %s: frequencies %.3g to %.3g 1/s, error %.3f, at most %lld solves per "
+           "step, energy %.1e\n",
+           scheme, diagonal, b->omega[0], b->omega[b->n - 1], error / moved, (long long)most,
+           drift / largest);
     ck_assert_double_le(error, 0.1 * moved);
     ck_assert_int_le(most, 25 * starts);
     ck_assert_double_le(drift, 1e-3 * largest);
@@ -267,12 +277,17 @@ END_TEST
 START_TEST(the_state_norm_does_not_do_it)
 {
     body b = {0};
-    const tw_scene_setting settings[] = {{"diagonal", "bodies.0.diagonal", "1e10"}, {"norm", "phi.norm", "state"}};
+    const tw_scene_setting settings[] = {{"diagonal", "bodies.0.diagonal", "1e10"},
+                                         {"norm", "phi.norm", "state"}};
     tw_error error = {0};
-    ck_assert_int_eq(tw_scene_parse("block", body_text, strlen(body_text), 2, settings, &b.scene, &error), TW_OK);
+    ck_assert_int_eq(
+        tw_scene_parse("block", body_text, strlen(body_text), 2, settings, &b.scene, &error),
+        TW_OK);
     ck_assert_int_eq(tw_scene_build(b.scene, &b.simulation, &error), TW_OK);
-    ck_assert_int_eq(tw_scene_create_integrator(b.scene, b.simulation, &b.integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(b.integrator, 0, tw_simulation_start(b.simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_scene_create_integrator(b.scene, b.simulation, &b.integrator, &error),
+                     TW_OK);
+    ck_assert_int_eq(
+        tw_integrator_start(b.integrator, 0, tw_simulation_start(b.simulation), &error), TW_OK);
     ck_assert_int_ne(tw_integrator_advance(b.integrator, 1.026, &error), TW_OK);
     close_body(&b);
 }

@@ -17,7 +17,8 @@ static int64_t corner(int a, int b, int c)
 
 static void fill_cube(void)
 {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (int64_t i = 0; i < CORNERS; i++) {
         const int64_t place[3] = {i % 3, i / 3 % 3, i / 9};
         for (int k = 0; k < 3; k++) positions[3 * i + k] = (double)place[k];
@@ -40,13 +41,17 @@ static tw_model *cube_model(void)
     fill_cube();
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL),
+                     TW_OK);
     return model;
 }
 
 static tw_display cube_display(void)
 {
-    return (tw_display){.name = "cube", .count = CORNERS, .tetrahedron_count = TETRAHEDRA, .tetrahedra = tetrahedra};
+    return (tw_display){.name = "cube",
+                        .count = CORNERS,
+                        .tetrahedron_count = TETRAHEDRA,
+                        .tetrahedra = tetrahedra};
 }
 
 START_TEST(the_boundary_of_a_cube_is_its_surface_turned_outward)
@@ -72,7 +77,8 @@ START_TEST(the_boundary_of_a_cube_is_its_surface_turned_outward)
             v[k] = p[2][k] - p[0][k];
             centre[k] = (p[0][k] + p[1][k] + p[2][k]) / 3.0 - 1.0; /* from the middle of the cube */
         }
-        for (int k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+        for (int k = 0; k < 3; k++)
+            n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
         area += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         ck_assert_double_gt(n[0] * centre[0] + n[1] * centre[1] + n[2] * centre[2], 0.0);
     }
@@ -84,10 +90,13 @@ END_TEST
 START_TEST(what_cannot_be_shown_is_refused)
 {
     tw_model *model = cube_model();
-    static const int64_t outside[] = {0, CORNERS, 0, 0}, inside[] = {0, 1, 2, 3}, face[] = {0, 0, 0}, far[] = {0, 0, 1};
+    static const int64_t outside[] = {0, CORNERS, 0, 0}, inside[] = {0, 1, 2, 3},
+                         face[] = {0, 0, 0}, far[] = {0, 0, 1};
     static const int64_t short_face[] = {0, 2}, two[] = {2, 2}, falling[] = {1, 0};
-    static const double weights[] = {0.25, 0.25, 0.25, 0.25}, heavy[] = {1, 1, 0, 0}, no_number[] = {NAN, 0, 0, 1};
-#define ONE_VERTEX .vertex_count = 1, .face_count = 1, .carriers = inside, .weights = weights, .corners = face
+    static const double weights[] = {0.25, 0.25, 0.25, 0.25}, heavy[] = {1, 1, 0, 0},
+                        no_number[] = {NAN, 0, 0, 1};
+#define ONE_VERTEX                                                                                 \
+    .vertex_count = 1, .face_count = 1, .carriers = inside, .weights = weights, .corners = face
     const tw_display wrong[] = {
         {.first = 1, .count = CORNERS},
         {.first = -1},
@@ -100,10 +109,26 @@ START_TEST(what_cannot_be_shown_is_refused)
         {.radius = NAN},
         {.surface = {.vertex_count = -1}},
         {.surface = {.vertex_count = 1}},
-        {.surface = {.vertex_count = 1, .face_count = 1, .carriers = outside, .weights = weights, .corners = face}},
-        {.surface = {.vertex_count = 1, .face_count = 1, .carriers = inside, .weights = heavy, .corners = face}},
-        {.surface = {.vertex_count = 1, .face_count = 1, .carriers = inside, .weights = no_number, .corners = face}},
-        {.surface = {.vertex_count = 1, .face_count = 1, .carriers = inside, .weights = weights, .corners = far}},
+        {.surface = {.vertex_count = 1,
+                     .face_count = 1,
+                     .carriers = outside,
+                     .weights = weights,
+                     .corners = face}},
+        {.surface = {.vertex_count = 1,
+                     .face_count = 1,
+                     .carriers = inside,
+                     .weights = heavy,
+                     .corners = face}},
+        {.surface = {.vertex_count = 1,
+                     .face_count = 1,
+                     .carriers = inside,
+                     .weights = no_number,
+                     .corners = face}},
+        {.surface = {.vertex_count = 1,
+                     .face_count = 1,
+                     .carriers = inside,
+                     .weights = weights,
+                     .corners = far}},
         {.surface = {ONE_VERTEX, .face_start = short_face}},
         {.surface = {ONE_VERTEX, .texture_count = 1}},
         {.surface = {ONE_VERTEX, .texture_count = 1, .texture = weights, .corner_texture = far}},
@@ -113,18 +138,21 @@ START_TEST(what_cannot_be_shown_is_refused)
         {.surface = {ONE_VERTEX, .edge_count = 1, .edges = two}},
         {.surface = {ONE_VERTEX, .statement_count = -1}},
         {.surface = {ONE_VERTEX, .statement_count = 1}},
-        {.surface = {ONE_VERTEX, .statement_count = 1, .statement_face = two, .statement_end = two, .statements = "s"}},
-        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = falling, .statement_end = two,
+        {.surface = {ONE_VERTEX, .statement_count = 1, .statement_face = two, .statement_end = two,
                      .statements = "s"}},
-        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = face, .statement_end = falling,
-                     .statements = "s"}},
+        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = falling,
+                     .statement_end = two, .statements = "s"}},
+        {.surface = {ONE_VERTEX, .statement_count = 2, .statement_face = face,
+                     .statement_end = falling, .statements = "s"}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tw_error error = {0};
-        ck_assert_msg(tw_model_add_display(model, &wrong[i], &error) == TW_INVALID_ARGUMENT, "case %zu", i);
+        ck_assert_msg(tw_model_add_display(model, &wrong[i], &error) == TW_INVALID_ARGUMENT,
+                      "case %zu", i);
         ck_assert_int_ne(error.text[0], '\0');
     }
-    tw_display right = {.surface = {ONE_VERTEX, .texture_count = 1, .texture = weights, .corner_texture = face}};
+    tw_display right = {
+        .surface = {ONE_VERTEX, .texture_count = 1, .texture = weights, .corner_texture = face}};
     ck_assert_int_eq(tw_model_add_display(model, &right, NULL), TW_OK);
     tw_model_free(model);
 }
@@ -137,7 +165,8 @@ static tw_status show_a_cube(void *context)
     static const double weights[] = {0.25, 0.25, 0.25, 0.25};
     tw_model *model = NULL;
     tw_status status = tw_model_create(&model);
-    if (status == TW_OK) status = tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL);
     tw_display given = cube_display();
     given.surface = (tw_display_surface){.vertex_count = 1,
                                          .carriers = carriers,

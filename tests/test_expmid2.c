@@ -37,7 +37,8 @@ static tw_sparse *diagonal_matrix(void)
     return matrix;
 }
 
-static void run_two_modes(tw_sparse *matrix, double dissipation, const double *start, double t_end, double *u)
+static void run_two_modes(tw_sparse *matrix, double dissipation, const double *start, double t_end,
+                          double *u)
 {
     tw_second_order_problem table = tw_second_order_problem_default();
     table.space.local_size = 2;
@@ -52,7 +53,8 @@ static void run_two_modes(tw_sparse *matrix, double dissipation, const double *s
     options.newton_tolerance = 1e-14;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_msg(tw_integrator_create_second_order(&table, &options, &integrator, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_integrator_create_second_order(&table, &options, &integrator, &error) == TW_OK,
+                  "%s", error.text);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, t_end, &error) == TW_OK, "%s", error.text);
     tw_integrator_state(integrator, NULL, u);
@@ -93,7 +95,8 @@ START_TEST(unresolved_strain_is_let_go)
 }
 END_TEST
 
-static tw_status run_rope(const spring_network *network, const integrable *p, double T, double h, tw_error *error)
+static tw_status run_rope(const spring_network *network, const integrable *p, double T, double h,
+                          tw_error *error)
 {
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_EXPMID2;
@@ -102,18 +105,21 @@ static tw_status run_rope(const spring_network *network, const integrable *p, do
     tw_integrator *integrator = NULL;
     double u[60] = {0};
     memcpy(u, network->initial, sizeof(double) * 30);
-    ck_assert_int_eq(tw_integrator_create_second_order(&p->table, &options, &integrator, error), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&p->table, &options, &integrator, error),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, u, error), TW_OK);
     tw_status status = tw_integrator_advance(integrator, T, error);
     tw_integrator_state(integrator, NULL, u);
     tw_integrator_free(integrator);
-    for (int i = 0; i < 30; i++) ck_assert_msg(fabs(u[i]) < 1.3, "a rope of length 1 reaches %g", u[i]);
+    for (int i = 0; i < 30; i++)
+        ck_assert_msg(fabs(u[i]) < 1.3, "a rope of length 1 reaches %g", u[i]);
     return status;
 }
 
 START_TEST(the_rope_never_fails)
 {
-    static const double stiffness[] = {1e4, 1e6, 1e8, 1e10}, steps[] = {0.04, 0.02, 0.01, 0.005, 0.0025, 0.001};
+    static const double stiffness[] = {1e4, 1e6, 1e8, 1e10},
+                        steps[] = {0.04, 0.02, 0.01, 0.005, 0.0025, 0.001};
     double k = stiffness[_i];
     spring_network *network = NULL;
     ck_assert_int_eq(rope_create(k, &network), TW_OK);
@@ -124,7 +130,8 @@ START_TEST(the_rope_never_fails)
         for (int s = 0; s < 6; s++) {
             tw_error error = {0};
             tw_status status = run_rope(network, &p, long_run ? 0.9 : 0.4, steps[s], &error);
-            ck_assert_msg(status == TW_OK, "k = %g, h = %g, %g s: %s", k, steps[s], long_run ? 0.9 : 0.4, error.text);
+            ck_assert_msg(status == TW_OK, "k = %g, h = %g, %g s: %s", k, steps[s],
+                          long_run ? 0.9 : 0.4, error.text);
         }
     integrable_free(&p);
     spring_network_free(network);
@@ -144,7 +151,8 @@ static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h,
     integrable p;
     ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
     int64_t n = plain.size;
-    double *reference = malloc(sizeof(double) * 2 * (size_t)n), *u = calloc(2 * (size_t)n, sizeof(double));
+    double *reference = malloc(sizeof(double) * 2 * (size_t)n),
+           *u = calloc(2 * (size_t)n, sizeof(double));
     ck_assert_int_eq(coil_state(parameters, T, reference, reference + n, NULL), TW_OK);
     memcpy(u, network->initial, sizeof(double) * (size_t)n);
     tw_integrator_options options = tw_integrator_options_default();
@@ -154,7 +162,8 @@ static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h,
     options.phi.tolerance = 1e-4;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, &error),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, u, &error), TW_OK);
     double kinetic = 0, potential = 0, energy = 0, distance = 0, displacement = 0;
     ck_assert_int_eq(tw_integrator_energy(integrator, &kinetic, &potential), TW_OK);
@@ -173,7 +182,8 @@ static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h,
     }
     coil_run result = {distance / displacement, fabs(kinetic + potential - energy) / fabs(energy),
                        tw_integrator_statistics_now(integrator)};
-    printf("%-9s h %.3g: error %.2e energy %.1e, per step %.2f factorisations, %.1f solves, %.1f forces\n",
+    printf("%-9s h %.3g: error %.2e energy %.1e, per step %.2f factorisations, %.1f solves, %.1f "
+           "forces\n",
            tw_scheme_name(scheme), h, result.error, result.energy,
            (double)result.counts.factorizations / (double)result.counts.steps,
            (double)result.counts.solves / (double)result.counts.steps,
@@ -195,18 +205,20 @@ START_TEST(the_coil_at_ten_times_the_papers_step)
     for (int s = 0; s < 3; s++) {
         coil_run ours = run_coil(parameters, TW_SCHEME_EXPMID2, steps[s] * faster, 10 * faster);
         ck_assert_msg(ours.error <= allowed[s], "h = %g: error %g", steps[s], ours.error);
-        ck_assert_msg(ours.counts.factorizations <= 2 * ours.counts.steps, "%ld factorisations in %ld steps",
-                      (long)ours.counts.factorizations, (long)ours.counts.steps);
+        ck_assert_msg(ours.counts.factorizations <= 2 * ours.counts.steps,
+                      "%ld factorisations in %ld steps", (long)ours.counts.factorizations,
+                      (long)ours.counts.steps);
         ck_assert_msg(ours.energy <= 3e-3, "h = %g: energy error %g", steps[s], ours.energy);
         coil_run rule = run_coil(parameters, TW_SCHEME_MIDPOINT, steps[s] * faster, 10 * faster);
-        ck_assert_msg(4 * ours.error <= rule.error, "h = %g: %g against the midpoint rule's %g", steps[s], ours.error,
-                      rule.error);
+        ck_assert_msg(4 * ours.error <= rule.error, "h = %g: %g against the midpoint rule's %g",
+                      steps[s], ours.error, rule.error);
     }
 }
 END_TEST
 
 typedef struct long_run {
-    double first, last; /* largest energy error of the first and of the last 20 s, over the largest kinetic energy */
+    double first,
+        last; /* largest energy error of the first and of the last 20 s, over the largest kinetic energy */
     tw_integrator_statistics counts;
 } long_run;
 
@@ -229,7 +241,8 @@ static long_run run_a_minute(double gravity, double dissipation)
     options.dissipation = dissipation;
     options.phi.tolerance = 1e-4;
     tw_integrator *integrator = NULL;
-    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, NULL),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
     long_run result = {0};
     for (int step = 0; step <= 120; step++) {
@@ -245,8 +258,8 @@ static long_run run_a_minute(double gravity, double dissipation)
     result.first /= most;
     result.last /= most;
     result.counts = tw_integrator_statistics_now(integrator);
-    printf("a minute at gravity %g, mu %g: energy error %.2e, %.2e, %ld factorisations\n", gravity, dissipation,
-           result.first, result.last, (long)result.counts.factorizations);
+    printf("a minute at gravity %g, mu %g: energy error %.2e, %.2e, %ld factorisations\n", gravity,
+           dissipation, result.first, result.last, (long)result.counts.factorizations);
     tw_integrator_free(integrator);
     free(u);
     integrable_free(&p);

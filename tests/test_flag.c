@@ -24,15 +24,20 @@ static void flag_start(flag *f)
     ck_assert_msg(tw_scene_load(path, 0, NULL, &f->scene, &error) == TW_OK, "%s", error.text);
     ck_assert_msg(tw_scene_build(f->scene, &f->simulation, &error) == TW_OK, "%s", error.text);
     ck_assert_int_eq(tw_simulation_row_count(f->simulation), COLUMNS * ROWS);
-    ck_assert_int_eq(tw_scene_create_integrator(f->scene, f->simulation, &f->integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(f->integrator, 0, tw_simulation_start(f->simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_scene_create_integrator(f->scene, f->simulation, &f->integrator, &error),
+                     TW_OK);
+    ck_assert_int_eq(
+        tw_integrator_start(f->integrator, 0, tw_simulation_start(f->simulation), &error), TW_OK);
 }
 
 static void flag_advance(flag *f, double t)
 {
     tw_error error = {0};
-    if (t > 0) ck_assert_msg(tw_integrator_advance(f->integrator, t, &error) == TW_OK, "%s", error.text);
-    ck_assert_int_eq(tw_simulation_rows(f->simulation, t, tw_integrator_state_view(f->integrator), f->rows[0]), TW_OK);
+    if (t > 0)
+        ck_assert_msg(tw_integrator_advance(f->integrator, t, &error) == TW_OK, "%s", error.text);
+    ck_assert_int_eq(
+        tw_simulation_rows(f->simulation, t, tw_integrator_state_view(f->integrator), f->rows[0]),
+        TW_OK);
 }
 
 static void flag_free(flag *f)
@@ -62,7 +67,8 @@ static double flag_area(const flag *f)
     for (int r = 0; r + 1 < ROWS; r++)
         for (int c = 0; c + 1 < COLUMNS; c++) {
             const double *a = f->rows[c + COLUMNS * r], *b = f->rows[c + 1 + COLUMNS * r];
-            const double *d = f->rows[c + COLUMNS * (r + 1)], *e = f->rows[c + 1 + COLUMNS * (r + 1)];
+            const double *d = f->rows[c + COLUMNS * (r + 1)],
+                         *e = f->rows[c + 1 + COLUMNS * (r + 1)];
             sum += triangle(a, b, e) + triangle(a, e, d);
         }
     return sum;
@@ -97,8 +103,9 @@ START_TEST(a_crest_runs_along_it_and_its_area_stays)
         flag_advance(f, 0.1 + 0.08 * i);
         ck_assert_double_lt(fabs(flag_area(f) / rest - 1), 0.03);
         int at = crest_column(f);
-        ck_assert_msg(at > before + 2 && at < 40, "after %g s the crest is at column %d, before at %d", 0.1 + 0.08 * i,
-                      at, before);
+        ck_assert_msg(at > before + 2 && at < 40,
+                      "after %g s the crest is at column %d, before at %d", 0.1 + 0.08 * i, at,
+                      before);
         before = at;
     }
     flag_free(f);

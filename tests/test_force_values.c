@@ -27,7 +27,8 @@ static tw_simulation *finished(tw_model *model)
 }
 
 /* Forces on the four, at rest or not. */
-static void forces_at(tw_simulation *simulation, double t, const double *x, const double *v, double force[12])
+static void forces_at(tw_simulation *simulation, double t, const double *x, const double *v,
+                      double force[12])
 {
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     ck_assert_int_eq(p->acceleration(p->context, t, x, v, force), TW_OK);
@@ -169,7 +170,8 @@ static void blow(double drag, double lift, const double air[3], double total[3])
 
 START_TEST(wind_pushes_drags_and_lifts)
 {
-    const double straight[3] = {0, 0, 3}, slanted[3] = {4, 0, 3}, along[3] = {5, 0, 0}, behind[3] = {-4, 0, -3};
+    const double straight[3] = {0, 0, 3}, slanted[3] = {4, 0, 3}, along[3] = {5, 0, 0},
+                 behind[3] = {-4, 0, -3};
     double total[3];
     blow(1, 1, straight, total); /* rho/2 A u^2 = 2 * 1/2 * 9 */
     expect(total, 0, 0, 9);
@@ -177,7 +179,8 @@ START_TEST(wind_pushes_drags_and_lifts)
     expect(total, 0, 0, 15);
     blow(1, 0, slanted, total); /* drag rho/2 A q^2/|u| u = 9/5 (4, 0, 3) */
     expect(total, 7.2, 0, 5.4);
-    blow(0, 1, slanted, total); /* lift rho/2 A q (|u| n - q/|u| u) = 3 (5 n - 3/5 (4, 0, 3)), across u */
+    blow(0, 1, slanted,
+         total); /* lift rho/2 A q (|u| n - q/|u| u) = 3 (5 n - 3/5 (4, 0, 3)), across u */
     expect(total, -7.2, 0, 9.6);
     blow(1, 1, behind, total);
     expect(total, 0, 0, -15);
@@ -206,7 +209,8 @@ START_TEST(masses_are_lumped)
 {
     const int64_t element[4] = {0, 1, 2, 3};
     double lumped[4] = {0};
-    ck_assert_int_eq(tw_lump_mass(4, 1, element, 4, corner, 24, lumped, NULL), TW_OK); /* volume 1/6 */
+    ck_assert_int_eq(tw_lump_mass(4, 1, element, 4, corner, 24, lumped, NULL),
+                     TW_OK); /* volume 1/6 */
     for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(lumped[i], 1, 1e-15);
     ck_assert_int_eq(tw_lump_mass(3, 1, element, 4, corner, 6, lumped, NULL), TW_OK); /* area 1/2 */
     ck_assert_double_eq_tol(lumped[2], 2, 1e-15);
@@ -269,7 +273,8 @@ START_TEST(motions_are_consistent)
         row_at(simulation, t, row);
         row_at(simulation, t - s, low);
         row_at(simulation, t + s, high);
-        for (int k = 0; k < 3; k++) ck_assert_double_eq_tol((high[k] - low[k]) / (2 * s), row[3 + k], 1e-8);
+        for (int k = 0; k < 3; k++)
+            ck_assert_double_eq_tol((high[k] - low[k]) / (2 * s), row[3 + k], 1e-8);
     }
     tw_simulation_free(simulation);
 }
@@ -315,7 +320,8 @@ START_TEST(keyframes_are_twice_differentiable)
         row_at(simulation, key_times[i] - s, before);
         row_at(simulation, key_times[i], at);
         row_at(simulation, key_times[i] + s, after);
-        for (int k = 3; k < 6; k++) ck_assert_double_eq_tol((at[k] - before[k]) / s, (after[k] - at[k]) / s, 1e-3);
+        for (int k = 3; k < 6; k++)
+            ck_assert_double_eq_tol((at[k] - before[k]) / s, (after[k] - at[k]) / s, 1e-3);
     }
     tw_simulation_free(simulation);
 }
@@ -373,12 +379,14 @@ END_TEST
 START_TEST(wrong_springs_and_hinges_are_refused)
 {
     tw_model *model = four();
-    const int64_t ends[2] = {0, 1}, beyond[4] = {0, 1, 2, 4}, twice[4] = {0, 1, 2, 1}, good[4] = {0, 1, 2, 3};
+    const int64_t ends[2] = {0, 1}, beyond[4] = {0, 1, 2, 4}, twice[4] = {0, 1, 2, 1},
+                  good[4] = {0, 1, 2, 3};
     const double one = 1, zero = 0, negative = -1, bad = NAN, wide = 4;
     tw_error error = {0};
     const tw_status wrong = TW_INVALID_ARGUMENT;
     ck_assert_int_eq(tw_model_add_cubic_springs(model, 1, ends, &zero, &zero, NULL, &error), wrong);
-    ck_assert_int_eq(tw_model_add_cubic_springs(model, 1, ends, &one, &negative, NULL, &error), wrong);
+    ck_assert_int_eq(tw_model_add_cubic_springs(model, 1, ends, &one, &negative, NULL, &error),
+                     wrong);
     ck_assert_int_eq(tw_model_add_cubic_springs(model, 1, ends, &one, NULL, NULL, &error), wrong);
     ck_assert_int_eq(tw_model_add_cubic_springs(model, 1, ends, &one, &bad, NULL, &error), wrong);
     ck_assert_int_eq(tw_model_add_face_springs(model, 1, beyond, &one, NULL, &error), wrong);
@@ -417,7 +425,8 @@ START_TEST(wrong_fields_and_motions_are_refused)
     ck_assert_int_eq(tw_model_prescribe_velocity(model, 3, 4, vector, &error), wrong);
     ck_assert_int_eq(tw_model_prescribe_velocity(model, 0, 0, bad, &error), TW_NOT_FINITE);
     ck_assert_int_eq(tw_model_prescribe_rotation(model, 0, 0, vector, zero, 1, &error), wrong);
-    ck_assert_int_eq(tw_model_prescribe_oscillation(model, 0, 0, vector, NAN, 0, &error), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_model_prescribe_oscillation(model, 0, 0, vector, NAN, 0, &error),
+                     TW_NOT_FINITE);
     ck_assert_int_eq(tw_model_prescribe_keyframes(model, 0, 0, 1, late, vector, &error), wrong);
     ck_assert_int_eq(tw_model_prescribe_keyframes(model, 0, 0, 2, late, corner, &error), wrong);
     ck_assert_int_eq(tw_model_prescribe(model, 0, 0, NULL, &error), wrong);

@@ -19,7 +19,7 @@ typedef struct cloth {
     int64_t particles, edge_count, triangle_count, face_count;
     double *x, *v, *mass;
     int64_t *edges, *triangles, *faces, *hinges; /* two, three, four, four indices each */
-    double *ones, *tens;                         /* random values about 1 and 10, as many as edges */
+    double *ones, *tens; /* random values about 1 and 10, as many as edges */
 } cloth;
 
 static void add_edge(cloth *c, int64_t a, int64_t b)
@@ -70,7 +70,8 @@ static cloth *new_cloth(int rows, int columns)
         c->mass[i] = test_random_between(&random, 0.5, 2);
         int64_t row = i / columns, column = i % columns;
         const double place[3] = {0.2 * (double)column, 0.2 * (double)row, 0};
-        for (int k = 0; k < 3; k++) c->x[3 * i + k] = place[k] + test_random_between(&random, -0.02, 0.02);
+        for (int k = 0; k < 3; k++)
+            c->x[3 * i + k] = place[k] + test_random_between(&random, -0.02, 0.02);
         for (int k = 0; k < 3; k++) c->v[3 * i + k] = test_random_between(&random, -1, 1);
     }
     for (int r = 0; r < rows - 1; r++)
@@ -84,7 +85,8 @@ static cloth *new_cloth(int rows, int columns)
 
 static void free_cloth(cloth *c)
 {
-    void *blocks[] = {c->x, c->v, c->mass, c->edges, c->triangles, c->faces, c->hinges, c->ones, c->tens, c};
+    void *blocks[] = {c->x,     c->v,      c->mass, c->edges, c->triangles,
+                      c->faces, c->hinges, c->ones, c->tens,  c};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -138,10 +140,12 @@ static tw_status damped_mass(tw_model *model, const cloth *c)
 static tw_status bending(tw_model *model, const cloth *c)
 {
     int64_t added = 0;
-    tw_status status = tw_model_add_bending_springs(model, c->triangle_count, c->triangles, 3, 40, &added, NULL);
+    tw_status status =
+        tw_model_add_bending_springs(model, c->triangle_count, c->triangles, 3, 40, &added, NULL);
     /* inner edges of a grid of R x C cells: 3 R C - R - C */
     int cells_up = c->rows - 1, cells_across = c->columns - 1;
-    if (status == TW_OK) ck_assert_int_eq(added, 3 * cells_up * cells_across - cells_up - cells_across);
+    if (status == TW_OK)
+        ck_assert_int_eq(added, 3 * cells_up * cells_across - cells_up - cells_across);
     return status;
 }
 
@@ -192,7 +196,8 @@ static tw_status trap_gradient(void *context, double t, const double x[3], doubl
 {
     (void)context;
     double r = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-    for (int k = 0; k < 9; k++) gradient[k] = -strength(t) * ((k % 4 == 0 ? r : 0) + 2 * x[k % 3] * x[k / 3]);
+    for (int k = 0; k < 9; k++)
+        gradient[k] = -strength(t) * ((k % 4 == 0 ? r : 0) + 2 * x[k % 3] * x[k / 3]);
     return TW_OK;
 }
 
@@ -282,7 +287,8 @@ static const int64_t magnet_pairs[2 * MAGNETS] = {0, 1, 1, 2, 2, 3, 0, 2, 1, 3};
 
 static double magnet_vector(const double *x, int m, double d[3])
 {
-    for (int k = 0; k < 3; k++) d[k] = x[3 * magnet_pairs[2 * m + 1] + k] - x[3 * magnet_pairs[2 * m] + k];
+    for (int k = 0; k < 3; k++)
+        d[k] = x[3 * magnet_pairs[2 * m + 1] + k] - x[3 * magnet_pairs[2 * m] + k];
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + 1;
 }
 
@@ -295,7 +301,8 @@ static tw_status magnet_energy(void *context, double t, const double *x, double 
     return TW_OK;
 }
 
-static tw_status magnet_force(void *context, double t, const double *x, const double *v, double *force)
+static tw_status magnet_force(void *context, double t, const double *x, const double *v,
+                              double *force)
 {
     (void)context;
     (void)t;
@@ -311,8 +318,8 @@ static tw_status magnet_force(void *context, double t, const double *x, const do
     return TW_OK;
 }
 
-static tw_status magnet_stiffness(void *context, double t, const double *x, const double *v, const double *in,
-                                  double *out)
+static tw_status magnet_stiffness(void *context, double t, const double *x, const double *v,
+                                  const double *in, double *out)
 {
     (void)context;
     (void)t;
@@ -345,10 +352,12 @@ static tw_status magnets(tw_model *model, const cloth *c)
 }
 
 /* f_0 = -(1 + sin t) x_1 v_0, and the same for the next pair: nothing but the force is given. */
-static tw_status brake_force(void *context, double t, const double *x, const double *v, double *force)
+static tw_status brake_force(void *context, double t, const double *x, const double *v,
+                             double *force)
 {
     const int *particles = context;
-    for (int i = 0; i + 1 < *particles; i++) force[3 * i] -= (1 + sin(t)) * (1 + x[3 * (i + 1)]) * v[3 * i];
+    for (int i = 0; i + 1 < *particles; i++)
+        force[3 * i] -= (1 + sin(t)) * (1 + x[3 * (i + 1)]) * v[3 * i];
     return TW_OK;
 }
 
@@ -406,12 +415,14 @@ static tw_status build(const force_case *f, const cloth *c, hold held, tw_simula
     tw_model *model = NULL;
     const double amplitude[3] = {0.1, 0.2, 0.3}, point[3] = {0.1, 0, 0}, axis[3] = {1, 2, 3};
     tw_status status = tw_model_create(&model);
-    if (status == TW_OK) status = tw_model_add_particles(model, c->particles, c->x, c->v, c->mass, NULL, NULL);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, c->particles, c->x, c->v, c->mass, NULL, NULL);
     if (status == TW_OK) status = f->add(model, c);
     if (status == TW_OK && held == PINNED) status = tw_model_pin(model, 2, 4, NULL);
     if (status == TW_OK && held == MOVED)
         status = tw_model_prescribe_oscillation(model, 2, 4, amplitude, 0.4, 0.3, NULL);
-    if (status == TW_OK && held == MOVED) status = tw_model_prescribe_rotation(model, 9, 9, point, axis, 1.3, NULL);
+    if (status == TW_OK && held == MOVED)
+        status = tw_model_prescribe_rotation(model, 9, 9, point, axis, 1.3, NULL);
     if (status != TW_OK) {
         tw_model_free(model);
         return status;
@@ -488,7 +499,8 @@ START_TEST(threads_change_no_bit)
 {
     const force_case *f = &cases[_i];
     tw_simulation *simulation = built(f, 50, 60, MOVED); /* several blocks of everything */
-    force_check_threads(&(force_check){.name = f->name, .disturbance = 0.05, .seed = 5}, simulation);
+    force_check_threads(&(force_check){.name = f->name, .disturbance = 0.05, .seed = 5},
+                        simulation);
     tw_simulation_free(simulation);
 }
 END_TEST

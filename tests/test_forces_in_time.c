@@ -27,11 +27,13 @@ static cube *new_cube(double k)
     test_random random = {.state = 3};
     for (int i = 0; i < COUNT; i++) {
         const int place[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
-        for (int d = 0; d < 3; d++) c->x[3 * i + d] = 0.1 * place[d] + test_random_between(&random, -0.01, 0.01);
+        for (int d = 0; d < 3; d++)
+            c->x[3 * i + d] = 0.1 * place[d] + test_random_between(&random, -0.01, 0.01);
         c->mass[i] = test_random_between(&random, 0.5, 1.5);
         for (int j = 0; j < i; j++) {
             const int other[3] = {j % SIDE, j / SIDE % SIDE, j / SIDE / SIDE};
-            bool near = abs(place[0] - other[0]) <= 1 && abs(place[1] - other[1]) <= 1 && abs(place[2] - other[2]) <= 1;
+            bool near = abs(place[0] - other[0]) <= 1 && abs(place[1] - other[1]) <= 1 &&
+                        abs(place[2] - other[2]) <= 1;
             if (!near) continue;
             c->ends[2 * c->springs] = j;
             c->ends[2 * c->springs + 1] = i;
@@ -46,7 +48,8 @@ static tw_model *model_of(const cube *c)
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, COUNT, c->x, c->v, c->mass, NULL, NULL), TW_OK);
-    ck_assert_int_eq(tw_model_add_springs(model, c->springs, c->ends, c->stiffness, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, c->springs, c->ends, c->stiffness, NULL, NULL),
+                     TW_OK);
     return model;
 }
 
@@ -69,10 +72,11 @@ static double *advance(tw_simulation *simulation, tw_scheme scheme, double end, 
     options.newton_tolerance = 1e-13;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    tw_status status =
-        tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, &error);
+    tw_status status = tw_integrator_create_second_order(tw_simulation_second_order(simulation),
+                                                         &options, &integrator, &error);
     ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
+                     TW_OK);
     status = tw_integrator_advance(integrator, end, &error);
     ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
     double *u = calloc((size_t)tw_simulation_state_size(simulation), sizeof *u);
@@ -85,8 +89,9 @@ static double *advance(tw_simulation *simulation, tw_scheme scheme, double end, 
 
 /* ---- rigid motion ---- */
 
-static const tw_scheme damped_schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43, TW_SCHEME_EXPMID2,
-                                           TW_SCHEME_RK4,     TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK};
+static const tw_scheme damped_schemes[] = {TW_SCHEME_EXPRB42,  TW_SCHEME_PEXPRB43,
+                                           TW_SCHEME_EXPMID2,  TW_SCHEME_RK4,
+                                           TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK};
 enum { SCHEMES = sizeof damped_schemes / sizeof *damped_schemes };
 
 /* Under gravity alone every particle follows x + v t + g t^2 / 2, whatever alpha and beta. */
@@ -121,11 +126,13 @@ START_TEST(rigid_motion_feels_no_damping)
     ck_assert_int_eq(tw_model_set_rayleigh(model, 3, 0.01, NULL), TW_OK);
     tw_simulation *simulation = finished(model);
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    double x[3 * COUNT], v[3 * COUNT], w[3] = {2, -1, 3}, still[3 * COUNT], turning[3 * COUNT], zero[3 * COUNT] = {0};
+    double x[3 * COUNT], v[3 * COUNT], w[3] = {2, -1, 3}, still[3 * COUNT], turning[3 * COUNT],
+                                       zero[3 * COUNT] = {0};
     for (int i = 0; i < COUNT; i++) { /* strained by a quarter: the geometric stiffness is there */
         for (int k = 0; k < 3; k++) x[3 * i + k] = c->x[3 * i + k] * (k == 0 ? 1.25 : 0.9);
         for (int k = 0; k < 3; k++)
-            v[3 * i + k] = 5 + w[(k + 1) % 3] * x[3 * i + (k + 2) % 3] - w[(k + 2) % 3] * x[3 * i + (k + 1) % 3];
+            v[3 * i + k] = 5 + w[(k + 1) % 3] * x[3 * i + (k + 2) % 3] -
+                           w[(k + 2) % 3] * x[3 * i + (k + 1) % 3];
     }
     ck_assert_int_eq(p->acceleration(p->context, 0, x, zero, still), TW_OK);
     ck_assert_int_eq(p->acceleration(p->context, 0, x, v, turning), TW_OK);
@@ -148,7 +155,8 @@ START_TEST(a_vibration_decays_at_rayleighs_rate)
 {
     const double x[6] = {0, 0, 0, 1, 0, 0}, v[6] = {-1e-3, 0, 0, 1e-3, 0, 0}, m[2] = {1, 1}, k = 50;
     const int64_t ends[2] = {0, 1};
-    double alpha = 0.4, beta = 0.004, w2 = 2 * k, decay = 0.5 * (alpha + beta * w2), w = sqrt(w2 - decay * decay);
+    double alpha = 0.4, beta = 0.004, w2 = 2 * k, decay = 0.5 * (alpha + beta * w2),
+           w = sqrt(w2 - decay * decay);
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, v, m, NULL, NULL), TW_OK);
@@ -178,15 +186,19 @@ START_TEST(the_power_of_damping_accounts_for_the_energy)
     options.step = 0.0025;
     tw_integrator *integrator = NULL;
     tw_measurement first, m, last;
-    ck_assert_int_eq(
-        tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, NULL), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL), TW_OK);
-    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &first), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(tw_simulation_second_order(simulation),
+                                                       &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &first),
+                     TW_OK);
     last = first;
     double work = 0;
     for (int step = 0; step < 400; step++) {
         ck_assert_int_eq(tw_integrator_step(integrator, 1, NULL), TW_OK);
-        ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_integrator_state_view(integrator), &m), TW_OK);
+        ck_assert_int_eq(
+            tw_simulation_measure(simulation, 0, tw_integrator_state_view(integrator), &m), TW_OK);
         ck_assert_double_ge(m.damping_power, 0);
         work += 0.5 * options.step * (last.damping_power + m.damping_power);
         last = m;
@@ -206,7 +218,8 @@ END_TEST
 static tw_simulation *lively(const cube *c)
 {
     tw_model *model = model_of(c);
-    const double shake[3] = {1, 0, 2}, amplitude[3] = {0.05, 0.02, 0.03}, point[3] = {0}, axis[3] = {0, 1, 1};
+    const double shake[3] = {1, 0, 2}, amplitude[3] = {0.05, 0.02, 0.03}, point[3] = {0},
+                 axis[3] = {0, 1, 1};
     const double times[4] = {-0.5, 0.25, 0.8, 1.5};
     const double places[12] = {0, 0, 0, 0.05, 0, 0, 0, 0.05, 0.02, 0, 0, 0.1};
     const int64_t triangles[6] = {60, 61, 63, 44, 62, 63};
@@ -241,9 +254,11 @@ typedef struct order_case {
 
 /* The keyframes leave jumps of the third derivative at 0.25 and 0.8: steps meet both. */
 static const order_case orders[] = {
-    {TW_SCHEME_EXPRB2, 0.025, 2},  {TW_SCHEME_EXPRB42, 0.05, 4},  {TW_SCHEME_PEXPRB43, 0.05, 4},
-    {TW_SCHEME_RK4, 0.05, 4},      {TW_SCHEME_EXPMID2, 0.025, 2}, {TW_SCHEME_MIDPOINT, 0.025, 2},
-    {TW_SCHEME_NEWMARK, 0.025, 2}, {TW_SCHEME_BDF2, 0.025, 2},    {TW_SCHEME_SEMI_IMPLICIT, 0.0125, 1},
+    {TW_SCHEME_EXPRB2, 0.025, 2},         {TW_SCHEME_EXPRB42, 0.05, 4},
+    {TW_SCHEME_PEXPRB43, 0.05, 4},        {TW_SCHEME_RK4, 0.05, 4},
+    {TW_SCHEME_EXPMID2, 0.025, 2},        {TW_SCHEME_MIDPOINT, 0.025, 2},
+    {TW_SCHEME_NEWMARK, 0.025, 2},        {TW_SCHEME_BDF2, 0.025, 2},
+    {TW_SCHEME_SEMI_IMPLICIT, 0.0125, 1},
 };
 enum { ORDERS = sizeof orders / sizeof *orders };
 
@@ -261,8 +276,8 @@ START_TEST(forces_of_time_and_velocity_keep_the_order)
     }
     double order = log2(error[0] / error[1]);
     printf("%-14s %.2e %.2e  order %.2f\n", tw_scheme_name(o->scheme), error[0], error[1], order);
-    ck_assert_msg(order > o->order - 0.25, "%s: %g %g, order %.2f", tw_scheme_name(o->scheme), error[0], error[1],
-                  order);
+    ck_assert_msg(order > o->order - 0.25, "%s: %g %g, order %.2f", tw_scheme_name(o->scheme),
+                  error[0], error[1], order);
     free(exact);
     tw_simulation_free(simulation);
     free(c);
@@ -286,7 +301,8 @@ START_TEST(strong_dashpots_cost_newton_nothing)
     tw_simulation *simulation = finished(model);
     tw_integrator_statistics s;
     free(advance(simulation, TW_SCHEME_MIDPOINT, 0.5, 0.05, &s));
-    printf("Newton: %lld corrections in %lld steps\n", (long long)s.newton_iterations, (long long)s.steps);
+    printf("Newton: %lld corrections in %lld steps\n", (long long)s.newton_iterations,
+           (long long)s.steps);
     ck_assert_int_le(s.newton_iterations, 8 * s.steps);
     tw_simulation_free(simulation);
     free(c);

@@ -50,8 +50,8 @@ static double error_of(const tw_integrator_options *options, int64_t *force_eval
     double u[2 * UNKNOWNS], expected[2 * UNKNOWNS];
     memcpy(u, start, sizeof u);
     whole_run run = run_whole(&fput.table, options, 100, false, u);
-    ck_assert_msg(run.status == TW_OK, "%s at h = %g: %s", tw_scheme_name(options->scheme), options->step,
-                  run.error.text);
+    ck_assert_msg(run.status == TW_OK, "%s at h = %g: %s", tw_scheme_name(options->scheme),
+                  options->step, run.error.text);
     ck_assert(reference_state("fput_T100.txt", UNKNOWNS, expected));
     if (force_evaluations) *force_evaluations = run.counts.force_evaluations;
     return reference_error(u, expected, 2 * UNKNOWNS);
@@ -82,7 +82,8 @@ START_TEST(order_at_T_100)
     for (int i = 0; i < c->steps; i++) {
         tw_integrator_options options = fixed(c->scheme, ldexp(c->coarsest, -i));
         double error = error_of(&options, NULL), order = i ? log2(previous / error) : NAN;
-        printf("%-10s h = %-8g error %.3e  order %.2f\n", tw_scheme_name(c->scheme), options.step, error, order);
+        printf("%-10s h = %-8g error %.3e  order %.2f\n", tw_scheme_name(c->scheme), options.step,
+               error, order);
         if (i && error > rounding) {
             judged++;
             ck_assert_msg(order > tw_scheme_order(c->scheme) - 0.2, "%s at h = %g: order %.2f",
@@ -107,7 +108,8 @@ START_TEST(rk4_needs_30_times_smaller_steps)
         for (int s = 0; s < 2; s++) {
             tw_integrator_options options = fixed(schemes[s], step);
             double error = error_of(&options, &forces);
-            printf("%-9s h = %g: error %.3e with %ld forces; rk4 at h/30: %.3e with %ld (%.0f times)\n",
+            printf("%-9s h = %g: error %.3e with %ld forces; rk4 at h/30: %.3e with %ld (%.0f "
+                   "times)\n",
                    tw_scheme_name(schemes[s]), step, error, (long)forces, rk4, (long)rk4_forces,
                    (double)rk4_forces / (double)forces);
             if (schemes[s] == TW_SCHEME_EXPRB42) ck_assert_double_lt(error, rk4);
@@ -123,15 +125,17 @@ END_TEST
 
 START_TEST(rk4_loses_the_energy)
 {
-    tw_integrator_options rk4 = fixed(TW_SCHEME_RK4, 0.01), exprb42 = fixed(TW_SCHEME_EXPRB42, 0.01);
+    tw_integrator_options rk4 = fixed(TW_SCHEME_RK4, 0.01),
+                          exprb42 = fixed(TW_SCHEME_EXPRB42, 0.01);
     double u[2 * UNKNOWNS];
     rk4.energy_gain_bound = 0;
     memcpy(u, start, sizeof u);
     whole_run lost = run_whole(&fput.table, &rk4, 100, true, u);
     memcpy(u, start, sizeof u);
     whole_run kept = run_whole(&fput.table, &exprb42, 100, true, u);
-    printf("relative change of H at h = 0.01: rk4 %.2e (largest %.2e), exprb42 %.2e (largest %.2e)\n",
-           lost.energy_change, lost.energy_worst, kept.energy_change, kept.energy_worst);
+    printf(
+        "relative change of H at h = 0.01: rk4 %.2e (largest %.2e), exprb42 %.2e (largest %.2e)\n",
+        lost.energy_change, lost.energy_worst, kept.energy_change, kept.energy_worst);
     ck_assert_int_eq(lost.status, TW_OK);
     ck_assert_int_eq(kept.status, TW_OK);
     ck_assert_double_gt(lost.energy_worst, 0.3);
@@ -141,7 +145,8 @@ END_TEST
 
 START_TEST(engines_agree)
 {
-    static const tw_phi_engine engines[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_SHIFT_INVERT};
+    static const tw_phi_engine engines[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_PHIPM_SIMUL_IOM2,
+                                            TW_PHI_SHIFT_INVERT};
     static const tw_scheme schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43};
     tw_scheme scheme = schemes[_i];
     double dense[2 * UNKNOWNS];
@@ -152,12 +157,13 @@ START_TEST(engines_agree)
         double u[2 * UNKNOWNS];
         memcpy(u, start, sizeof u);
         whole_run run = run_whole(&fput.table, &options, 10, false, u);
-        ck_assert_msg(run.status == TW_OK, "%s: %s", tw_phi_engine_name(engines[e]), run.error.text);
+        ck_assert_msg(run.status == TW_OK, "%s: %s", tw_phi_engine_name(engines[e]),
+                      run.error.text);
         ck_assert_int_eq(run.counts.engine, engines[e]);
         if (e == 0) memcpy(dense, u, sizeof u);
         double difference = reference_error(u, dense, 2 * UNKNOWNS);
-        printf("%s, %-16s differs by %.1e from dense\n", tw_scheme_name(scheme), tw_phi_engine_name(engines[e]),
-               difference);
+        printf("%s, %-16s differs by %.1e from dense\n", tw_scheme_name(scheme),
+               tw_phi_engine_name(engines[e]), difference);
         ck_assert_double_lt(difference, 1e-8);
     }
 }

@@ -13,9 +13,11 @@
 #include "support/temporary_folder.h"
 
 /* One tetrahedron, twice: once with an embedded quadrangle and triangle, once as it is; and a particle on its own. */
-static const double positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0, 0, 6, 0, 0, 5, 1, 0, 5, 0, 1, 9, 9, 9};
+static const double positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0,
+                                   0, 6, 0, 0, 5, 1, 0, 5, 0, 1, 9, 9, 9};
 static const double masses[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const int64_t first_tetrahedron[] = {0, 1, 2, 3}, second_tetrahedron[] = {4, 6, 5, 7}; /* inside out */
+static const int64_t first_tetrahedron[] = {0, 1, 2, 3},
+                     second_tetrahedron[] = {4, 6, 5, 7}; /* inside out */
 static const int64_t carriers[] = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0};
 static const double weights[] = {0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
 static const int64_t face_start[] = {0, 4, 7}, corners[] = {0, 1, 2, 3, 2, 1, 0};
@@ -44,14 +46,18 @@ static const tw_display embedded = {.name = "a body/1",
                                                 .statement_face = statement_face,
                                                 .statement_end = statement_end,
                                                 .statements = statements}};
-static const tw_display plain = {
-    .name = "a body/1", .first = 4, .count = 4, .tetrahedron_count = 1, .tetrahedra = second_tetrahedron};
+static const tw_display plain = {.name = "a body/1",
+                                 .first = 4,
+                                 .count = 4,
+                                 .tetrahedron_count = 1,
+                                 .tetrahedra = second_tetrahedron};
 
 static tw_status make_simulation(tw_simulation **simulation)
 {
     tw_model *model = NULL;
     tw_status status = tw_model_create(&model);
-    if (status == TW_OK) status = tw_model_add_particles(model, 9, positions, NULL, masses, NULL, NULL);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, 9, positions, NULL, masses, NULL, NULL);
     if (status == TW_OK) status = tw_model_add_display(model, &embedded, NULL);
     if (status == TW_OK) status = tw_model_add_display(model, &plain, NULL);
     if (status == TW_OK) return tw_simulation_of_model(model, simulation, NULL);
@@ -144,13 +150,15 @@ START_TEST(objects_and_files_have_their_names)
     tw_simulation_rows(simulation, 0.0, tw_simulation_start(simulation), rows);
     tw_table table = tw_table_of(simulation, rows);
     test_enter_temporary_folder();
-    ck_assert_int_eq(tw_frames_create(TW_FRAMES_PC2 | TW_FRAMES_OBJ, simulation, 10.0, &frames, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_frames_create(TW_FRAMES_PC2 | TW_FRAMES_OBJ, simulation, 10.0, &frames, NULL), TW_OK);
     ck_assert_int_eq(tw_frames_begin(frames, ".", "frames", 0, NULL), TW_OK);
     ck_assert_int_eq(tw_frames_write(frames, &(tw_frame){.table = &table}, NULL), TW_OK);
     size_t size = 0;
     char *text = contents("frames/body_frame_000000.obj", &size);
-    ck_assert_str_eq(text, "# twang, frame 0; body_frame_000000.pc2 moves it\n"
-                           "v 0.25 0.25 0.25\nv 0.5 0 0\nv 0 0 1\nv 0 0 0\no Thing\nf 1 2 3\ng two\nl 4 4\n");
+    ck_assert_str_eq(
+        text, "# twang, frame 0; body_frame_000000.pc2 moves it\n"
+              "v 0.25 0.25 0.25\nv 0.5 0 0\nv 0 0 1\nv 0 0 0\no Thing\nf 1 2 3\ng two\nl 4 4\n");
     free(text);
     text = contents("frames/frame_000000.obj", &size);
     ck_assert_ptr_nonnull(strstr(text, "\no Thing\nf 1 2 3\no Other\ng two\n"));
@@ -163,8 +171,8 @@ END_TEST
 
 START_TEST(what_was_cut_is_written_again_in_the_same_bytes)
 {
-    static const char *const files[] = {"frame_000003.vtu", "frame_000003.ply", "frame_000003.csv", "a_body_1.pc2",
-                                        "a_body_1_2.pc2"};
+    static const char *const files[] = {"frame_000003.vtu", "frame_000003.ply", "frame_000003.csv",
+                                        "a_body_1.pc2", "a_body_1_2.pc2"};
     test_enter_temporary_folder();
     ck_assert_int_eq(write_frames(TW_FRAMES_ALL, 0, 4), TW_OK);
     char *before[5], path[64];
@@ -202,7 +210,8 @@ START_TEST(csv_and_vtu_read_back_bit_for_bit_and_nothing_else_does)
     for (int i = 0; i < 2; i++) {
         memset(values, 0, sizeof values);
         const char *path = i ? "frames/frame_000000.csv" : "frames/frame_000000.vtu";
-        ck_assert_int_eq(tw_frame_read(path, i ? TW_FRAMES_CSV : TW_FRAMES_VTU, &table, values, NULL), TW_OK);
+        ck_assert_int_eq(
+            tw_frame_read(path, i ? TW_FRAMES_CSV : TW_FRAMES_VTU, &table, values, NULL), TW_OK);
         ck_assert_mem_eq(values, expected, sizeof values);
     }
     /* a file that ends before its arrays do is noticed; a byte turned over anywhere does no harm */

@@ -14,8 +14,8 @@ static tw_status oscillator(void *context, double t, const double *x, const doub
     return TW_OK;
 }
 
-static tw_status oscillator_energy(void *context, double t, const double *x, const double *v, double *kinetic,
-                                   double *potential)
+static tw_status oscillator_energy(void *context, double t, const double *x, const double *v,
+                                   double *kinetic, double *potential)
 {
     (void)context, (void)t;
     *kinetic = 0.5 * v[0] * v[0];
@@ -41,8 +41,9 @@ static tw_integrator *start(tw_scheme scheme, double step, double rtol)
     options.relative_tolerance = rtol;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_msg(tw_integrator_create_second_order(&problem, &options, &integrator, &error) == TW_OK, "%s",
-                  error.text);
+    ck_assert_msg(tw_integrator_create_second_order(&problem, &options, &integrator, &error) ==
+                      TW_OK,
+                  "%s", error.text);
     ck_assert_int_eq(tw_integrator_start(integrator, 0.0, (double[]){1.0, 0.0}, &error), TW_OK);
     return integrator;
 }
@@ -61,11 +62,13 @@ static double error_at(tw_scheme scheme, double step, double t_end)
 
 START_TEST(explicit_schemes_have_their_order)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4, TW_SCHEME_VERLET};
+    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4,
+                                        TW_SCHEME_VERLET};
     tw_scheme scheme = schemes[_i];
     double coarse = error_at(scheme, 0.01, 2.0), fine = error_at(scheme, 0.005, 2.0);
     double order = log2(coarse / fine);
-    ck_assert_msg(fabs(order - tw_scheme_order(scheme)) < 0.15, "%s: order %g", tw_scheme_name(scheme), order);
+    ck_assert_msg(fabs(order - tw_scheme_order(scheme)) < 0.15, "%s: order %g",
+                  tw_scheme_name(scheme), order);
 }
 END_TEST
 
@@ -83,7 +86,8 @@ END_TEST
 
 START_TEST(step_doubling_makes_every_one_step_scheme_adaptive)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4, TW_SCHEME_VERLET};
+    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4,
+                                        TW_SCHEME_VERLET};
     for (int i = 1; i < 4; i++) {
         double previous = 0;
         for (double rtol = 1e-4; rtol > 1e-8; rtol *= 0.01) {
@@ -92,7 +96,8 @@ START_TEST(step_doubling_makes_every_one_step_scheme_adaptive)
             double u[2];
             tw_integrator_state(integrator, NULL, u);
             double error = hypot(u[0] - cos(5.0), u[1] + sin(5.0));
-            ck_assert_msg(error < 100 * rtol, "%s: %g at rtol %g", tw_scheme_name(schemes[i]), error, rtol);
+            ck_assert_msg(error < 100 * rtol, "%s: %g at rtol %g", tw_scheme_name(schemes[i]),
+                          error, rtol);
             ck_assert_msg(previous == 0 || error < 0.2 * previous, "%s does not follow rtol",
                           tw_scheme_name(schemes[i]));
             previous = error;
@@ -104,7 +109,8 @@ END_TEST
 
 START_TEST(an_exploding_run_is_not_a_success)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4, TW_SCHEME_VERLET};
+    static const tw_scheme schemes[] = {TW_SCHEME_EULER, TW_SCHEME_MIDPOINT_EXPLICIT, TW_SCHEME_RK4,
+                                        TW_SCHEME_VERLET};
     tw_integrator *integrator = start(schemes[_i], 3.0, 0);
     tw_error error = {0};
     tw_status status = tw_integrator_advance(integrator, 300.0, &error);
@@ -120,15 +126,16 @@ END_TEST
 /* Hermite through (x, v, a) at both ends; the schemes with a phi basis do better (test_dense_output). */
 /* A body at rest at x = 1, but for its last digits; its potential is a difference of large numbers, which rounding
  * moves by more than the motion does. */
-static tw_status trembling_force(void *context, double t, const double *x, const double *v, double *a)
+static tw_status trembling_force(void *context, double t, const double *x, const double *v,
+                                 double *a)
 {
     (void)context, (void)t, (void)v;
     a[0] = -(x[0] - 1);
     return TW_OK;
 }
 
-static tw_status trembling_energy(void *context, double t, const double *x, const double *v, double *kinetic,
-                                  double *potential)
+static tw_status trembling_energy(void *context, double t, const double *x, const double *v,
+                                  double *kinetic, double *potential)
 {
     (void)context, (void)t;
     volatile double large = 1e3 * x[0];
@@ -147,7 +154,8 @@ START_TEST(a_body_at_rest_may_tremble)
     options.step = 0.1;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1 - 1e-14, 0}, NULL), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, 20, &error) == TW_OK, "%s", error.text);
     tw_integrator_free(integrator);
@@ -215,7 +223,8 @@ START_TEST(events_are_located_by_dense_output)
     tw_integrator_state(integrator, &t, u);
     ck_assert_double_eq_tol(t, acos(-1.0) / 2, 1e-6);
     ck_assert_double_eq_tol(u[0], 0.0, 1e-9);
-    ck_assert_int_eq(tw_integrator_advance(integrator, 10.0, NULL), TW_INTERRUPTED); /* the next falling zero */
+    ck_assert_int_eq(tw_integrator_advance(integrator, 10.0, NULL),
+                     TW_INTERRUPTED); /* the next falling zero */
     tw_integrator_state(integrator, &t, u);
     ck_assert_double_eq_tol(t, 2.5 * acos(-1.0), 1e-5);
     tw_integrator_free(integrator);
@@ -243,7 +252,8 @@ START_TEST(a_restored_run_is_bitwise_the_run)
         ck_assert_int_eq(tw_integrator_restore(other, bytes, size, NULL), TW_OK);
         run_from(other, 4.0, got);
         ck_assert_mem_eq(expected, got, sizeof got);
-        tw_integrator_statistics a = tw_integrator_statistics_now(whole), b = tw_integrator_statistics_now(other);
+        tw_integrator_statistics a = tw_integrator_statistics_now(whole),
+                                 b = tw_integrator_statistics_now(other);
         ck_assert_int_eq(a.force_evaluations, b.force_evaluations);
         ck_assert_int_eq(tw_integrator_restore(other, bytes, size - 1, NULL), TW_BAD_INPUT);
         ((char *)bytes)[0] ^= 1;
@@ -274,7 +284,8 @@ START_TEST(a_recoverable_force_shrinks_the_step)
     options.scheme = TW_SCHEME_RK4;
     options.relative_tolerance = 1e-6;
     tw_integrator *integrator = NULL;
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0.0, (double[]){1.0, 0.0}, NULL), TW_OK);
     ck_assert_int_eq(tw_integrator_advance(integrator, 2.0, NULL), TW_OK);
     ck_assert_int_ge(tw_integrator_statistics_now(integrator).rejected_callback, 3);
@@ -289,15 +300,19 @@ START_TEST(bad_options_are_refused_with_a_reason)
     tw_error error = {0};
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_RK4;
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert(strstr(error.text, "step") != NULL && integrator == NULL);
     options.step = NAN;
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error),
+                     TW_INVALID_ARGUMENT);
     options.step = 0.1;
     problem.acceleration = NULL;
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error),
+                     TW_INVALID_ARGUMENT);
     problem = oscillator_problem();
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error),
+                     TW_OK);
     ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){NAN, 0}, &error), TW_NOT_FINITE);
     ck_assert_int_eq(tw_integrator_advance(integrator, 1, &error), TW_INVALID_ARGUMENT);
     tw_integrator_free(integrator);

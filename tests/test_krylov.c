@@ -11,7 +11,8 @@
 #include "support/test_matrix.h"
 
 enum { MAX_NODES = 6, MAX_VECTORS = 6 };
-static const tw_phi_engine engines[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_KIOPS};
+static const tw_phi_engine engines[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2,
+                                        TW_PHI_KIOPS};
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
 /* A matrix, a request for it, and room for what two engines answer. */
@@ -47,7 +48,8 @@ static void start(setup *s, int n, int order, int node_count, const double *node
         s->outputs[i] = test_doubles(n);
         s->exact[i] = test_doubles(n);
     }
-    s->request = (tw_phi_request){.time = 1, .node_count = node_count, .nodes = s->nodes, .order = order};
+    s->request =
+        (tw_phi_request){.time = 1, .node_count = node_count, .nodes = s->nodes, .order = order};
     s->request.vectors = s->vectors;
 }
 
@@ -105,7 +107,8 @@ static double error_of(const setup *s)
     for (int k = 0; k <= s->request.order; k++) {
         double square = 0;
         factorial *= k > 0 ? k : 1;
-        for (int i = 0; s->vectors[k] && i < s->A.n; i++) square += s->vectors[k][i] * s->vectors[k][i];
+        for (int i = 0; s->vectors[k] && i < s->A.n; i++)
+            square += s->vectors[k][i] * s->vectors[k][i];
         base += sqrt(square) / factorial;
     }
     for (int i = 0; i < s->request.node_count; i++) {
@@ -157,7 +160,8 @@ END_TEST
 START_TEST(nodes_of_every_kind)
 {
     static const double nodes[MAX_NODES] = {0.3, -0.7, 1, 0, 0.3, 0.01};
-    static const int present[][MAX_VECTORS] = {{1, 1, 0, 1, 0, 1}, {0, 0, 1, 0, 0, 0}, {1, 0, 0, 0, 0, 0}};
+    static const int present[][MAX_VECTORS] = {
+        {1, 1, 0, 1, 0, 1}, {0, 0, 1, 0, 0, 0}, {1, 0, 0, 0, 0, 0}};
     for (int pattern = 0; pattern < 3; pattern++)
         for (int backward = 0; backward < 2; backward++)
             for (int e = 0; e < ENGINES; e++) {
@@ -221,14 +225,16 @@ START_TEST(breakdown_is_relative)
         for (int e = 0; e < ENGINES; e++) {
             setup s;
             start(&s, 20, 0, 1, (const double[]){1});
-            double rate = sizes[i] > 1e100 || sizes[i] < 1e-100 ? 1 : sizes[4 - i], *v = test_doubles(20);
+            double rate = sizes[i] > 1e100 || sizes[i] < 1e-100 ? 1 : sizes[4 - i],
+                   *v = test_doubles(20);
             for (int j = 0; j < 20; j++) s.A.A[j * 20 + j] = -rate * (1 + j % 2);
             for (int j = 0; j < 20; j++) v[j] = sizes[i] * (1 + j % 2);
             s.request.time = 3 / rate;
             s.vectors[0] = v;
             ck_assert_int_eq(run(&s, engines[e], s.outputs), TW_OK);
             ck_assert_int_le(s.statistics.products, 3);
-            for (int j = 0; j < 20; j++) ck_assert_double_eq_tol(s.outputs[0][j] / v[j], exp(-3 * (1 + j % 2)), 1e-12);
+            for (int j = 0; j < 20; j++)
+                ck_assert_double_eq_tol(s.outputs[0][j] / v[j], exp(-3 * (1 + j % 2)), 1e-12);
             stop(&s);
         }
 }

@@ -68,7 +68,8 @@ START_TEST(polynomials_are_exp_on_their_ellipse)
     tw_newton *newton = malloc(sizeof *newton);
     for (int i = 0; i < AXES * AXES; i++) {
         double p = axes[i / AXES], q = axes[i % AXES];
-        tw_leja_segment segment = {.vertical = q > p, .center = -p, .capacity = fmax((p + q) / 2, 0.3)};
+        tw_leja_segment segment = {
+            .vertical = q > p, .center = -p, .capacity = fmax((p + q) / 2, 0.3)};
         segment.half_length = sqrt(fabs(p * p - q * q));
         newton->degree = (int)(1.2 * fmax(p, q) + 8 * sqrt(fmin(p, q)) + 70) | 1;
         newton->outputs = 2;
@@ -79,9 +80,10 @@ START_TEST(polynomials_are_exp_on_their_ellipse)
             double angle = 2 * acos(-1.0) * k / 50;
             double complex x = -p + p * cos(angle) + q * sin(angle) * I;
             for (int o = 0; o < 2; o++) {
-                double hump = 1, error = cabs(value_at(newton, o, x, &hump) - cexp(newton->fraction[o] * x));
-                ck_assert_msg(error <= 1e-14 * hump * (1 + 0.02 * q), "p %g q %g output %d: error %g, hump %g", p, q, o,
-                              error, hump);
+                double hump = 1,
+                       error = cabs(value_at(newton, o, x, &hump) - cexp(newton->fraction[o] * x));
+                ck_assert_msg(error <= 1e-14 * hump * (1 + 0.02 * q),
+                              "p %g q %g output %d: error %g, hump %g", p, q, o, error, hump);
             }
         }
     }

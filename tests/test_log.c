@@ -71,7 +71,8 @@ START_TEST(threads_do_not_overlap_in_the_hook)
     journal book = {0};
     tw_log_set(write_journal, &book, TW_LOG_DEBUG);
     pthread_t threads[WRITERS];
-    for (int i = 0; i < WRITERS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, write_lines, NULL), 0);
+    for (int i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, write_lines, NULL), 0);
     for (int i = 0; i < WRITERS; i++) pthread_join(threads[i], NULL);
     tw_log_set(NULL, NULL, TW_LOG_DEBUG);
     ck_assert_int_eq(book.lines, WRITERS * LINES);
@@ -85,7 +86,8 @@ START_TEST(a_replaced_hook_is_at_rest)
     pthread_t writers[WRITERS];
     journal before = {0};
     tw_log_set(write_journal, &before, TW_LOG_DEBUG);
-    for (int i = 0; i < WRITERS; i++) ck_assert_int_eq(pthread_create(&writers[i], NULL, write_lines, NULL), 0);
+    for (int i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_create(&writers[i], NULL, write_lines, NULL), 0);
     int total = 0;
     for (int round = 0; round < 200; round++) {
         journal next = {0};

@@ -120,7 +120,8 @@ END_TEST
 
 START_TEST(half_an_allocator_is_refused)
 {
-    tw_allocator no_release = {ledger_allocate, NULL, NULL}, no_allocate = {NULL, ledger_release, NULL};
+    tw_allocator no_release = {ledger_allocate, NULL, NULL},
+                 no_allocate = {NULL, ledger_release, NULL};
     ck_assert_int_eq(tw_memory_set_allocator(&no_release), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_memory_set_allocator(&no_allocate), TW_INVALID_ARGUMENT);
     tw_release(tw_allocate(1, 1)); /* the default is still in place */

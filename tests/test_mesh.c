@@ -26,7 +26,8 @@ static void kuhn_box(int n, tw_mesh *mesh)
         for (int p = 0; p < 6; p++) {
             int64_t corner = c % n + m * (c / n % n + m * (c / n / n));
             int ways[4] = {0, paths[p][0], paths[p][1], 7};
-            for (int k = 0; k < 4; k++) t[k] = corner + (ways[k] & 1) + m * (ways[k] >> 1 & 1) + m * m * (ways[k] >> 2);
+            for (int k = 0; k < 4; k++)
+                t[k] = corner + (ways[k] & 1) + m * (ways[k] >> 1 & 1) + m * m * (ways[k] >> 2);
             if (p == 1 || p == 2 || p == 5) { /* odd permutations */
                 int64_t swap = t[2];
                 t[2] = t[3];
@@ -59,9 +60,11 @@ START_TEST(a_box_has_its_volume_everything)
 
     tw_mesh surface = mesh;
     surface.tetrahedron_count = 0;
-    ck_assert_int_eq(tw_mesh_surface(&mesh, &surface.triangles, &surface.triangle_count, NULL), TW_OK);
+    ck_assert_int_eq(tw_mesh_surface(&mesh, &surface.triangles, &surface.triangle_count, NULL),
+                     TW_OK);
     ck_assert_int_eq(surface.triangle_count, 6 * 9 * 2);
-    ck_assert_double_eq_tol(tw_mesh_volume(&surface), 27.0, 1e-12); /* outward, or it would be negative */
+    ck_assert_double_eq_tol(tw_mesh_volume(&surface), 27.0,
+                            1e-12); /* outward, or it would be negative */
     tw_mesh_free_indices(surface.triangles);
 
     double lower[3], upper[3];
@@ -82,7 +85,8 @@ START_TEST(the_surface_is_outward_whatever_the_orientation)
     }
     tw_mesh surface = mesh;
     surface.tetrahedron_count = 0;
-    ck_assert_int_eq(tw_mesh_surface(&mesh, &surface.triangles, &surface.triangle_count, NULL), TW_OK);
+    ck_assert_int_eq(tw_mesh_surface(&mesh, &surface.triangles, &surface.triangle_count, NULL),
+                     TW_OK);
     ck_assert_double_eq_tol(tw_mesh_volume(&surface), 8.0, 1e-12);
     tw_mesh_free_indices(surface.triangles);
     tw_mesh_free(&mesh);
@@ -135,11 +139,12 @@ START_TEST(every_fault_of_a_solid_is_repaired_and_counted)
 {
     static const double vertices[8][3] = {{9, 9, 9}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0},
                                           {0, 0, 1}, {0, 0, 1}, {1, 1, 0}, {-0.0, 1, 0}};
-    static const int64_t tetrahedra[5][4] = {{1, 3, 2, 4},  /* inside out */
-                                             {1, 2, 3, 6},  /* flat */
-                                             {2, 6, 3, 5},  /* vertex 5 is vertex 4 again; right otherwise */
-                                             {1, 2, 7, 5},  /* the first one again */
-                                             {1, 1, 2, 3}}; /* a corner twice */
+    static const int64_t tetrahedra[5][4] = {
+        {1, 3, 2, 4},  /* inside out */
+        {1, 2, 3, 6},  /* flat */
+        {2, 6, 3, 5},  /* vertex 5 is vertex 4 again; right otherwise */
+        {1, 2, 7, 5},  /* the first one again */
+        {1, 1, 2, 3}}; /* a corner twice */
     tw_mesh mesh;
     tw_mesh_repairs r;
     ck_assert_int_eq(tw_mesh_allocate(&mesh, 8, 1, 2, 5, NULL), TW_OK);
@@ -163,9 +168,10 @@ START_TEST(every_fault_of_a_solid_is_repaired_and_counted)
     ck_assert_double_eq_tol(volumes[1], 1.0 / 6.0, 1e-15);
     ck_assert(mesh.vertices[0] == 0.0 && mesh.vertices[3] == 1.0); /* the old order */
     char text[200];
-    ck_assert_str_eq(tw_mesh_repairs_text(&r, text, sizeof text),
-                     "2 duplicate vertices merged, 1 isolated vertex dropped, 3 degenerate cells dropped, "
-                     "3 lower-dimensional cells dropped, 1 cell turned");
+    ck_assert_str_eq(
+        tw_mesh_repairs_text(&r, text, sizeof text),
+        "2 duplicate vertices merged, 1 isolated vertex dropped, 3 degenerate cells dropped, "
+        "3 lower-dimensional cells dropped, 1 cell turned");
     ck_assert_int_eq(tw_mesh_repair(&mesh, &r, NULL), TW_OK);
     ck_assert_str_eq(tw_mesh_repairs_text(&r, text, sizeof text), "none");
     tw_mesh_free(&mesh);
@@ -319,7 +325,8 @@ START_TEST(a_point_outside_belongs_to_the_nearest)
     const double nearest[9] = {1.7, 0.3, 2.0, 0.0, 1.2, 0.4, 2.0, 2.0, 2.0};
     for (int i = 0; i < 3; i++) {
         double lower = 1.0;
-        tw_embedding foot; /* the nearest point of the box lies in the tetrahedron that was chosen */
+        tw_embedding
+            foot; /* the nearest point of the box lies in the tetrahedron that was chosen */
         tw_mesh one = mesh;
         one.tetrahedra += 4 * e.tetrahedra[i];
         one.tetrahedron_count = 1;

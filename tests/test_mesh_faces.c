@@ -54,15 +54,18 @@ static void check_textured(const tw_mesh *mesh)
     check_numbers(f->corners, (int64_t[]){0, 1, 2, 0, 1, 2, 3, 4, 1, 2, 0, 1, 4}, 13);
     check_numbers(f->corner_texture, (int64_t[]){-1, -1, -1, 0, 1, 2, 2, -1, -1, -1, 0, -1, 1}, 13);
     ck_assert_int_eq(f->texture_count, 4);
-    ck_assert(f->texture[2] == 1.0 && f->texture[3] == 0.0 && f->texture[6] == 0.25 && f->texture[7] == 0.0);
+    ck_assert(f->texture[2] == 1.0 && f->texture[3] == 0.0 && f->texture[6] == 0.25 &&
+              f->texture[7] == 0.0);
     ck_assert_int_eq(f->statement_count, 7);
     check_numbers(f->statement_face, (int64_t[]){-1, -1, 1, 1, 2, 3, 4}, 7);
-    static const char *const lines[] = {"mtllib a b.mtl", "o The Thing",     "g one two", "usemtl fur#2",
-                                        "s   1",          "usemtl \xc3\xa4", "bevel on"};
+    static const char *const lines[] = {"mtllib a b.mtl", "o The Thing", "g one two",
+                                        "usemtl fur#2",   "s   1",       "usemtl \xc3\xa4",
+                                        "bevel on"};
     int64_t begin = 0;
     for (int i = 0; i < 7; i++) {
         int64_t size = f->statement_end[i] - begin;
-        ck_assert_msg(size == (int64_t)strlen(lines[i]) && !memcmp(f->statements + begin, lines[i], (size_t)size),
+        ck_assert_msg(size == (int64_t)strlen(lines[i]) &&
+                          !memcmp(f->statements + begin, lines[i], (size_t)size),
                       "'%.*s' instead of '%s'", (int)size, f->statements + begin, lines[i]);
         begin = f->statement_end[i];
     }
@@ -77,7 +80,8 @@ START_TEST(an_obj_keeps_polygons_textures_and_materials)
     tw_mesh_free(&mesh);
     check_textured(&copy);
     tw_mesh_repairs repairs;
-    ck_assert_int_eq(tw_mesh_repair(&copy, &repairs, NULL), TW_OK); /* the numbers are others then */
+    ck_assert_int_eq(tw_mesh_repair(&copy, &repairs, NULL),
+                     TW_OK); /* the numbers are others then */
     ck_assert_int_eq(repairs.dropped_vertices, 1);
     ck_assert_int_eq(copy.faces.count + copy.faces.texture_count + copy.faces.statement_count, 0);
     tw_mesh_free(&copy);
@@ -103,14 +107,17 @@ START_TEST(other_formats_keep_polygons)
     static const struct {
         const char *name, *text;
     } files[] = {
-        {"a.ply", "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\n"
+        {"a.ply", "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float "
+                  "y\nproperty float z\n"
                   "element face 2\nproperty list uchar int vertex_indices\nend_header\n"
                   "0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n3 0 1 4\n4 0 1 2 3\n"},
         {"a.vtk", "# vtk DataFile Version 3.0\na\nASCII\nDATASET POLYDATA\nPOINTS 5 float\n"
                   "0 0 0 1 0 0 1 1 0 0 1 0 0 0 1\nPOLYGONS 2 9\n3 0 1 4\n4 0 1 2 3\n"},
-        {"a.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n1 1 0 0\n0 1 0 0\n0 0 1 0\n"
+        {"a.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n1 1 0 0\n0 "
+                   "1 0 0\n0 0 1 0\n"
                    "Triangles\n1\n1 2 5 0\nQuadrilaterals\n1\n1 2 3 4 0\nEnd\n"},
-        {"a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n"
+        {"a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 "
+                  "1 0\n5 0 0 1\n"
                   "$EndNodes\n$Elements\n2\n1 2 2 0 1 1 2 5\n2 3 2 0 1 1 2 3 4\n$EndElements\n"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -138,12 +145,18 @@ START_TEST(wrong_faces_are_refused)
         {&mesh.faces.start[0], 1, "face 0 of the mesh has no three corners"},
         {&mesh.faces.start[2], 5, "face 1 of the mesh has no three corners"},
         {&mesh.faces.corners[12], 6, "face 3 of the mesh has vertex 6, there are 6"},
-        {&mesh.faces.corner_texture[3], 4, "corner 3 of the mesh has texture coordinate 4, there are 4"},
-        {&mesh.faces.corner_texture[0], -2, "corner 0 of the mesh has texture coordinate -2, there are 4"},
-        {&mesh.faces.statement_face[0], -2, "statement 0 between the faces of the mesh is out of order"},
-        {&mesh.faces.statement_face[3], 0, "statement 3 between the faces of the mesh is out of order"},
-        {&mesh.faces.statement_face[6], 5, "statement 6 between the faces of the mesh is out of order"},
-        {&mesh.faces.statement_end[2], 1, "statement 2 between the faces of the mesh is out of order"},
+        {&mesh.faces.corner_texture[3], 4,
+         "corner 3 of the mesh has texture coordinate 4, there are 4"},
+        {&mesh.faces.corner_texture[0], -2,
+         "corner 0 of the mesh has texture coordinate -2, there are 4"},
+        {&mesh.faces.statement_face[0], -2,
+         "statement 0 between the faces of the mesh is out of order"},
+        {&mesh.faces.statement_face[3], 0,
+         "statement 3 between the faces of the mesh is out of order"},
+        {&mesh.faces.statement_face[6], 5,
+         "statement 6 between the faces of the mesh is out of order"},
+        {&mesh.faces.statement_end[2], 1,
+         "statement 2 between the faces of the mesh is out of order"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         int64_t kept = *faults[i].place;

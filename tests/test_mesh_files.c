@@ -74,7 +74,8 @@ START_TEST(files_of_other_programs_are_read)
     tw_mesh mesh;
     tw_mesh_repairs repairs;
     tw_error error = {0};
-    ck_assert_msg(tw_mesh_load(fixture(c->name), &mesh, &repairs, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_mesh_load(fixture(c->name), &mesh, &repairs, &error) == TW_OK, "%s",
+                  error.text);
     char text[200];
     ck_assert_msg(repairs.lower_cells == c->lower && repairs.flipped_cells == c->flipped &&
                       repairs.dropped_vertices == c->dropped && repairs.degenerate_cells == 0,
@@ -110,11 +111,16 @@ START_TEST(marks_carriage_returns_and_capitals_are_read)
 {
     static const char mark[] = "\xef\xbb\xbf";
     static const text_change changes[] = {
-        {"meshio_surface.obj", mark, true, false}, {"meshio_text.ply", mark, true, false},
-        {"gmsh_text.stl", mark, true, false},      {"gmsh_text.stl", "", false, true},
-        {"gmsh_text.stl", "\n  ", false, true},    {"gmsh_22.msh", mark, true, false},
-        {"gmsh_41.msh", mark, true, false},        {"gmsh_22.msh", "$Comments\n$ ours\n$EndComments\n", false, false},
-        {"gmsh_grid.vtk", mark, true, false},      {"gmsh_medit.mesh", mark, true, false}};
+        {"meshio_surface.obj", mark, true, false},
+        {"meshio_text.ply", mark, true, false},
+        {"gmsh_text.stl", mark, true, false},
+        {"gmsh_text.stl", "", false, true},
+        {"gmsh_text.stl", "\n  ", false, true},
+        {"gmsh_22.msh", mark, true, false},
+        {"gmsh_41.msh", mark, true, false},
+        {"gmsh_22.msh", "$Comments\n$ ours\n$EndComments\n", false, false},
+        {"gmsh_grid.vtk", mark, true, false},
+        {"gmsh_medit.mesh", mark, true, false}};
     test_enter_temporary_folder();
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         char path[64];
@@ -123,7 +129,8 @@ START_TEST(marks_carriage_returns_and_capitals_are_read)
         tw_error error = {0};
         snprintf(path, sizeof path, "changed%s", strrchr(changes[i].name, '.'));
         write_changed(&changes[i], path);
-        ck_assert_msg(tw_mesh_load(path, &mesh, &repairs, &error) == TW_OK, "%zu: %s", i, error.text);
+        ck_assert_msg(tw_mesh_load(path, &mesh, &repairs, &error) == TW_OK, "%zu: %s", i,
+                      error.text);
         check_box(&mesh);
         tw_mesh_free(&mesh);
     }
@@ -140,7 +147,8 @@ START_TEST(what_is_written_is_read_back_bit_for_bit)
     ck_assert_int_eq(tw_mesh_load(fixture("tetgen_one.ele"), &solid, &repairs, NULL), TW_OK);
     ck_assert_int_eq(tw_mesh_load(fixture("meshio_surface.obj"), &surface, NULL, NULL), TW_OK);
     for (int64_t i = 0; i < 3 * solid.vertex_count; i++) solid.vertices[i] = sin((double)i) / 3.0;
-    for (int64_t i = 0; i < 3 * surface.vertex_count; i++) surface.vertices[i] = 1e-7 * cos((double)i);
+    for (int64_t i = 0; i < 3 * surface.vertex_count; i++)
+        surface.vertices[i] = 1e-7 * cos((double)i);
     test_enter_temporary_folder();
     for (int k = 0; k < 10; k++) {
         const tw_mesh *mesh = k < 5 ? &solid : &surface;
@@ -151,8 +159,11 @@ START_TEST(what_is_written_is_read_back_bit_for_bit)
         ck_assert_int_eq(again.triangle_count, mesh->triangle_count);
         ck_assert_int_eq(again.tetrahedron_count, mesh->tetrahedron_count);
         ck_assert_mem_eq(again.vertices, mesh->vertices, (size_t)mesh->vertex_count * 24);
-        if (k < 5) ck_assert_mem_eq(again.tetrahedra, mesh->tetrahedra, (size_t)mesh->tetrahedron_count * 32);
-        if (k >= 5) ck_assert_mem_eq(again.triangles, mesh->triangles, (size_t)mesh->triangle_count * 24);
+        if (k < 5)
+            ck_assert_mem_eq(again.tetrahedra, mesh->tetrahedra,
+                             (size_t)mesh->tetrahedron_count * 32);
+        if (k >= 5)
+            ck_assert_mem_eq(again.triangles, mesh->triangles, (size_t)mesh->triangle_count * 24);
         tw_mesh_free(&again);
     }
     test_leave_temporary_folder();
@@ -185,8 +196,8 @@ START_TEST(saving_refuses_what_it_cannot)
     ck_assert_int_eq(tw_mesh_load(fixture("gmsh_22.msh"), &solid, &repairs, NULL), TW_OK);
     ck_assert_int_eq(tw_mesh_load(fixture("meshio_surface.obj"), &surface, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_mesh_save("out.xyz", &solid, &error), TW_INVALID_ARGUMENT);
-    ck_assert_str_eq(error.text,
-                     "out.xyz: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply");
+    ck_assert_str_eq(error.text, "out.xyz: unknown format, expected a name ending in .node, .ele, "
+                                 ".msh, .vtk, .mesh, .obj or .ply");
     ck_assert_int_eq(tw_mesh_save("out.ele", &surface, &error), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_mesh_save("no/such/folder.vtk", &solid, &error), TW_INPUT_OUTPUT);
     ck_assert_int_eq(tw_mesh_save(NULL, &solid, &error), TW_INVALID_ARGUMENT);
@@ -206,7 +217,8 @@ START_TEST(numbers_do_not_depend_on_the_locale)
         tw_mesh mesh;
         tw_error error = {0};
         tw_mesh_repairs repairs;
-        ck_assert_msg(tw_mesh_load(fixture(cases[i].name), &mesh, &repairs, &error) == TW_OK, "%s", error.text);
+        ck_assert_msg(tw_mesh_load(fixture(cases[i].name), &mesh, &repairs, &error) == TW_OK, "%s",
+                      error.text);
         check_box(&mesh);
         tw_mesh_free(&mesh);
     }
@@ -239,7 +251,8 @@ static void check_broken_file(const char *folder, const char *name)
     tw_mesh mesh;
     tw_error error = {0};
     tw_mesh_repairs repairs;
-    ck_assert_msg(tw_mesh_load(path, &mesh, &repairs, &error) == TW_BAD_INPUT, "%s was not refused", path);
+    ck_assert_msg(tw_mesh_load(path, &mesh, &repairs, &error) == TW_BAD_INPUT, "%s was not refused",
+                  path);
     ck_assert_str_eq(error.text, full);
     ck_assert_int_eq(error.status, TW_BAD_INPUT);
     ck_assert_ptr_null(mesh.vertices);
@@ -311,7 +324,8 @@ static tw_status save_everything(void *context)
 
 START_TEST(every_allocation_may_fail)
 {
-    static const char *const names[] = {"gmsh_41.msh", "gmsh_text.stl", "meshio_grid.vtk", "meshio_little.ply"};
+    static const char *const names[] = {"gmsh_41.msh", "gmsh_text.stl", "meshio_grid.vtk",
+                                        "meshio_little.ply"};
     for (int i = 0; i < 4; i++) {
         char path[1200];
         snprintf(path, sizeof path, "%s", fixture(names[i]));

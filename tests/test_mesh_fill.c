@@ -20,10 +20,12 @@ static double direct_winding(const tw_mesh *surface, vec3 q)
     double sum = 0.0;
     for (int64_t i = 0; i < surface->triangle_count; i++) {
         vec3 p[3];
-        for (int k = 0; k < 3; k++) p[k] = vec3_subtract(vec3_at(surface->vertices, surface->triangles[3 * i + k]), q);
+        for (int k = 0; k < 3; k++)
+            p[k] = vec3_subtract(vec3_at(surface->vertices, surface->triangles[3 * i + k]), q);
         double a = vec3_length(p[0]), b = vec3_length(p[1]), c = vec3_length(p[2]);
-        sum += atan2(vec3_dot(p[0], vec3_cross(p[1], p[2])),
-                     a * b * c + vec3_dot(p[0], p[1]) * c + vec3_dot(p[1], p[2]) * a + vec3_dot(p[2], p[0]) * b);
+        sum += atan2(vec3_dot(p[0], vec3_cross(p[1], p[2])), a * b * c + vec3_dot(p[0], p[1]) * c +
+                                                                 vec3_dot(p[1], p[2]) * a +
+                                                                 vec3_dot(p[2], p[0]) * b);
     }
     return sum / (2.0 * pi);
 }
@@ -57,7 +59,8 @@ START_TEST(distances_to_a_sphere_are_right)
     for (int i = 0; i < 50; i++) {
         double r = 0.1 + 0.06 * i;
         vec3 q = {r * cos(1.0 * i), r * sin(1.0 * i) * 0.6, r * sin(1.0 * i) * 0.8};
-        ck_assert_double_eq_tol(tw_winding_distance(&winding, q), fabs(r - 1.0), 4e-3); /* of the facets */
+        ck_assert_double_eq_tol(tw_winding_distance(&winding, q), fabs(r - 1.0),
+                                4e-3); /* of the facets */
     }
     tw_winding_free(&winding);
     tw_mesh_free(&sphere);
@@ -80,7 +83,9 @@ static void scatter_cuts(tw_bcc *lattice, const tw_winding *winding, int kind, t
     for (int64_t i = 0; i < lattice->node_count; i++) {
         bool was_moved = lattice->moved[i] >= 0;
         lattice->moved[i] = -1;
-        if (was_moved) lattice->signs[i] = tw_winding_number(winding, tw_bcc_position(lattice, i)) > 0.51 ? 1 : -1;
+        if (was_moved)
+            lattice->signs[i] =
+                tw_winding_number(winding, tw_bcc_position(lattice, i)) > 0.51 ? 1 : -1;
     }
     for (int64_t i = 0; i < lattice->node_count; i++)
         for (int e = 0; e < TW_BCC_OWNED; e++) {
@@ -91,7 +96,8 @@ static void scatter_cuts(tw_bcc *lattice, const tw_winding *winding, int kind, t
                 double beside = kind == 1 ? limit + 1e-9 : limit - 1e-9;
                 share = share < 0.4 ? beside : share < 0.8 ? 1.0 - beside : 0.5;
             }
-            lattice->cuts[cut] = vec3_add_scaled(tw_bcc_position(lattice, i), share * lattice->cell, direction_of(e));
+            lattice->cuts[cut] = vec3_add_scaled(tw_bcc_position(lattice, i), share * lattice->cell,
+                                                 direction_of(e));
         }
 }
 
@@ -107,13 +113,16 @@ START_TEST(no_place_of_the_cuts_spoils_the_angles)
         tw_mesh solid;
         tw_mesh_quality q;
         double cell = test_random_between(&random, 0.15, 0.3);
-        ck_assert_int_eq(tw_bcc_create(&(tw_body_shape){.surface = &winding}, cell, 1e6, &lattice, NULL), TW_OK);
+        ck_assert_int_eq(
+            tw_bcc_create(&(tw_body_shape){.surface = &winding}, cell, 1e6, &lattice, NULL), TW_OK);
         scatter_cuts(&lattice, &winding, run % 3, &random);
         tw_bcc_move_nodes(&lattice);
         ck_assert_int_eq(tw_bcc_cut_tetrahedra(&lattice, &solid, NULL), TW_OK);
         ck_assert_int_eq(tw_mesh_measure(&solid, &q, NULL), TW_OK);
-        ck_assert_msg(q.smallest_angle > 10.0 && q.largest_angle < 165.0, "%g %g", q.smallest_angle, q.largest_angle);
-        ck_assert_int_eq(q.open_edges, 0); /* neighbours agree on every diagonal, or there were holes */
+        ck_assert_msg(q.smallest_angle > 10.0 && q.largest_angle < 165.0, "%g %g", q.smallest_angle,
+                      q.largest_angle);
+        ck_assert_int_eq(q.open_edges,
+                         0); /* neighbours agree on every diagonal, or there were holes */
         ck_assert(q.smallest_volume > 0.0);
         tw_mesh_free(&solid);
         tw_bcc_free(&lattice);
@@ -131,7 +140,8 @@ static tw_fill_report filled(tw_mesh *surface, int64_t vertices, tw_mesh *solid)
     tw_fill_options options = {.vertex_count = vertices};
     tw_fill_report report;
     tw_error error = {0};
-    ck_assert_msg(tw_mesh_fill(surface, &options, solid, &report, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_mesh_fill(surface, &options, solid, &report, &error) == TW_OK, "%s",
+                  error.text);
     ck_assert_int_eq(tw_mesh_check(solid, NULL), TW_OK);
     ck_assert_int_eq(report.quality.components, 1);
     ck_assert_int_eq(report.quality.open_edges, 0);
@@ -144,8 +154,8 @@ static tw_fill_report filled(tw_mesh *surface, int64_t vertices, tw_mesh *solid)
 
 static void check_count(const tw_mesh *solid, int64_t wanted, double share)
 {
-    ck_assert_msg(fabs((double)(solid->vertex_count - wanted)) <= share * (double)wanted, "%lld vertices, wanted %lld",
-                  (long long)solid->vertex_count, (long long)wanted);
+    ck_assert_msg(fabs((double)(solid->vertex_count - wanted)) <= share * (double)wanted,
+                  "%lld vertices, wanted %lld", (long long)solid->vertex_count, (long long)wanted);
 }
 
 START_TEST(a_box_is_filled)
@@ -154,7 +164,8 @@ START_TEST(a_box_is_filled)
     surface_box(1.0, 2.0, 3.0, &surface);
     tw_fill_report r = filled(&surface, 2000, &solid);
     check_count(&solid, 2000, 0.05);
-    ck_assert_double_eq_tol(r.volume, 6.0, 0.12); /* edges and corners of the box are cut off within a cell */
+    ck_assert_double_eq_tol(r.volume, 6.0,
+                            0.12); /* edges and corners of the box are cut off within a cell */
     ck_assert_double_lt(r.largest_distance, 1e-12);
     ck_assert_int_eq(r.input_open_edges, 0);
     tw_mesh_free(&solid);
@@ -173,7 +184,8 @@ START_TEST(a_sphere_is_filled_ever_better)
         ck_assert_double_lt(r.largest_distance, 1e-3 * r.cell);
         tw_mesh_free(&solid);
     }
-    ck_assert_double_gt(errors[0] / errors[1], 2.5); /* of second order in the cell: 4 for twice as fine */
+    ck_assert_double_gt(errors[0] / errors[1],
+                        2.5); /* of second order in the cell: 4 for twice as fine */
 }
 END_TEST
 
@@ -307,11 +319,14 @@ START_TEST(the_input_is_embedded_in_the_solid)
     tw_fill_report r = filled(&surface, 1500, &solid);
     double *out = malloc((size_t)kept.vertex_count * 24);
     ck_assert_ptr_nonnull(out);
-    ck_assert_int_eq(tw_embedding_create(&solid, kept.vertex_count, kept.vertices, &embedding, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_embedding_create(&solid, kept.vertex_count, kept.vertices, &embedding, NULL), TW_OK);
     tw_embedding_apply(&embedding, solid.vertices, out);
-    for (int64_t i = 0; i < 3 * kept.vertex_count; i++) ck_assert_double_eq_tol(out[i], kept.vertices[i], 1e-12);
+    for (int64_t i = 0; i < 3 * kept.vertex_count; i++)
+        ck_assert_double_eq_tol(out[i], kept.vertices[i], 1e-12);
     double most = 0.0;
-    for (int64_t i = 0; i < 4 * kept.vertex_count; i++) most = fmax(most, fabs(embedding.weights[i]));
+    for (int64_t i = 0; i < 4 * kept.vertex_count; i++)
+        most = fmax(most, fabs(embedding.weights[i]));
     ck_assert_double_lt(most, 2.0); /* outside by a part of a cell only */
     ck_assert_double_gt(r.cell, 0.0);
     free(out);
@@ -332,7 +347,8 @@ START_TEST(a_solid_is_the_same_for_any_number_of_threads)
     ck_assert_int_eq(solids[0].vertex_count, solids[1].vertex_count);
     ck_assert_int_eq(solids[0].tetrahedron_count, solids[1].tetrahedron_count);
     ck_assert_mem_eq(solids[0].vertices, solids[1].vertices, (size_t)solids[0].vertex_count * 24);
-    ck_assert_mem_eq(solids[0].tetrahedra, solids[1].tetrahedra, (size_t)solids[0].tetrahedron_count * 32);
+    ck_assert_mem_eq(solids[0].tetrahedra, solids[1].tetrahedra,
+                     (size_t)solids[0].tetrahedron_count * 32);
     tw_mesh_free(solids);
     tw_mesh_free(solids + 1);
 }
@@ -347,7 +363,8 @@ START_TEST(what_cannot_be_filled_is_refused)
     surface_box(1.0, 1.0, 1.0, &surface);
     surface.triangle_count = 2; /* a sheet */
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
-    ck_assert_str_eq(error.text, "the surface encloses nothing, expected one that is closed, or nearly so");
+    ck_assert_str_eq(error.text,
+                     "the surface encloses nothing, expected one that is closed, or nearly so");
     surface.triangle_count = 0;
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
     ck_assert_str_eq(error.text, "the mesh has no triangles to fill, expected a surface");

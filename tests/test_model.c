@@ -44,9 +44,12 @@ static tw_simulation *cloud(bool some_slack)
     tw_error error = {0};
     make_cloud(some_slack);
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, PARTICLES, positions, velocities, masses, NULL, &error), TW_OK);
+    ck_assert_int_eq(
+        tw_model_add_particles(model, PARTICLES, positions, velocities, masses, NULL, &error),
+        TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 10, 10 + HELD - 1, &error), TW_OK);
-    ck_assert_int_eq(tw_model_add_springs(model, SPRINGS, ends, stiffness, rest_length, &error), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, SPRINGS, ends, stiffness, rest_length, &error),
+                     TW_OK);
     ck_assert_int_eq(tw_model_add_gravity(model, gravity, &error), TW_OK);
     ck_assert_msg(tw_simulation_of_model(model, &simulation, &error) == TW_OK, "%s", error.text);
     return simulation;
@@ -77,7 +80,8 @@ static double norm(int64_t n, const double *x)
 /* ---- derivatives of any second-order simulation, at a disturbed state ---- */
 
 /* d/ds V(x + s e) = -m a . e */
-static void check_force(const tw_second_order_problem *p, const double *x, const double *v, const double *e)
+static void check_force(const tw_second_order_problem *p, const double *x, const double *v,
+                        const double *e)
 {
     int64_t n = p->space.local_size;
     double s = 1e-6, kinetic, low, high, slope = 0;
@@ -87,19 +91,23 @@ static void check_force(const tw_second_order_problem *p, const double *x, const
     for (int64_t i = 0; i < n; i++) moved[i] = x[i] - s * e[i];
     ck_assert_int_eq(p->energy(p->context, 0, moved, v, &kinetic, &low), TW_OK);
     ck_assert_int_eq(p->acceleration(p->context, 0, x, v, a), TW_OK);
-    for (int64_t i = 0; i < n; i++) slope -= (p->lumped_mass ? p->lumped_mass[i] : 1.0) * a[i] * e[i];
+    for (int64_t i = 0; i < n; i++)
+        slope -= (p->lumped_mass ? p->lumped_mass[i] : 1.0) * a[i] * e[i];
     double difference = (high - low) / (2 * s);
-    ck_assert_msg(fabs(difference - slope) <= 1e-6 * (fabs(slope) + fabs(high) / n), "%g %g", difference, slope);
+    ck_assert_msg(fabs(difference - slope) <= 1e-6 * (fabs(slope) + fabs(high) / n), "%g %g",
+                  difference, slope);
     free(moved);
     free(a);
 }
 
 /* K e = -(f(x + s e) - f(x - s e)) / 2s, by the product and by the assembled matrix. */
-static void check_tangent(const tw_second_order_problem *p, const double *x, const double *v, const double *e)
+static void check_tangent(const tw_second_order_problem *p, const double *x, const double *v,
+                          const double *e)
 {
     int64_t n = p->space.local_size;
     double s = 1e-6;
-    double *moved = vector(n), *low = vector(n), *high = vector(n), *product = vector(n), *matrix = vector(n);
+    double *moved = vector(n), *low = vector(n), *high = vector(n), *product = vector(n),
+           *matrix = vector(n);
     for (int64_t i = 0; i < n; i++) moved[i] = x[i] + s * e[i];
     ck_assert_int_eq(p->acceleration(p->context, 0, moved, v, high), TW_OK);
     for (int64_t i = 0; i < n; i++) moved[i] = x[i] - s * e[i];
@@ -144,7 +152,8 @@ static void check_derivatives(tw_simulation *simulation, double disturbance)
     int64_t n = p->space.local_size;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double *x = random_vector(n, seed), *e = random_vector(n, seed + 100);
-        for (int64_t i = 0; i < n; i++) x[i] = tw_simulation_start(simulation)[i] + disturbance * x[i];
+        for (int64_t i = 0; i < n; i++)
+            x[i] = tw_simulation_start(simulation)[i] + disturbance * x[i];
         check_force(p, x, tw_simulation_start(simulation) + n, e);
         check_tangent(p, x, tw_simulation_start(simulation) + n, e);
         free(x);
@@ -181,7 +190,8 @@ START_TEST(fput_starts_with_the_papers_energy)
     tw_simulation *simulation = NULL;
     tw_measurement m;
     ck_assert_int_eq(tw_simulation_fput(3, 100.0, &simulation, NULL), TW_OK);
-    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m), TW_OK);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m),
+                     TW_OK);
     ck_assert_double_eq_tol(m.kinetic + m.potential, 2.500300005, 2.5e-12);
     tw_simulation_free(simulation);
 }
@@ -193,7 +203,8 @@ START_TEST(springs_agree_with_the_independent_network)
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     static spring list[SPRINGS];
     static bool pinned[PARTICLES];
-    for (int e = 0; e < SPRINGS; e++) list[e] = (spring){ends[2 * e], ends[2 * e + 1], stiffness[e], rest_length[e]};
+    for (int e = 0; e < SPRINGS; e++)
+        list[e] = (spring){ends[2 * e], ends[2 * e + 1], stiffness[e], rest_length[e]};
     for (int i = 0; i < PARTICLES; i++) pinned[i] = i >= 10 && i < 10 + HELD;
     network_input input = {PARTICLES, positions, masses, pinned, SPRINGS, list, {0}};
     memcpy(input.field, gravity, sizeof gravity);
@@ -203,7 +214,8 @@ START_TEST(springs_agree_with_the_independent_network)
     int64_t n = p->space.local_size;
     ck_assert_int_eq(other.size, n);
     double *a = vector(n), *b = vector(n);
-    ck_assert_int_eq(p->acceleration(p->context, 0, tw_simulation_start(simulation), NULL, a), TW_OK);
+    ck_assert_int_eq(p->acceleration(p->context, 0, tw_simulation_start(simulation), NULL, a),
+                     TW_OK);
     other.acceleration(other.context, tw_simulation_start(simulation), b);
     for (int64_t i = 0; i < n; i++) b[i] -= a[i];
     ck_assert_double_le(norm(n, b), 1e-13 * norm(n, a));
@@ -244,14 +256,17 @@ START_TEST(inner_forces_change_no_momentum)
     tw_simulation *simulation = NULL;
     make_cloud(true);
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, PARTICLES, positions, NULL, masses, NULL, NULL), TW_OK);
-    ck_assert_int_eq(tw_model_add_springs(model, SPRINGS, ends, stiffness, rest_length, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, PARTICLES, positions, NULL, masses, NULL, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, SPRINGS, ends, stiffness, rest_length, NULL),
+                     TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     double *u = vector(6 * PARTICLES);
     memcpy(u, positions, sizeof positions);
     ck_assert_int_eq(p->acceleration(p->context, 0, positions, NULL, u + 3 * PARTICLES), TW_OK);
-    tw_measurement m; /* with accelerations for velocities, momentum is force and angular momentum is torque */
+    tw_measurement
+        m; /* with accelerations for velocities, momentum is force and angular momentum is torque */
     ck_assert_int_eq(tw_simulation_measure(simulation, 0, u, &m), TW_OK);
     double scale = 0;
     for (int i = 0; i < 3 * PARTICLES; i++) scale += fabs(u[3 * PARTICLES + i]);
@@ -307,7 +322,8 @@ START_TEST(held_particles_are_in_the_rows_and_not_in_the_unknowns)
     ck_assert_str_eq(tw_simulation_column(simulation, 3), "vx");
     ck_assert_ptr_null(tw_simulation_column(simulation, 6));
     double *rows = vector(6 * PARTICLES);
-    ck_assert_int_eq(tw_simulation_rows(simulation, 0, tw_simulation_start(simulation), rows), TW_OK);
+    ck_assert_int_eq(tw_simulation_rows(simulation, 0, tw_simulation_start(simulation), rows),
+                     TW_OK);
     for (int i = 0; i < PARTICLES; i++)
         for (int k = 0; k < 3; k++) {
             bool held = i >= 10 && i < 10 + HELD;
@@ -334,7 +350,8 @@ START_TEST(threads_change_no_bit)
         ck_assert_int_eq(p->linearise(p->context, 0, x, v), TW_OK);
         ck_assert_int_eq(p->apply_stiffness(p->context, 2, x, out + n), TW_OK);
         ck_assert_int_eq(p->assemble(p->context, p->stiffness_matrix), TW_OK);
-        memcpy(out + 3 * n, tw_sparse_values(p->stiffness_matrix), 9 * (size_t)blocks * sizeof(double));
+        memcpy(out + 3 * n, tw_sparse_values(p->stiffness_matrix),
+               9 * (size_t)blocks * sizeof(double));
         ck_assert_int_eq(tw_simulation_measure(simulation, 0, x, &m[run]), TW_OK);
     }
     tw_set_threads(0);
@@ -357,11 +374,13 @@ START_TEST(a_collapsed_spring_asks_for_a_smaller_step)
     for (int slack = 0; slack < 2; slack++) {
         ck_assert_int_eq(tw_model_create(&model), TW_OK);
         ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, m, NULL, NULL), TW_OK);
-        ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &k, slack ? &zero : NULL, NULL), TW_OK);
+        ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &k, slack ? &zero : NULL, NULL),
+                         TW_OK);
         ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
         const tw_second_order_problem *p = tw_simulation_second_order(simulation);
         double together[6] = {0.5, 0, 0, 0.5, 0, 0}, a[6];
-        tw_status expected = slack ? TW_OK : TW_RECOVERABLE; /* of rest length zero it simply pulls no more */
+        tw_status expected =
+            slack ? TW_OK : TW_RECOVERABLE; /* of rest length zero it simply pulls no more */
         ck_assert_int_eq(p->acceleration(p->context, 0, together, NULL, a), expected);
         ck_assert_int_eq(p->linearise(p->context, 0, together, NULL), expected);
         if (slack) ck_assert_double_eq(a[0], 0.0);
@@ -375,18 +394,22 @@ START_TEST(wrong_models_are_refused)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_error error = {0};
-    const double x[6] = {0}, bad[6] = {NAN}, m[2] = {1, 1}, no_mass[2] = {1, 0}, k = 10, negative = -1;
+    const double x[6] = {0}, bad[6] = {NAN}, m[2] = {1, 1}, no_mass[2] = {1, 0}, k = 10,
+                 negative = -1;
     const int64_t self[2] = {1, 1}, beyond[2] = {0, 2}, pair[2] = {0, 1};
     ck_assert_int_eq(tw_model_create(NULL), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, no_mass, NULL, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, no_mass, NULL, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_particles(model, 2, bad, NULL, m, NULL, &error), TW_NOT_FINITE);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, m, NULL, &error), TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 1, 2, &error), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_springs(model, 1, self, &k, NULL, &error), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_springs(model, 1, beyond, &k, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &negative, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &k, &negative, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &negative, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &k, &negative, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_gravity(model, bad, &error), TW_NOT_FINITE);
     ck_assert_int_eq(tw_model_pin(model, 0, 1, &error), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, &error), TW_INVALID_ARGUMENT);

@@ -34,16 +34,17 @@ static void check_good_numbers(void)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value = 42;
         ck_assert_msg(tw_number_parse(good[i].text, &value), "%s refused", good[i].text);
-        ck_assert_msg(memcmp(&value, &good[i].value, sizeof value) == 0, "%s read as %a", good[i].text, value);
+        ck_assert_msg(memcmp(&value, &good[i].value, sizeof value) == 0, "%s read as %a",
+                      good[i].text, value);
     }
 }
 
 static void check_bad_numbers(void)
 {
-    static const char *const bad[] = {"",    " 1",        "1 ",    "1s",   "60s",   "0x10",   "nan",   "NaN",
-                                      "inf", "-Infinity", "1e",    "1e+",  "e5",    ".",      "+",     "-.e1",
-                                      "1,5", "1.2.3",     "1e5.0", "--1",  "1e309", "-1e999", "1_000", "1d5",
-                                      "\t1", "1\n",       "0x1p3", "1e 5", "1'000"};
+    static const char *const bad[] = {
+        "",      " 1",     "1 ",    "1s",  "60s", "0x10", "nan",   "NaN",   "inf",   "-Infinity",
+        "1e",    "1e+",    "e5",    ".",   "+",   "-.e1", "1,5",   "1.2.3", "1e5.0", "--1",
+        "1e309", "-1e999", "1_000", "1d5", "\t1", "1\n",  "0x1p3", "1e 5",  "1'000"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value = 42;
         ck_assert_msg(!tw_number_parse(bad[i], &value), "\"%s\" accepted", bad[i]);
@@ -62,7 +63,8 @@ static void check_round_trip(void)
         if (!isfinite(value)) continue;
         char text[TW_NUMBER_SIZE];
         ck_assert(tw_number_parse(tw_number_print(text, value), &back));
-        ck_assert_msg(memcmp(&value, &back, sizeof value) == 0, "%a came back as %a by %s", value, back, text);
+        ck_assert_msg(memcmp(&value, &back, sizeof value) == 0, "%a came back as %a by %s", value,
+                      back, text);
     }
     char text[TW_NUMBER_SIZE];
     ck_assert_str_eq(tw_number_print(text, 0.1), "0.10000000000000001");
@@ -89,7 +91,8 @@ START_TEST(integers_are_read)
     ck_assert(value == INT64_MIN);
     ck_assert(tw_integer_parse("+12", &value));
     ck_assert_int_eq(value, 12);
-    static const char *const bad[] = {"", "-", "1.0", "1e3", "9223372036854775808", " 1", "1 ", "0x10", "12a"};
+    static const char *const bad[] = {"",   "-",  "1.0",  "1e3", "9223372036854775808",
+                                      " 1", "1 ", "0x10", "12a"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!tw_integer_parse(bad[i], &value), "%s", bad[i]);
     ck_assert_int_eq(value, 12);
@@ -133,7 +136,8 @@ static void assert_printed_like_printf(double value, int digits)
     char expected[64], given[TW_NUMBER_SIZE];
     snprintf(expected, sizeof expected, "%.*g", digits, value);
     size_t length = tw_number_print_digits(given, digits, value);
-    ck_assert_msg(strcmp(given, expected) == 0 && length == strlen(expected), "%s instead of %s", given, expected);
+    ck_assert_msg(strcmp(given, expected) == 0 && length == strlen(expected), "%s instead of %s",
+                  given, expected);
 }
 
 START_TEST(numbers_are_printed_as_printf_does)
@@ -156,7 +160,8 @@ START_TEST(numbers_are_printed_as_printf_does)
     }
     test_random random = {17};
     for (int i = 0; i < 100000; i++) {
-        double exponent = test_random_between(&random, -20.0, 20.0), share = test_random_between(&random, -1.0, 1.0);
+        double exponent = test_random_between(&random, -20.0, 20.0),
+               share = test_random_between(&random, -1.0, 1.0);
         assert_printed_like_printf(share * pow(10.0, exponent), i % 3 ? 17 : 9);
     }
 }

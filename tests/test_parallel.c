@@ -57,7 +57,8 @@ static void run_sums(record *r)
     const int64_t lengths[] = {1000, VECTOR};
     for (int k = 0; k < 2; k++) {
         const tw_space space = {.local_size = lengths[k]};
-        double *V = test_random_vector(&random, lengths[k] * BASIS), *x = test_random_vector(&random, lengths[k]);
+        double *V = test_random_vector(&random, lengths[k] * BASIS),
+               *x = test_random_vector(&random, lengths[k]);
         tw_vector_dot(&space, V, x, record_take(r, 1));
         tw_vector_weighted_dot(&space, x, V, x, record_take(r, 1));
         tw_vector_norm(&space, x, record_take(r, 1));
@@ -96,7 +97,8 @@ END_TEST
 static void run_maps(record *r)
 {
     test_random random = {2};
-    double *V = test_random_vector(&random, (int64_t)VECTOR * BASIS), *C = test_random_vector(&random, BASIS * OUTPUTS);
+    double *V = test_random_vector(&random, (int64_t)VECTOR * BASIS),
+           *C = test_random_vector(&random, BASIS * OUTPUTS);
     double *outputs[OUTPUTS];
     for (int o = 0; o < OUTPUTS; o++) outputs[o] = record_take(r, VECTOR);
     tw_vector_combine(VECTOR, BASIS, V, OUTPUTS, C, outputs);
@@ -118,7 +120,8 @@ START_TEST(maps_do_not_depend_on_threads)
 END_TEST
 
 /* The last is so thick that what the parts of upper storage leave to each other is gathered by several threads. */
-static const test_lattice lattices[] = {{8, 9, 180, 1, 0.5}, {8, 9, 180, 3, 0.5}, {40, 40, 18, 1, 0.5}};
+static const test_lattice lattices[] = {
+    {8, 9, 180, 1, 0.5}, {8, 9, 180, 3, 0.5}, {40, 40, 18, 1, 0.5}};
 enum { PRODUCT_ENTRIES = 2 * 10 * (4 * 8 * 9 * 180 + 40 * 40 * 18) + 6 };
 
 static void run_products(record *r)

@@ -31,7 +31,12 @@ static void record_visit(void *context, int64_t begin, int64_t end, int64_t inde
 static void check_cover(int64_t count, int64_t block, int threads)
 {
     int64_t blocks = tw_parallel_blocks(count, block);
-    visit v = {count, block, calloc((size_t)count + 1, sizeof(int)), calloc((size_t)blocks + 1, sizeof(int)), 0, 0};
+    visit v = {count,
+               block,
+               calloc((size_t)count + 1, sizeof(int)),
+               calloc((size_t)blocks + 1, sizeof(int)),
+               0,
+               0};
     tw_set_threads(threads);
     tw_parallel_for(count, block, record_visit, &v);
     for (int64_t i = 0; i < count; i++) ck_assert_int_eq(v.visits[i], 1);
@@ -101,10 +106,13 @@ START_TEST(a_sum_over_blocks_is_bitwise_the_same)
     double one = block_sum(values, 1);
     for (int threads = 2; threads <= 9; threads++) {
         double other = block_sum(values, threads);
-        ck_assert_msg(memcmp(&one, &other, sizeof one) == 0, "%d threads: %a, one: %a", threads, other, one);
+        ck_assert_msg(memcmp(&one, &other, sizeof one) == 0, "%d threads: %a, one: %a", threads,
+                      other, one);
     }
     for (int i = ITEMS; i-- > 0;) backwards += values[i];
-    ck_assert(backwards != one); /* the order of summation shows in these values, so equality above means something */
+    ck_assert(
+        backwards !=
+        one); /* the order of summation shows in these values, so equality above means something */
     free(values);
 }
 END_TEST

@@ -40,7 +40,8 @@ static void sine_transform(const double *in, double *out)
 {
     for (int j = 0; j < CHAIN; j++) {
         out[j] = 0;
-        for (int i = 0; i < CHAIN; i++) out[j] += sin(pi * (j + 1.0) * (i + 1.0) / (CHAIN + 1.0)) * in[i];
+        for (int i = 0; i < CHAIN; i++)
+            out[j] += sin(pi * (j + 1.0) * (i + 1.0) / (CHAIN + 1.0)) * in[i];
         out[j] *= sqrt(2.0 / (CHAIN + 1.0));
     }
 }
@@ -71,7 +72,8 @@ static void exact_exprb42_step(const problem *p, const double *v0, double h, dou
     chain_modes *modes = calloc(1, sizeof *modes);
     double *x2 = vector(CHAIN), *a2 = vector(CHAIN), *product = vector(CHAIN);
     ck_assert_ptr_nonnull(modes);
-    for (int j = 0; j < CHAIN; j++) modes->lambda[j] = 4 * pow(sin(pi * (j + 1) / (2 * (CHAIN + 1.0))), 2);
+    for (int j = 0; j < CHAIN; j++)
+        modes->lambda[j] = 4 * pow(sin(pi * (j + 1) / (2 * (CHAIN + 1.0))), 2);
     sine_transform(v0, modes->v);
     combine_modes(modes, 0.75 * h, 0, x2, v);
     p->acceleration(p->context, x2, a2);
@@ -83,13 +85,15 @@ static void exact_exprb42_step(const problem *p, const double *v0, double h, dou
 }
 
 /* One exprb42 step of h = phase/omega_max from x = 0, tolerance 1e-6: its counts, and its errors in x and v. */
-static void chain_step(tw_phi_engine engine, double phase, tw_phi_statistics *statistics, double errors[2])
+static void chain_step(tw_phi_engine engine, double phase, tw_phi_statistics *statistics,
+                       double errors[2])
 {
     link_chain *chain = fpu_beta_create(CHAIN, 1955);
     ck_assert_ptr_nonnull(chain);
     problem p = link_chain_problem(chain);
     p.linearise(p.context, chain->initial_x);
-    double h = phase / 2, *x = vector(CHAIN), *v = vector(CHAIN), *exact = vector(2 * CHAIN); /* omega_max = 2 */
+    double h = phase / 2, *x = vector(CHAIN), *v = vector(CHAIN),
+           *exact = vector(2 * CHAIN); /* omega_max = 2 */
     exact_exprb42_step(&p, chain->initial_v, h, exact, exact + CHAIN);
     memcpy(v, chain->initial_v, CHAIN * sizeof *v);
     tw_phi_workspace *workspace = workspace_for(CHAIN, engine, 1e-6);
@@ -153,8 +157,8 @@ static void open_coil(coil_case *c, double stiffness_factor)
 }
 
 /* Chebyshev coefficients of f on [low, high], degree < count, by the discrete cosine sum. */
-static void chebyshev_coefficients(double (*f)(const void *, double), const void *context, double low, double high,
-                                   int count, double *coefficients)
+static void chebyshev_coefficients(double (*f)(const void *, double), const void *context,
+                                   double low, double high, int count, double *coefficients)
 {
     double *values = vector(count), *cosines = vector(4 * count);
     for (int i = 0; i < 4 * count; i++) cosines[i] = cos(pi * i / (2.0 * count));
@@ -162,7 +166,8 @@ static void chebyshev_coefficients(double (*f)(const void *, double), const void
         values[i] = f(context, 0.5 * (low + high) + 0.5 * (high - low) * cosines[2 * i + 1]);
     for (int64_t k = 0; k < count; k++) {
         double sum = 0;
-        for (int64_t i = 0; i < count; i++) sum += values[i] * cosines[k * (2 * i + 1) % (4 * (int64_t)count)];
+        for (int64_t i = 0; i < count; i++)
+            sum += values[i] * cosines[k * (2 * i + 1) % (4 * (int64_t)count)];
         coefficients[k] = (k == 0 ? 1.0 : 2.0) / count * sum;
     }
     free(values), free(cosines);
@@ -182,7 +187,8 @@ static void exact_update(coil_case *c, double omega_max)
     memcpy(now, c->v, (size_t)n * sizeof *now);
     memcpy(now + n, c->a, (size_t)n * sizeof *now);
     for (int k = 0; k < count; k++) {
-        for (int64_t i = 0; i < n; i++) c->exact[i] += coefficients[k] * now[i] + coefficients[count + k] * now[n + i];
+        for (int64_t i = 0; i < n; i++)
+            c->exact[i] += coefficients[k] * now[i] + coefficients[count + k] * now[n + i];
         /* T_{k+1} = 2 s T_k - T_{k-1}, s = (2 A - low - high)/(high - low); T_1 = s T_0. */
         ck_assert_int_eq(c->op.stiffness.apply(c->op.stiffness.context, 2, now, next), TW_OK);
         double factor = k == 0 ? 1 : 2;
@@ -210,15 +216,17 @@ START_TEST(shift_invert_solves_do_not_grow_with_stiffness)
     coil_case c;
     open_coil(&c, factors[_i]);
     double omega_max = problem_frequency_max(&c.p, 80);
-    tw_set_threads(1); /* thousands of small products: threads that share a busy machine wait for one another */
+    tw_set_threads(
+        1); /* thousands of small products: threads that share a busy machine wait for one another */
     exact_update(&c, omega_max);
     tw_set_threads(0);
     tw_phi_statistics s = coil_update(&c, TW_PHI_SHIFT_INVERT, 1e-3);
     double error = relative_difference(c.p.size, c.out, c.exact);
-    printf("coil x%-5g h omega_max = %5.0f, shift-invert: %lld solves of 2 vectors, %lld factorizations, pole %.3e "
+    printf("coil x%-5g h omega_max = %5.0f, shift-invert: %lld solves of 2 vectors, %lld "
+           "factorizations, pole %.3e "
            "(sigma %.3f), error %.1e, estimated %.1e\n",
-           factors[_i], h * omega_max, (long long)s.solves, (long long)s.factorizations, s.pole, sqrt(s.pole) / h,
-           error, s.estimated_error);
+           factors[_i], h * omega_max, (long long)s.solves, (long long)s.factorizations, s.pole,
+           sqrt(s.pole) / h, error, s.estimated_error);
     ck_assert_int_le(s.solves, 2 * 20);
     ck_assert_double_gt(s.pole, 0);
     ck_assert_double_le(error, 1e-3);
@@ -238,8 +246,8 @@ START_TEST(lanczos_products_follow_the_phase)
     tw_set_threads(0);
     tw_phi_statistics s = coil_update(&c, TW_PHI_LANCZOS, 1e-6);
     double error = relative_difference(c.p.size, c.out, c.exact), phase = h * omega_max;
-    printf("coil x%-5g h omega_max = %5.0f, lanczos: %lld products of 2 vectors, error %.1e\n", factors[_i], phase,
-           (long long)s.products, error);
+    printf("coil x%-5g h omega_max = %5.0f, lanczos: %lld products of 2 vectors, error %.1e\n",
+           factors[_i], phase, (long long)s.products, error);
     ck_assert_int_ge(s.products, (int64_t)(2 * 0.25 * phase));
     ck_assert_int_le(s.products, (int64_t)(2 * phase));
     ck_assert_double_le(error, 1e-5);

@@ -93,7 +93,8 @@ static double true_error(const record *r, double outputs[MAX_NODES][2 * MAX_N])
     for (int i = 0; i < r->node_count; i++)
         for (int part = 0; part < r->order; part++) {
             double difference[MAX_N], size = 0, factorial = 1;
-            for (int j = 0; j < r->n; j++) difference[j] = outputs[i][part * r->n + j] - r->exact[i][part * r->n + j];
+            for (int j = 0; j < r->n; j++)
+                difference[j] = outputs[i][part * r->n + j] - r->exact[i][part * r->n + j];
             for (int k = 0; k <= r->p; k++) {
                 size += part_norm(r, r->vectors[k] + part * r->n) / factorial;
                 factorial *= k + 1;
@@ -117,24 +118,28 @@ static tw_phi_workspace *new_workspace(int n, bool second_order, double toleranc
     return workspace;
 }
 
-static tw_status evaluate(record *r, double outputs[MAX_NODES][2 * MAX_N], tw_phi_statistics *statistics)
+static tw_status evaluate(record *r, double outputs[MAX_NODES][2 * MAX_N],
+                          tw_phi_statistics *statistics)
 {
     const double *vectors[MAX_VECTORS];
     double *pointers[MAX_NODES];
     for (int k = 0; k <= r->p; k++) vectors[k] = r->vectors[k];
     for (int i = 0; i < r->node_count; i++) pointers[i] = outputs[i];
-    tw_phi_request request = {.time = r->t, .node_count = r->node_count, .nodes = r->nodes, .order = r->p};
+    tw_phi_request request = {
+        .time = r->t, .node_count = r->node_count, .nodes = r->nodes, .order = r->p};
     request.vectors = vectors;
     request.outputs = pointers;
     tw_phi_workspace *workspace = new_workspace(r->n, r->order == 2, 1e-10);
-    tw_operator A = test_matrix_operator(&r->A, (tw_symmetry)r->symmetry), D = test_matrix_operator(&r->damping, 0);
+    tw_operator A = test_matrix_operator(&r->A, (tw_symmetry)r->symmetry),
+                D = test_matrix_operator(&r->damping, 0);
     tw_mass_operator mass = test_matrix_mass(&r->mass);
     tw_second_order op = {.stiffness = A, .rayleigh_mass = r->alpha, .rayleigh_stiffness = r->beta};
     if (r->mass_kind == 1) op.lumped_mass = r->lumped;
     if (r->mass_kind == 2) op.mass = &mass;
     if (r->damped) op.damping = &D;
-    tw_status status = r->order == 2 ? tw_phi_evaluate_second_order(workspace, &op, &request, statistics, NULL)
-                                     : tw_phi_evaluate(workspace, &A, &request, statistics, NULL);
+    tw_status status =
+        r->order == 2 ? tw_phi_evaluate_second_order(workspace, &op, &request, statistics, NULL)
+                      : tw_phi_evaluate(workspace, &A, &request, statistics, NULL);
     tw_phi_workspace_free(workspace);
     return status;
 }
@@ -151,12 +156,14 @@ START_TEST(committed_values)
         tw_status status = evaluate(&r, outputs, &statistics);
         double error = true_error(&r, outputs), estimate = statistics.estimated_error;
         if (getenv("TWANG_PRINT"))
-            printf("%3d order %d n %d symmetry %d t %-6g p %d: %-20s error %.1e estimate %.1e\n", count, r.order, r.n,
-                   r.symmetry, r.t, r.p, tw_status_name(status), error, estimate);
-        ck_assert_msg(status == TW_OK || status == TW_ILL_CONDITIONED, "record %d: %s", count, tw_status_name(status));
+            printf("%3d order %d n %d symmetry %d t %-6g p %d: %-20s error %.1e estimate %.1e\n",
+                   count, r.order, r.n, r.symmetry, r.t, r.p, tw_status_name(status), error,
+                   estimate);
+        ck_assert_msg(status == TW_OK || status == TW_ILL_CONDITIONED, "record %d: %s", count,
+                      tw_status_name(status));
         ck_assert_int_eq(status == TW_OK, estimate <= 1e-10);
-        ck_assert_msg(error <= 4 * estimate + 16 * DBL_EPSILON, "record %d: error %.1e, estimate %.1e", count, error,
-                      estimate);
+        ck_assert_msg(error <= 4 * estimate + 16 * DBL_EPSILON,
+                      "record %d: error %.1e, estimate %.1e", count, error, estimate);
         ck_assert_int_eq(statistics.products, r.n);
         if (error <= 1e-13) accurate++;
         free_record(&r);
@@ -234,7 +241,8 @@ START_TEST(functions_of_the_spectrum)
     int n = 7;
     double x[MAX_N], y[MAX_N], out[MAX_N], Ax[MAX_N], Ay[MAX_N], AAy[MAX_N], three = 3;
     test_random random = {5};
-    for (int i = 0; i < n; i++) x[i] = test_random_normal(&random), y[i] = test_random_normal(&random);
+    for (int i = 0; i < n; i++)
+        x[i] = test_random_normal(&random), y[i] = test_random_normal(&random);
     tw_phi_workspace *workspace = new_workspace(n, true, 1e-10);
     for (int mass_kind = 0; mass_kind < 3; mass_kind++) {
         chain c;
@@ -243,7 +251,8 @@ START_TEST(functions_of_the_spectrum)
         const double *starts[2] = {x, y};
         double *outputs[1] = {out};
         tw_spectral_function functions[2] = {{identity, &three}, {square, NULL}};
-        tw_spectral_request request = {.start_count = 2, .starts = starts, .output_count = 1, .outputs = outputs};
+        tw_spectral_request request = {
+            .start_count = 2, .starts = starts, .output_count = 1, .outputs = outputs};
         request.functions = functions;
         request.slot = 1;
         tw_phi_statistics statistics;
@@ -282,17 +291,21 @@ START_TEST(limits_are_reported)
     make_chain(&c, 4, 1);
     double v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, w[8], node = 1, *out = w;
     const double *in = v;
-    tw_phi_request request = {.time = 1, .node_count = 1, .nodes = &node, .vectors = &in, .outputs = &out};
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, NULL), TW_BUDGET_EXHAUSTED);
+    tw_phi_request request = {
+        .time = 1, .node_count = 1, .nodes = &node, .vectors = &in, .outputs = &out};
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, NULL),
+                     TW_BUDGET_EXHAUSTED);
     options.max_products = 4;
     ck_assert_int_eq(tw_phi_workspace_set_options(workspace, &options), TW_OK);
     ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, NULL), TW_OK);
     c.lumped[2] = 0;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, &error), TW_NOT_POSITIVE_DEFINITE);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, &error),
+                     TW_NOT_POSITIVE_DEFINITE);
     ck_assert_ptr_nonnull(strstr(error.text, "mass 2"));
     c.lumped[2] = 1;
     c.K.A[3] = NAN;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, &error), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &c.op, &request, NULL, &error),
+                     TW_NOT_FINITE);
     ck_assert_ptr_nonnull(strstr(error.text, "dense"));
     for (int i = 0; i < 8; i++) ck_assert_double_eq(w[i], 0);
     free_chain(&c);
@@ -309,9 +322,11 @@ START_TEST(lost_phase_is_ill_conditioned)
     tw_operator op = test_matrix_operator(&A, TW_SKEW);
     double v[2] = {1, 0}, w[2], node = 1, *out = w;
     const double *in = v;
-    tw_phi_request request = {.time = 1, .node_count = 1, .nodes = &node, .vectors = &in, .outputs = &out};
+    tw_phi_request request = {
+        .time = 1, .node_count = 1, .nodes = &node, .vectors = &in, .outputs = &out};
     tw_phi_statistics statistics;
-    ck_assert_int_eq(tw_phi_evaluate(workspace, &op, &request, &statistics, NULL), TW_ILL_CONDITIONED);
+    ck_assert_int_eq(tw_phi_evaluate(workspace, &op, &request, &statistics, NULL),
+                     TW_ILL_CONDITIONED);
     ck_assert_double_ge(statistics.estimated_error, 1e-8);
     ck_assert_double_le(hypot(w[0], w[1]), 1.01);
     request.time = 1e-9;
@@ -326,9 +341,11 @@ END_TEST
  * not told. */
 START_TEST(both_halves_agree)
 {
-    for (int number = PHI_CASE_PAIR_POSITIVE; number < 40 * PHI_CASE_KINDS; number += PHI_CASE_KINDS) {
+    for (int number = PHI_CASE_PAIR_POSITIVE; number < 40 * PHI_CASE_KINDS;
+         number += PHI_CASE_KINDS) {
         phi_case c;
-        phi_case_make(number + (number / PHI_CASE_KINDS) % 4, &c); /* positive, indefinite, singular, Rayleigh */
+        phi_case_make(number + (number / PHI_CASE_KINDS) % 4,
+                      &c); /* positive, indefinite, singular, Rayleigh */
         tw_phi_workspace *workspace = new_workspace(c.n, true, 1e-9);
         double *outputs[2][PHI_CASE_NODES] = {{NULL}};
         tw_phi_statistics statistics[2];
@@ -338,12 +355,14 @@ START_TEST(both_halves_agree)
             tw_phi_request request = c.request;
             request.outputs = outputs[half];
             if (half == 1) c.second.stiffness.symmetry = TW_GENERAL;
-            status[half] = tw_phi_evaluate_second_order(workspace, &c.second, &request, &statistics[half], NULL);
+            status[half] = tw_phi_evaluate_second_order(workspace, &c.second, &request,
+                                                        &statistics[half], NULL);
         }
         if (status[0] == TW_OK && status[1] == TW_OK) {
             double error = phi_case_error(&c, outputs[1], outputs[0]);
             double allowed = statistics[0].estimated_error + statistics[1].estimated_error;
-            ck_assert_msg(error <= 2 * allowed, "case %d: %.1e, estimated %.1e", c.number, error, allowed);
+            ck_assert_msg(error <= 2 * allowed, "case %d: %.1e, estimated %.1e", c.number, error,
+                          allowed);
         }
         for (int i = 0; i < PHI_CASE_NODES; i++) free(outputs[0][i]), free(outputs[1][i]);
         tw_phi_workspace_free(workspace);

@@ -35,7 +35,8 @@ static void start(setup *s, tw_phi_engine engine, bool second_order)
         for (int i = 0; i < 2 * N; i++) s->vectors[k][i] = 1 + i + 10 * k;
     }
     for (int i = 0; i < NODES; i++) s->out[i] = s->outputs[i];
-    s->request = (tw_phi_request){.time = 1, .node_count = NODES, .nodes = s->nodes, .order = VECTORS - 1};
+    s->request =
+        (tw_phi_request){.time = 1, .node_count = NODES, .nodes = s->nodes, .order = VECTORS - 1};
     s->request.vectors = s->in;
     s->request.outputs = s->out;
     tw_phi_limits limits = tw_phi_limits_default();
@@ -55,14 +56,16 @@ static tw_status run(setup *s, bool second_order, tw_phi_statistics *statistics,
 {
     for (int i = 0; i < NODES; i++)
         for (int j = 0; j < 2 * N; j++) s->outputs[i][j] = 777;
-    return second_order ? tw_phi_evaluate_second_order(s->workspace, &s->second, &s->request, statistics, error)
+    return second_order ? tw_phi_evaluate_second_order(s->workspace, &s->second, &s->request,
+                                                       statistics, error)
                         : tw_phi_evaluate(s->workspace, &s->first, &s->request, statistics, error);
 }
 
 static void check_zero_outputs(const setup *s, bool second_order)
 {
     for (int i = 0; i < NODES; i++)
-        for (int j = 0; j < (second_order ? 2 * N : N); j++) ck_assert_double_eq(s->outputs[i][j], 0);
+        for (int j = 0; j < (second_order ? 2 * N : N); j++)
+            ck_assert_double_eq(s->outputs[i][j], 0);
 }
 
 START_TEST(every_engine_has_a_name)
@@ -80,9 +83,11 @@ START_TEST(wrong_arguments_are_refused)
     setup s;
     start(&s, TW_PHI_DENSE, true);
     tw_error error = {0};
-    ck_assert_int_eq(tw_phi_evaluate(s.workspace, &s.first, &s.request, NULL, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_phi_evaluate(s.workspace, &s.first, &s.request, NULL, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "second order"));
-    ck_assert_int_eq(tw_phi_evaluate_second_order(s.workspace, NULL, &s.request, NULL, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(s.workspace, NULL, &s.request, NULL, NULL),
+                     TW_INVALID_ARGUMENT);
     s.request.node_count = TW_PHI_MAX_NODES + 1;
     ck_assert_int_eq(run(&s, true, NULL, NULL), TW_INVALID_ARGUMENT);
     s.request.node_count = NODES;
@@ -153,7 +158,8 @@ START_TEST(trivial_requests_cost_nothing)
             ck_assert_int_ne(statistics.engine, TW_PHI_AUTO);
             for (int i = 0; i < NODES; i++)
                 for (int j = 0; j < order * N; j++)
-                    ck_assert_double_le(fabs(s.outputs[i][j] - (1 + j) - (11 + j) - 0.5 * (21 + j)), 1e-13);
+                    ck_assert_double_le(fabs(s.outputs[i][j] - (1 + j) - (11 + j) - 0.5 * (21 + j)),
+                                        1e-13);
             s.request.time = 1;
             memset(s.vectors, 0, sizeof s.vectors);
             s.in[1] = NULL;
@@ -211,9 +217,11 @@ START_TEST(bad_operators_under_every_engine)
                 tw_status status = run(&s, order == 2, &statistics, &error);
                 const char *name = tw_phi_engine_name(statistics.engine);
                 if (status != TW_UNSUPPORTED)
-                    ck_assert_msg(status == (kind ? TW_NOT_FINITE : TW_CALLBACK_FAILED), "%s, order %d: %s (%s)", name,
-                                  order, tw_status_name(status), error.text);
-                ck_assert_msg(strstr(error.text, name) != NULL, "'%s' does not name %s", error.text, name);
+                    ck_assert_msg(status == (kind ? TW_NOT_FINITE : TW_CALLBACK_FAILED),
+                                  "%s, order %d: %s (%s)", name, order, tw_status_name(status),
+                                  error.text);
+                ck_assert_msg(strstr(error.text, name) != NULL, "'%s' does not name %s", error.text,
+                              name);
                 check_zero_outputs(&s, order == 2);
                 stop(&s);
             }
@@ -225,17 +233,21 @@ START_TEST(functions_of_the_spectrum_are_checked)
     setup s;
     start(&s, TW_PHI_KIOPS, true);
     tw_spectral_function function = {NULL, NULL};
-    tw_spectral_request request = {.start_count = 1, .starts = s.in, .output_count = 1, .outputs = s.out};
+    tw_spectral_request request = {
+        .start_count = 1, .starts = s.in, .output_count = 1, .outputs = s.out};
     request.functions = &function;
     tw_error error = {0};
-    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, &error), TW_UNSUPPORTED);
+    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, &error),
+                     TW_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(error.text, "kiops"));
     ck_assert_int_eq(tw_spectral_reuse(s.workspace, &request, NULL, &error), TW_UNSUPPORTED);
     request.slot = 1;
-    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, NULL),
+                     TW_INVALID_ARGUMENT);
     request.slot = 0;
     s.vectors[0][2] = NAN;
-    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, NULL), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_spectral_apply(s.workspace, &s.second, &request, NULL, NULL),
+                     TW_NOT_FINITE);
     for (int i = 0; i < N; i++) ck_assert_double_eq(s.outputs[0][i], 0);
     stop(&s);
 }

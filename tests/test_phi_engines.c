@@ -67,12 +67,12 @@ static bool exists(tw_phi_engine engine)
 
 static bool in_scope(scope s, const phi_case *c)
 {
-    return s == EVERYTHING ||
-           (c->second_order && c->kind != PHI_CASE_PAIR_DAMPED && c->kind != PHI_CASE_PAIR_NONSYMMETRIC);
+    return s == EVERYTHING || (c->second_order && c->kind != PHI_CASE_PAIR_DAMPED &&
+                               c->kind != PHI_CASE_PAIR_NONSYMMETRIC);
 }
 
-static tw_status evaluate(phi_case *c, tw_phi_engine engine, double *const *outputs, tw_phi_statistics *statistics,
-                          tw_error *error)
+static tw_status evaluate(phi_case *c, tw_phi_engine engine, double *const *outputs,
+                          tw_phi_statistics *statistics, tw_error *error)
 {
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = c->n;
@@ -89,9 +89,10 @@ static tw_status evaluate(phi_case *c, tw_phi_engine engine, double *const *outp
     for (int i = 0; i < request.node_count; i++)
         for (int j = 0; j < phi_case_length(c); j++) outputs[i][j] = 1e77;
     c->A.applied = 0;
-    tw_status status = c->second_order
-                           ? tw_phi_evaluate_second_order(workspace, &c->second, &request, statistics, error)
-                           : tw_phi_evaluate(workspace, &c->first, &request, statistics, error);
+    tw_status status =
+        c->second_order
+            ? tw_phi_evaluate_second_order(workspace, &c->second, &request, statistics, error)
+            : tw_phi_evaluate(workspace, &c->first, &request, statistics, error);
     tw_phi_workspace_free(workspace);
     return status;
 }
@@ -112,23 +113,26 @@ static void find_truth(phi_case *c, truth *t)
 }
 
 /* What must hold whatever the engine says: finite outputs, zeros on failure, honest counts. */
-static void check_manners(const phi_case *c, tw_phi_engine engine, tw_status status, double *const *outputs,
-                          const tw_phi_statistics *statistics)
+static void check_manners(const phi_case *c, tw_phi_engine engine, tw_status status,
+                          double *const *outputs, const tw_phi_statistics *statistics)
 {
     const char *name = tw_phi_engine_name(engine);
     bool answered = status == TW_OK || status == TW_ILL_CONDITIONED;
     for (int i = 0; i < c->request.node_count; i++)
         for (int j = 0; j < phi_case_length(c); j++)
-            ck_assert_msg(answered ? isfinite(outputs[i][j]) : outputs[i][j] == 0, "case %d, %s: output %g with %s",
-                          c->number, name, outputs[i][j], tw_status_name(status));
-    ck_assert_msg(statistics->products == c->A.applied, "case %d, %s: says %lld products, did %lld", c->number, name,
-                  (long long)statistics->products, (long long)c->A.applied);
-    ck_assert_msg(statistics->products <= MAX_PRODUCTS, "case %d, %s: %lld products", c->number, name,
-                  (long long)statistics->products);
-    ck_assert_msg(statistics->engine != TW_PHI_AUTO && (engine == TW_PHI_AUTO || statistics->engine == engine),
-                  "case %d, %s: statistics name engine %s", c->number, name, tw_phi_engine_name(statistics->engine));
-    ck_assert_msg(!answered || statistics->estimated_error >= 0, "case %d, %s: estimate %g", c->number, name,
-                  statistics->estimated_error);
+            ck_assert_msg(answered ? isfinite(outputs[i][j]) : outputs[i][j] == 0,
+                          "case %d, %s: output %g with %s", c->number, name, outputs[i][j],
+                          tw_status_name(status));
+    ck_assert_msg(statistics->products == c->A.applied, "case %d, %s: says %lld products, did %lld",
+                  c->number, name, (long long)statistics->products, (long long)c->A.applied);
+    ck_assert_msg(statistics->products <= MAX_PRODUCTS, "case %d, %s: %lld products", c->number,
+                  name, (long long)statistics->products);
+    ck_assert_msg(statistics->engine != TW_PHI_AUTO &&
+                      (engine == TW_PHI_AUTO || statistics->engine == engine),
+                  "case %d, %s: statistics name engine %s", c->number, name,
+                  tw_phi_engine_name(statistics->engine));
+    ck_assert_msg(!answered || statistics->estimated_error >= 0, "case %d, %s: estimate %g",
+                  c->number, name, statistics->estimated_error);
 }
 
 static bool is_verbose(void)
@@ -139,12 +143,13 @@ static bool is_verbose(void)
 static void describe(const phi_case *c, const char *engine, tw_status status, double ratio,
                      const tw_phi_statistics *statistics)
 {
-    printf(
-        "  case %4d %-16s %-24s n %3d t %-8.2g reach %-8.2g p %d nodes %d tol %.1e: %s, error/tol %.2g, est/tol %.2g, "
-        "%lld products, %lld solves\n",
-        c->number, engine, phi_case_kind_name(c->kind), c->n, c->request.time, c->reach, c->request.order,
-        c->request.node_count, c->tolerance, tw_status_name(status), ratio, statistics->estimated_error / c->tolerance,
-        (long long)statistics->products, (long long)statistics->solves);
+    printf("  case %4d %-16s %-24s n %3d t %-8.2g reach %-8.2g p %d nodes %d tol %.1e: %s, "
+           "error/tol %.2g, est/tol %.2g, "
+           "%lld products, %lld solves\n",
+           c->number, engine, phi_case_kind_name(c->kind), c->n, c->request.time, c->reach,
+           c->request.order, c->request.node_count, c->tolerance, tw_status_name(status), ratio,
+           statistics->estimated_error / c->tolerance, (long long)statistics->products,
+           (long long)statistics->solves);
 }
 
 static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tally)
@@ -171,8 +176,10 @@ static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tal
     }
     tally->judged += judged;
     tally->solved += judged && status == TW_OK;
-    bool odd = (status == TW_OK && !(ratio <= 10)) || (judged && status != TW_OK && getenv("TWANG_PHI_LIST"));
-    if (is_verbose() || (odd && tally->listed++ < LISTED)) describe(c, name, status, ratio, &statistics);
+    bool odd = (status == TW_OK && !(ratio <= 10)) ||
+               (judged && status != TW_OK && getenv("TWANG_PHI_LIST"));
+    if (is_verbose() || (odd && tally->listed++ < LISTED))
+        describe(c, name, status, ratio, &statistics);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -183,9 +190,11 @@ static int compare_doubles(const void *a, const void *b)
 
 static void print_header(int cases)
 {
-    printf("%d generated cases; error/tol over successes, share over well-conditioned cases\n", cases);
-    printf("%-17s %5s %7s %6s %6s %6s %6s %6s %6s | %9s %9s | %6s %6s\n", "engine", "cases", "success", "unsup", "ill",
-           "notcnv", "budget", "notfin", "other", "99.5 %", "worst", "share", "time");
+    printf("%d generated cases; error/tol over successes, share over well-conditioned cases\n",
+           cases);
+    printf("%-17s %5s %7s %6s %6s %6s %6s %6s %6s | %9s %9s | %6s %6s\n", "engine", "cases",
+           "success", "unsup", "ill", "notcnv", "budget", "notfin", "other", "99.5 %", "worst",
+           "share", "time");
 }
 
 /* Prints the engine's line and says whether it keeps what is promised. */
@@ -195,16 +204,20 @@ static bool settle(const demand *d, engine_tally *tally)
     qsort(tally->ratios, (size_t)n, sizeof(double), compare_doubles);
     int beyond = 0; /* successes with more than ten times the tolerance */
     for (int i = 0; i < n; i++) beyond += !(tally->ratios[i] <= 10);
-    double worst = n ? tally->ratios[n - 1] : 0, quantile = n ? tally->ratios[(int)(0.995 * (n - 1))] : 0;
+    double worst = n ? tally->ratios[n - 1] : 0,
+           quantile = n ? tally->ratios[(int)(0.995 * (n - 1))] : 0;
     double share = tally->judged ? (double)tally->solved / tally->judged : 0;
-    int known = s[TW_OK] + s[TW_ILL_CONDITIONED] + s[TW_NOT_CONVERGED] + s[TW_BUDGET_EXHAUSTED] + s[TW_NOT_FINITE];
-    printf("%-17s %5d %7d %6d %6d %6d %6d %6d %6d | %9.2g %9.2g | %6.3f %5.1fs\n", tw_phi_engine_name(d->engine),
-           tally->cases, s[TW_OK], s[TW_UNSUPPORTED], s[TW_ILL_CONDITIONED], s[TW_NOT_CONVERGED],
-           s[TW_BUDGET_EXHAUSTED], s[TW_NOT_FINITE], tally->cases - known, quantile, worst, share, tally->seconds);
+    int known = s[TW_OK] + s[TW_ILL_CONDITIONED] + s[TW_NOT_CONVERGED] + s[TW_BUDGET_EXHAUSTED] +
+                s[TW_NOT_FINITE];
+    printf("%-17s %5d %7d %6d %6d %6d %6d %6d %6d | %9.2g %9.2g | %6.3f %5.1fs\n",
+           tw_phi_engine_name(d->engine), tally->cases, s[TW_OK], s[TW_UNSUPPORTED],
+           s[TW_ILL_CONDITIONED], s[TW_NOT_CONVERGED], s[TW_BUDGET_EXHAUSTED], s[TW_NOT_FINITE],
+           tally->cases - known, quantile, worst, share, tally->seconds);
     bool kept = beyond <= 0.005 * n && worst <= 1000 && share >= d->share && tally->refused == 0;
     if (!kept)
-        printf("%-17s ^ does not keep its promise: %d of %d beyond 10 tol, share of at least %.3f, %d refused\n", "",
-               beyond, n, d->share, tally->refused);
+        printf("%-17s ^ does not keep its promise: %d of %d beyond 10 tol, share of at least %.3f, "
+               "%d refused\n",
+               "", beyond, n, d->share, tally->refused);
     return kept;
 }
 
@@ -222,7 +235,8 @@ static bool wanted(tw_phi_engine engine)
 
 START_TEST(generated_cases)
 {
-    int cases = from_environment("TWANG_PHI_CASES", CASES), only = from_environment("TWANG_PHI_CASE", -1);
+    int cases = from_environment("TWANG_PHI_CASES", CASES),
+        only = from_environment("TWANG_PHI_CASE", -1);
     engine_tally tallies[ENGINES] = {0};
     for (int e = 0; e < ENGINES; e++) tallies[e].ratios = test_doubles(cases);
     truth t = {0};
@@ -235,7 +249,8 @@ START_TEST(generated_cases)
         phi_case c;
         phi_case_make(number, &c);
         find_truth(&c, &t);
-        if (is_verbose()) printf("condition %.1e, truth %s\n", t.condition, t.exact ? "exact" : "dense");
+        if (is_verbose())
+            printf("condition %.1e, truth %s\n", t.condition, t.exact ? "exact" : "dense");
         for (int e = 0; e < ENGINES; e++)
             if (wanted(demands[e].engine)) try_engine(&c, &demands[e], &t, &tallies[e]);
         phi_case_free(&c);

@@ -29,12 +29,13 @@ static void spectral_calls(attempt *a, tw_phi_workspace *workspace)
     double scales[2] = {0.5 / (c->size * c->size), 0.25 / (c->size * c->size)};
     tw_spectral_function functions[2] = {{decay, &scales[0]}, {decay, &scales[1]}};
     const double *starts[2] = {c->vectors[1], NULL};
-    tw_spectral_request request = {.start_count = 2, .starts = starts, .output_count = 1, .outputs = a->outputs};
+    tw_spectral_request request = {
+        .start_count = 2, .starts = starts, .output_count = 1, .outputs = a->outputs};
     request.functions = functions;
     request.time = 1 / c->size;
     tw_status status = tw_spectral_apply(workspace, &c->second, &request, NULL, NULL);
-    ck_assert_msg(status != TW_OUT_OF_MEMORY && status != TW_INTERNAL, "%s: %s", tw_phi_engine_name(a->engine),
-                  tw_status_name(status));
+    ck_assert_msg(status != TW_OUT_OF_MEMORY && status != TW_INTERNAL, "%s: %s",
+                  tw_phi_engine_name(a->engine), tw_status_name(status));
     functions[0].context = &scales[1];
     tw_spectral_reuse(workspace, &request, NULL, NULL);
 }
@@ -59,8 +60,9 @@ static tw_status run(void *context)
     tw_phi_request request = c->request;
     request.outputs = a->outputs;
     int64_t before = tw_memory_counts_now().allocations;
-    a->answer = c->second_order ? tw_phi_evaluate_second_order(workspace, &c->second, &request, NULL, NULL)
-                                : tw_phi_evaluate(workspace, &c->first, &request, NULL, NULL);
+    a->answer = c->second_order
+                    ? tw_phi_evaluate_second_order(workspace, &c->second, &request, NULL, NULL)
+                    : tw_phi_evaluate(workspace, &c->first, &request, NULL, NULL);
     if (c->second_order) spectral_calls(a, workspace);
     a->allocated_by_calls = tw_memory_counts_now().allocations - before;
     tw_phi_workspace_free(workspace);
@@ -72,7 +74,9 @@ static void find_case(phi_case_kind kind, phi_case *c)
 {
     for (int number = (int)kind;; number += PHI_CASE_KINDS) {
         phi_case_make(number, c);
-        if (c->request.order >= 2 && c->vectors[1] && c->reach > 0.5 && c->reach < 50 && c->n > 4 && c->n < 20) return;
+        if (c->request.order >= 2 && c->vectors[1] && c->reach > 0.5 && c->reach < 50 && c->n > 4 &&
+            c->n < 20)
+            return;
         phi_case_free(c);
     }
 }
@@ -99,10 +103,11 @@ static void check_calls_take_nothing(attempt *a)
 {
     int64_t bytes = tw_memory_counts_now().current_bytes;
     ck_assert_int_eq(run(a), TW_OK);
-    ck_assert_msg(a->allocated_by_calls == 0, "%s allocated %lld times", tw_phi_engine_name(a->engine),
-                  (long long)a->allocated_by_calls);
-    ck_assert_msg(a->answer == TW_OK || a->answer == TW_UNSUPPORTED, "%s on %s: %s", tw_phi_engine_name(a->engine),
-                  phi_case_kind_name(a->problem->kind), tw_status_name(a->answer));
+    ck_assert_msg(a->allocated_by_calls == 0, "%s allocated %lld times",
+                  tw_phi_engine_name(a->engine), (long long)a->allocated_by_calls);
+    ck_assert_msg(a->answer == TW_OK || a->answer == TW_UNSUPPORTED, "%s on %s: %s",
+                  tw_phi_engine_name(a->engine), phi_case_kind_name(a->problem->kind),
+                  tw_status_name(a->answer));
     ck_assert_int_eq(tw_memory_counts_now().current_bytes, bytes);
 }
 
@@ -134,7 +139,8 @@ START_TEST(large_workspaces_hold_no_dense_matrix)
     tw_phi_workspace *workspace = NULL;
     int64_t before = tw_memory_counts_now().current_bytes;
     ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
-    ck_assert_int_le(tw_memory_counts_now().current_bytes - before, 8 * limits.size * limits.size / 4);
+    ck_assert_int_le(tw_memory_counts_now().current_bytes - before,
+                     8 * limits.size * limits.size / 4);
     tw_phi_options options = tw_phi_options_default();
     options.engine = TW_PHI_DENSE;
     ck_assert_int_eq(tw_phi_workspace_set_options(workspace, &options), TW_UNSUPPORTED);

@@ -36,7 +36,8 @@ static double mass_of(const problem *p, int64_t i)
 }
 
 /* f . d = -dV/ds along a random direction, by Richardson-extrapolated central differences. */
-static void check_force_is_energy_gradient(const problem *p, const double *x, double step, double tolerance)
+static void check_force_is_energy_gradient(const problem *p, const double *x, double step,
+                                           double tolerance)
 {
     int64_t n = p->size;
     double *a = vector(n), *d = vector(n), *y = vector(n), energy[4];
@@ -60,7 +61,8 @@ static void check_force_is_energy_gradient(const problem *p, const double *x, do
 }
 
 /* K d = -M da/ds along a random direction, likewise. */
-static void check_tangent_is_force_gradient(const problem *p, const double *x, double step, double tolerance)
+static void check_tangent_is_force_gradient(const problem *p, const double *x, double step,
+                                            double tolerance)
 {
     int64_t n = p->size;
     double *d = vector(n), *y = vector(n), *a = vector(n), *slope = vector(n), *product = vector(n);
@@ -79,7 +81,8 @@ static void check_tangent_is_force_gradient(const problem *p, const double *x, d
 }
 
 /* Multiplies by the assembled values straight from the pattern, upper or full. */
-static void assembled_product(const problem *p, tw_sparse_storage storage, const double *in, double *out)
+static void assembled_product(const problem *p, tw_sparse_storage storage, const double *in,
+                              double *out)
 {
     int64_t *row_start, *column, rows = p->size / p->block;
     int b = p->block;
@@ -96,12 +99,14 @@ static void assembled_product(const problem *p, tw_sparse_storage storage, const
     for (int64_t i = 0; i < rows; i++)
         for (int64_t q = row_start[i]; q < row_start[i + 1]; q++) {
             int64_t j = column[q];
-            ordered = ordered && (q == row_start[i] || column[q - 1] < j) && (storage == TW_STORE_FULL || j >= i);
+            ordered = ordered && (q == row_start[i] || column[q - 1] < j) &&
+                      (storage == TW_STORE_FULL || j >= i);
             for (int c = 0; c < b; c++)
                 for (int r = 0; r < b; r++) {
                     double value = values[q * b * b + c * b + r];
                     out[b * i + r] += value * in[b * j + c];
-                    if (storage == TW_STORE_UPPER && j != i) out[b * j + c] += value * in[b * i + r];
+                    if (storage == TW_STORE_UPPER && j != i)
+                        out[b * j + c] += value * in[b * i + r];
                 }
         }
     ck_assert(ordered);
@@ -135,7 +140,8 @@ static double *disturbed(int64_t n, const double *x, double size)
     return y;
 }
 
-static void check_derivatives(const problem *p, const double *initial, double disturbance, double step)
+static void check_derivatives(const problem *p, const double *initial, double disturbance,
+                              double step)
 {
     double *x = disturbed(p->size, initial, disturbance);
     check_force_is_energy_gradient(p, x, step, 1e-8);
@@ -146,8 +152,8 @@ static void check_derivatives(const problem *p, const double *initial, double di
 
 START_TEST(chains_are_consistent)
 {
-    link_chain *chains[] = {fput_create(3, 100), fput_create(500, 100), fput_create(1, 50), fpu_beta_create(1000, 1),
-                            fpu_beta_create(1, 1)};
+    link_chain *chains[] = {fput_create(3, 100), fput_create(500, 100), fput_create(1, 50),
+                            fpu_beta_create(1000, 1), fpu_beta_create(1, 1)};
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         ck_assert_ptr_nonnull(chains[i]);
         problem p = link_chain_problem(chains[i]);
@@ -180,7 +186,8 @@ START_TEST(fput_starts_with_the_published_energy)
     problem p = link_chain_problem(chain);
     double H = problem_energy(&p, chain->initial_x, chain->initial_v), energies[3];
     ck_assert_double_eq_tol(H, 2.500300005, 1e-12);
-    ck_assert_double_eq_tol(fput_oscillatory_energies(chain, chain->initial_x, chain->initial_v, energies), 1, 1e-15);
+    ck_assert_double_eq_tol(
+        fput_oscillatory_energies(chain, chain->initial_x, chain->initial_v, energies), 1, 1e-15);
     ck_assert_double_eq_tol(energies[0], 1, 1e-15);
     link_chain_free(chain);
 }
@@ -209,7 +216,8 @@ START_TEST(coil_is_the_coil_of_the_scene)
     double *a = vector(p.size);
     p.acceleration(p.context, coil->initial, a);
     double worst = 0; /* at rest: nothing but the field, up to the rounding of k (1 - L/l) */
-    for (int64_t i = 0; i < p.size; i++) worst = fmax(worst, fabs(a[i] - (i % 3 == 2 ? -0.05 : 0.0)));
+    for (int64_t i = 0; i < p.size; i++)
+        worst = fmax(worst, fabs(a[i] - (i % 3 == 2 ? -0.05 : 0.0)));
     ck_assert_double_le(worst, 1e-8);
     p.linearise(p.context, coil->initial);
     double omega = problem_frequency_max(&p, 80);
@@ -285,7 +293,8 @@ START_TEST(threads_do_not_change_bits)
 END_TEST
 
 /* Largest deviation of the energy from its start, relative to the largest kinetic energy seen. */
-static double verlet_energy_error(const problem *p, const double *x0, const double *v0, double h, int64_t steps)
+static double verlet_energy_error(const problem *p, const double *x0, const double *v0, double h,
+                                  int64_t steps)
 {
     int64_t n = p->size;
     double *x = vector(n), *v = vector(n), *a = vector(n);
@@ -331,7 +340,8 @@ START_TEST(coil_state_is_the_same_from_the_cache)
     int64_t n = 3 * 16 * (parameters.sections - 4);
     double *x[2] = {vector(n), vector(n)}, *v[2] = {vector(n), vector(n)};
     bool cached = false;
-    for (int i = 0; i < 2; i++) ck_assert_int_eq(coil_state(parameters, 0.1, x[i], v[i], &cached), TW_OK);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(coil_state(parameters, 0.1, x[i], v[i], &cached), TW_OK);
     ck_assert(cached);
     ck_assert_mem_eq(x[0], x[1], (size_t)n * sizeof(double));
     ck_assert_mem_eq(v[0], v[1], (size_t)n * sizeof(double));
@@ -351,8 +361,8 @@ START_TEST(coil_state_is_the_same_from_the_cache)
 END_TEST
 
 /* Verlet with three steps extrapolated (its error is even in h): an order-six method nobody doubts. */
-static void extrapolated_verlet(const problem *p, const double *x0, const double *v0, double t, int64_t steps,
-                                double *state)
+static void extrapolated_verlet(const problem *p, const double *x0, const double *v0, double t,
+                                int64_t steps, double *state)
 {
     int64_t n = p->size;
     double *x = vector(n), *v = vector(n), *a = vector(n);
@@ -431,7 +441,8 @@ static double fput_error_of_exprb42(int64_t steps, const double reference[12])
     tw_phi_statistics statistics;
     for (int64_t s = 0; s < steps; s++) {
         p.linearise(p.context, x);
-        ck_assert_int_eq(exprb42_step(&stepper, &op, 1.0 / (double)steps, x, v, &statistics, NULL), TW_OK);
+        ck_assert_int_eq(exprb42_step(&stepper, &op, 1.0 / (double)steps, x, v, &statistics, NULL),
+                         TW_OK);
     }
     for (int i = 0; i < 6; i++)
         worst = fmax(worst, fmax(fabs(x[i] - reference[2 * i]), fabs(v[i] - reference[2 * i + 1])));
@@ -445,7 +456,8 @@ START_TEST(exprb42_has_order_four)
 {
     double reference[12];
     ck_assert(reference_read("fput_T1.txt", 6, 2, reference));
-    double coarse = fput_error_of_exprb42(100, reference), fine = fput_error_of_exprb42(200, reference);
+    double coarse = fput_error_of_exprb42(100, reference),
+           fine = fput_error_of_exprb42(200, reference);
     double finest = fput_error_of_exprb42(400, reference);
     ck_assert_double_ge(log2(coarse / fine), 3.8);
     ck_assert_double_ge(log2(fine / finest), 3.8);

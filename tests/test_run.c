@@ -62,7 +62,8 @@ static void assert_contains(const char *directory, const char *name, const char 
 {
     size_t size = 0;
     char *text = contents(directory, name, &size);
-    ck_assert_msg(text && strstr(text, part), "%s has no %s: %s", name, part, text ? text : "(missing)");
+    ck_assert_msg(text && strstr(text, part), "%s has no %s: %s", name, part,
+                  text ? text : "(missing)");
     free(text);
 }
 
@@ -83,7 +84,8 @@ static bool stop_after(void *context)
     return --*(int *)context <= 0;
 }
 
-static tw_status run_into(const char *directory, const char *text, int steps, tw_run_report *report, tw_error *error)
+static tw_status run_into(const char *directory, const char *text, int steps, tw_run_report *report,
+                          tw_error *error)
 {
     tw_scene *scene = scene_of(text);
     tw_run_options options = tw_run_options_default();
@@ -97,7 +99,8 @@ static tw_status run_into(const char *directory, const char *text, int steps, tw
     return status;
 }
 
-static tw_status resume(const char *directory, int steps, int threads, tw_run_report *report, tw_error *error)
+static tw_status resume(const char *directory, int steps, int threads, tw_run_report *report,
+                        tw_error *error)
 {
     tw_run_options options = tw_run_options_default();
     options.threads = threads;
@@ -108,8 +111,9 @@ static tw_status resume(const char *directory, int steps, int threads, tw_run_re
     return tw_run_resume(directory, &options, report, error);
 }
 
-#define ROPE(integrator)                                                                                               \
-    "name: rope\nduration: 0.2\nfps: 50\ngravity: [0, 0, -9.81]\nphi: {name: dense, tolerance: 1e-8}\n"                \
+#define ROPE(integrator)                                                                           \
+    "name: rope\nduration: 0.2\nfps: 50\ngravity: [0, 0, -9.81]\nphi: {name: dense, tolerance: "   \
+    "1e-8}\n"                                                                                      \
     "integrator: " integrator "\nbodies:\n  - {kind: rope, count: 4}\npins:\n  - {from: 0}\n"
 static const char fixed_rope[] = ROPE("{name: verlet, step: 0.0007}");
 
@@ -144,7 +148,8 @@ START_TEST(a_run_leaves_what_it_promises)
     assert_contains("out", "run.json", "\"steps\": 286");
     /* the last frame is the end */
     size_t size_a = 0, size_b = 0;
-    char *frame = contents("out", "frames/frame_000010.csv", &size_a), *final = contents("out", "final.csv", &size_b);
+    char *frame = contents("out", "frames/frame_000010.csv", &size_a),
+         *final = contents("out", "final.csv", &size_b);
     ck_assert_str_eq(frame, final);
     free(frame);
     free(final);
@@ -208,19 +213,22 @@ START_TEST(only_explicit_methods_fail_on_the_stiff_line)
         const char *name;
         double step;
         bool good;
-    } cases[] = {{"euler", 0.0019, true}, {"euler", 0.0021, false}, {"rk4", 0.0027, true}, {"rk4", 0.003, false},
-                 {"exprb2", 0.1, true},   {"exprb42", 1, true},     {"bdf1", 0.1, true},   {"midpoint", 0.1, true}};
+    } cases[] = {{"euler", 0.0019, true}, {"euler", 0.0021, false}, {"rk4", 0.0027, true},
+                 {"rk4", 0.003, false},   {"exprb2", 0.1, true},    {"exprb42", 1, true},
+                 {"bdf1", 0.1, true},     {"midpoint", 0.1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         test_enter_temporary_folder();
         char text[300];
         tw_run_report report;
         tw_error error = {0};
-        snprintf(text, sizeof text,
-                 "name: l\nduration: 1\nfps: 0\nintegrator: {name: %s, step: %g}\nphi: {name: dense}\n"
-                 "system: {kind: stiff-line, k: 1000}\n",
-                 cases[i].name, cases[i].step);
+        snprintf(
+            text, sizeof text,
+            "name: l\nduration: 1\nfps: 0\nintegrator: {name: %s, step: %g}\nphi: {name: dense}\n"
+            "system: {kind: stiff-line, k: 1000}\n",
+            cases[i].name, cases[i].step);
         tw_status status = run_into("out", text, 0, &report, &error);
-        ck_assert_msg((status == TW_OK) == cases[i].good, "%s %g: %s", cases[i].name, cases[i].step, error.text);
+        ck_assert_msg((status == TW_OK) == cases[i].good, "%s %g: %s", cases[i].name, cases[i].step,
+                      error.text);
         if (!cases[i].good) assert_contains("out", "run.json", "cannot be trusted");
         test_leave_temporary_folder();
     }
@@ -249,8 +257,10 @@ START_TEST(work_is_no_energy_error)
     tw_error error = {0};
     test_enter_temporary_folder();
     snprintf(text, sizeof text,
-             "name: cloth\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: rk4, step: 5e-4}\n"
-             "bodies: [{kind: cloth, columns: 6, rows: 6, density: 0.5, stiffness: 1e3, shear: 1e2, bending: 10, "
+             "name: cloth\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: rk4, "
+             "step: 5e-4}\n"
+             "bodies: [{kind: cloth, columns: 6, rows: 6, density: 0.5, stiffness: 1e3, shear: "
+             "1e2, bending: 10, "
              "hardening: 2}]\n%s",
              what[_i]);
     ck_assert_msg(run_into("out", text, 0, &report, &error) == TW_OK, "%s", error.text);
@@ -258,12 +268,14 @@ START_TEST(work_is_no_energy_error)
     char *telemetry = contents("out", "telemetry.csv", &size);
     double t = 0, kinetic = 0, potential = 0, total = 0, change = 0, largest = 0;
     for (const char *line = strchr(telemetry, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
-        ck_assert_int_eq(sscanf(line, "%lf,%*d,%*f,%lf,%lf,%lf", &t, &kinetic, &potential, &total), 4);
+        ck_assert_int_eq(sscanf(line, "%lf,%*d,%*f,%lf,%lf,%lf", &t, &kinetic, &potential, &total),
+                         4);
         change = fmax(change, fabs(total - 2.4525)); /* 0.5 kg at 0.5 m */
         largest = fmax(largest, kinetic);
     }
     free(telemetry);
-    ck_assert_msg(change > 0.005 * largest, "the energy changes by %g of the kinetic only", change / largest);
+    ck_assert_msg(change > 0.005 * largest, "the energy changes by %g of the kinetic only",
+                  change / largest);
     ck_assert_msg(report.energy_drift_max < 1e-4, "drift %g", report.energy_drift_max);
 }
 END_TEST
@@ -274,10 +286,11 @@ START_TEST(rounding_at_rest_is_no_energy_error)
     tw_run_report report;
     tw_error error = {0};
     test_enter_temporary_folder();
-    static const char stiff[] =
-        "name: block\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: expmid2, step: 0.02}\n"
-        "bodies: [{kind: box, density: 1000, material: neo-hookean, youngs_modulus: 4e7, cells: [3, 3, 3]}]\n"
-        "pins: [{lowest: 0.05}]\n";
+    static const char stiff[] = "name: block\nduration: 1\nfps: 0\ngravity: [0, 0, "
+                                "-9.81]\nintegrator: {name: expmid2, step: 0.02}\n"
+                                "bodies: [{kind: box, density: 1000, material: neo-hookean, "
+                                "youngs_modulus: 4e7, cells: [3, 3, 3]}]\n"
+                                "pins: [{lowest: 0.05}]\n";
     ck_assert_msg(run_into("out", stiff, 0, &report, &error) == TW_OK, "%s", error.text);
     ck_assert_msg(report.energy_drift_max < 0.01, "drift %g", report.energy_drift_max);
 }
@@ -308,7 +321,8 @@ static void check_resume(const char *text, int frames)
     assert_contains("parts", "run.json", "\"status\": \"interrupted\"");
     tw_status status = TW_INTERRUPTED;
     int parts = 0;
-    for (; status == TW_INTERRUPTED; parts++) status = resume("parts", 7, 1 + parts % 2, &report, &error);
+    for (; status == TW_INTERRUPTED; parts++)
+        status = resume("parts", 7, 1 + parts % 2, &report, &error);
     ck_assert_msg(status == TW_OK, "%s", error.text);
     ck_assert_int_gt(parts, 1);
     ck_assert_double_gt(report.resumed_at, 0.0);
@@ -323,7 +337,8 @@ START_TEST(a_resumed_run_is_bitwise_the_same)
     check_resume(ROPE("{name: exprb42, step: 0.0035}"), 11);
     check_resume(ROPE("{name: exprb42, rtol: 1e-4}"), 11);
     check_resume(ROPE("{name: rk4, rtol: 1e-5}"), 11);
-    check_resume("name: f\nduration: 1\nfps: 0\nintegrator: {name: pexprb43, step: 0.02}\nphi: {name: dense}\n"
+    check_resume("name: f\nduration: 1\nfps: 0\nintegrator: {name: pexprb43, step: 0.02}\nphi: "
+                 "{name: dense}\n"
                  "system: {kind: fput}\n",
                  0);
     check_resume("name: l\nduration: 1\nfps: 10\nintegrator: {name: rk4, rtol: 1e-6}\n"
@@ -341,7 +356,8 @@ START_TEST(every_scheme_resumes_bitwise)
     char text[600];
     snprintf(text, sizeof text,
              "name: rope\nduration: 0.015\nfps: 1000\ngravity: [0, 0, -9.81]\nphi: {name: dense}\n"
-             "integrator: {name: %s, step: 0.0005}\nbodies:\n  - {kind: rope, count: 4}\npins:\n  - {from: 0}\n",
+             "integrator: {name: %s, step: 0.0005}\nbodies:\n  - {kind: rope, count: 4}\npins:\n  "
+             "- {from: 0}\n",
              tw_scheme_name(scheme));
     check_resume(text, 16);
 }
@@ -433,7 +449,8 @@ START_TEST(what_cannot_be_resumed_is_refused)
     checkpoint[size / 2] ^= 1;
     checkpoint[16] = '9';
     put("out", "checkpoint.bin", checkpoint, size);
-    refused_resume("out/checkpoint.bin: was written by twang 9.1.0, resume with that version (this is " TW_VERSION ")");
+    refused_resume("out/checkpoint.bin: was written by twang 9.1.0, resume with that version (this "
+                   "is " TW_VERSION ")");
     checkpoint[16] = TW_VERSION[0];
     put("out", "checkpoint.bin", checkpoint, size);
     put("out", "telemetry.csv", "t", 1);
@@ -442,7 +459,8 @@ START_TEST(what_cannot_be_resumed_is_refused)
     FILE *scene = fopen("out/scene.yaml", "a");
     fputs("# a remark\n", scene);
     fclose(scene);
-    refused_resume("out/scene.yaml: was changed since the run began, put it back or start a new run with it");
+    refused_resume(
+        "out/scene.yaml: was changed since the run began, put it back or start a new run with it");
     free(checkpoint);
     test_leave_temporary_folder();
 }
@@ -499,8 +517,9 @@ END_TEST
 static tw_status run_and_resume(void *context)
 {
     (void)context;
-    static const char text[] = "name: l\nduration: 0.03\nfps: 100\nintegrator: {name: rk4, step: 0.01}\n"
-                               "output: {checkpoint_every: 0}\nsystem: {kind: fput}\n";
+    static const char text[] =
+        "name: l\nduration: 0.03\nfps: 100\nintegrator: {name: rk4, step: 0.01}\n"
+        "output: {checkpoint_every: 0}\nsystem: {kind: fput}\n";
     int steps = 1;
     tw_scene *scene = NULL;
     tw_run_options options = tw_run_options_default();
@@ -536,7 +555,8 @@ START_TEST(acceptance_values_are_judged)
                        "    - {row: 7, value: 0, tolerance: 1}\n";
     ck_assert_int_eq(run_into("out", text, 0, &report, &error), TW_OK);
     ck_assert_int_eq(report.tests, 4);
-    ck_assert_int_eq(report.tests_failed, 3); /* steps, the wrong value, the row that is not there */
+    ck_assert_int_eq(report.tests_failed,
+                     3); /* steps, the wrong value, the row that is not there */
     test_leave_temporary_folder();
 }
 END_TEST

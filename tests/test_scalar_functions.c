@@ -25,8 +25,8 @@ START_TEST(phi_of_a_real_number)
             tw_phi_scalar(row[0], count, phi);
             for (int k = 0; k < count; k++) {
                 double error = ulps(phi[k], row[1 + k], fabs(row[1 + k]));
-                ck_assert_msg(error <= 8, "phi_%d(%.17g) = %.17g (count %d), off by %g ulp", k, row[0], phi[k], count,
-                              error);
+                ck_assert_msg(error <= 8, "phi_%d(%.17g) = %.17g (count %d), off by %g ulp", k,
+                              row[0], phi[k], count, error);
             }
         }
     ck_assert_int_gt(rows, 60);
@@ -45,8 +45,8 @@ START_TEST(stumpff_functions)
             for (int k = 0; k < count; k++) {
                 double envelope = row[0] > 1 ? fmin(1, 2 * pow(row[0], -0.5 * k)) : 0;
                 double error = ulps(c[k], row[1 + k], fmax(envelope, fabs(row[1 + k])));
-                ck_assert_msg(error <= 8, "c_%d(%.17g) = %.17g (count %d), off by %g ulp", k, row[0], c[k], count,
-                              error);
+                ck_assert_msg(error <= 8, "c_%d(%.17g) = %.17g (count %d), off by %g ulp", k,
+                              row[0], c[k], count, error);
             }
         }
     ck_assert_int_gt(rows, 50);
@@ -63,8 +63,9 @@ START_TEST(damped_oscillator)
         tw_phi_oscillator(row[0], row[1], row[2], (int)row[3], entries);
         for (int i = 0; i < 4; i++) {
             double error = ulps(entries[i], row[4 + i], row[8 + i]);
-            ck_assert_msg(error <= 64, "phi_%g(t %g, lambda %.17g, delta %.17g)[%d] = %.17g, not %.17g: %g ulp", row[3],
-                          row[0], row[1], row[2], i, entries[i], row[4 + i], error);
+            ck_assert_msg(error <= 64,
+                          "phi_%g(t %g, lambda %.17g, delta %.17g)[%d] = %.17g, not %.17g: %g ulp",
+                          row[3], row[0], row[1], row[2], i, entries[i], row[4 + i], error);
         }
     }
     ck_assert_int_ge(rows, 700);
@@ -81,7 +82,8 @@ START_TEST(oscillator_without_damping_is_stumpff)
             double c[16], entries[4], lambda = lambdas[i], t = 0.5;
             tw_stumpff(t * t * lambda, 16, c);
             tw_phi_oscillator(t, lambda, 0, k, entries);
-            double size = fmax(fabs(c[k]), fabs(t * t * lambda) > 1 ? pow(t * t * fabs(lambda), -0.5 * k) : 0);
+            double size = fmax(fabs(c[k]),
+                               fabs(t * t * lambda) > 1 ? pow(t * t * fabs(lambda), -0.5 * k) : 0);
             ck_assert_double_le(ulps(entries[0], c[k], size), 32);
             ck_assert_double_le(ulps(entries[3], c[k], size), 32);
             ck_assert_double_le(ulps(entries[1], t * c[k + 1], t * size), 32);
@@ -101,7 +103,8 @@ START_TEST(extreme_arguments_give_no_nan)
         for (int k = 0; k < 16; k++) ck_assert(!isnan(f[k]));
         for (int j = 0; j < 14; j++)
             for (int l = 0; l < 14; l++) {
-                double lambda = j % 2 ? -values[j / 2] : values[j / 2], delta = l % 2 ? -values[l / 2] : values[l / 2];
+                double lambda = j % 2 ? -values[j / 2] : values[j / 2],
+                       delta = l % 2 ? -values[l / 2] : values[l / 2];
                 if (!isfinite(z)) continue;
                 tw_phi_oscillator(z, lambda, delta, l, f);
                 for (int e = 0; e < 4; e++) ck_assert(!isnan(f[e]));

@@ -10,7 +10,8 @@
 #include "support/failing_allocator.h"
 #include "support/run_suite.h"
 
-static const char minimal[] = "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: fput}\n";
+static const char minimal[] =
+    "name: x\nduration: 1\nintegrator: {step: 0.5}\nsystem: {kind: fput}\n";
 static const char rope[] =
     "name: rope\nduration: 0.4\ngravity: [0, 0, -9.81]\nintegrator: {name: verlet, step: 0.001}\n"
     "bodies:\n  - {kind: rope, count: 3}\npins:\n  - {from: 0}\n";
@@ -24,11 +25,14 @@ static tw_scene *parsed(const char *text, int count, const tw_scene_setting *set
     return scene;
 }
 
-static void refused(const char *text, int count, const tw_scene_setting *settings, const char *expected)
+static void refused(const char *text, int count, const tw_scene_setting *settings,
+                    const char *expected)
 {
     tw_scene *scene = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_scene_parse("test.yaml", text, strlen(text), count, settings, &scene, &error), TW_BAD_INPUT);
+    ck_assert_int_eq(
+        tw_scene_parse("test.yaml", text, strlen(text), count, settings, &scene, &error),
+        TW_BAD_INPUT);
     ck_assert_int_eq(error.status, TW_BAD_INPUT);
     ck_assert_ptr_null(scene);
     ck_assert_str_eq(error.text, expected);
@@ -76,7 +80,8 @@ START_TEST(every_broken_file_gets_its_message)
         snprintf(full, sizeof full, "%s:%s", path, expected);
         full[TW_ERROR_TEXT_SIZE - 1] = '\0';
         tw_error error = {0};
-        ck_assert_msg(whole_check(path, &error) == TW_BAD_INPUT, "%s: %s", path, tw_status_text(error.status));
+        ck_assert_msg(whole_check(path, &error) == TW_BAD_INPUT, "%s: %s", path,
+                      tw_status_text(error.status));
         ck_assert_str_eq(error.text, full);
         count++;
     }
@@ -87,8 +92,9 @@ END_TEST
 
 START_TEST(every_scene_of_the_tree_is_right)
 {
-    static const char *const names[] = {"fput",       "stiff-line", "rope",   "coil",         "coil-hard", "bar",
-                                        "cantilever", "drop",       "eiffel", "eiffel-stiff", "flag"};
+    static const char *const names[] = {"fput",      "stiff-line",   "rope",       "coil",
+                                        "coil-hard", "bar",          "cantilever", "drop",
+                                        "eiffel",    "eiffel-stiff", "flag"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1000];
         tw_error error = {0};
@@ -113,7 +119,8 @@ START_TEST(a_million_values_are_the_limit)
     snprintf(text + length, size - length, "]\n");
     tw_scene *scene = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_scene_parse("big.yaml", text, strlen(text), 0, NULL, &scene, &error), TW_BAD_INPUT);
+    ck_assert_int_eq(tw_scene_parse("big.yaml", text, strlen(text), 0, NULL, &scene, &error),
+                     TW_BAD_INPUT);
     ck_assert_msg(strstr(error.text, "more than 1000000 values") != NULL, "%s", error.text);
     free(text);
 }
@@ -122,7 +129,8 @@ END_TEST
 START_TEST(an_error_is_one_line_whatever_the_key_is)
 {
     refused("\"a\\nb\": 1\n", 0, NULL,
-            "test.yaml:1:1: unknown key a?b, known here are name, duration, fps, gravity, integrator, phi, output, "
+            "test.yaml:1:1: unknown key a?b, known here are name, duration, fps, gravity, "
+            "integrator, phi, output, "
             "system, bodies, pins, forces, motions, tests");
 }
 END_TEST
@@ -158,7 +166,8 @@ END_TEST
 START_TEST(defaults_of_the_schema_are_those_of_the_library)
 {
     tw_scene *scene = parsed(minimal, 0, NULL);
-    tw_integrator_options o = tw_scene_integrator_options(scene), d = tw_integrator_options_default();
+    tw_integrator_options o = tw_scene_integrator_options(scene),
+                          d = tw_integrator_options_default();
     d.step = 0.5;
     ck_assert_int_eq(o.scheme, d.scheme);
     ck_assert_double_eq(o.step, d.step);
@@ -235,17 +244,18 @@ END_TEST
 /* What a kind cannot do without. */
 static const char *needs_of(const char *kind)
 {
-    static const char *const needs[][2] = {{"cloth", ", stiffness: 1, shear: 1, bending: 1"},
-                                           {"tower", ", stiffness: 1, stiffness_below: 1"},
-                                           {"mesh", ", file: x.obj"},
-                                           {"dashpots", ", damping: 1"},
-                                           {"wind", ", velocity: [1, 0, 0]"},
-                                           {"shaking", ", acceleration: [1, 0, 0], frequency: 1"},
-                                           {"load", ", force: [1, 0, 0]"},
-                                           {"velocity", ", velocity: [1, 0, 0]"},
-                                           {"oscillation", ", amplitude: [1, 0, 0], frequency: 1"},
-                                           {"rotation", ", rate: 1"},
-                                           {"keyframes", ", frames: [{t: 0, displacement: [0, 0, 0]}]"}};
+    static const char *const needs[][2] = {
+        {"cloth", ", stiffness: 1, shear: 1, bending: 1"},
+        {"tower", ", stiffness: 1, stiffness_below: 1"},
+        {"mesh", ", file: x.obj"},
+        {"dashpots", ", damping: 1"},
+        {"wind", ", velocity: [1, 0, 0]"},
+        {"shaking", ", acceleration: [1, 0, 0], frequency: 1"},
+        {"load", ", force: [1, 0, 0]"},
+        {"velocity", ", velocity: [1, 0, 0]"},
+        {"oscillation", ", amplitude: [1, 0, 0], frequency: 1"},
+        {"rotation", ", rate: 1"},
+        {"keyframes", ", frames: [{t: 0, displacement: [0, 0, 0]}]"}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (strcmp(kind, needs[i][0]) == 0) return needs[i][1];
     return "";
@@ -262,14 +272,16 @@ static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)
     snprintf(text, size,
              "%stests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\npins:\n  - from: 0\n"
              "bodies:\n  - {kind: %s%s}\nforces:\n  - {kind: %s%s}\nmotions:\n  - {kind: %s%s}\n",
-             top, kinds[0], needs_of(kinds[0]), kinds[1], needs_of(kinds[1]), kinds[2], needs_of(kinds[2]));
+             top, kinds[0], needs_of(kinds[0]), kinds[1], needs_of(kinds[1]), kinds[2],
+             needs_of(kinds[2]));
 }
 
 static bool has_word(const char *words, const char *word)
 {
     size_t length = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
     return false;
 }
 
@@ -295,17 +307,19 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
         return places[i].kind < 0 || !key->kinds[0] || has_word(key->kinds, kinds[places[i].kind]);
     }
     snprintf(path, size, "%s%s%s", key->section, key->section[0] ? "." : "", key->key);
-    return strcmp(key->section, "system") != 0 || (is_system && (!key->kinds[0] || has_word(key->kinds, kinds[0])));
+    return strcmp(key->section, "system") != 0 ||
+           (is_system && (!key->kinds[0] || has_word(key->kinds, kinds[0])));
 }
 
 /* No key takes a value of the wrong type, and the error names it by its path. */
 START_TEST(every_key_refuses_what_it_is_not)
 {
-    static const char *const kinds[][3] = {{"coil", "rayleigh", "velocity"}, {"cloth", "dashpots", "oscillation"},
-                                           {"box", "wind", "rotation"},      {"bar", "shaking", "keyframes"},
-                                           {"rope", "load", "velocity"},     {"tower", "load", "velocity"},
-                                           {"mesh", "load", "velocity"},     {"fput", NULL, NULL},
-                                           {"stiff-line", NULL, NULL}};
+    static const char *const kinds[][3] = {
+        {"coil", "rayleigh", "velocity"}, {"cloth", "dashpots", "oscillation"},
+        {"box", "wind", "rotation"},      {"bar", "shaking", "keyframes"},
+        {"rope", "load", "velocity"},     {"tower", "load", "velocity"},
+        {"mesh", "load", "velocity"},     {"fput", NULL, NULL},
+        {"stiff-line", NULL, NULL}};
     int count = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         char text[1000];
@@ -320,7 +334,8 @@ START_TEST(every_key_refuses_what_it_is_not)
             tw_error error = {0};
             tw_status status = tw_scene_parse("x", text, strlen(text), 1, &set, &scene, &error);
             ck_assert_msg(status == TW_BAD_INPUT, "%s takes [[wrong]]", path);
-            ck_assert_msg(strncmp(error.text, expected, strlen(expected)) == 0, "%s: %s", path, error.text);
+            ck_assert_msg(strncmp(error.text, expected, strlen(expected)) == 0, "%s: %s", path,
+                          error.text);
             count++;
         }
     }
@@ -341,7 +356,8 @@ START_TEST(the_resolved_copy_loads_to_itself)
     ck_assert_int_eq(size, strlen(text));
     ck_assert_ptr_nonnull(strstr(text, "stiffness: 1e8"));
     ck_assert_ptr_nonnull(strstr(text, "gravity: [0, 0, -9.81]"));
-    ck_assert_msg(tw_scene_parse("copy", text, size, 0, NULL, &again, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_scene_parse("copy", text, size, 0, NULL, &again, &error) == TW_OK, "%s",
+                  error.text);
     ck_assert_int_eq(tw_scene_write(again, &text_again, &size_again, &error), TW_OK);
     ck_assert_str_eq(text, text_again);
     tw_scene_free_text(text);
@@ -355,11 +371,12 @@ END_TEST
 
 START_TEST(settings_change_the_same_tree)
 {
-    const tw_scene_setting set[] = {{"a", "bodies.0.count", "7"},     {"b", "gravity", "[0, 0, 1]"},
-                                    {"c", "gravity.2", "-2"},         {"d", "phi.tolerance", "1e-3"},
-                                    {"e", "integrator.step", NULL},   {"f", "integrator.rtol", "1e-4"},
-                                    {"g", "nothing.here", NULL},      {"h", "output", "{frames: none}"},
-                                    {"i", "bodies.0.origin.1", NULL}, {"j", "name", "other"}};
+    const tw_scene_setting set[] = {
+        {"a", "bodies.0.count", "7"},     {"b", "gravity", "[0, 0, 1]"},
+        {"c", "gravity.2", "-2"},         {"d", "phi.tolerance", "1e-3"},
+        {"e", "integrator.step", NULL},   {"f", "integrator.rtol", "1e-4"},
+        {"g", "nothing.here", NULL},      {"h", "output", "{frames: none}"},
+        {"i", "bodies.0.origin.1", NULL}, {"j", "name", "other"}};
     tw_scene *scene = parsed(rope, 10, set);
     ck_assert_double_eq(tw_scene_number(scene, "bodies.0.count", 0), 7.0);
     ck_assert_double_eq(tw_scene_number(scene, "gravity.2", 0), -2.0);
@@ -385,17 +402,22 @@ START_TEST(wrong_settings_are_named_as_they_were_typed)
          "--set x: did not find expected ',' or ']' while parsing a flow sequence; check the "
          "indentation, colons and brackets here"},
         {"bodies.0.mass", "", "--set x: the value is empty, write it after the equals sign"},
-        {"bodies.0.mass.deep", "1", "--set x: 'mass' is a single value, nothing can be set inside it"},
+        {"bodies.0.mass.deep", "1",
+         "--set x: 'mass' is a single value, nothing can be set inside it"},
         {"bodies.1.mass", "1", "--set x: the list has no entry '1', only 0 to 0"},
         {"bodies.x", "1", "--set x: the list has no entry 'x', only 0 to 0"},
-        {"bodies..mass", "1", "--set x: 'bodies..mass' is no key path, write for example bodies.0.stiffness=1e6"},
+        {"bodies..mass", "1",
+         "--set x: 'bodies..mass' is no key path, write for example bodies.0.stiffness=1e6"},
         {"", "1", "--set x: '' is no key path, write for example bodies.0.stiffness=1e6"},
-        {"gravity.", "1", "--set x: 'gravity.' is no key path, write for example bodies.0.stiffness=1e6"},
-        {"integrator", "verlet", "--set x: integrator is a single value, must be a map of keys and values"},
+        {"gravity.", "1",
+         "--set x: 'gravity.' is no key path, write for example bodies.0.stiffness=1e6"},
+        {"integrator", "verlet",
+         "--set x: integrator is a single value, must be a map of keys and values"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tw_scene_setting set = {"--set x", cases[i].path, cases[i].value};
-        const char *text = "name: rope\nduration: 1\nintegrator: {step: 0.1}\nbodies:\n  - {kind: rope, mass: 1}\n";
+        const char *text = "name: rope\nduration: 1\nintegrator: {step: 0.1}\nbodies:\n  - {kind: "
+                           "rope, mass: 1}\n";
         refused(text, 1, &set, cases[i].message);
     }
 }
@@ -407,15 +429,19 @@ START_TEST(a_comma_locale_changes_nothing)
     tw_scene *scene = parsed(rope, 0, NULL);
     ck_assert_double_eq(tw_scene_duration(scene), 0.4);
     tw_scene_free(scene);
-    refused("name: x\nduration: 0,4\n", 0, NULL, "test.yaml:2:11: duration is '0,4', must be a number > 0 [s]");
-    refused("name: x\nduration: 1\nintegrator: {step: 0.1, spectral_radius: 1.5}\nsystem: {kind: fput}\n", 0, NULL,
+    refused("name: x\nduration: 0,4\n", 0, NULL,
+            "test.yaml:2:11: duration is '0,4', must be a number > 0 [s]");
+    refused("name: x\nduration: 1\nintegrator: {step: 0.1, spectral_radius: 1.5}\nsystem: {kind: "
+            "fput}\n",
+            0, NULL,
             "test.yaml:3:42: integrator.spectral_radius is '1.5', must be a number >= 0 and <= 1");
 }
 END_TEST
 
 START_TEST(the_nearest_name_is_near)
 {
-    static const char *const names[] = {"stiffness", "step", "mass", "midpoint", "midpoint-explicit"};
+    static const char *const names[] = {"stiffness", "step", "mass", "midpoint",
+                                        "midpoint-explicit"};
     ck_assert_str_eq(tw_nearest_name("stifness", names, 5), "stiffness");
     ck_assert_str_eq(tw_nearest_name("setp", names, 5), "step");
     ck_assert_str_eq(tw_nearest_name("midpiont", names, 5), "midpoint");

@@ -21,7 +21,8 @@ static tw_scene *short_form(const char *path, tw_scene *scene)
     ck_assert_msg(tw_scene_build(scene, &simulation, &error) == TW_OK, "%s", error.text);
     if (tw_simulation_state_size(simulation) <= 200)
         settings[count++] = (tw_scene_setting){"--phi dense", "phi.name", "dense"};
-    snprintf(duration, sizeof duration, "%.17g", tw_scene_number(scene, "tests.duration", tw_scene_duration(scene)));
+    snprintf(duration, sizeof duration, "%.17g",
+             tw_scene_number(scene, "tests.duration", tw_scene_duration(scene)));
     settings[count++] = (tw_scene_setting){"tests.duration", "duration", duration};
     tw_simulation_free(simulation);
     tw_scene_free(scene);
@@ -38,13 +39,15 @@ static void run_scene(const char *path)
     options.directory = "out";
     options.force = true;
     tw_status status = tw_scene_load(path, 0, NULL, &scene, &error);
-    if (status != TW_OK && strstr(error.text, "twang fetch-meshes")) return; /* its mesh is not in the repository */
+    if (status != TW_OK && strstr(error.text, "twang fetch-meshes"))
+        return; /* its mesh is not in the repository */
     ck_assert_msg(status == TW_OK, "%s", error.text);
     scene = short_form(path, scene);
-    ck_assert_msg(tw_run_scene(scene, &options, &report, &error) == TW_OK, "%s: %s", path, error.text);
+    ck_assert_msg(tw_run_scene(scene, &options, &report, &error) == TW_OK, "%s: %s", path,
+                  error.text);
     ck_assert_msg(report.tests > 0, "%s carries no tests", path);
-    ck_assert_msg(report.tests_failed == 0, "%s: %d of %d values are not reproduced", path, report.tests_failed,
-                  report.tests);
+    ck_assert_msg(report.tests_failed == 0, "%s: %d of %d values are not reproduced", path,
+                  report.tests_failed, report.tests);
     tw_scene_free(scene);
 }
 

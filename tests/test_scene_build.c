@@ -15,7 +15,8 @@ static tw_simulation *built(const char *rest)
     tw_simulation *simulation = NULL;
     tw_error error = {0};
     snprintf(text, sizeof text, "name: x\nduration: 1\nintegrator: {step: 0.1}\n%s", rest);
-    ck_assert_msg(tw_scene_parse("test.yaml", text, strlen(text), 0, NULL, &scene, &error) == TW_OK, "%s", error.text);
+    ck_assert_msg(tw_scene_parse("test.yaml", text, strlen(text), 0, NULL, &scene, &error) == TW_OK,
+                  "%s", error.text);
     ck_assert_msg(tw_scene_build(scene, &simulation, &error) == TW_OK, "%s", error.text);
     tw_scene_free(scene);
     return simulation;
@@ -35,7 +36,8 @@ static double *rows_at(tw_simulation *simulation, double t)
     size_t size = (size_t)tw_simulation_row_count(simulation) * 6;
     double *rows = malloc(size * sizeof *rows);
     ck_assert_ptr_nonnull(rows);
-    ck_assert_int_eq(tw_simulation_rows(simulation, t, tw_simulation_start(simulation), rows), TW_OK);
+    ck_assert_int_eq(tw_simulation_rows(simulation, t, tw_simulation_start(simulation), rows),
+                     TW_OK);
     return rows;
 }
 
@@ -50,15 +52,17 @@ START_TEST(bodies_have_the_sizes_asked_for)
     ck_assert_double_eq_tol(box.mass, 60, 1e-12);
     ck_assert_double_eq(box.upper[0], 2);
     ck_assert_double_eq(box.upper[2], 0.5);
-    tw_simulation_summary bar =
-        summary_of("bodies:\n  - {kind: bar, density: 10, material: linear, youngs_modulus: 1, cells: [3, 1]}\n");
+    tw_simulation_summary bar = summary_of("bodies:\n  - {kind: bar, density: 10, material: "
+                                           "linear, youngs_modulus: 1, cells: [3, 1]}\n");
     ck_assert_int_eq(bar.particles, 16);
-    tw_simulation_summary fine = summary_of(
-        "bodies:\n  - {kind: bar, density: 10, material: linear, youngs_modulus: 1, cells: [3, 1], order: 2}\n");
+    tw_simulation_summary fine =
+        summary_of("bodies:\n  - {kind: bar, density: 10, material: linear, youngs_modulus: 1, "
+                   "cells: [3, 1], order: 2}\n");
     ck_assert_int_eq(fine.particles, 7 * 3 * 3); /* twice as many points along each edge */
     /* threads, diagonals, second neighbours of 3 x 4 */
-    tw_simulation_summary cloth = summary_of("bodies:\n  - {kind: cloth, columns: 3, rows: 4, density: 2, width: 1, "
-                                             "height: 3, stiffness: 1, shear: 1, bending: 1}\n");
+    tw_simulation_summary cloth =
+        summary_of("bodies:\n  - {kind: cloth, columns: 3, rows: 4, density: 2, width: 1, "
+                   "height: 3, stiffness: 1, shear: 1, bending: 1}\n");
     ck_assert_int_eq(cloth.particles, 12);
     ck_assert_int_eq(cloth.springs, (2 * 4 + 3 * 3) + 2 * 2 * 3 + (1 * 4 + 3 * 2));
     ck_assert_double_eq_tol(cloth.mass, 6, 1e-12);
@@ -68,10 +72,10 @@ END_TEST
 START_TEST(densities_give_the_mass_of_the_volume)
 {
     ck_assert_double_eq_tol(summary_of(BOX "density: 1000}\n").mass, 1000, 1e-9);
-    double second =
-        summary_of("bodies:\n  - {kind: bar, length: 2, thickness: 0.5, density: 8, material: corotational, "
-                   "youngs_modulus: 1, order: 2}\n")
-            .mass;
+    double second = summary_of("bodies:\n  - {kind: bar, length: 2, thickness: 0.5, density: 8, "
+                               "material: corotational, "
+                               "youngs_modulus: 1, order: 2}\n")
+                        .mass;
     ck_assert_double_eq_tol(second, 4, 1e-12);
 }
 END_TEST
@@ -82,14 +86,15 @@ START_TEST(inertia_is_lumped_or_consistent)
     double energies[2];
     for (int i = 0; i < 2; i++) {
         char text[400];
-        snprintf(
-            text, sizeof text,
-            "bodies:\n  - {kind: bar, density: 8, material: linear, youngs_modulus: 1, cells: [2, 1], inertia: %s, "
-            "spin: [0, 3, 0]}\n",
-            i ? "consistent" : "lumped");
+        snprintf(text, sizeof text,
+                 "bodies:\n  - {kind: bar, density: 8, material: linear, youngs_modulus: 1, cells: "
+                 "[2, 1], inertia: %s, "
+                 "spin: [0, 3, 0]}\n",
+                 i ? "consistent" : "lumped");
         tw_simulation *simulation = built(text);
         tw_measurement m;
-        ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m), TW_OK);
+        ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m),
+                         TW_OK);
         energies[i] = m.kinetic;
         tw_simulation_free(simulation);
     }
@@ -103,7 +108,8 @@ END_TEST
 START_TEST(bodies_stand_where_they_are_put)
 {
     /* x to y by a quarter turn about z, then moved */
-    tw_simulation_summary s = summary_of(BOX "mass: 1, rotation: [0, 0, 90], origin: [10, 20, 30]}\n");
+    tw_simulation_summary s =
+        summary_of(BOX "mass: 1, rotation: [0, 0, 90], origin: [10, 20, 30]}\n");
     ck_assert_double_eq_tol(s.lower[0], 9, 1e-12);
     ck_assert_double_eq_tol(s.upper[0], 10, 1e-12);
     ck_assert_double_eq_tol(s.upper[1], 22, 1e-12);
@@ -111,7 +117,8 @@ START_TEST(bodies_stand_where_they_are_put)
     /* y to z about x: for files with y up */
     ck_assert_double_eq_tol(summary_of(BOX "mass: 1, rotation: [90, 0, 0]}\n").upper[2], 1, 1e-12);
     /* z to x about y */
-    ck_assert_double_eq_tol(summary_of(BOX "mass: 1, rotation: [0, 90, 0]}\n").upper[0], 0.5, 1e-12);
+    ck_assert_double_eq_tol(summary_of(BOX "mass: 1, rotation: [0, 90, 0]}\n").upper[0], 0.5,
+                            1e-12);
 }
 END_TEST
 
@@ -120,11 +127,14 @@ START_TEST(spin_and_velocity_are_the_momenta)
     tw_simulation *simulation =
         built(BOX "mass: 1, origin: [-1, -0.5, -0.25], velocity: [1, 2, 3], spin: [0, 0, 4]}\n");
     tw_measurement m;
-    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m), TW_OK);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &m),
+                     TW_OK);
     ck_assert_double_eq_tol(m.momentum[1], 60, 1e-10);
     double *rows = rows_at(simulation, 0), inertia = 0;
-    for (int i = 0; i < 30; i++) inertia += rows[6 * i] * rows[6 * i] + rows[6 * i + 1] * rows[6 * i + 1];
-    ck_assert_double_eq_tol(m.angular_momentum[2], 4 * inertia, 1e-9); /* its centre is the origin */
+    for (int i = 0; i < 30; i++)
+        inertia += rows[6 * i] * rows[6 * i] + rows[6 * i + 1] * rows[6 * i + 1];
+    ck_assert_double_eq_tol(m.angular_momentum[2], 4 * inertia,
+                            1e-9); /* its centre is the origin */
     free(rows);
     tw_simulation_free(simulation);
 }
@@ -156,8 +166,10 @@ START_TEST(a_tower_is_one_piece_without_double_girders)
     free(root);
     tw_mesh_free(&mesh);
     /* the network itself refuses two girders between the same nodes */
-    ck_assert_int_eq(summary_of("bodies:\n  - {kind: tower, mass: 1, stiffness: 1, stiffness_below: 2}\n").particles,
-                     4936);
+    ck_assert_int_eq(
+        summary_of("bodies:\n  - {kind: tower, mass: 1, stiffness: 1, stiffness_below: 2}\n")
+            .particles,
+        4936);
 }
 END_TEST
 
@@ -169,11 +181,14 @@ START_TEST(pins_mean_what_they_say)
     ck_assert_int_eq(summary_of(BOX "mass: 1}\npins:\n  - {from: 3, to: 7}\n").pinned, 5);
     ck_assert_int_eq(summary_of(BOX "mass: 1}\npins:\n  - {lowest: 0}\n").pinned, 15);
     ck_assert_int_eq(summary_of(BOX "mass: 1}\npins:\n  - {highest: 0.1}\n").pinned, 15);
-    ck_assert_int_eq(summary_of(BOX "mass: 1}\npins:\n  - {lower: [-1, -1, -1], upper: [0.6, 9, 9]}\n").pinned, 2 * 6);
-    ck_assert_int_eq(summary_of("bodies:\n  - {kind: rope}\n  - {kind: rope, origin: [0, 1, 0]}\npins:\n"
-                                "  - {body: 1, from: 0, to: 1}\n  - {body: 0, from: 0}\n")
-                         .pinned,
-                     3);
+    ck_assert_int_eq(
+        summary_of(BOX "mass: 1}\npins:\n  - {lower: [-1, -1, -1], upper: [0.6, 9, 9]}\n").pinned,
+        2 * 6);
+    ck_assert_int_eq(
+        summary_of("bodies:\n  - {kind: rope}\n  - {kind: rope, origin: [0, 1, 0]}\npins:\n"
+                   "  - {body: 1, from: 0, to: 1}\n  - {body: 0, from: 0}\n")
+            .pinned,
+        3);
 }
 END_TEST
 
@@ -191,7 +206,8 @@ static double *acceleration_of(tw_simulation *simulation, double t)
 
 START_TEST(a_load_is_shared_by_its_particles)
 {
-    tw_simulation *simulation = built(BOX "mass: 2}\nforces:\n  - {kind: load, highest: 0, force: [0, 0, 90]}\n");
+    tw_simulation *simulation =
+        built(BOX "mass: 2}\nforces:\n  - {kind: load, highest: 0, force: [0, 0, 90]}\n");
     double *a = acceleration_of(simulation, 0), sum = 0;
     for (int i = 0; i < 30; i++) sum += 2 * a[3 * i + 2];
     ck_assert_double_eq_tol(sum, 90, 1e-9);
@@ -204,10 +220,11 @@ END_TEST
 
 START_TEST(wind_shaking_and_gravity_add_up)
 {
-    static const char cloth[] = "gravity: [0, 0, -1]\nbodies:\n  - {kind: cloth, columns: 3, rows: 3, mass: 0.5, "
-                                "stiffness: 1, shear: 1, bending: 1}\nforces:\n"
-                                "  - {kind: wind, velocity: [0, 3, 0], density: 2}\n"
-                                "  - {kind: shaking, acceleration: [7, 0, 0], frequency: 0.25}\n";
+    static const char cloth[] =
+        "gravity: [0, 0, -1]\nbodies:\n  - {kind: cloth, columns: 3, rows: 3, mass: 0.5, "
+        "stiffness: 1, shear: 1, bending: 1}\nforces:\n"
+        "  - {kind: wind, velocity: [0, 3, 0], density: 2}\n"
+        "  - {kind: shaking, acceleration: [7, 0, 0], frequency: 0.25}\n";
     tw_simulation *simulation = built(cloth);
     double *a = acceleration_of(simulation, 1), sum[3] = {0}; /* sin(2 pi 0.25 1) = 1 */
     for (int i = 0; i < 27; i++) sum[i % 3] += 0.5 * a[i];
@@ -221,11 +238,13 @@ END_TEST
 
 START_TEST(dashpots_and_rayleigh_brake_a_stretching_rope)
 {
-    static const char *const dampers[] = {"{kind: dashpots, damping: 3}", "{kind: rayleigh, beta: 3e-4}"};
+    static const char *const dampers[] = {"{kind: dashpots, damping: 3}",
+                                          "{kind: rayleigh, beta: 3e-4}"};
     for (int i = 0; i < 2; i++) { /* beta k = 3e-4 * 1e4 = 3 as well */
         char text[400];
         snprintf(text, sizeof text,
-                 "bodies:\n  - {kind: rope, count: 1, mass: 1, velocity: [2, 5, 0]}\npins:\n  - {from: 0}\nforces:\n  "
+                 "bodies:\n  - {kind: rope, count: 1, mass: 1, velocity: [2, 5, 0]}\npins:\n  - "
+                 "{from: 0}\nforces:\n  "
                  "- %s\n",
                  dampers[i]);
         tw_simulation *simulation = built(text);
@@ -247,12 +266,14 @@ START_TEST(motions_go_where_they_are_told)
         {"{kind: velocity, from: 10, velocity: [2, 0, 0]}", 0.5, 2, 0},
         {"{kind: oscillation, from: 10, amplitude: [0, 3, 0], frequency: 0.25}", 1, 1, 3},
         {"{kind: rotation, from: 10, rate: 1.5707963267948966}", 1, 0, 1},
-        {"{kind: keyframes, from: 10, frames: [{t: 0, displacement: [0, 0, 0]}, {t: 2, displacement: [4, 2, 0]}]}", 2,
-         5, 2},
+        {"{kind: keyframes, from: 10, frames: [{t: 0, displacement: [0, 0, 0]}, {t: 2, "
+         "displacement: [4, 2, 0]}]}",
+         2, 5, 2},
     };
     for (int i = 0; i < 4; i++) {
         char text[400];
-        snprintf(text, sizeof text, "bodies:\n  - {kind: rope}\nmotions:\n  - %s\n", cases[i].motion);
+        snprintf(text, sizeof text, "bodies:\n  - {kind: rope}\nmotions:\n  - %s\n",
+                 cases[i].motion);
         tw_simulation *simulation = built(text);
         ck_assert_int_eq(tw_simulation_summarise(simulation).unknowns, 30);
         double *rows = rows_at(simulation, cases[i].t);

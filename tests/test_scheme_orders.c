@@ -17,7 +17,8 @@ static double error_with(tw_scheme scheme, oscillator_kind kind, int steps)
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = scheme;
     options.step = 1.0 / steps;
-    options.phi.engine = o.table.apply_damping && scheme != TW_SCHEME_EXPMID2 ? TW_PHI_PHIPM : TW_PHI_DENSE;
+    options.phi.engine =
+        o.table.apply_damping && scheme != TW_SCHEME_EXPMID2 ? TW_PHI_PHIPM : TW_PHI_DENSE;
     options.phi.tolerance = 1e-13;
     options.newton_tolerance = 1e-13;
     tw_integrator *integrator = NULL;
@@ -44,7 +45,8 @@ static double error_with(tw_scheme scheme, oscillator_kind kind, int steps)
 static bool applies(tw_scheme scheme, oscillator_kind kind)
 {
     bool damped = kind == DAMPED || kind == VANDERPOL;
-    if (scheme == TW_SCHEME_VERLET || scheme == TW_SCHEME_V_IMEX || scheme == TW_SCHEME_GAUTSCHI) return !damped;
+    if (scheme == TW_SCHEME_VERLET || scheme == TW_SCHEME_V_IMEX || scheme == TW_SCHEME_GAUTSCHI)
+        return !damped;
     return true;
 }
 
@@ -59,10 +61,13 @@ START_TEST(scheme_has_its_order)
             ck_assert_msg(isnan(coarse), "%s takes problem %d", tw_scheme_name(scheme), kind);
             continue;
         }
-        double fine = error_with(scheme, (oscillator_kind)kind, 2 * steps), order = log2(coarse / fine);
-        printf("%-18s %d  %.2e %.2e  order %.2f\n", tw_scheme_name(scheme), kind, coarse, fine, order);
-        ck_assert_msg(order > tw_scheme_order(scheme) - 0.25 || fine < 2e-12, "%s on problem %d: order %.2f (%g, %g)",
-                      tw_scheme_name(scheme), kind, order, coarse, fine);
+        double fine = error_with(scheme, (oscillator_kind)kind, 2 * steps),
+               order = log2(coarse / fine);
+        printf("%-18s %d  %.2e %.2e  order %.2f\n", tw_scheme_name(scheme), kind, coarse, fine,
+               order);
+        ck_assert_msg(order > tw_scheme_order(scheme) - 0.25 || fine < 2e-12,
+                      "%s on problem %d: order %.2f (%g, %g)", tw_scheme_name(scheme), kind, order,
+                      coarse, fine);
     }
 }
 END_TEST

@@ -12,7 +12,8 @@
 #include "support/test_matrix.h"
 
 static const double PI = 3.141592653589793;
-static const tw_phi_engine engines[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_KIOPS};
+static const tw_phi_engine engines[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2,
+                                        TW_PHI_KIOPS};
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
 /* K of a chain of n unit masses and springs, matrix-free; free ends make it singular. */
@@ -40,11 +41,15 @@ static tw_status apply_chain(void *context, int count, const double *in, double 
 
 static tw_second_order chain_system(chain *c)
 {
-    tw_operator K = {.space = {.local_size = c->n}, .apply = apply_chain, .context = c, .symmetry = TW_SYMMETRIC};
+    tw_operator K = {.space = {.local_size = c->n},
+                     .apply = apply_chain,
+                     .context = c,
+                     .symmetry = TW_SYMMETRIC};
     return (tw_second_order){.stiffness = K};
 }
 
-static tw_phi_workspace *new_workspace(int n, tw_phi_engine engine, double tolerance, tw_phi_inner_product inner)
+static tw_phi_workspace *new_workspace(int n, tw_phi_engine engine, double tolerance,
+                                       tw_phi_inner_product inner)
 {
     tw_phi_limits limits = tw_phi_limits_default();
     tw_phi_workspace *workspace = NULL;
@@ -57,13 +62,19 @@ static tw_phi_workspace *new_workspace(int n, tw_phi_engine engine, double toler
 }
 
 /* w = sum_k phi_k(t J) vectors[k] by one engine, in a workspace of its own. */
-static tw_status evaluate(const tw_second_order *op, tw_phi_engine engine, tw_phi_inner_product inner, double tolerance,
-                          double t, int order, const double *const *vectors, double *w, tw_phi_statistics *statistics)
+static tw_status evaluate(const tw_second_order *op, tw_phi_engine engine,
+                          tw_phi_inner_product inner, double tolerance, double t, int order,
+                          const double *const *vectors, double *w, tw_phi_statistics *statistics)
 {
     static const double one = 1;
-    tw_phi_workspace *workspace = new_workspace((int)op->stiffness.space.local_size, engine, tolerance, inner);
-    tw_phi_request request = {
-        .time = t, .node_count = 1, .nodes = &one, .order = order, .vectors = vectors, .outputs = &w};
+    tw_phi_workspace *workspace =
+        new_workspace((int)op->stiffness.space.local_size, engine, tolerance, inner);
+    tw_phi_request request = {.time = t,
+                              .node_count = 1,
+                              .nodes = &one,
+                              .order = order,
+                              .vectors = vectors,
+                              .outputs = &w};
     tw_status status = tw_phi_evaluate_second_order(workspace, op, &request, statistics, NULL);
     tw_phi_workspace_free(workspace);
     return status;
@@ -82,7 +93,8 @@ static double length(int n, const double *x)
 }
 
 /* Error of one part relative to max(|exact|, |v_k|/k! summed), as phi.h promises it; unit mass. */
-static double part_error(int n, int order, const double *const *vectors, const double *w, const double *exact)
+static double part_error(int n, int order, const double *const *vectors, const double *w,
+                         const double *exact)
 {
     double error = 0, base = 0, factorial = 1;
     for (int i = 0; i < n; i++) error = hypot(error, w[i] - exact[i]);
@@ -93,11 +105,13 @@ static double part_error(int n, int order, const double *const *vectors, const d
     return error == 0 ? 0 : error / fmax(base, length(n, exact));
 }
 
-static double pair_error(int n, int order, const double *const *vectors, const double *w, const double *exact)
+static double pair_error(int n, int order, const double *const *vectors, const double *w,
+                         const double *exact)
 {
     const double *lower[TW_PHI_MAX_ORDER + 1];
     for (int k = 0; k <= order; k++) lower[k] = vectors[k] ? vectors[k] + n : NULL;
-    return fmax(part_error(n, order, vectors, w, exact), part_error(n, order, lower, w + n, exact + n));
+    return fmax(part_error(n, order, vectors, w, exact),
+                part_error(n, order, lower, w + n, exact + n));
 }
 
 /* The Krylov basis of a chain's J in one inner product, orthogonalised against two vectors only. */
@@ -121,7 +135,8 @@ static void build_basis(basis_setup *s, tw_phi_inner_product inner, int n, int m
     tw_phi_pair_bind(&s->pair, &s->op, inner, root, root + n);
     s->pair.omega = 2;
     s->J = tw_phi_pair_operator(&s->pair);
-    s->arnoldi = (tw_arnoldi){.op = &s->J, .metric = s->pair.frame.metric, .scale = 1, .window = 2, .capacity = m};
+    s->arnoldi = (tw_arnoldi){
+        .op = &s->J, .metric = s->pair.frame.metric, .scale = 1, .window = 2, .capacity = m};
     s->arnoldi.max_products = 1000;
     s->arnoldi.basis = next;
     s->arnoldi.duals = next + side * size;
@@ -160,13 +175,15 @@ START_TEST(energy_inner_product_gives_the_two_term_recurrence)
     ck_assert_double_lt(orthogonality(&s), 1e-10);
     const double *H = s.arnoldi.H;
     for (int j = 0; j < M; j++) ck_assert_double_lt(fabs(H[j * (M + 1) + j]), 1e-12);
-    for (int j = 0; j + 1 < M; j++) ck_assert_double_lt(fabs(H[(j + 1) * (M + 1) + j] + H[j * (M + 1) + j + 1]), 1e-12);
+    for (int j = 0; j + 1 < M; j++)
+        ck_assert_double_lt(fabs(H[(j + 1) * (M + 1) + j] + H[j * (M + 1) + j + 1]), 1e-12);
     /* One product per vector, and one for the energy of the first. */
     ck_assert_int_eq(s.pair.products, M + 1);
     /* The duals are K x / omega^2 and v still, although only carried along. */
     double Kx[N], worst = 0;
     apply_chain(&s.c, 1, s.arnoldi.basis + (int64_t)2 * N * M, Kx);
-    for (int i = 0; i < N; i++) worst = fmax(worst, fabs(Kx[i] / 4 - s.arnoldi.duals[2 * N * M + i]));
+    for (int i = 0; i < N; i++)
+        worst = fmax(worst, fabs(Kx[i] / 4 - s.arnoldi.duals[2 * N * M + i]));
     ck_assert_double_lt(worst, 1e-12);
     free(s.memory);
     build_basis(&s, TW_INNER_SCALED, N, M);
@@ -176,14 +193,16 @@ START_TEST(energy_inner_product_gives_the_two_term_recurrence)
 END_TEST
 
 /* The exact answer for the chain between fixed ends: the sine transform and Stumpff functions per mode. */
-static void chain_exact(const chain *c, double t, int order, const double *const *vectors, double *w)
+static void chain_exact(const chain *c, double t, int order, const double *const *vectors,
+                        double *w)
 {
     int n = c->n;
     double *mode = test_doubles(n);
     memset(w, 0, 2 * (size_t)n * sizeof *w);
     for (int m = 1; m <= n; m++) {
         double lambda = c->shift + 4 * pow(sin(m * PI / (2 * (n + 1.0))), 2), x = 0, v = 0;
-        for (int i = 0; i < n; i++) mode[i] = sqrt(2 / (n + 1.0)) * sin(m * (i + 1.0) * PI / (n + 1.0));
+        for (int i = 0; i < n; i++)
+            mode[i] = sqrt(2 / (n + 1.0)) * sin(m * (i + 1.0) * PI / (n + 1.0));
         double stumpff[TW_PHI_MAX_ORDER + 2];
         tw_stumpff(t * t * lambda, order + 2, stumpff);
         for (int k = 0; k <= order; k++) {
@@ -221,14 +240,15 @@ START_TEST(long_chain_is_solved_in_scaled_and_energy_coordinates)
         for (int inner = TW_INNER_SCALED; inner <= TW_INNER_ENERGY; inner++) {
             tw_phi_statistics statistics;
             c.applied = 0;
-            tw_status status =
-                evaluate(&op, engines[e], (tw_phi_inner_product)inner, 1e-5, 200, 0, vectors, w, &statistics);
+            tw_status status = evaluate(&op, engines[e], (tw_phi_inner_product)inner, 1e-5, 200, 0,
+                                        vectors, w, &statistics);
             ck_assert_int_eq(status, TW_OK);
             ck_assert(!statistics.fell_back);
             ck_assert_int_eq(statistics.products, c.applied);
             ck_assert_double_le(pair_error(N, 0, vectors, w, exact), 1e-5);
-            ck_assert_msg(statistics.products <= most[e][inner], "%s, inner product %d: %d products",
-                          tw_phi_engine_name(engines[e]), inner, (int)statistics.products);
+            ck_assert_msg(statistics.products <= most[e][inner],
+                          "%s, inner product %d: %d products", tw_phi_engine_name(engines[e]),
+                          inner, (int)statistics.products);
         }
     free(v);
     free(w);
@@ -247,9 +267,12 @@ START_TEST(raw_coordinates_are_refused_to_incomplete_orthogonalisation)
     chain_exact(&c, 20, 0, vectors, exact);
     tw_phi_statistics statistics;
     for (int e = 1; e < ENGINES; e++)
-        ck_assert_int_eq(evaluate(&op, engines[e], TW_INNER_EUCLIDEAN, 1e-8, 20, 0, vectors, w, &statistics),
-                         TW_UNSUPPORTED);
-    ck_assert_int_eq(evaluate(&op, TW_PHI_PHIPM, TW_INNER_EUCLIDEAN, 1e-8, 20, 0, vectors, w, &statistics), TW_OK);
+        ck_assert_int_eq(
+            evaluate(&op, engines[e], TW_INNER_EUCLIDEAN, 1e-8, 20, 0, vectors, w, &statistics),
+            TW_UNSUPPORTED);
+    ck_assert_int_eq(
+        evaluate(&op, TW_PHI_PHIPM, TW_INNER_EUCLIDEAN, 1e-8, 20, 0, vectors, w, &statistics),
+        TW_OK);
     ck_assert_double_le(pair_error(30, 0, vectors, w, exact), 1e-8);
 }
 END_TEST
@@ -262,10 +285,13 @@ static void check_fallback(chain c, const double *v, bool falls_back)
     double w[2 * N], exact[2 * N];
     const double *vectors[2] = {NULL, v};
     tw_phi_statistics statistics;
-    ck_assert_int_eq(evaluate(&op, TW_PHI_DENSE, TW_INNER_SCALED, 1e-12, 9, 1, vectors, exact, &statistics), TW_OK);
+    ck_assert_int_eq(
+        evaluate(&op, TW_PHI_DENSE, TW_INNER_SCALED, 1e-12, 9, 1, vectors, exact, &statistics),
+        TW_OK);
     for (int e = 0; e < ENGINES; e++) {
         c.applied = 0;
-        tw_status status = evaluate(&op, engines[e], TW_INNER_ENERGY, 1e-8, 9, 1, vectors, w, &statistics);
+        tw_status status =
+            evaluate(&op, engines[e], TW_INNER_ENERGY, 1e-8, 9, 1, vectors, w, &statistics);
         ck_assert_int_eq(status, TW_OK);
         ck_assert_msg(statistics.fell_back == falls_back, "%s", tw_phi_engine_name(engines[e]));
         ck_assert_int_eq(statistics.products, c.applied);
@@ -297,9 +323,12 @@ START_TEST(a_hidden_rigid_motion_does_no_harm)
     const double *vectors[1] = {v};
     tw_phi_statistics statistics;
     fill_random(&random, 2 * N, v);
-    ck_assert_int_eq(evaluate(&op, TW_PHI_DENSE, TW_INNER_SCALED, 1e-12, 30, 0, vectors, exact, &statistics), TW_OK);
+    ck_assert_int_eq(
+        evaluate(&op, TW_PHI_DENSE, TW_INNER_SCALED, 1e-12, 30, 0, vectors, exact, &statistics),
+        TW_OK);
     for (int e = 0; e < ENGINES; e++) {
-        tw_status status = evaluate(&op, engines[e], TW_INNER_ENERGY, 1e-9, 30, 0, vectors, w, &statistics);
+        tw_status status =
+            evaluate(&op, engines[e], TW_INNER_ENERGY, 1e-9, 30, 0, vectors, w, &statistics);
         ck_assert_int_eq(status, TW_OK);
         ck_assert_double_le(pair_error(N, 0, vectors, w, exact), 1e-9);
     }
@@ -323,8 +352,8 @@ START_TEST(a_small_part_is_accurate_by_itself)
         for (int e = 0; e < ENGINES; e++)
             for (int inner = TW_INNER_SCALED; inner <= TW_INNER_ENERGY; inner++)
                 for (double tolerance = 1e-9; tolerance < 0.1; tolerance *= 10) {
-                    tw_status status = evaluate(&op, engines[e], (tw_phi_inner_product)inner, tolerance, times[i], 1,
-                                                vectors, w, &statistics);
+                    tw_status status = evaluate(&op, engines[e], (tw_phi_inner_product)inner,
+                                                tolerance, times[i], 1, vectors, w, &statistics);
                     ck_assert_int_eq(status, TW_OK);
                     ck_assert_double_le(pair_error(N, 1, vectors, w, exact), tolerance);
                 }
@@ -345,7 +374,8 @@ START_TEST(a_part_below_rounding_is_reported)
             double exact[4];
             tw_phi_statistics statistics;
             tw_phi_oscillator(t, 1, 2.5, 0, exact);
-            tw_status status = evaluate(&op, engines[e], TW_INNER_SCALED, 1e-8, t, 0, vectors, w, &statistics);
+            tw_status status =
+                evaluate(&op, engines[e], TW_INNER_SCALED, 1e-8, t, 0, vectors, w, &statistics);
             ck_assert(status == TW_OK || status == TW_ILL_CONDITIONED);
             if (status == TW_OK) ck_assert_double_le(fabs(w[1] - exact[2]), 1e-8 * fabs(exact[2]));
             if (t < 10) ck_assert_int_eq(status, TW_OK);

@@ -23,14 +23,16 @@ static tw_status add_network(tw_model *model, const box_solid *box)
 {
     int64_t *ten = test_allocate(10 * (size_t)box->count, sizeof *ten), count = 0;
     int64_t *ends = test_allocate(12 * (size_t)box->count, sizeof *ends);
-    tw_status status = tw_solid_quadratic(box->vertices, box->count, box->elements, ten, ends, &count, NULL);
+    tw_status status =
+        tw_solid_quadratic(box->vertices, box->count, box->elements, ten, ends, &count, NULL);
     double *axial = test_allocate((size_t)count, sizeof *axial),
            *transverse = test_allocate((size_t)count, sizeof *axial);
     for (int64_t e = 0; e < count; e++) {
         axial[e] = 100;
         transverse[e] = 10;
     }
-    if (status == TW_OK) status = tw_model_add_warped_network(model, count, ends, axial, transverse, NULL, NULL);
+    if (status == TW_OK)
+        status = tw_model_add_warped_network(model, count, ends, axial, transverse, NULL, NULL);
     free(ten);
     free(ends);
     free(axial);
@@ -39,21 +41,24 @@ static tw_status add_network(tw_model *model, const box_solid *box)
 }
 
 /* `held`: the first three particles are pinned, the last three oscillate. */
-static tw_status make(const box_solid *box, int kind, bool held, double alpha, tw_simulation **simulation)
+static tw_status make(const box_solid *box, int kind, bool held, double alpha,
+                      tw_simulation **simulation)
 {
     tw_model *model = NULL;
-    tw_solid_material material = {.law = (tw_solid_law)kind, .youngs_modulus = 1000, .poisson_ratio = 0.3};
+    tw_solid_material material = {
+        .law = (tw_solid_law)kind, .youngs_modulus = 1000, .poisson_ratio = 0.3};
     tw_status status = tw_model_create(&model);
     if (status == TW_OK)
-        status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses, NULL, NULL);
+        status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses,
+                                        NULL, NULL);
     if (status == TW_OK && held) status = tw_model_pin(model, 0, 2, NULL);
     if (status == TW_OK && held)
         status = tw_model_prescribe_oscillation(model, box->vertices - 3, box->vertices - 1,
                                                 (double[3]){0.01, 0.02, 0.03}, 2, 0.5, NULL);
     if (status == TW_OK)
-        status = kind == NETWORK
-                     ? add_network(model, box)
-                     : tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL, &material, NULL);
+        status = kind == NETWORK ? add_network(model, box)
+                                 : tw_model_add_tetrahedra(model, box->nodes, box->count,
+                                                           box->elements, NULL, &material, NULL);
     if (status == TW_OK) status = tw_model_set_rayleigh(model, alpha, beta, NULL);
     if (status == TW_OK) return tw_simulation_of_model(model, simulation, NULL);
     tw_model_free(model);
@@ -71,7 +76,8 @@ static int kind_of(int number)
 static box_solid box_of(int number, int cells)
 {
     int nodes = number < 6 && number % 2 ? 10 : 4;
-    return box_solid_make(&(box_shape){.cells = {cells, 2, 2}, .size = {1.2, 0.8, 0.9}, .nodes = nodes, .jitter = 0.2});
+    return box_solid_make(&(box_shape){
+        .cells = {cells, 2, 2}, .size = {1.2, 0.8, 0.9}, .nodes = nodes, .jitter = 0.2});
 }
 
 static tw_simulation *simulate(const box_solid *box, int number, bool held)
@@ -111,9 +117,11 @@ END_TEST
 
 START_TEST(threads_change_no_bit)
 {
-    box_solid box = box_of(_i, _i < 6 && _i % 2 ? 60 : 160); /* a few blocks of elements and of particles */
+    box_solid box =
+        box_of(_i, _i < 6 && _i % 2 ? 60 : 160); /* a few blocks of elements and of particles */
     tw_simulation *simulation = simulate(&box, _i, true);
-    force_check_threads(&(force_check){.name = names[kind_of(_i)], .disturbance = 0.05, .seed = 5}, simulation);
+    force_check_threads(&(force_check){.name = names[kind_of(_i)], .disturbance = 0.05, .seed = 5},
+                        simulation);
     tw_simulation_free(simulation);
     box_solid_free(&box);
 }
@@ -163,11 +171,13 @@ START_TEST(rigid_motion_is_not_damped)
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t at = i - i % 3, k = i % 3;
-        v[i] = 0.7 + spin[(k + 1) % 3] * x[at + (k + 2) % 3] - spin[(k + 2) % 3] * x[at + (k + 1) % 3];
+        v[i] =
+            0.7 + spin[(k + 1) % 3] * x[at + (k + 2) % 3] - spin[(k + 2) % 3] * x[at + (k + 1) % 3];
     }
     ck_assert_int_eq(p->acceleration(p->context, 0, x, v, a), TW_OK);
     ck_assert_int_eq(p->acceleration(p->context, 0, x, zero, still), TW_OK);
-    double scale = 1000 * beta / box.masses[0] * 3; /* what a deformation at this rate would bring */
+    double scale =
+        1000 * beta / box.masses[0] * 3; /* what a deformation at this rate would bring */
     for (int64_t i = 0; i < n; i++) ck_assert_double_eq_tol(a[i], still[i], 1e-12 * scale);
     free(x);
     free(v);
@@ -187,7 +197,8 @@ START_TEST(nothing_is_allocated_while_it_runs)
     const tw_second_order_problem *p = tw_simulation_second_order(simulation);
     int64_t n = p->space.local_size;
     test_random random = {.state = 2};
-    double *in = test_random_vector(&random, n), *out = test_random_vector(&random, n), kinetic, potential;
+    double *in = test_random_vector(&random, n), *out = test_random_vector(&random, n), kinetic,
+           potential;
     const double *x = tw_simulation_start(simulation);
     int64_t before = (int64_t)tw_memory_counts_now().allocations;
     for (int run = 0; run < 2; run++) {

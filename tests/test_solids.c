@@ -19,12 +19,14 @@ static const double E = 2e5, nu = 0.35;
 
 static tw_solid_material material_of(int law)
 {
-    return (tw_solid_material){.law = laws[law], .youngs_modulus = E, .poisson_ratio = nu, .density = 1};
+    return (tw_solid_material){
+        .law = laws[law], .youngs_modulus = E, .poisson_ratio = nu, .density = 1};
 }
 
 static box_solid irregular_box(int nodes)
 {
-    return box_solid_make(&(box_shape){.cells = {4, 3, 3}, .size = {1.3, 0.9, 0.8}, .nodes = nodes, .jitter = 0.25});
+    return box_solid_make(
+        &(box_shape){.cells = {4, 3, 3}, .size = {1.3, 0.9, 0.8}, .nodes = nodes, .jitter = 0.25});
 }
 
 static double *doubles(int64_t n)
@@ -69,7 +71,8 @@ START_TEST(all_laws_agree_at_rest)
             material.poisson_ratio = ratios[r];
             tw_simulation *simulation = box_solid_simulation(&box, 0, &material);
             const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-            if (p->linearise) ck_assert_int_eq(p->linearise(p->context, 0, box.positions, NULL), TW_OK);
+            if (p->linearise)
+                ck_assert_int_eq(p->linearise(p->context, 0, box.positions, NULL), TW_OK);
             out[law] = doubles(n);
             ck_assert_int_eq(p->apply_stiffness(p->context, 1, e, out[law]), TW_OK);
             tw_simulation_free(simulation);
@@ -99,7 +102,8 @@ START_TEST(inner_forces_change_no_momentum)
     for (int s = 0; s < STATES; s++) {
         double *x = deformed_positions(&states[s], n, box.positions, 8);
         derivative_force(tw_simulation_second_order(simulation), x, f);
-        double wrong = derivative_unbalanced(n, material.law == TW_SOLID_LINEAR ? box.positions : x, f);
+        double wrong =
+            derivative_unbalanced(n, material.law == TW_SOLID_LINEAR ? box.positions : x, f);
         ck_assert_msg(wrong <= 1e-14, "%s: %g", states[s].name, wrong);
         free(x);
     }
@@ -120,7 +124,8 @@ START_TEST(rigid_motion_gives_no_force)
     int64_t n = 3 * box.vertices;
     deformed_state rigid = {.name = "rigid"}, strained = {.A = {1.01, 0, 0, 0, 1, 0, 0, 0, 1}};
     memcpy(rigid.A, rotation, sizeof rotation);
-    double *f = doubles(n), *x = deformed_positions(&strained, n, box.positions, 1), kinetic, energy;
+    double *f = doubles(n), *x = deformed_positions(&strained, n, box.positions, 1), kinetic,
+           energy;
     derivative_force(p, x, f);
     double scale = derivative_norm(n, f); /* of one percent of strain */
     free(x);
@@ -150,16 +155,20 @@ static bool on_boundary(const double *X)
 }
 
 /* A box whose boundary is held where x = A X puts it, its inside elsewhere. */
-static tw_simulation *patch(const box_solid *box, const tw_solid_material *material, const double *x)
+static tw_simulation *patch(const box_solid *box, const tw_solid_material *material,
+                            const double *x)
 {
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, box->vertices, x, NULL, box->masses, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, box->vertices, x, NULL, box->masses, NULL, NULL),
+                     TW_OK);
     for (int64_t i = 0; i < box->vertices; i++)
-        if (on_boundary(box->positions + 3 * i)) ck_assert_int_eq(tw_model_pin(model, i, i, NULL), TW_OK);
-    ck_assert_int_eq(
-        tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, box->positions, material, NULL), TW_OK);
+        if (on_boundary(box->positions + 3 * i))
+            ck_assert_int_eq(tw_model_pin(model, i, i, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements,
+                                             box->positions, material, NULL),
+                     TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
     return simulation;
 }
@@ -199,7 +208,8 @@ START_TEST(patch_test)
     for (int64_t i = 0; i < n; i++)
         inside[i] = tw_simulation_start(simulation)[i] + 0.003 * test_random_normal(&random);
     settle(p, inside, _i / 2 ? 8 : 1);
-    for (int64_t i = 0; i < n; i++) ck_assert_double_le(fabs(inside[i] - tw_simulation_start(simulation)[i]), 1e-14);
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_double_le(fabs(inside[i] - tw_simulation_start(simulation)[i]), 1e-14);
     free(inside);
     free(x);
     tw_simulation_free(simulation);
@@ -213,11 +223,12 @@ START_TEST(constant_strain_gives_the_stress_of_hooke)
     tw_solid_material material = material_of(_i / 2);
     box_solid box = irregular_box(node_counts[_i % 2]);
     tw_simulation *simulation = box_solid_simulation(&box, 0, &material);
-    double e = material.law == TW_SOLID_LINEAR ? 0.1 : 1e-6, lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
+    double e = material.law == TW_SOLID_LINEAR ? 0.1 : 1e-6,
+           lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
     double mu = E / (2 * (1 + nu)), tolerance = material.law == TW_SOLID_LINEAR ? 1e-12 : 1e-5;
     deformed_state strained = {.A = {1 + e, 0, 0, 0, 1, 0, 0, 0, 1}};
-    double *x = deformed_positions(&strained, 3 * box.vertices, box.positions, 1), *f = doubles(3 * box.vertices),
-           sum[2] = {0};
+    double *x = deformed_positions(&strained, 3 * box.vertices, box.positions, 1),
+           *f = doubles(3 * box.vertices), sum[2] = {0};
     derivative_force(tw_simulation_second_order(simulation), x, f);
     for (int64_t i = 0; i < box.vertices; i++) {
         if (box.positions[3 * i] < 1e-9) sum[0] += f[3 * i];
@@ -299,7 +310,8 @@ START_TEST(wrong_solids_are_refused)
 {
     const double X[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0}, m[5] = {1, 1, 1, 1, 1};
     const double bad[15] = {NAN};
-    const int64_t good[4] = {0, 1, 2, 3}, twice[4] = {0, 1, 1, 3}, beyond[4] = {0, 1, 2, 5}, flat[4] = {0, 1, 2, 4};
+    const int64_t good[4] = {0, 1, 2, 3}, twice[4] = {0, 1, 1, 3}, beyond[4] = {0, 1, 2, 5},
+                  flat[4] = {0, 1, 2, 4};
     int64_t edges[12], edge_count, ten[10];
     double masses[5] = {0};
     tw_model *model = NULL;
@@ -311,27 +323,38 @@ START_TEST(wrong_solids_are_refused)
     wrong[3].law = (tw_solid_law)7;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 5, X, NULL, m, NULL, NULL), TW_OK);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, NULL, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, NULL, NULL, &ok, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 5, 1, good, NULL, &ok, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, twice, NULL, &ok, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, beyond, NULL, &ok, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, flat, NULL, &ok, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, NULL, NULL, &ok, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 5, 1, good, NULL, &ok, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, twice, NULL, &ok, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, beyond, NULL, &ok, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, flat, NULL, &ok, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_str_eq(error.text, "element 0 has no volume");
     ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, bad, &ok, &error), TW_NOT_FINITE);
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, NULL, &wrong[i], &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_solid_lumped_mass(4, 1, good, 5, X, 0, masses, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_solid_lumped_mass(4, 1, flat, 5, X, 1, masses, &error), TW_INVALID_ARGUMENT);
+        ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, NULL, &wrong[i], &error),
+                         TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_solid_lumped_mass(4, 1, good, 5, X, 0, masses, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_solid_lumped_mass(4, 1, flat, 5, X, 1, masses, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_solid_lumped_mass(4, 1, good, 5, X, 6, masses, &error), TW_OK);
     ck_assert_double_eq_tol(masses[3], 0.25, 1e-15);
     ck_assert_int_eq(tw_solid_quadratic(5, 1, good, ten, edges, &edge_count, &error), TW_OK);
     ck_assert_int_eq(edge_count, 6);
-    ck_assert_int_eq(tw_solid_quadratic(5, 1, twice, ten, edges, &edge_count, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_solid_quadratic(5, 1, twice, ten, edges, &edge_count, &error),
+                     TW_INVALID_ARGUMENT);
     double crooked[33];
     for (int i = 0; i < 33; i++) crooked[i] = 0.1 * i * i;
     memcpy(crooked, X, sizeof X);
-    ck_assert_int_eq(tw_solid_lumped_mass(10, 1, ten, 11, crooked, 1, masses, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_solid_lumped_mass(10, 1, ten, 11, crooked, 1, masses, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 0, NULL, NULL, &ok, &error), TW_OK);
     tw_model_free(model);
 }
@@ -345,9 +368,11 @@ static tw_status make_small(void *context)
     tw_solid_material material = tw_solid_material_default();
     tw_status status = tw_model_create(&model);
     if (status == TW_OK)
-        status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses, NULL, NULL);
+        status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses,
+                                        NULL, NULL);
     if (status == TW_OK)
-        status = tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL, &material, NULL);
+        status = tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL,
+                                         &material, NULL);
     if (status != TW_OK) {
         tw_model_free(model);
         return status;
@@ -359,7 +384,8 @@ static tw_status make_small(void *context)
 
 START_TEST(memory_may_run_out_anywhere)
 {
-    box_solid box = box_solid_make(&(box_shape){.cells = {2, 1, 1}, .size = {2, 1, 1}, .nodes = 10});
+    box_solid box =
+        box_solid_make(&(box_shape){.cells = {2, 1, 1}, .size = {2, 1, 1}, .nodes = 10});
     ck_assert_int_gt(test_fail_each_allocation(make_small, &box), 30);
     box_solid_free(&box);
 }

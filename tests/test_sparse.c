@@ -24,11 +24,14 @@ static void naive_product(const tw_sparse *A, const double *x, double *y, double
     }
 }
 
-static void check_product(const tw_sparse *A, int count, test_random *random, const tw_sparse_kernels *kernels)
+static void check_product(const tw_sparse *A, int count, test_random *random,
+                          const tw_sparse_kernels *kernels)
 {
     const int64_t n = tw_sparse_size(A);
-    double *x = test_random_vector(random, n * count), *y = test_random_vector(random, n * count + 1);
-    double *expected = test_allocate((size_t)n, sizeof(double)), *error = test_allocate((size_t)n, sizeof(double));
+    double *x = test_random_vector(random, n * count),
+           *y = test_random_vector(random, n * count + 1);
+    double *expected = test_allocate((size_t)n, sizeof(double)),
+           *error = test_allocate((size_t)n, sizeof(double));
     y[n * count] = 12345;
     tw_sparse_apply_with(kernels, A, count, x, y);
     ck_assert(y[n * count] == 12345);
@@ -75,14 +78,17 @@ static void check_agreement(const tw_sparse *full, const tw_sparse *upper)
     ck_assert_int_eq(tw_sparse_apply(full, TW_MAX_BLOCK, x, y[0]), TW_OK);
     ck_assert_int_eq(tw_sparse_apply(upper, TW_MAX_BLOCK, x, y[1]), TW_OK);
     tw_sparse_apply_with(&tw_sparse_kernels_portable, upper, TW_MAX_BLOCK, x, y[2]);
-    for (int v = 0; v < TW_MAX_BLOCK; v++) ck_assert_int_eq(tw_sparse_apply(upper, 1, x + v * n, y[3] + v * n), TW_OK);
-    for (int k = 1; k < 4; k++) ck_assert_double_le(largest_difference(all, y[0], y[k]), 60 * 15 * DBL_EPSILON);
+    for (int v = 0; v < TW_MAX_BLOCK; v++)
+        ck_assert_int_eq(tw_sparse_apply(upper, 1, x + v * n, y[3] + v * n), TW_OK);
+    for (int k = 1; k < 4; k++)
+        ck_assert_double_le(largest_difference(all, y[0], y[k]), 60 * 15 * DBL_EPSILON);
     for (int k = 0; k < 4; k++) free(y[k]);
     free(x);
 }
 
 /* Long enough to be cut into parts; the last is also so thick that the parts leave many rows to each other. */
-static const test_lattice cut_lattices[] = {{12, 11, 160, 1, 0.5}, {12, 11, 160, 3, 0.5}, {40, 40, 18, 1, 0.5}};
+static const test_lattice cut_lattices[] = {
+    {12, 11, 160, 1, 0.5}, {12, 11, 160, 3, 0.5}, {40, 40, 18, 1, 0.5}};
 
 START_TEST(storages_and_kernels_agree_on_a_lattice)
 {
@@ -124,7 +130,8 @@ START_TEST(norm_bound_is_the_largest_scaled_row_sum)
 {
     test_random random = {11};
     for (int k = 0; k < 8; k++) {
-        tw_sparse *A = test_random_sparse(&random, k & 1 ? 3 : 1, 20, 0.4, k & 2 ? TW_STORE_UPPER : TW_STORE_FULL);
+        tw_sparse *A = test_random_sparse(&random, k & 1 ? 3 : 1, 20, 0.4,
+                                          k & 2 ? TW_STORE_UPPER : TW_STORE_FULL);
         const int64_t n = tw_sparse_size(A);
         double *scale = k & 4 ? test_random_vector(&random, n) : NULL, expected = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -196,18 +203,22 @@ START_TEST(bad_patterns_are_refused_with_words)
         const bad_pattern *bad = &bad_patterns[k];
         tw_sparse *A = (tw_sparse *)(void *)&error_marker;
         tw_error error = {0};
-        tw_status status =
-            tw_sparse_create(bad->block, bad->rows, bad->row_start, bad->column, bad->storage, &A, &error);
+        tw_status status = tw_sparse_create(bad->block, bad->rows, bad->row_start, bad->column,
+                                            bad->storage, &A, &error);
         ck_assert_int_eq(status, bad->status);
         ck_assert_int_eq(error.status, status);
         ck_assert_ptr_null(A);
-        ck_assert_msg(strstr(error.text, bad->words) != NULL, "'%s' not in '%s'", bad->words, error.text);
+        ck_assert_msg(strstr(error.text, bad->words) != NULL, "'%s' not in '%s'", bad->words,
+                      error.text);
     }
     tw_sparse *A = NULL;
-    ck_assert_int_eq(tw_sparse_create(1, 1, NULL, NULL, TW_STORE_FULL, &A, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_sparse_create(1, 1, NULL, NULL, TW_STORE_FULL, &A, NULL),
+                     TW_INVALID_ARGUMENT);
     int64_t row_start[2] = {0, 1}, column[1] = {0};
-    ck_assert_int_eq(tw_sparse_create(1, 1, row_start, NULL, TW_STORE_FULL, &A, NULL), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_sparse_create(1, 1, row_start, column, TW_STORE_FULL, NULL, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_sparse_create(1, 1, row_start, NULL, TW_STORE_FULL, &A, NULL),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_sparse_create(1, 1, row_start, column, TW_STORE_FULL, NULL, NULL),
+                     TW_INVALID_ARGUMENT);
     tw_sparse_free(NULL);
 }
 END_TEST
@@ -216,15 +227,18 @@ static tw_status create_and_free(void *context)
 {
     static const int64_t row_start[] = {0, 2, 4, 5}, column[] = {0, 2, 1, 2, 2};
     tw_sparse *A = NULL;
-    tw_status status = tw_sparse_create(3, 3, row_start, column, *(tw_sparse_storage *)context, &A, NULL);
+    tw_status status =
+        tw_sparse_create(3, 3, row_start, column, *(tw_sparse_storage *)context, &A, NULL);
     tw_sparse_free(A);
     return status;
 }
 
 START_TEST(every_allocation_may_fail)
 {
-    ck_assert_int_eq(test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_FULL}), 5);
-    ck_assert_int_eq(test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_UPPER}), 10);
+    ck_assert_int_eq(
+        test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_FULL}), 5);
+    ck_assert_int_eq(
+        test_fail_each_allocation(create_and_free, &(tw_sparse_storage){TW_STORE_UPPER}), 10);
 }
 END_TEST
 
@@ -234,9 +248,11 @@ START_TEST(products_allocate_nothing)
     test_random random = {1};
     for (tw_sparse_storage storage = TW_STORE_FULL; storage <= TW_STORE_UPPER; storage++) {
         tw_sparse *A = test_lattice_matrix(&lattice, storage);
-        double *x = test_random_vector(&random, 4 * tw_sparse_size(A)), *y = test_random_vector(&random, 4 * 18000);
+        double *x = test_random_vector(&random, 4 * tw_sparse_size(A)),
+               *y = test_random_vector(&random, 4 * 18000);
         int64_t before = tw_memory_counts_now().allocations;
-        for (int count = 1; count <= TW_MAX_BLOCK; count++) ck_assert_int_eq(tw_sparse_apply(A, count, x, y), TW_OK);
+        for (int count = 1; count <= TW_MAX_BLOCK; count++)
+            ck_assert_int_eq(tw_sparse_apply(A, count, x, y), TW_OK);
         ck_assert_double_gt(tw_sparse_norm_bound(A, NULL), 1);
         ck_assert_int_eq(tw_memory_counts_now().allocations, before);
         free(x), free(y);

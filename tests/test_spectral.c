@@ -24,8 +24,9 @@ static const struct {
     tw_phi_engine engine;
     int trials;
     double tau_high, successes;
-} spectral_engines[] = {
-    {TW_PHI_LANCZOS, 1000, 1e5, 0.8}, {TW_PHI_SHIFT_INVERT, 600, 1e5, 0.8}, {TW_PHI_CHEBYSHEV, 1000, 1e3, 0.9}};
+} spectral_engines[] = {{TW_PHI_LANCZOS, 1000, 1e5, 0.8},
+                        {TW_PHI_SHIFT_INVERT, 600, 1e5, 0.8},
+                        {TW_PHI_CHEBYSHEV, 1000, 1e3, 0.9}};
 
 static tw_phi_workspace *workspace_of(int64_t n, tw_phi_engine engine, double tolerance)
 {
@@ -55,7 +56,8 @@ static double scalar_value(const void *context, double lambda)
 }
 
 /* sum_j f_j(A) b_j exactly. */
-static void exact_sum(const test_spectral *s, int count, const scalar *f, const double *const *b, double *out)
+static void exact_sum(const test_spectral *s, int count, const scalar *f, const double *const *b,
+                      double *out)
 {
     double *modes = calloc((size_t)(2 * s->n), sizeof *modes), *sum = modes + s->n;
     for (int j = 0; j < count; j++) {
@@ -83,18 +85,22 @@ START_TEST(true_errors_stay_within_the_promise)
         test_trial t = test_trial_draw(&random, 400, 1e-5, spectral_engines[engine].tau_high);
         test_outcome o = test_trial_run(spectral_engines[engine].engine, &t, &random);
         ck_assert_msg(o.finite, "trial %d gave a value that is not finite", i);
-        bool said = o.status == TW_ILL_CONDITIONED || o.status == TW_NOT_FINITE || o.status == TW_NOT_CONVERGED ||
-                    o.status == TW_BUDGET_EXHAUSTED || o.status == TW_NOT_POSITIVE_DEFINITE;
+        bool said = o.status == TW_ILL_CONDITIONED || o.status == TW_NOT_FINITE ||
+                    o.status == TW_NOT_CONVERGED || o.status == TW_BUDGET_EXHAUSTED ||
+                    o.status == TW_NOT_POSITIVE_DEFINITE;
         ck_assert_msg(o.status == TW_OK || said, "trial %d: %s", i, tw_status_name(o.status));
         if (o.status != TW_OK) continue;
         successes++;
         above_ten += o.excess > 10;
-        ck_assert_msg(o.excess <= 1000,
-                      "trial %d (n %lld, spectrum %d, mass %d, tau %g, tol %g): %g times the tolerance", i,
-                      (long long)t.n, (int)t.spectrum, (int)t.mass, t.tau, t.tolerance, o.excess);
+        ck_assert_msg(
+            o.excess <= 1000,
+            "trial %d (n %lld, spectrum %d, mass %d, tau %g, tol %g): %g times the tolerance", i,
+            (long long)t.n, (int)t.spectrum, (int)t.mass, t.tau, t.tolerance, o.excess);
     }
-    ck_assert_double_ge(successes, spectral_engines[engine].successes * spectral_engines[engine].trials);
-    ck_assert_msg(above_ten <= 0.005 * successes, "%d of %d above ten times the tolerance", above_ten, successes);
+    ck_assert_double_ge(successes,
+                        spectral_engines[engine].successes * spectral_engines[engine].trials);
+    ck_assert_msg(above_ten <= 0.005 * successes, "%d of %d above ten times the tolerance",
+                  above_ten, successes);
 }
 END_TEST
 
@@ -109,7 +115,9 @@ static int64_t exprb42_products(tw_phi_engine engine, double h_omega)
     exprb42 stepper;
     ck_assert_int_eq(exprb42_create(&p, workspace, &stepper), TW_OK);
     double h = h_omega / problem_frequency_max(&p, 200);
-    ck_assert_int_eq(exprb42_step(&stepper, &op, h, chain->initial_x, chain->initial_v, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(
+        exprb42_step(&stepper, &op, h, chain->initial_x, chain->initial_v, &statistics, NULL),
+        TW_OK);
     exprb42_free(&stepper);
     tw_phi_workspace_free(workspace);
     link_chain_free(chain);
@@ -176,8 +184,12 @@ START_TEST(contributions_that_cancel_are_not_trusted_too_early)
     tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-4);
     scalar f[2] = {{30, 0, false}, {30, 0, false}};
     tw_spectral_function functions[2] = {{scalar_value, &f[0]}, {scalar_value, &f[1]}};
-    tw_spectral_request request = {
-        .start_count = 2, .starts = starts, .output_count = 1, .outputs = &out, .functions = functions, .time = 30};
+    tw_spectral_request request = {.start_count = 2,
+                                   .starts = starts,
+                                   .output_count = 1,
+                                   .outputs = &out,
+                                   .functions = functions,
+                                   .time = 30};
     ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, NULL, NULL), TW_OK);
     exact_sum(s, 2, f, starts, exact);
     ck_assert_double_le(relative_difference(N, out, exact), 1e-3);
@@ -192,7 +204,8 @@ START_TEST(a_small_pool_costs_a_second_pass_and_no_accuracy)
     enum { N = 1500 };
     for (int mass = 0; mass < TEST_MASS_COUNT; mass++) {
         test_random random = {8};
-        test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, (test_mass)mass, 1, &random);
+        test_spectral *s =
+            test_spectral_create(N, TEST_SPECTRUM_CHAIN, (test_mass)mass, 1, &random);
         double *b = random_vectors(N, 4, 11), *out = b + 2 * N, *exact = b + 3 * N;
         const double *starts[2] = {b, b + N};
         scalar f[2] = {{100, 0, false}, {60, 1, false}};
@@ -239,11 +252,13 @@ START_TEST(zero_vectors_cost_nothing)
     ck_assert_int_eq(s->products, 0);
     u[3] = 1; /* the v-part is still zero: one start vector */
     tw_phi_statistics statistics;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL),
+                     TW_OK);
     ck_assert_int_eq(s->products, statistics.dimension);
     request.time = 0;
     s->products = 0;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, &statistics, NULL),
+                     TW_OK);
     ck_assert_int_eq(s->products, 0);
     ck_assert_double_eq(w[3], 1);
     tw_phi_workspace_free(workspace);
@@ -264,17 +279,21 @@ START_TEST(what_does_not_apply_or_overflows_is_said)
                               .vectors = (const double *const[]){u},
                               .outputs = (double *const[]){w}};
     tw_error error;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error),
+                     TW_NOT_FINITE);
     for (int i = 0; i < 2 * N; i++) ck_assert_double_eq(w[i], 0);
     request.time = 1;
     tw_second_order other = s->op;
     other.damping = &s->op.stiffness;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error), TW_UNSUPPORTED);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error),
+                     TW_UNSUPPORTED);
     other = s->op;
     other.stiffness.symmetry = TW_GENERAL;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error), TW_UNSUPPORTED);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &other, &request, NULL, &error),
+                     TW_UNSUPPORTED);
     u[5] = NAN;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error),
+                     TW_NOT_FINITE);
     tw_phi_workspace_free(workspace);
     test_spectral_free(s);
     free(u);
@@ -296,11 +315,14 @@ static void step_bits(tw_phi_engine engine, int threads, double *state)
     tw_second_order op = problem_second_order_assembled(&p, K);
     ck_assert_int_eq(tw_shifted_cholesky_create(K, NULL, NULL, &solver, NULL), TW_OK);
     op.shifted = tw_shifted_cholesky_view(solver);
-    tw_phi_workspace *workspace = workspace_of(N, engine, engine == TW_PHI_SHIFT_INVERT ? 1e-2 : 1e-6);
+    tw_phi_workspace *workspace =
+        workspace_of(N, engine, engine == TW_PHI_SHIFT_INVERT ? 1e-2 : 1e-6);
     tw_phi_statistics statistics;
     exprb42 stepper;
     ck_assert_int_eq(exprb42_create(&p, workspace, &stepper), TW_OK);
-    ck_assert_int_eq(exprb42_step(&stepper, &op, 5, chain->initial_x, chain->initial_v, &statistics, NULL), TW_OK);
+    ck_assert_int_eq(
+        exprb42_step(&stepper, &op, 5, chain->initial_x, chain->initial_v, &statistics, NULL),
+        TW_OK);
     memcpy(state, chain->initial_x, N * sizeof *state);
     memcpy(state + N, chain->initial_v, N * sizeof *state);
     exprb42_free(&stepper);
@@ -361,7 +383,8 @@ END_TEST
 
 /* ---- shift-invert on the coil ---- */
 
-static tw_phi_statistics coil_update(const coil_case *c, tw_phi_engine engine, double h, double tolerance, double *out)
+static tw_phi_statistics coil_update(const coil_case *c, tw_phi_engine engine, double h,
+                                     double tolerance, double *out)
 {
     tw_phi_statistics statistics;
     ck_assert_int_eq(coil_case_update(c, engine, tolerance, h, out, &statistics, NULL), TW_OK);
@@ -442,9 +465,11 @@ START_TEST(what_cannot_be_factorised_is_reported)
                               .vectors = (const double *const[]){u},
                               .outputs = (double *const[]){w}};
     s->shifted.factor = never_definite;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL), TW_NOT_POSITIVE_DEFINITE);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL),
+                     TW_NOT_POSITIVE_DEFINITE);
     s->op.shifted = NULL;
-    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL), TW_UNSUPPORTED);
+    ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, NULL),
+                     TW_UNSUPPORTED);
     for (int i = 0; i < 2 * N; i++) ck_assert_double_eq(w[i], 0);
     tw_phi_workspace_free(workspace);
     test_spectral_free(s);
@@ -462,8 +487,12 @@ START_TEST(smoothed_starts_give_the_same_result)
     const double *start = b;
     scalar f = {0.05, 1, true};
     tw_spectral_function function = {scalar_value, &f};
-    tw_spectral_request request = {
-        .start_count = 1, .starts = &start, .output_count = 1, .outputs = &out, .functions = &function, .time = f.t};
+    tw_spectral_request request = {.start_count = 1,
+                                   .starts = &start,
+                                   .output_count = 1,
+                                   .outputs = &out,
+                                   .functions = &function,
+                                   .time = f.t};
     exact_sum(s, 1, &f, &start, exact);
     tw_phi_workspace *workspace = workspace_of(N, TW_PHI_SHIFT_INVERT, 1e-5);
     int64_t solves[2];
@@ -506,7 +535,8 @@ START_TEST(calls_allocate_nothing)
 {
     enum { N = 60 };
     test_random random = {12};
-    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_CONSISTENT, 1, &random);
+    test_spectral *s =
+        test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_CONSISTENT, 1, &random);
     double *u = random_vectors(N, 2, 13), w[2 * N];
     tw_phi_workspace *workspace = workspace_of(N, spectral_engines[_i].engine, 1e-8);
     tw_phi_request request = {.time = 7,
@@ -577,10 +607,12 @@ START_TEST(two_ranks_agree_with_the_exact_result)
     pthread_barrier_init(&meeting.barrier, NULL, 2);
     for (int r = 0; r < 2; r++) {
         test_random random = {30 + (uint64_t)r};
-        test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_UNIFORM, TEST_MASS_LUMPED, r ? 1 : 0.3, &random);
+        test_spectral *s =
+            test_spectral_create(N, TEST_SPECTRUM_UNIFORM, TEST_MASS_LUMPED, r ? 1 : 0.3, &random);
         double *own = u + 4 * N * r;
         for (int i = N; i < 2 * N; i++) own[i] = 0;
-        ranks[r] = (rank){&meeting, r, spectral_engines[_i].engine, s, own, own + 2 * N, TW_INTERNAL};
+        ranks[r] =
+            (rank){&meeting, r, spectral_engines[_i].engine, s, own, own + 2 * N, TW_INTERNAL};
         pthread_create(&threads[r], NULL, run_rank, &ranks[r]);
     }
     for (int r = 0; r < 2; r++) pthread_join(threads[r], NULL);

@@ -66,7 +66,8 @@ static bool make(int number, spectral_case *s)
     }
     if (found < STARTS || c->reach > 100) return false;
     s->scale.t = c->request.time;
-    const tw_spectral_function f[3] = {{first_stumpff, &s->scale}, {second_stumpff, &s->scale}, {filter, &s->scale}};
+    const tw_spectral_function f[3] = {
+        {first_stumpff, &s->scale}, {second_stumpff, &s->scale}, {filter, &s->scale}};
     for (int i = 0; i < OUTPUTS * STARTS; i++) s->functions[i] = f[i % 3];
     s->functions[3].value = NULL;
     double size = phi_case_norm(c, s->starts[0]) + phi_case_norm(c, s->starts[1]);
@@ -121,7 +122,8 @@ static double error_of(const spectral_case *s, double *const *truth, double unce
     double worst = 0, *difference = test_doubles(c->n);
     for (int i = 0; i < OUTPUTS; i++) {
         for (int j = 0; j < c->n; j++) difference[j] = s->outputs[i][j] - truth[i][j];
-        double error = phi_case_norm(c, difference), size = fmax(phi_case_norm(c, truth[i]), s->reference[i]);
+        double error = phi_case_norm(c, difference),
+               size = fmax(phi_case_norm(c, truth[i]), s->reference[i]);
         worst = fmax(worst, error / size);
     }
     free(difference);
@@ -201,12 +203,13 @@ START_TEST(generated_cases)
                 if (has_spectral((tw_phi_engine)e)) try_engine(&s, (tw_phi_engine)e, &tallies[e]);
         drop(&s);
     }
-    printf("%-14s %6s %7s %8s %7s %10s %9s\n", "engine", "cases", "success", "refused", "reused", "too small", "worst");
+    printf("%-14s %6s %7s %8s %7s %10s %9s\n", "engine", "cases", "success", "refused", "reused",
+           "too small", "worst");
     for (int e = 0; e < TW_PHI_ENGINE_COUNT; e++) {
         const tally *t = &tallies[e];
         if (!has_spectral((tw_phi_engine)e)) continue;
-        printf("%-14s %6d %7d %8d %7d %10d %9.2g\n", tw_phi_engine_name((tw_phi_engine)e), t->cases, t->solved,
-               t->refused, t->reused, t->kept_too_small, t->worst);
+        printf("%-14s %6d %7d %8d %7d %10d %9.2g\n", tw_phi_engine_name((tw_phi_engine)e), t->cases,
+               t->solved, t->refused, t->reused, t->kept_too_small, t->worst);
         fflush(stdout);
         ck_assert_int_eq(t->refused, 0);
         ck_assert_double_ge(t->solved, 0.9 * t->cases);

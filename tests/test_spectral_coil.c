@@ -16,7 +16,8 @@ static void open_coil(coil_case *c, double factor)
     ck_assert_int_eq(coil_case_create(parameters, 1.0, c, NULL), TW_OK);
 }
 
-static tw_phi_statistics update(const coil_case *c, tw_phi_engine engine, double tolerance, double *out)
+static tw_phi_statistics update(const coil_case *c, tw_phi_engine engine, double tolerance,
+                                double *out)
 {
     tw_phi_statistics statistics;
     tw_error error = {0};
@@ -42,9 +43,10 @@ START_TEST(stiffness_costs_few_solves)
     for (int k = 0; k < 3; k++) {
         s = update(&c, TW_PHI_SHIFT_INVERT, tolerances[k], c.out);
         double error = distance(&c);
-        printf(
-            "coil x%-5g shift-invert %.0e: %lld solves for 2 vectors, gamma = (%.3f h)^2, error %.1e, estimated %.1e\n",
-            factors[_i], tolerances[k], (long long)s.solves, sqrt(s.pole) / h, error, s.estimated_error);
+        printf("coil x%-5g shift-invert %.0e: %lld solves for 2 vectors, gamma = (%.3f h)^2, error "
+               "%.1e, estimated %.1e\n",
+               factors[_i], tolerances[k], (long long)s.solves, sqrt(s.pole) / h, error,
+               s.estimated_error);
         ck_assert_double_le(error, tolerances[k]);
         ck_assert_int_le(s.solves, 2 * most[k]);
         ck_assert_int_eq(s.factorizations, 1);
@@ -60,8 +62,8 @@ START_TEST(polynomials_pay_for_reach)
     open_coil(&c, 1);
     tw_phi_statistics lanczos = update(&c, TW_PHI_LANCZOS, 1e-8, c.exact);
     tw_phi_statistics chebyshev = update(&c, TW_PHI_CHEBYSHEV, 1e-8, c.out);
-    printf("coil x1 at 1e-8: lanczos %lld products, chebyshev %lld, difference %.1e\n", (long long)lanczos.products,
-           (long long)chebyshev.products, distance(&c));
+    printf("coil x1 at 1e-8: lanczos %lld products, chebyshev %lld, difference %.1e\n",
+           (long long)lanczos.products, (long long)chebyshev.products, distance(&c));
     ck_assert_double_le(distance(&c), 1e-8);
     ck_assert_int_ge(lanczos.products, 150);
     ck_assert_double_le((double)chebyshev.products, 1.2 * (double)lanczos.products);
@@ -73,7 +75,8 @@ int main(void)
 {
     Suite *suite = suite_create("spectral coil");
     TCase *cases = tcase_create("coil");
-    tcase_set_timeout(cases, 600); /* the state of the stiffest coil takes 175,000 steps where it is not cached */
+    tcase_set_timeout(
+        cases, 600); /* the state of the stiffest coil takes 175,000 steps where it is not cached */
     tcase_add_loop_test(cases, stiffness_costs_few_solves, 0, 3);
     tcase_add_test(cases, polynomials_pay_for_reach);
     suite_add_tcase(suite, cases);

@@ -87,10 +87,13 @@ END_TEST
 
 START_TEST(wrong_input_gives_a_status)
 {
-    double A[4] = {1, 2, 2, 1}, O[4], nan_matrix[4] = {1, 0, 0, NAN}, huge[4] = {4e300, 0, 0, 1e300}, one = 9;
+    double A[4] = {1, 2, 2, 1}, O[4], nan_matrix[4] = {1, 0, 0, NAN},
+           huge[4] = {4e300, 0, 0, 1e300}, one = 9;
     for (int method = 0; method <= TW_SQRT_NEWTON; method++) {
-        ck_assert_int_eq(tw_sqrt_spd(2, A, (tw_sqrt_method)method, O, NULL, NULL), TW_NOT_POSITIVE_DEFINITE);
-        ck_assert_int_eq(tw_sqrt_spd(2, nan_matrix, (tw_sqrt_method)method, O, NULL, NULL), TW_NOT_FINITE);
+        ck_assert_int_eq(tw_sqrt_spd(2, A, (tw_sqrt_method)method, O, NULL, NULL),
+                         TW_NOT_POSITIVE_DEFINITE);
+        ck_assert_int_eq(tw_sqrt_spd(2, nan_matrix, (tw_sqrt_method)method, O, NULL, NULL),
+                         TW_NOT_FINITE);
         ck_assert_int_eq(tw_sqrt_spd(2, huge, (tw_sqrt_method)method, O, NULL, NULL), TW_OK);
         ck_assert_double_le(fabs(O[0] / 2e150 - 1), 1e-14);
         ck_assert_int_eq(tw_sqrt_spd(1, &one, (tw_sqrt_method)method, O, NULL, NULL), TW_OK);
@@ -126,7 +129,8 @@ static void rosenbrock_euler(int d, double *J, double h, const double *F, double
     tw_operator op = test_matrix_operator(&matrix, TW_GENERAL);
     double node = 1, *w = test_doubles(d);
     const double *vectors[2] = {NULL, F};
-    tw_phi_request request = {.time = h, .node_count = 1, .nodes = &node, .order = 1, .vectors = vectors};
+    tw_phi_request request = {
+        .time = h, .node_count = 1, .nodes = &node, .order = 1, .vectors = vectors};
     request.outputs = &w;
     ck_assert_int_eq(tw_phi_evaluate(workspace, &op, &request, NULL, NULL), TW_OK);
     for (int i = 0; i < d; i++) u[i] += h * w[i];
@@ -135,8 +139,8 @@ static void rosenbrock_euler(int d, double *J, double h, const double *F, double
 }
 
 /* J and F of the step in (x, v), or with Omega in (Omega x, v): J~ = [[0, Omega], [-tangent Omega^-1, 0]]. */
-static void step_system(int n, const double *tangent, const double *O, const double *inverse, const double *v,
-                        const double *force, double *J, double *F)
+static void step_system(int n, const double *tangent, const double *O, const double *inverse,
+                        const double *v, const double *force, double *J, double *F)
 {
     int d = 2 * n;
     double *lower = test_doubles(n * n);
@@ -175,8 +179,10 @@ START_TEST(a_step_in_both_variables_agrees)
             rosenbrock_euler(D, J, 0.5, F, y);
             ck_assert_int_eq(tw_from_omega(N, O, y, NULL), TW_OK);
             double difference = 0, size = 0;
-            for (int i = 0; i < D; i++) difference = fmax(difference, fabs(u[i] - y[i])), size = fmax(size, fabs(u[i]));
-            ck_assert_msg(difference <= condition * 1e-14 * size, "condition %g: %g", condition, difference / size);
+            for (int i = 0; i < D; i++)
+                difference = fmax(difference, fabs(u[i] - y[i])), size = fmax(size, fabs(u[i]));
+            ck_assert_msg(difference <= condition * 1e-14 * size, "condition %g: %g", condition,
+                          difference / size);
             free(A);
         }
 }

@@ -7,7 +7,8 @@ START_TEST(every_status_has_its_own_text)
 {
     for (int i = 0; i < TW_STATUS_COUNT; i++) {
         ck_assert_str_ne(tw_status_text((tw_status)i), "unknown status");
-        for (int j = 0; j < i; j++) ck_assert_str_ne(tw_status_text((tw_status)i), tw_status_text((tw_status)j));
+        for (int j = 0; j < i; j++)
+            ck_assert_str_ne(tw_status_text((tw_status)i), tw_status_text((tw_status)j));
         ck_assert_int_eq(strncmp(tw_status_name((tw_status)i), "TW_", 3), 0);
     }
     ck_assert_str_eq(tw_status_text((tw_status)-1), "unknown status");

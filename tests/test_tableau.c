@@ -10,13 +10,15 @@
 
 enum { N = 5, P = 6 };
 
-static const char *const names[] = {"exprb2", "exprb32", "exprb42", "pexprb43", "epirk4s3", "exprb53"};
+static const char *const names[] = {"exprb2",   "exprb32",  "exprb42",
+                                    "pexprb43", "epirk4s3", "exprb53"};
 
 /* phi[k] = phi_k(Z), k = 0..P: the top row of blocks of exp([[Z, I, 0..], [0, 0, I, ..], ..]). */
 static void phi_matrices(const double *Z, double phi[P + 1][N * N])
 {
     int size = N * (P + 1);
-    double *A = calloc((size_t)(size * size), sizeof(double)), *E = malloc(sizeof(double) * (size_t)(size * size));
+    double *A = calloc((size_t)(size * size), sizeof(double)),
+           *E = malloc(sizeof(double) * (size_t)(size * size));
     double *scratch = malloc(sizeof(double) * tw_dense_expm_scratch(size));
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) A[j * size + i] = Z[j * N + i];
@@ -51,7 +53,8 @@ static double largest(const double *A)
 }
 
 /* |sum_i b_i(Z or 0) c_i^power - factor phi_k(Z or 0)| over the largest term. */
-static double power_condition(const tw_tableau *t, const double *Z, int power, double factor, int k, bool weak)
+static double power_condition(const tw_tableau *t, const double *Z, int power, double factor, int k,
+                              bool weak)
 {
     double zero[N * N] = {0}, phi[P + 1][N * N], sum[N * N], scale = 1e-300;
     const double *at = weak ? zero : Z;
@@ -164,7 +167,8 @@ START_TEST(pexprb43_takes_any_nodes)
     ck_assert_int_eq(tw_tableau_pexprb43(0, 0.5, &t, NULL), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_tableau_pexprb43(0.5, NAN, &t, NULL), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_tableau_pexprb43(0.5, 1, &t, NULL), TW_OK);
-    ck_assert_double_eq_tol(t.terms[0].coefficient, 16, 1e-13); /* the 2018 and 2021 texts print these */
+    ck_assert_double_eq_tol(t.terms[0].coefficient, 16,
+                            1e-13); /* the 2018 and 2021 texts print these */
     ck_assert_double_eq_tol(t.terms[1].coefficient, -2, 1e-13);
     ck_assert_double_eq_tol(t.terms[2].coefficient, -48, 1e-12);
     ck_assert_double_eq_tol(t.terms[3].coefficient, 12, 1e-12);
@@ -181,12 +185,14 @@ static tw_status chain_product(void *context, int count, const double *in, doubl
     for (int c = 0; c < count; c++)
         for (int i = 0; i < CHAIN; i++) {
             const double *x = in + c * CHAIN;
-            out[c * CHAIN + i] = stiffness * (2 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < CHAIN ? x[i + 1] : 0));
+            out[c * CHAIN + i] =
+                stiffness * (2 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < CHAIN ? x[i + 1] : 0));
         }
     return TW_OK;
 }
 
-static tw_status chain_acceleration(void *context, double t, const double *x, const double *v, double *a)
+static tw_status chain_acceleration(void *context, double t, const double *x, const double *v,
+                                    double *a)
 {
     (void)t, (void)v;
     chain_product(context, 1, x, a);
@@ -196,8 +202,9 @@ static tw_status chain_acceleration(void *context, double t, const double *x, co
 
 START_TEST(linear_problems_are_exact_over_a_thousand_periods)
 {
-    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,  TW_SCHEME_EXPRB32,  TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43,
-                                        TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3, TW_SCHEME_EXPMID4, TW_SCHEME_ETDRK4};
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,   TW_SCHEME_EXPRB32, TW_SCHEME_EXPRB42,
+                                        TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3,
+                                        TW_SCHEME_EXPMID4,  TW_SCHEME_ETDRK4};
     tw_second_order_problem problem = tw_second_order_problem_default();
     problem.space.local_size = CHAIN;
     problem.acceleration = chain_acceleration;
@@ -210,7 +217,8 @@ START_TEST(linear_problems_are_exact_over_a_thousand_periods)
     double T = 1000 * 2 * pi / lowest, u[2 * CHAIN], t = 0;
     options.step = T;
     tw_integrator *integrator = NULL;
-    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
     for (int i = 0; i < CHAIN; i++) { /* the two lowest modes */
         u[i] = sin(pi * (i + 1) / (CHAIN + 1));
         u[CHAIN + i] = 3 * sin(2 * pi * (i + 1) / (CHAIN + 1));
@@ -223,7 +231,8 @@ START_TEST(linear_problems_are_exact_over_a_thousand_periods)
     for (int i = 0; i < CHAIN; i++) {
         double s1 = sin(pi * (i + 1) / (CHAIN + 1)), s2 = 3 * sin(2 * pi * (i + 1) / (CHAIN + 1));
         ck_assert_double_eq_tol(u[i], s1 * cos(lowest * T) + s2 / second * sin(second * T), 1e-8);
-        ck_assert_double_eq_tol(u[CHAIN + i], -lowest * s1 * sin(lowest * T) + s2 * cos(second * T), 1e-7);
+        ck_assert_double_eq_tol(u[CHAIN + i], -lowest * s1 * sin(lowest * T) + s2 * cos(second * T),
+                                1e-7);
     }
     ck_assert_int_eq(tw_integrator_statistics_now(integrator).steps, 1);
     tw_integrator_free(integrator);

@@ -25,7 +25,8 @@ static void fill_block(void *context, int64_t begin, int64_t end, int64_t index)
 {
     (void)index;
     work *w = context;
-    for (int64_t i = begin; i < end; i++) w->values[i] = sin((double)(i * w->seed)) + w->result / 1e3;
+    for (int64_t i = begin; i < end; i++)
+        w->values[i] = sin((double)(i * w->seed)) + w->result / 1e3;
 }
 
 /* Allocates, takes scratch, runs parallel loops and turns numbers into text and back. */
@@ -61,7 +62,8 @@ START_TEST(two_threads_do_not_meet)
     int64_t bytes = tw_memory_counts_now().current_bytes;
     for (int i = 0; i < 2; i++) do_work(&alone[i]);
     pthread_t threads[2];
-    for (int i = 0; i < 2; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, do_work, &together[i]), 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, do_work, &together[i]), 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < 2; i++) {
         ck_assert(!alone[i].failed && !together[i].failed);

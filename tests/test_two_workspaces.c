@@ -41,12 +41,13 @@ static tw_status evaluate(work *w, tw_phi_workspace *workspace, const tw_second_
     for (int call = 0; call < CALLS; call++) {
         for (int k = 0; k <= ORDER; k++)
             for (int i = 0; i < 2 * w->n; i++) vectors[k][i] = sin(1.0 + i * (k + 2) + call);
-        tw_phi_request request = {.time = w->time,
-                                  .node_count = NODES,
-                                  .nodes = nodes,
-                                  .order = ORDER,
-                                  .vectors = (const double *const[]){vectors[0], vectors[1], vectors[2]},
-                                  .outputs = (double *const[]){w->outputs[call][0], w->outputs[call][1]}};
+        tw_phi_request request = {
+            .time = w->time,
+            .node_count = NODES,
+            .nodes = nodes,
+            .order = ORDER,
+            .vectors = (const double *const[]){vectors[0], vectors[1], vectors[2]},
+            .outputs = (double *const[]){w->outputs[call][0], w->outputs[call][1]}};
         tw_status status = tw_phi_evaluate_second_order(workspace, op, &request, NULL, NULL);
         if (status != TW_OK) return status;
     }
@@ -66,10 +67,12 @@ static void *do_work(void *context)
     limits.options.engine = w->engine;
     limits.options.tolerance = 1e-9;
     w->status = create_chain(w, &matrix);
-    if (w->status == TW_OK) w->status = tw_shifted_cholesky_create(matrix, NULL, NULL, &shifted, NULL);
+    if (w->status == TW_OK)
+        w->status = tw_shifted_cholesky_create(matrix, NULL, NULL, &shifted, NULL);
     if (w->status == TW_OK) w->status = tw_phi_workspace_create(&limits, &workspace, NULL);
     if (w->status == TW_OK) {
-        tw_second_order op = {.stiffness = tw_sparse_operator(matrix), .shifted = tw_shifted_cholesky_view(shifted)};
+        tw_second_order op = {.stiffness = tw_sparse_operator(matrix),
+                              .shifted = tw_shifted_cholesky_view(shifted)};
         op.stiffness.symmetry = TW_SYMMETRIC;
         w->status = evaluate(w, workspace, &op);
     }
@@ -93,14 +96,16 @@ START_TEST(two_workspaces_do_not_meet)
         do_work(&alone[i]);
     }
     pthread_t threads[2];
-    for (int i = 0; i < 2; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, do_work, &together[i]), 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, do_work, &together[i]), 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < 2; i++) {
         ck_assert_msg(alone[i].status == TW_OK, "%s: %s", tw_phi_engine_name((tw_phi_engine)_i),
                       tw_status_text(alone[i].status));
         ck_assert_int_eq(together[i].status, TW_OK);
         ck_assert_msg(memcmp(alone[i].outputs, together[i].outputs, sizeof alone[i].outputs) == 0,
-                      "%s: not the same beside another workspace", tw_phi_engine_name((tw_phi_engine)_i));
+                      "%s: not the same beside another workspace",
+                      tw_phi_engine_name((tw_phi_engine)_i));
     }
     ck_assert_int_eq(tw_memory_counts_now().current_bytes, bytes);
 }

@@ -10,11 +10,13 @@
 #include "support/sparse_cases.h"
 
 /* Around every block and unrolling border. */
-static const int64_t sizes[] = {0, 1, 3, 4, 5, 7, 8, 15, 16, 17, 63, 1023, 1025, 2049, 32767, 32768, 32785, 100003};
+static const int64_t sizes[] = {0,  1,  3,    4,    5,    7,     8,     15,    16,
+                                17, 63, 1023, 1025, 2049, 32767, 32768, 32785, 100003};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* sum_i w_i x_i y_i, and the rounding error that any order of summation may leave. */
-static long double reference_dot(int64_t n, const double *w, const double *x, const double *y, double *error)
+static long double reference_dot(int64_t n, const double *w, const double *x, const double *y,
+                                 double *error)
 {
     long double sum = 0, size = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -56,8 +58,8 @@ START_TEST(multiple_dots_agree_with_long_double)
         for (int count = 0; count <= 37; count += count < 5 ? 1 : 8) {
             const int64_t n = sizes[s];
             const tw_space space = {.local_size = n};
-            double *V = test_random_vector(&random, n * count), *x = test_random_vector(&random, n), results[64],
-                   error = 0;
+            double *V = test_random_vector(&random, n * count), *x = test_random_vector(&random, n),
+                   results[64], error = 0;
             int wrong = 0;
             ck_assert_int_eq(tw_vector_dots(&space, count, V, x, results), TW_OK);
             for (int j = 0; j < count; j++) {
@@ -76,13 +78,15 @@ START_TEST(norm_neither_overflows_nor_underflows)
     test_random random = {3};
     const int64_t n = 1000;
     const tw_space space = {.local_size = n};
-    double *x = test_random_vector(&random, n), *scaled = test_random_vector(&random, n), plain = 0, result = 0;
+    double *x = test_random_vector(&random, n), *scaled = test_random_vector(&random, n), plain = 0,
+           result = 0;
     for (int64_t i = 0; i < n; i++) x[i] = x[i] < 0 ? -3 : 3;
     ck_assert_int_eq(tw_vector_norm(&space, x, &plain), TW_OK);
     for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
         for (int64_t i = 0; i < n; i++) scaled[i] = scales[k] * x[i];
         ck_assert_int_eq(tw_vector_norm(&space, scaled, &result), TW_OK);
-        ck_assert_double_le(fabs(result - plain * scales[k]), fmax(1e-14 * plain * scales[k], 5e-324));
+        ck_assert_double_le(fabs(result - plain * scales[k]),
+                            fmax(1e-14 * plain * scales[k], 5e-324));
     }
     /* Sizes mixed: the large one decides, the small ones still count where they can. */
     for (int64_t i = 0; i < n; i++) scaled[i] = 1e-170;
@@ -184,7 +188,8 @@ START_TEST(maps_are_what_they_say)
 END_TEST
 
 /* Whether y = start + sum_j c_j V_j up to rounding; `start` NULL means zero. */
-static bool is_combination(int64_t n, int count, const double *V, const double *c, const double *start, const double *y)
+static bool is_combination(int64_t n, int count, const double *V, const double *c,
+                           const double *start, const double *y)
 {
     for (int64_t i = 0; i < n; i++) {
         long double sum = start ? start[i] : 0, size = fabsl(sum);
@@ -204,7 +209,8 @@ static void check_combinations(int64_t n, int count, int outputs, test_random *r
     double *y[8], *start = test_random_vector(random, n);
     for (int o = 0; o <= outputs; o++) y[o] = test_random_vector(random, n);
     tw_vector_combine(n, count, V, outputs, C, y);
-    for (int o = 0; o < outputs; o++) ck_assert(is_combination(n, count, V, C + o * count, NULL, y[o]));
+    for (int o = 0; o < outputs; o++)
+        ck_assert(is_combination(n, count, V, C + o * count, NULL, y[o]));
     tw_vector_copy(n, start, y[0]);
     tw_vector_add_combination(n, count, V, C, y[0]);
     ck_assert(is_combination(n, count, V, C, start, y[0]));
@@ -221,7 +227,8 @@ START_TEST(combinations_agree_with_long_double)
             continue;
         }
         for (int count = 0; count <= 13; count += count < 5 ? 1 : 4)
-            for (int outputs = 0; outputs <= 7; outputs++) check_combinations(sizes[s], count, outputs, &random);
+            for (int outputs = 0; outputs <= 7; outputs++)
+                check_combinations(sizes[s], count, outputs, &random);
     }
 }
 END_TEST

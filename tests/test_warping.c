@@ -36,12 +36,15 @@ static network make_network(const int cells[3], bool stiff_joints, double ratio)
     network w = {.particles = box.vertices + TAIL};
     int64_t *ten = room(10 * box.count, sizeof *ten);
     w.ends = room(12 * box.count + 2 * TAIL, sizeof *w.ends);
-    ck_assert_int_eq(tw_solid_quadratic(box.vertices, box.count, box.elements, ten, w.ends, &w.count, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_solid_quadratic(box.vertices, box.count, box.elements, ten, w.ends, &w.count, NULL),
+        TW_OK);
     w.positions = room(3 * w.particles, sizeof(double));
     memcpy(w.positions, box.positions, 3 * (size_t)box.vertices * sizeof(double));
     for (int i = 0; i < TAIL; i++, w.count++) {
         int64_t p = box.vertices + i;
-        for (int k = 0; k < 3; k++) w.positions[3 * p + k] = w.positions[3 * p - 3 + k] + (k == 0 ? 0.25 : 0.125);
+        for (int k = 0; k < 3; k++)
+            w.positions[3 * p + k] = w.positions[3 * p - 3 + k] + (k == 0 ? 0.25 : 0.125);
         w.ends[2 * w.count] = p;
         w.ends[2 * w.count + 1] = p - 1;
     }
@@ -74,10 +77,12 @@ static tw_status add(const network *w, tw_model **model, int held)
 {
     tw_status status = tw_model_create(model);
     if (status == TW_OK)
-        status = tw_model_add_particles(*model, w->particles, w->positions, NULL, w->masses, NULL, NULL);
+        status =
+            tw_model_add_particles(*model, w->particles, w->positions, NULL, w->masses, NULL, NULL);
     if (status == TW_OK && held) status = tw_model_pin(*model, 0, held - 1, NULL);
     if (status == TW_OK)
-        status = tw_model_add_warped_network(*model, w->count, w->ends, w->axial, w->transverse, NULL, NULL);
+        status = tw_model_add_warped_network(*model, w->count, w->ends, w->axial, w->transverse,
+                                             NULL, NULL);
     return status;
 }
 
@@ -158,14 +163,17 @@ START_TEST(at_rest_it_is_a_truss)
     tw_simulation *warped = simulate(&w, 4), *truss = NULL;
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
-    ck_assert_int_eq(tw_model_add_particles(model, w.particles, w.positions, NULL, w.masses, NULL, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_model_add_particles(model, w.particles, w.positions, NULL, w.masses, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 0, 3, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, w.count, w.ends, w.axial, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &truss, NULL), TW_OK);
-    const tw_second_order_problem *p = tw_simulation_second_order(warped), *q = tw_simulation_second_order(truss);
+    const tw_second_order_problem *p = tw_simulation_second_order(warped),
+                                  *q = tw_simulation_second_order(truss);
     int64_t n = p->space.local_size;
     test_random random = {.state = 1};
-    double *e = test_random_vector(&random, n), *a = room(n, sizeof(double)), *b = room(n, sizeof(double));
+    double *e = test_random_vector(&random, n), *a = room(n, sizeof(double)),
+           *b = room(n, sizeof(double));
     ck_assert_int_eq(p->linearise(p->context, 0, tw_simulation_start(warped), NULL), TW_OK);
     ck_assert_int_eq(q->linearise(q->context, 0, tw_simulation_start(truss), NULL), TW_OK);
     ck_assert_int_eq(p->apply_stiffness(p->context, 1, e, a), TW_OK);
@@ -199,7 +207,8 @@ END_TEST
 
 START_TEST(wrong_networks_are_refused)
 {
-    const double X[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0}, m[4] = {1, 1, 1, 1}, k[2] = {1, 1}, no[2] = {1, 0};
+    const double X[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0}, m[4] = {1, 1, 1, 1}, k[2] = {1, 1},
+                 no[2] = {1, 0};
     const double negative[2] = {0, -1}, bad[12] = {NAN};
     const int64_t good[4] = {0, 1, 1, 2}, twice[4] = {0, 1, 1, 0}, beyond[4] = {0, 1, 1, 4},
                   short_one[4] = {0, 1, 2, 3};
@@ -207,15 +216,22 @@ START_TEST(wrong_networks_are_refused)
     tw_error error = {0};
     ck_assert_int_eq(tw_model_create(&model), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, X, NULL, m, NULL, NULL), TW_OK);
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, NULL, NULL, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, twice, k, NULL, NULL, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, NULL, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, twice, k, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_str_eq(error.text, "two girders join the particles 0 and 1");
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, beyond, k, NULL, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, short_one, k, NULL, NULL, &error), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, beyond, k, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, short_one, k, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
     ck_assert_str_eq(error.text, "girder 1 has no length");
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, no, NULL, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, k, negative, NULL, &error), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, k, NULL, bad, &error), TW_NOT_FINITE);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, no, NULL, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, k, negative, NULL, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, k, NULL, bad, &error),
+                     TW_NOT_FINITE);
     ck_assert_int_eq(tw_model_add_warped_network(model, 0, NULL, NULL, NULL, NULL, &error), TW_OK);
     tw_model_free(model);
 }

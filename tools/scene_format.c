@@ -5,12 +5,16 @@
 
 static const char head[] =
     "# The scene file\n\n"
-    "A scene is a YAML file (UTF-8, one document, no anchors, aliases or tags) that says what is simulated and how. "
+    "A scene is a YAML file (UTF-8, one document, no anchors, aliases or tags) that says what is "
+    "simulated and how. "
     "This\n"
-    "page is made from the schema that also checks scenes (`build/scene_format`). SI units, z up. Numbers are decimal\n"
-    "with a point, whatever the locale; `60s`, `nan` and `0x10` are refused. Every key can be set from the command "
+    "page is made from the schema that also checks scenes (`build/scene_format`). SI units, z up. "
+    "Numbers are decimal\n"
+    "with a point, whatever the locale; `60s`, `nan` and `0x10` are refused. Every key can be set "
+    "from the command "
     "line by\n"
-    "its path: `--set bodies.0.stiffness=1e8`, `--set gravity='[0, 0, -1.62]'`. What is wrong is said in one line with "
+    "its path: `--set bodies.0.stiffness=1e8`, `--set gravity='[0, 0, -1.62]'`. What is wrong is "
+    "said in one line with "
     "its\n"
     "place: `rope.yaml:12:5: unknown key bodies.0.stifness, did you mean stiffness?`\n\n"
     "```yaml\n"
@@ -61,8 +65,9 @@ int main(void)
     printf("%s", head);
     for (int i = 0; tw_scene_key_at(i, &key) == TW_OK; i++) {
         if (!section || strcmp(section, key.section) != 0)
-            printf("\n## %s%s%s\n| key | value | default | meaning |\n|---|---|---|---|\n", key.section[0] ? "`" : "",
-                   key.section[0] ? key.section : "Top level", key.section[0] ? "`" : "");
+            printf("\n## %s%s%s\n| key | value | default | meaning |\n|---|---|---|---|\n",
+                   key.section[0] ? "`" : "", key.section[0] ? key.section : "Top level",
+                   key.section[0] ? "`" : "");
         section = key.section;
         print_key(&key);
     }

@@ -23,14 +23,14 @@ typedef struct tw_cholesky tw_cholesky;
 /** Analyses the pattern of `stiffness` (united with `mass_matrix`'s, if not NULL) and allocates everything that later
  *  factorisations and solves with up to TW_MAX_BLOCK columns need. Both stored either way; a full matrix must be
  *  symmetric. The matrices are kept by reference and must outlive the factor. */
-TW_API tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix, tw_cholesky **out,
-                                    tw_error *error);
+TW_API tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix,
+                                    tw_cholesky **out, tw_error *error);
 
 /** Factorises `mass_factor * M + stiffness_factor * K` with the values the matrices hold now; M is the mass matrix
  * given at creation, or diag(lumped_mass), or (both NULL) the identity. Only the upper triangles are read.
  *  TW_NOT_POSITIVE_DEFINITE and TW_NOT_FINITE leave no factor. Allocates nothing. */
-TW_API tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const double *lumped_mass,
-                                    double stiffness_factor);
+TW_API tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor,
+                                    const double *lumped_mass, double stiffness_factor);
 
 /** out = (factored matrix)^-1 in, `count` columns. Allocates nothing. `in == out` is allowed. TW_INVALID_ARGUMENT if
  *  there is no factor, TW_NOT_FINITE (and `out` untouched) if the solution is not finite. */
@@ -52,8 +52,9 @@ TW_API void tw_cholesky_free(tw_cholesky *factor);
 typedef struct tw_shifted_cholesky tw_shifted_cholesky;
 
 /** As tw_cholesky_create; `lumped_mass` (N values kept by reference, NULL for ones) where mass_matrix is NULL. */
-TW_API tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix,
-                                            const double *lumped_mass, tw_shifted_cholesky **out, tw_error *error);
+TW_API tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness,
+                                            const tw_sparse *mass_matrix, const double *lumped_mass,
+                                            tw_shifted_cholesky **out, tw_error *error);
 /** Says that the values of K (or M) changed: the next factor() factorises anew. */
 TW_API void tw_shifted_cholesky_invalidate(tw_shifted_cholesky *solver);
 /** The view to put into tw_second_order.shifted; lives as long as the object. */

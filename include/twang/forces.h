@@ -19,39 +19,43 @@ extern "C" {
  *  `stiffness` k >= 0 [N/m] and `cubic` q >= 0 [N/m^3], not both 0, one value per spring; rest lengths L as for
  *  tw_model_add_springs. A dimensionless hardening c, pull k L (e + c e^3) at the strain e, is q = c k / L^2. */
 TW_API tw_status tw_model_add_cubic_springs(tw_model *model, int64_t count, const int64_t *ends,
-                                            const double *stiffness, const double *cubic, const double *rest_length,
-                                            tw_error *error);
+                                            const double *stiffness, const double *cubic,
+                                            const double *rest_length, tw_error *error);
 
 /** Springs from a vertex to the centre of a face: `corners` holds the vertex and the three of the face per spring, all
  *  different. Energy k (l - L)^2 / 2 of the distance l from x_0 to (x_1 + x_2 + x_3) / 3; otherwise as
  *  tw_model_add_springs. */
 TW_API tw_status tw_model_add_face_springs(tw_model *model, int64_t count, const int64_t *corners,
-                                           const double *stiffness, const double *rest_length, tw_error *error);
+                                           const double *stiffness, const double *rest_length,
+                                           tw_error *error);
 
 /** Bending springs of a triangle mesh: a spring of stiffness k (and q, see cubic springs; 0: linear) joins the two
  *  vertices opposite to each edge that exactly two triangles share, at its length now. `triangles` holds three indices
  *  each. `*added` (may be NULL) is how many there are. Grids rather join second neighbours by tw_model_add_springs. */
-TW_API tw_status tw_model_add_bending_springs(tw_model *model, int64_t triangle_count, const int64_t *triangles,
-                                              double stiffness, double cubic, int64_t *added, tw_error *error);
+TW_API tw_status tw_model_add_bending_springs(tw_model *model, int64_t triangle_count,
+                                              const int64_t *triangles, double stiffness,
+                                              double cubic, int64_t *added, tw_error *error);
 
 /** Hinges: energy k (theta - Theta)^2 / 2 of the angle theta between the two triangles at an edge, 0 where they lie
  *  flat. `corners` holds four indices per hinge: the edge, then the two opposite vertices. `stiffness` k > 0 [N m] per
  *  hinge; `rest_angle` Theta in (-pi, pi), NULL: the angles now. TW_RECOVERABLE where a triangle has no area. */
-TW_API tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *corners, const double *stiffness,
-                                     const double *rest_angle, tw_error *error);
+TW_API tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *corners,
+                                     const double *stiffness, const double *rest_angle,
+                                     tw_error *error);
 
 /** Hinges at every edge that exactly two triangles share, as flat or bent as they are now: a plate or shell of bending
  *  stiffness B [N m] per hinge k = B l^2 / (A_0 + A_1), l the edge and A the areas now. That is right for bending along
  *  the lines of a grid and for equilateral triangles (Seung and Nelson 1988), and depends on the mesh otherwise.
  *  `*added` (may be NULL) is how many there are. */
-TW_API tw_status tw_model_add_bending_hinges(tw_model *model, int64_t triangle_count, const int64_t *triangles,
-                                             double bending_stiffness, int64_t *added, tw_error *error);
+TW_API tw_status tw_model_add_bending_hinges(tw_model *model, int64_t triangle_count,
+                                             const int64_t *triangles, double bending_stiffness,
+                                             int64_t *added, tw_error *error);
 
 /* ---- damping ---- */
 
 /** Dashpots: pull c l', with l' the rate at which the distance of the two ends grows. `damping` c > 0 [N s/m]. */
-TW_API tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *ends, const double *damping,
-                                       tw_error *error);
+TW_API tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *ends,
+                                       const double *damping, tw_error *error);
 
 /** Rayleigh damping of the whole model, alpha >= 0 [1/s] and beta >= 0 [s]; replaces what was set before. A mode of
  *  frequency w gets the damping ratio (alpha / w + beta w) / 2. It takes nothing from rigid motion:
@@ -68,8 +72,8 @@ TW_API tw_status tw_model_set_rayleigh(tw_model *model, double alpha, double bet
 /* ---- fields ---- */
 
 /** A constant force [N] on each of the particles `first` to `last`. Energy -f . x. */
-TW_API tw_status tw_model_add_load(tw_model *model, int64_t first, int64_t last, const double force[3],
-                                   tw_error *error);
+TW_API tw_status tw_model_add_load(tw_model *model, int64_t first, int64_t last,
+                                   const double force[3], tw_error *error);
 
 /** A field b(t, x) of accelerations (times the mass of a particle) or of forces. Callbacks may be called from several
  *  threads at once. Start from tw_field_default(). */
@@ -83,26 +87,26 @@ typedef struct tw_field {
     tw_status (*rate)(void *context, double t, const double x[3], double rate[3]);
     /** P with b = -grad P; promises that the gradient is symmetric. NULL: there is none. */
     tw_status (*potential)(void *context, double t, const double x[3], double *potential);
-    bool is_force;                  /**< b is a force [N], not an acceleration [m/s^2]. Default false */
+    bool is_force; /**< b is a force [N], not an acceleration [m/s^2]. Default false */
     void (*release)(void *context); /**< called once when the model is freed; NULL: nothing to do */
 } tw_field;
 TW_API tw_field tw_field_default(void);
 /** Acts on the particles `first` to `last`. The model takes the context over if this succeeds. */
-TW_API tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last, const tw_field *field,
-                                    tw_error *error);
+TW_API tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last,
+                                    const tw_field *field, tw_error *error);
 /** The acceleration a sin(2 pi f t + phase) everywhere [m/s^2, Hz, rad]. */
-TW_API tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3], double frequency, double phase,
-                                      tw_error *error);
+TW_API tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3],
+                                      double frequency, double phase, tw_error *error);
 
 /** Wind on triangles. With the area vector a = A n of a triangle, u the air's velocity less the mean of its corners'
  *  and q = u . n, the triangle feels (density / 2) A [drag (q^2/|u|) u + lift q (|u| n - (q/|u|) u)], a third on each
  *  corner: drag along u as of a plate whose shadow is q/|u|, lift across. Equal coefficients give the pressure
  *  (density / 2) c A |u| q n. It is the same for both sides, smooth, and zero for an empty triangle. */
 typedef struct tw_wind {
-    double velocity[3];    /**< of the air [m/s] */
-    double density;        /**< of the air [kg/m^3]. Default 1.2 */
-    double drag, lift;     /**< coefficients >= 0. Default 1, 1 */
-    double gust;           /**< the air moves at velocity (1 + gust sin(2 pi gust_frequency t)). Default 0 */
+    double velocity[3]; /**< of the air [m/s] */
+    double density;     /**< of the air [kg/m^3]. Default 1.2 */
+    double drag, lift;  /**< coefficients >= 0. Default 1, 1 */
+    double gust; /**< the air moves at velocity (1 + gust sin(2 pi gust_frequency t)). Default 0 */
     double gust_frequency; /**< [Hz], >= 0. Default 0 */
     /** The air's velocity and its time derivative instead of all that; NULL: as above. */
     tw_status (*air)(void *context, double t, double velocity[3], double rate[3]);
@@ -111,8 +115,8 @@ typedef struct tw_wind {
 } tw_wind;
 TW_API tw_wind tw_wind_default(void);
 /** The model takes the context over if this succeeds. */
-TW_API tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64_t *triangles,
-                                   const tw_wind *wind, tw_error *error);
+TW_API tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count,
+                                   const int64_t *triangles, const tw_wind *wind, tw_error *error);
 
 /* ---- the user's own ---- */
 
@@ -125,9 +129,11 @@ typedef struct tw_user_force {
     /** *energy += V(x), with f = -grad V. NULL: there is none. Promises that -df/dx is symmetric. */
     tw_status (*energy)(void *context, double t, const double *x, double *energy);
     /** out += -df/dx d, at this point. NULL: central differences of the force (said in the log). */
-    tw_status (*stiffness)(void *context, double t, const double *x, const double *v, const double *d, double *out);
+    tw_status (*stiffness)(void *context, double t, const double *x, const double *v,
+                           const double *d, double *out);
     /** out += -df/dv d. NULL with velocity_dependent: central differences. */
-    tw_status (*damping)(void *context, double t, const double *x, const double *v, const double *d, double *out);
+    tw_status (*damping)(void *context, double t, const double *x, const double *v, const double *d,
+                         double *out);
     /** out += df/dt. NULL with time_dependent: central differences. */
     tw_status (*rate)(void *context, double t, const double *x, const double *v, double *out);
     bool velocity_dependent, time_dependent; /**< f depends on v, on t. Default false */
@@ -140,14 +146,16 @@ typedef struct tw_user_force {
 } tw_user_force;
 TW_API tw_user_force tw_user_force_default(void);
 /** The model takes the context over if this succeeds. */
-TW_API tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *force, tw_error *error);
+TW_API tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *force,
+                                         tw_error *error);
 
 /* ---- masses ---- */
 
 /** Lumps the mass of simplices on their corners: mass[p] += density * measure / corners. `corners` is 2 (lengths,
  *  kg/m), 3 (areas, kg/m^2) or 4 (volumes, kg/m^3); `elements` holds that many indices below `particle_count` each. */
-TW_API tw_status tw_lump_mass(int corners, int64_t element_count, const int64_t *elements, int64_t particle_count,
-                              const double *positions, double density, double *mass, tw_error *error);
+TW_API tw_status tw_lump_mass(int corners, int64_t element_count, const int64_t *elements,
+                              int64_t particle_count, const double *positions, double density,
+                              double *mass, tw_error *error);
 
 #ifdef __cplusplus
 }

@@ -16,27 +16,30 @@ typedef struct tw_motion {
     void *context; /**< handed to the callbacks; may be NULL */
     /** Position, velocity and acceleration at time t of the particle that the model has at `start`. At t = 0 the
      *  position must be what the particle is to start with. May be called from several threads at once. */
-    void (*at)(void *context, double t, const double start[3], double position[3], double velocity[3],
-               double acceleration[3]);
+    void (*at)(void *context, double t, const double start[3], double position[3],
+               double velocity[3], double acceleration[3]);
     void (*release)(void *context); /**< called once when the model is freed; NULL: nothing to do */
 } tw_motion;
 
 /** Moves the particles `first` to `last` so. The model takes the context over if this succeeds. */
-TW_API tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const tw_motion *motion,
-                                    tw_error *error);
+TW_API tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last,
+                                    const tw_motion *motion, tw_error *error);
 /** start + velocity t. */
-TW_API tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last, const double velocity[3],
-                                             tw_error *error);
+TW_API tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last,
+                                             const double velocity[3], tw_error *error);
 /** start + amplitude (sin(2 pi frequency t + phase) - sin(phase)) [m, Hz, rad]. */
-TW_API tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last, const double amplitude[3],
-                                                double frequency, double phase, tw_error *error);
+TW_API tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last,
+                                                const double amplitude[3], double frequency,
+                                                double phase, tw_error *error);
 /** Turns about the axis through `point` at `rate` [rad/s]; the axis need not have length 1. */
-TW_API tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last, const double point[3],
-                                             const double axis[3], double rate, tw_error *error);
+TW_API tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last,
+                                             const double point[3], const double axis[3],
+                                             double rate, tw_error *error);
 /** start + the cubic spline through `count` >= 2 displacements (three entries each) at ascending times [s]. The spline
  *  is twice differentiable, at rest at both ends, and stays there before and after. */
-TW_API tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count,
-                                              const double *times, const double *displacements, tw_error *error);
+TW_API tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last,
+                                              int64_t count, const double *times,
+                                              const double *displacements, tw_error *error);
 
 #ifdef __cplusplus
 }

@@ -38,8 +38,10 @@ typedef struct tw_operator {
     tw_apply_function *apply; /**< required */
     void *context;            /**< handed to apply */
     tw_symmetry symmetry;     /**< default TW_GENERAL; a false promise gives wrong results */
-    double norm;              /**< an upper bound of the 2-norm, 0 if unknown (then it is estimated when needed) */
-    double bytes_per_product; /**< memory one product with one vector must move, for the cost model; 0 if unknown */
+    double
+        norm; /**< an upper bound of the 2-norm, 0 if unknown (then it is estimated when needed) */
+    double
+        bytes_per_product; /**< memory one product with one vector must move, for the cost model; 0 if unknown */
 } tw_operator;
 
 /** Solves with `M + gamma K`: the door of shift-invert, Newton and PETSc alike. Plain data; owns nothing. */
@@ -50,9 +52,10 @@ typedef struct tw_shifted_solver {
     tw_status (*factor)(void *context, double gamma);
     /** out = (M + gamma K)^-1 in, for `count` columns. Only after a successful factor. */
     tw_status (*solve)(void *context, int count, const double *in, double *out);
-    double factor_flops;           /**< of one factorisation, for the cost model */
-    double solve_bytes;            /**< memory one solve with one vector must move, for the cost model */
-    const int64_t *factorizations; /**< running count of factorisations really done; NULL if not counted */
+    double factor_flops; /**< of one factorisation, for the cost model */
+    double solve_bytes;  /**< memory one solve with one vector must move, for the cost model */
+    const int64_t
+        *factorizations; /**< running count of factorisations really done; NULL if not counted */
 } tw_shifted_solver;
 
 /** A consistent mass matrix, symmetric positive definite. Plain data; owns nothing. */
@@ -65,14 +68,17 @@ typedef struct tw_mass_operator {
 /** The linearised second-order system ``M x'' + D x' + K x = 0``, N unknowns.
  *  Its first-order form is `u = (x, v)`, `J = [[0, I], [-A, -B]]`, `A = M^-1 K`, `B = M^-1 D`. Plain data. */
 typedef struct tw_second_order {
-    tw_operator stiffness;        /**< K. TW_SYMMETRIC enables lanczos, chebyshev, shift-invert (indefinite is fine) */
+    tw_operator
+        stiffness; /**< K. TW_SYMMETRIC enables lanczos, chebyshev, shift-invert (indefinite is fine) */
     const double *lumped_mass;    /**< N positive values, or NULL for unit mass */
     const tw_mass_operator *mass; /**< consistent mass, or NULL; excludes lumped_mass */
     double rayleigh_mass;         /**< alpha of D = alpha M + beta K [1/s], default 0 */
     double rayleigh_stiffness;    /**< beta of D = alpha M + beta K [s], default 0 */
-    const tw_operator *damping;   /**< any other D (Arnoldi engines only), added to Rayleigh's; NULL if none */
+    const tw_operator
+        *damping; /**< any other D (Arnoldi engines only), added to Rayleigh's; NULL if none */
     const tw_shifted_solver *shifted; /**< enables shift-invert; NULL if there is none */
-    double eigenvalue_max;            /**< upper bound of A's largest eigenvalue; 0 if unknown (then it is estimated) */
+    double
+        eigenvalue_max; /**< upper bound of A's largest eigenvalue; 0 if unknown (then it is estimated) */
 } tw_second_order;
 
 #ifdef __cplusplus

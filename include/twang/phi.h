@@ -23,21 +23,23 @@ extern "C" {
 #endif
 
 /** The engines: enumerator, name in the command and in scene files. */
-#define TW_PHI_ENGINE_LIST(X)                                                                                          \
-    X(TW_PHI_AUTO, "auto")                                                                                             \
-    X(TW_PHI_DENSE, "dense")                                                                                           \
-    X(TW_PHI_PHIPM, "phipm")                                                                                           \
-    X(TW_PHI_PHIPM_IOM2, "phipm-iom2")                                                                                 \
-    X(TW_PHI_PHIPM_SIMUL_IOM2, "phipm-simul-iom2")                                                                     \
-    X(TW_PHI_KIOPS, "kiops")                                                                                           \
-    X(TW_PHI_EXPMV, "expmv")                                                                                           \
-    X(TW_PHI_LEJA, "leja")                                                                                             \
-    X(TW_PHI_LANCZOS, "lanczos")                                                                                       \
-    X(TW_PHI_CHEBYSHEV, "chebyshev")                                                                                   \
+#define TW_PHI_ENGINE_LIST(X)                                                                      \
+    X(TW_PHI_AUTO, "auto")                                                                         \
+    X(TW_PHI_DENSE, "dense")                                                                       \
+    X(TW_PHI_PHIPM, "phipm")                                                                       \
+    X(TW_PHI_PHIPM_IOM2, "phipm-iom2")                                                             \
+    X(TW_PHI_PHIPM_SIMUL_IOM2, "phipm-simul-iom2")                                                 \
+    X(TW_PHI_KIOPS, "kiops")                                                                       \
+    X(TW_PHI_EXPMV, "expmv")                                                                       \
+    X(TW_PHI_LEJA, "leja")                                                                         \
+    X(TW_PHI_LANCZOS, "lanczos")                                                                   \
+    X(TW_PHI_CHEBYSHEV, "chebyshev")                                                               \
     X(TW_PHI_SHIFT_INVERT, "shift-invert")
 
 #define TW_PHI_ENUMERATOR(name, text) name,
-typedef enum tw_phi_engine { TW_PHI_ENGINE_LIST(TW_PHI_ENUMERATOR) TW_PHI_ENGINE_COUNT } tw_phi_engine;
+typedef enum tw_phi_engine {
+    TW_PHI_ENGINE_LIST(TW_PHI_ENUMERATOR) TW_PHI_ENGINE_COUNT
+} tw_phi_engine;
 #undef TW_PHI_ENUMERATOR
 
 /** "kiops" for TW_PHI_KIOPS; "?" for a value outside the list. */
@@ -54,7 +56,7 @@ typedef enum tw_phi_inner_product {
 
 /** In which norm integrators ask for phi-actions of second-order problems with a symmetric tangent. */
 typedef enum tw_phi_norm {
-    TW_NORM_STATE,       /**< positions and velocities each by themselves, see above; the default */
+    TW_NORM_STATE, /**< positions and velocities each by themselves, see above; the default */
     TW_NORM_DISPLACEMENT /**< a velocity counts as the displacement it makes, see tw_spectral_request.velocity: for
                               bodies whose fast modes hold most of the velocity and little of the displacement */
 } tw_phi_norm;
@@ -70,10 +72,11 @@ typedef struct tw_phi_options {
     tw_phi_engine engine;               /**< default TW_PHI_AUTO */
     double tolerance;                   /**< relative, see above, in [1e-15, 1); default 1e-8 */
     tw_phi_inner_product inner_product; /**< default TW_INNER_SCALED */
-    int max_dimension;    /**< of a Krylov basis or polynomial degree of one substep; 0: engine's default */
+    int max_dimension; /**< of a Krylov basis or polynomial degree of one substep; 0: engine's default */
     int64_t max_products; /**< budget per call, then TW_BUDGET_EXHAUSTED; default 1,000,000 */
-    double pole;          /**< sigma of shift-invert's gamma = (sigma t)^2; 0 (default) lets it choose */
-    tw_phi_norm norm;     /**< default TW_NORM_STATE. Read by the integrators; tw_phi_evaluate has the norm above */
+    double pole; /**< sigma of shift-invert's gamma = (sigma t)^2; 0 (default) lets it choose */
+    tw_phi_norm
+        norm; /**< default TW_NORM_STATE. Read by the integrators; tw_phi_evaluate has the norm above */
 } tw_phi_options;
 TW_API tw_phi_options tw_phi_options_default(void);
 
@@ -89,8 +92,8 @@ typedef struct tw_phi_statistics {
     double estimated_error; /**< relative, in the norm above; the largest over outputs */
     double pole;            /**< gamma used by shift-invert, else 0 */
     double eigenvalue_max;  /**< end of the spectrum that chebyshev reckoned with at last, else 0 */
-    double cost;            /**< of what was done, in bytes-moved units of the cost model (see docs/phi.md) */
-    bool fell_back;         /**< the energy inner product was asked for and was not available */
+    double cost; /**< of what was done, in bytes-moved units of the cost model (see docs/phi.md) */
+    bool fell_back; /**< the energy inner product was asked for and was not available */
 } tw_phi_statistics;
 
 /** Memory for phi evaluations of one size: everything is allocated here, nothing later. One thread at a time per
@@ -99,41 +102,49 @@ typedef struct tw_phi_workspace tw_phi_workspace;
 
 /** What a workspace must be able to hold. Start from tw_phi_limits_default(). */
 typedef struct tw_phi_limits {
-    int64_t size;           /**< N of a second-order problem, or the length of a first-order vector */
-    bool second_order;      /**< whether size is N of a second-order problem (vectors have 2N entries); default true */
-    int max_dimension;      /**< of bases held, 0: as many as `basis_bytes` allows, at most 1,024 */
-    int slots;              /**< bases kept for reuse, 1..TW_PHI_MAX_SLOTS; default 1 */
-    double basis_bytes;     /**< address space for all bases; pages are touched only as used; default 2e9 */
-    tw_phi_options options; /**< defaults for calls; `engine` decides which engines' memory is reserved (AUTO: all) */
+    int64_t size; /**< N of a second-order problem, or the length of a first-order vector */
+    bool
+        second_order; /**< whether size is N of a second-order problem (vectors have 2N entries); default true */
+    int max_dimension; /**< of bases held, 0: as many as `basis_bytes` allows, at most 1,024 */
+    int slots;         /**< bases kept for reuse, 1..TW_PHI_MAX_SLOTS; default 1 */
+    double
+        basis_bytes; /**< address space for all bases; pages are touched only as used; default 2e9 */
+    tw_phi_options
+        options; /**< defaults for calls; `engine` decides which engines' memory is reserved (AUTO: all) */
 } tw_phi_limits;
 TW_API tw_phi_limits tw_phi_limits_default(void);
 
-TW_API tw_status tw_phi_workspace_create(const tw_phi_limits *limits, tw_phi_workspace **out, tw_error *error);
+TW_API tw_status tw_phi_workspace_create(const tw_phi_limits *limits, tw_phi_workspace **out,
+                                         tw_error *error);
 /** Frees; accepts NULL. */
 TW_API void tw_phi_workspace_free(tw_phi_workspace *workspace);
 /** Changes the options for the calls that follow. TW_UNSUPPORTED if memory for that engine was not reserved. */
-TW_API tw_status tw_phi_workspace_set_options(tw_phi_workspace *workspace, const tw_phi_options *options);
+TW_API tw_status tw_phi_workspace_set_options(tw_phi_workspace *workspace,
+                                              const tw_phi_options *options);
 
 /** `w_i = sum_{k=0..order} phi_k(nodes[i] * time * Op) vectors[k]` for all i. No hidden scaling. */
 typedef struct tw_phi_request {
-    double time;                  /**< t, finite, any sign */
-    int node_count;               /**< 1..TW_PHI_MAX_NODES */
-    const double *nodes;          /**< c_i, any order, any sign; zero allowed */
-    int order;                    /**< p, 0..TW_PHI_MAX_ORDER */
-    const double *const *vectors; /**< p + 1 pointers; NULL means zero. 2N entries for second order: x-part, v-part */
-    double *const *outputs;       /**< node_count pointers, must not overlap vectors */
-    double reference[2];          /**< see "The norm"; [0] alone for first order; default 0 */
+    double time;         /**< t, finite, any sign */
+    int node_count;      /**< 1..TW_PHI_MAX_NODES */
+    const double *nodes; /**< c_i, any order, any sign; zero allowed */
+    int order;           /**< p, 0..TW_PHI_MAX_ORDER */
+    const double *const *
+        vectors; /**< p + 1 pointers; NULL means zero. 2N entries for second order: x-part, v-part */
+    double *const *outputs; /**< node_count pointers, must not overlap vectors */
+    double reference[2];    /**< see "The norm"; [0] alone for first order; default 0 */
 } tw_phi_request;
 
 /** Evaluates for a first-order operator. `statistics` and `error` may be NULL. On any status but TW_OK and
  *  TW_ILL_CONDITIONED the outputs are zero: no NaN leaves the library. */
-TW_API tw_status tw_phi_evaluate(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
-                                 tw_phi_statistics *statistics, tw_error *error);
+TW_API tw_status tw_phi_evaluate(tw_phi_workspace *workspace, const tw_operator *op,
+                                 const tw_phi_request *request, tw_phi_statistics *statistics,
+                                 tw_error *error);
 
 /** Evaluates for `J = [[0, I], [-M^-1 K, -M^-1 D]]`. */
-TW_API tw_status tw_phi_evaluate_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                              const tw_phi_request *request, tw_phi_statistics *statistics,
-                                              tw_error *error);
+TW_API tw_status tw_phi_evaluate_second_order(tw_phi_workspace *workspace,
+                                              const tw_second_order *op,
+                                              const tw_phi_request *request,
+                                              tw_phi_statistics *statistics, tw_error *error);
 
 /** A scalar function of an eigenvalue lambda of A = M^-1 K (lambda may be negative). `value == NULL` means zero. */
 typedef struct tw_spectral_function {
@@ -148,22 +159,25 @@ typedef struct tw_spectral_request {
     int output_count;                      /**< 1..TW_PHI_MAX_NODES * 2 */
     double *const *outputs;                /**< N entries each, must not overlap the starts */
     const tw_spectral_function *functions; /**< f_ij at [i * start_count + j] */
-    const double *reference; /**< per output: error promised <= tol * max(|output|_M, reference[i]); NULL: zeros */
+    const double *
+        reference; /**< per output: error promised <= tol * max(|output|_M, reference[i]); NULL: zeros */
     /** NULL, or per output whether it is a velocity, of which only the displacement it makes within `time` matters:
      *  its error and norm are those of `time (1 + time^2 |A|)^-1/2 output`, and every error is promised relative to the
      *  largest output so measured (or to reference[i]). Engines that cannot weigh modes promise more than that. */
     const bool *velocity;
-    double time;     /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
-    bool smooth;     /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
+    double time; /**< the time scale of the functions (they vary like cos(time sqrt lambda)) */
+    bool smooth; /**< shift-invert only: start from (I + gamma A)^-1 b_j and multiply f by
                           (1 + gamma lambda): for start vectors with stiff parts and decaying f */
-    bool single_use; /**< the basis will not serve again: auto may choose an engine that keeps none */
-    int slot;        /**< the basis is kept there until the next call with this slot */
+    bool
+        single_use; /**< the basis will not serve again: auto may choose an engine that keeps none */
+    int slot;       /**< the basis is kept there until the next call with this slot */
 } tw_spectral_request;
 
 /** Evaluates with the workspace's engine (dense, lanczos, chebyshev, shift-invert or auto; others: TW_UNSUPPORTED).
  *  Undamped operator only: damping is the caller's business, in f. */
 TW_API tw_status tw_spectral_apply(tw_phi_workspace *workspace, const tw_second_order *op,
-                                   const tw_spectral_request *request, tw_phi_statistics *statistics, tw_error *error);
+                                   const tw_spectral_request *request,
+                                   tw_phi_statistics *statistics, tw_error *error);
 
 /** Evaluates other functions of the same starts from the basis in `request->slot`: no product, no solve.
  *  `starts` is ignored. TW_NOT_CONVERGED if the kept basis is too small for the tolerance (outputs are zero then);

@@ -19,7 +19,8 @@ extern "C" {
 /** A symmetric stand-in for a tangent that is not: S for K, alpha M + beta S for D. Newton's method iterates by it, and
  *  schemes that need functions of a symmetric operator (expmid2) linearise by it; the acceleration stays what it is. */
 typedef struct tw_symmetric_part {
-    tw_apply_function *apply;  /**< out = S in at the last linearisation; S is also what stiffness_matrix holds. NULL:
+    tw_apply_function *
+        apply; /**< out = S in at the last linearisation; S is also what stiffness_matrix holds. NULL:
                                     no stand-in is offered */
     double rayleigh_mass;      /**< alpha [1/s] */
     double rayleigh_stiffness; /**< beta [s] */
@@ -40,37 +41,46 @@ typedef struct tw_second_order_problem {
     /** out = K in, for `count` columns, at the last linearisation. NULL: the assembled matrix is used, or else finite
      *  differences of the acceleration (said in the log, counted in the statistics). */
     tw_apply_function *apply_stiffness;
-    bool stiffness_is_general; /**< K is not symmetric (follower forces): Arnoldi engines only. Default false */
+    bool
+        stiffness_is_general; /**< K is not symmetric (follower forces): Arnoldi engines only. Default false */
 
     /** Writes the values of K at the last linearisation into `matrix` (= stiffness_matrix). Enables shift-invert and
      * the implicit methods. NULL with a stiffness_matrix given: its values are made by coloured finite differences. */
     tw_status (*assemble)(void *context, tw_sparse *matrix);
-    tw_sparse *stiffness_matrix; /**< pattern of K, its values ours to overwrite; NULL if there is none. Not owned */
+    tw_sparse *
+        stiffness_matrix; /**< pattern of K, its values ours to overwrite; NULL if there is none. Not owned */
 
-    const double *lumped_mass;    /**< N positive values; NULL for unit mass. Not owned */
-    const tw_mass_operator *mass; /**< consistent mass; excludes lumped_mass; NULL if none. Not owned */
-    const tw_sparse *mass_matrix; /**< the assembled consistent mass (needed to factorise M + gamma K); NULL if none */
+    const double *lumped_mass; /**< N positive values; NULL for unit mass. Not owned */
+    const tw_mass_operator
+        *mass; /**< consistent mass; excludes lumped_mass; NULL if none. Not owned */
+    const tw_sparse *
+        mass_matrix; /**< the assembled consistent mass (needed to factorise M + gamma K); NULL if none */
 
-    bool velocity_dependent;          /**< a depends on v. Default false; needed for any damping */
-    double rayleigh_mass;             /**< alpha [1/s]: the v-dependence of f is -(alpha M + beta K) v ... */
-    double rayleigh_stiffness;        /**< beta [s]: ... with K the tangent itself */
-    tw_apply_function *apply_damping; /**< any other D = -df/dv at the last linearisation, added to Rayleigh's; NULL */
+    bool velocity_dependent; /**< a depends on v. Default false; needed for any damping */
+    double rayleigh_mass;    /**< alpha [1/s]: the v-dependence of f is -(alpha M + beta K) v ... */
+    double rayleigh_stiffness; /**< beta [s]: ... with K the tangent itself */
+    tw_apply_function *
+        apply_damping; /**< any other D = -df/dv at the last linearisation, added to Rayleigh's; NULL */
     /** matrix += factor * that D, or its symmetric part: for Newton's matrix. NULL: it is left to the iteration. */
     tw_status (*add_damping)(void *context, double factor, tw_sparse *matrix);
-    tw_symmetric_part symmetric_part; /**< used where stiffness_is_general or apply_damping is in the way */
+    tw_symmetric_part
+        symmetric_part; /**< used where stiffness_is_general or apply_damping is in the way */
 
     bool time_dependent; /**< a depends on t. Default false */
     /** out = da/dt at fixed x, v, at this point. NULL with time_dependent: finite differences. */
-    tw_status (*time_derivative)(void *context, double t, const double *x, const double *v, double *out);
+    tw_status (*time_derivative)(void *context, double t, const double *x, const double *v,
+                                 double *out);
 
     /** Kinetic and potential energy [J]; NULL where there is none. Used for telemetry and the energy guard. */
-    tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic, double *potential);
+    tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,
+                        double *potential);
 
     /** Splitting `f = -K0 x + g` for etdrk4, gautschi and v-imex: out = K0 in, K0 symmetric and constant. NULL: K0 is
      * the tangent at the start, held fixed. */
     tw_apply_function *apply_linear_part;
 
-    double eigenvalue_max; /**< upper bound of M^-1 K's largest eigenvalue at any state met; 0 if unknown */
+    double
+        eigenvalue_max; /**< upper bound of M^-1 K's largest eigenvalue at any state met; 0 if unknown */
 } tw_second_order_problem;
 TW_API tw_second_order_problem tw_second_order_problem_default(void);
 
@@ -89,14 +99,16 @@ typedef struct tw_first_order_problem {
 
     /** Writes J's values into `matrix`; NULL with a matrix given: coloured finite differences. */
     tw_status (*assemble)(void *context, tw_sparse *matrix);
-    tw_sparse *jacobian_matrix; /**< pattern of J (full storage); NULL if there is none. Not owned */
+    tw_sparse
+        *jacobian_matrix; /**< pattern of J (full storage); NULL if there is none. Not owned */
 
     bool time_dependent;
     /** out = dF/dt at fixed u. NULL with time_dependent: finite differences. */
     tw_status (*time_derivative)(void *context, double t, const double *u, double *out);
     /** Some conserved or watched quantity; NULL if none. */
     tw_status (*energy)(void *context, double t, const double *u, double *energy);
-    bool energy_never_grows; /**< no solution raises it: a step that does is untrusted (energy guard). Default false */
+    bool
+        energy_never_grows; /**< no solution raises it: a step that does is untrusted (energy guard). Default false */
 } tw_first_order_problem;
 TW_API tw_first_order_problem tw_first_order_problem_default(void);
 

@@ -28,9 +28,10 @@ typedef struct tw_run_progress {
 
 /** How to run. Start from tw_run_options_default(). */
 typedef struct tw_run_options {
-    const char *directory; /**< NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume */
-    bool force;            /**< replace a run that is in `directory` already; default false: refuse */
-    int threads;           /**< 0 (default): as many as tw_threads() says */
+    const char *
+        directory; /**< NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume */
+    bool force;  /**< replace a run that is in `directory` already; default false: refuse */
+    int threads; /**< 0 (default): as many as tw_threads() says */
     /** Called after every step; NULL (default). */
     void (*progress)(void *context, const tw_run_progress *progress);
     /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL (default). May look at
@@ -48,27 +49,28 @@ enum { TW_RUN_DIRECTORY_SIZE = 4096 };
 typedef struct tw_run_report {
     char directory[TW_RUN_DIRECTORY_SIZE]; /**< empty if it never came to one */
     bool was_finished;                     /**< resume: there was nothing left to do */
-    double resumed_at;                     /**< simulated time from which it went on; -1 for a new run */
-    double t;                              /**< simulated time reached [s] */
-    double wall_seconds;                   /**< all told */
+    double resumed_at;   /**< simulated time from which it went on; -1 for a new run */
+    double t;            /**< simulated time reached [s] */
+    double wall_seconds; /**< all told */
     int64_t steps, rejected_steps, frames;
     double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
     double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
-    int tests, tests_failed; /**< acceptance values of the scene that were looked at, and those that did not hold */
+    int tests,
+        tests_failed; /**< acceptance values of the scene that were looked at, and those that did not hold */
 } tw_run_report;
 
 /** Runs the scene. TW_OK: done. TW_BAD_INPUT: refused before it began (also for an existing directory). TW_INTERRUPTED:
  *  stopped, with a checkpoint. TW_INPUT_OUTPUT: the directory could not be written. Anything else: the integration
  *  failed; run.json says why, last_good.csv has the last good state, and the checkpoint is that state.
  *  `report` may be NULL. */
-TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report,
-                              tw_error *error);
+TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options,
+                              tw_run_report *report, tw_error *error);
 
 /** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if there is nothing to
  *  resume, or the scene in the directory or the version of the library has changed. */
-TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report,
-                               tw_error *error);
+TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options,
+                               tw_run_report *report, tw_error *error);
 
 #ifdef __cplusplus
 }

@@ -23,15 +23,16 @@ typedef struct tw_scene tw_scene;
 
 /** A change to the file's contents before they are checked, as by `--set bodies.0.mass=2`. */
 typedef struct tw_scene_setting {
-    const char *origin; /**< what an error names instead of a place in the file: "--set bodies.0.mass=2" */
-    const char *path;   /**< keys and list indices from 0, joined by points: "bodies.0.mass" */
-    const char *value;  /**< YAML: a number, a word, [0, 0, -1]; NULL removes the key */
+    const char
+        *origin; /**< what an error names instead of a place in the file: "--set bodies.0.mass=2" */
+    const char *path;  /**< keys and list indices from 0, joined by points: "bodies.0.mass" */
+    const char *value; /**< YAML: a number, a word, [0, 0, -1]; NULL removes the key */
 } tw_scene_setting;
 
 /** Reads a file. `settings` (may be NULL if `count` is 0) are applied in order. TW_BAD_INPUT with
  *  "file:line:column: what is wrong, what would be right" if the file cannot be read or is not a right scene. */
-TW_API tw_status tw_scene_load(const char *path, int count, const tw_scene_setting *settings, tw_scene **out,
-                               tw_error *error);
+TW_API tw_status tw_scene_load(const char *path, int count, const tw_scene_setting *settings,
+                               tw_scene **out, tw_error *error);
 /** The same from memory; errors name `origin`, which is copied. */
 TW_API tw_status tw_scene_parse(const char *origin, const char *text, size_t size, int count,
                                 const tw_scene_setting *settings, tw_scene **out, tw_error *error);
@@ -64,13 +65,14 @@ TW_API tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_e
 
 /** An integrator for it with the scene's options, not yet started. What does not fit together is TW_BAD_INPUT, with the
  *  place of `integrator` in the file. The simulation must outlive it. */
-TW_API tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation, tw_integrator **out,
-                                            tw_error *error);
+TW_API tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation,
+                                            tw_integrator **out, tw_error *error);
 
 /** One key of the scene format. Static storage. */
 typedef struct tw_scene_key {
-    const char *section;  /**< path of the map it stands in: "", "integrator", "bodies", "tests.final" */
-    const char *key;      /**< "step" */
+    const char
+        *section;    /**< path of the map it stands in: "", "integrator", "bodies", "tests.final" */
+    const char *key; /**< "step" */
     const char *unit;     /**< "m/s^2"; "" if it has none */
     const char *fallback; /**< default as it would be written; "" if there is none */
     const char *kinds;    /**< kinds it applies to, "" for all */

@@ -21,10 +21,10 @@ extern "C" {
 
 /** How stress follows strain. All three agree for small strains without rotation. */
 typedef enum tw_solid_law {
-    TW_SOLID_LINEAR,       /**< small strain and small rotation: constant stiffness */
+    TW_SOLID_LINEAR, /**< small strain and small rotation: constant stiffness */
     TW_SOLID_COROTATIONAL, /**< small strain, any rotation. Its tangent does not exist where an element is inverted just
                               so far that its rotation is ambiguous: TW_RECOVERABLE there */
-    TW_SOLID_NEO_HOOKEAN   /**< any strain, also inverted elements (Smith, de Goes, Kim 2018) */
+    TW_SOLID_NEO_HOOKEAN /**< any strain, also inverted elements (Smith, de Goes, Kim 2018) */
 } tw_solid_law;
 
 /** What a solid is made of. Start from tw_solid_material_default(). */
@@ -39,32 +39,37 @@ TW_API tw_solid_material tw_solid_material_default(void);
 /** Adds `count` tetrahedra of `nodes` (4 or 10) particles each. `rest` holds three coordinates of every particle of the
  *  model where the elements are free of stress; NULL: where the particles are now. Elements without volume at rest, or
  *  with a middle node off the middle (by more than 1e-6 of the edge), are refused. */
-TW_API tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t count, const int64_t *elements,
-                                         const double *rest, const tw_solid_material *material, tw_error *error);
+TW_API tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t count,
+                                         const int64_t *elements, const double *rest,
+                                         const tw_solid_material *material, tw_error *error);
 
 /** masses[p] += the mass of the elements, lumped to their nodes: a quarter per corner of four-node elements, diagonal
  *  scaling (1/36 per corner, 4/27 per edge) of ten-node ones. `positions` and `masses` are of `particle_count`
  *  particles. Elements without volume are refused. */
-TW_API tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
-                                      const double *positions, double density, double *masses, tw_error *error);
+TW_API tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements,
+                                      int64_t particle_count, const double *positions,
+                                      double density, double *masses, tw_error *error);
 
 /** element_mass[e] = density times volume of each element, for tw_model_add_consistent_mass. */
-TW_API tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *elements, int64_t particle_count,
-                                       const double *positions, double density, double *element_mass, tw_error *error);
+TW_API tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *elements,
+                                       int64_t particle_count, const double *positions,
+                                       double density, double *element_mass, tw_error *error);
 
 /** Makes the inertia of `count` elements consistent: M_ab = density * integral of N_a N_b in place of lumped masses, of
  *  bars (`nodes` = 2) or tetrahedra (4 or 10), of element_mass > 0 [kg] each. The masses of the particles must contain
  *  those of the elements, lumped as tw_solid_lumped_mass does (bars: half to each end); that part is replaced, and what
  *  they have besides stays with them. Total mass stays. Every acceleration then solves with the sparse factor of M.
  *  Not together with prescribed motion or mass-proportional damping (TW_UNSUPPORTED when the simulation is made). */
-TW_API tw_status tw_model_add_consistent_mass(tw_model *model, int nodes, int64_t count, const int64_t *elements,
-                                              const double *element_mass, tw_error *error);
+TW_API tw_status tw_model_add_consistent_mass(tw_model *model, int nodes, int64_t count,
+                                              const int64_t *elements, const double *element_mass,
+                                              tw_error *error);
 
 /** Four-node elements become ten-node ones. `corners` holds four indices per element, `elements` receives ten. The new
  *  nodes are numbered from `vertex_count` on: number vertex_count + i lies in the middle of the edge of vertices
  *  edges[2 i], edges[2 i + 1]. `edges` has room for 12 * count entries; `*edge_count` says how many edges there are. */
-TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const int64_t *corners, int64_t *elements,
-                                    int64_t *edges, int64_t *edge_count, tw_error *error);
+TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const int64_t *corners,
+                                    int64_t *elements, int64_t *edges, int64_t *edge_count,
+                                    tw_error *error);
 
 /** A network of girders by stiffness warping: every node turns with its neighbourhood, and measures its girders in that
  *  frame. With d = X_b - X_a at rest, n = d/|d|, and R_a the rotation nearest to sum k (x_b - x_a) d^T over the girders
@@ -77,8 +82,9 @@ TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const i
  *  `ends` holds two particle indices per girder; axial stiffness k > 0 and transverse stiffness t >= 0 [N/m] one value
  *  per girder, t NULL: 0, as in a truss. `rest` as in tw_model_add_tetrahedra. No two girders join the same particles.
  */
-TW_API tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int64_t *ends, const double *axial,
-                                             const double *transverse, const double *rest, tw_error *error);
+TW_API tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int64_t *ends,
+                                             const double *axial, const double *transverse,
+                                             const double *rest, tw_error *error);
 
 #ifdef __cplusplus
 }

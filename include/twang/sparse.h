@@ -23,8 +23,9 @@ typedef enum tw_sparse_storage {
 
 /** Creates a matrix of `block_rows` block rows. `row_start` (block_rows + 1 entries) and `column` (ascending in each
  *  row) are copied; values start at zero. `block` is 1 (CSR) or 3 (BSR). Free with tw_sparse_free. */
-TW_API tw_status tw_sparse_create(int block, int64_t block_rows, const int64_t *row_start, const int64_t *column,
-                                  tw_sparse_storage storage, tw_sparse **out, tw_error *error);
+TW_API tw_status tw_sparse_create(int block, int64_t block_rows, const int64_t *row_start,
+                                  const int64_t *column, tw_sparse_storage storage, tw_sparse **out,
+                                  tw_error *error);
 
 /** Frees; accepts NULL. */
 TW_API void tw_sparse_free(tw_sparse *matrix);

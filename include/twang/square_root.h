@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 typedef enum tw_sqrt_method {
-    TW_SQRT_EIGEN,   /**< symmetric eigendecomposition: the default choice */
+    TW_SQRT_EIGEN, /**< symmetric eigendecomposition: the default choice */
     TW_SQRT_PRODUCT, /**< product form of the Denman-Beavers iteration, inverses by Cholesky: stable */
-    TW_SQRT_NEWTON   /**< the published `O <- (O + O^-1 A)/2`: unstable for cond(A) above about 10; its breakdown is
+    TW_SQRT_NEWTON /**< the published `O <- (O + O^-1 A)/2`: unstable for cond(A) above about 10; its breakdown is
                         detected   and reported as TW_ILL_CONDITIONED */
 } tw_sqrt_method;
 
@@ -25,8 +25,8 @@ typedef struct tw_sqrt_report {
 } tw_sqrt_report;
 
 /** O = sqrt(A), n x n column-major, A kept. TW_NOT_POSITIVE_DEFINITE if A is not; `report`, `error` may be NULL. */
-TW_API tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O, tw_sqrt_report *report,
-                             tw_error *error);
+TW_API tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O,
+                             tw_sqrt_report *report, tw_error *error);
 
 /** (x, v) -> (Omega x, v) in place: `u` has 2n entries. */
 TW_API tw_status tw_to_omega(int n, const double *O, double *u, tw_error *error);

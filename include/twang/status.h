@@ -11,23 +11,23 @@ extern "C" {
 #endif
 
 /** The one list of statuses: enumerator and plain text. */
-#define TW_STATUS_LIST(X)                                                                                              \
-    X(TW_OK, "success")                                                                                                \
-    X(TW_INVALID_ARGUMENT, "invalid argument")                                                                         \
-    X(TW_OUT_OF_MEMORY, "out of memory")                                                                               \
-    X(TW_UNSUPPORTED, "unsupported: this method does not apply to this problem")                                       \
-    X(TW_NOT_FINITE, "a value is NaN or infinite")                                                                     \
-    X(TW_NOT_CONVERGED, "the requested accuracy was not reached")                                                      \
-    X(TW_ILL_CONDITIONED, "the condition of the problem exceeds what double precision allows")                         \
-    X(TW_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite")                                                 \
-    X(TW_SINGULAR, "the matrix is singular")                                                                           \
-    X(TW_RECOVERABLE, "recoverable: try a smaller step")                                                               \
-    X(TW_STEP_TOO_SMALL, "the step size fell below its smallest value")                                                \
-    X(TW_BUDGET_EXHAUSTED, "the budget of steps or products is exhausted")                                             \
-    X(TW_CALLBACK_FAILED, "a user callback reported failure")                                                          \
-    X(TW_INTERRUPTED, "interrupted")                                                                                   \
-    X(TW_BAD_INPUT, "bad input")                                                                                       \
-    X(TW_INPUT_OUTPUT, "input or output failed")                                                                       \
+#define TW_STATUS_LIST(X)                                                                          \
+    X(TW_OK, "success")                                                                            \
+    X(TW_INVALID_ARGUMENT, "invalid argument")                                                     \
+    X(TW_OUT_OF_MEMORY, "out of memory")                                                           \
+    X(TW_UNSUPPORTED, "unsupported: this method does not apply to this problem")                   \
+    X(TW_NOT_FINITE, "a value is NaN or infinite")                                                 \
+    X(TW_NOT_CONVERGED, "the requested accuracy was not reached")                                  \
+    X(TW_ILL_CONDITIONED, "the condition of the problem exceeds what double precision allows")     \
+    X(TW_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite")                             \
+    X(TW_SINGULAR, "the matrix is singular")                                                       \
+    X(TW_RECOVERABLE, "recoverable: try a smaller step")                                           \
+    X(TW_STEP_TOO_SMALL, "the step size fell below its smallest value")                            \
+    X(TW_BUDGET_EXHAUSTED, "the budget of steps or products is exhausted")                         \
+    X(TW_CALLBACK_FAILED, "a user callback reported failure")                                      \
+    X(TW_INTERRUPTED, "interrupted")                                                               \
+    X(TW_BAD_INPUT, "bad input")                                                                   \
+    X(TW_INPUT_OUTPUT, "input or output failed")                                                   \
     X(TW_INTERNAL, "internal error")
 
 #define TW_STATUS_ENUMERATOR(name, text) name,
@@ -39,8 +39,9 @@ enum { TW_ERROR_TEXT_SIZE = 512 };
 
 /** More about a failure than its status. Every function that takes one accepts NULL. */
 typedef struct tw_error {
-    tw_status status;              /**< the status the function returned */
-    char text[TW_ERROR_TEXT_SIZE]; /**< one line, terminated; "file:line:column: what, what would be right" for files */
+    tw_status status; /**< the status the function returned */
+    char text
+        [TW_ERROR_TEXT_SIZE]; /**< one line, terminated; "file:line:column: what, what would be right" for files */
 } tw_error;
 
 /** Plain English for a status; never NULL, static storage. */

@@ -24,14 +24,18 @@ typedef enum tw_tableau_row {
     TW_ROW_ERROR = -2 /**< the term belongs to the error estimate */
 } tw_tableau_row;
 
-enum { TW_SOURCE_END = 100 /**< D of the step's own result, `F(u_{n+1}) - F_n - J (u_{n+1} - u_n)`; row ERROR only */ };
+enum {
+    TW_SOURCE_END =
+        100 /**< D of the step's own result, `F(u_{n+1}) - F_n - J (u_{n+1} - u_n)`; row ERROR only */
+};
 
 /** `coefficient * phi_k(node * z) D_source`, added to `row`. */
 typedef struct tw_tableau_term {
-    int row;     /**< stage index from 0 (needs source < row), or a tw_tableau_row */
-    int source;  /**< stage whose D it weighs, from 0, or TW_SOURCE_END */
-    int k;       /**< index of phi, 1..6 */
-    double node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
+    int row;    /**< stage index from 0 (needs source < row), or a tw_tableau_row */
+    int source; /**< stage whose D it weighs, from 0, or TW_SOURCE_END */
+    int k;      /**< index of phi, 1..6 */
+    double
+        node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
     double coefficient;
 } tw_tableau_term;
 
@@ -47,14 +51,16 @@ typedef struct tw_tableau {
 
 /** What the stiff order conditions say of a tableau. */
 typedef struct tw_tableau_report {
-    int order;          /**< highest order whose conditions hold (weak form allowed as stated in docs/schemes.md) */
-    int strong_order;   /**< highest order with every condition in the strong form */
-    char violated[160]; /**< the first condition violated, with its residual; empty if none up to order 5 */
+    int order; /**< highest order whose conditions hold (weak form allowed as stated in docs/schemes.md) */
+    int strong_order; /**< highest order with every condition in the strong form */
+    char violated
+        [160]; /**< the first condition violated, with its residual; empty if none up to order 5 */
 } tw_tableau_report;
 
 /** Evaluates the stiff order conditions on random matrices. TW_INVALID_ARGUMENT for a malformed tableau or one whose
  *  claimed order exceeds the order found; `error` names the violated condition. */
-TW_API tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report, tw_error *error);
+TW_API tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report,
+                                  tw_error *error);
 
 /** The built-in tableaux: "exprb2", "exprb32", "exprb42", "pexprb43", "exprb53", "epirk4s3". NULL if there is none. */
 TW_API const tw_tableau *tw_tableau_by_name(const char *name);

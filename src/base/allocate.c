@@ -73,7 +73,8 @@ void *tw_allocate(size_t count, size_t size)
         return NULL;
     }
     if (bytes == 0) bytes = 1;
-    block_header *header = current_allocator.allocate(current_allocator.context, bytes + sizeof *header, ALIGNMENT);
+    block_header *header =
+        current_allocator.allocate(current_allocator.context, bytes + sizeof *header, ALIGNMENT);
     if (!header) {
         atomic_fetch_add(&failures, 1);
         return NULL;

@@ -24,7 +24,9 @@ char *tw_number_print(char buffer[TW_NUMBER_SIZE], double value);
 size_t tw_number_print_digits(char buffer[TW_NUMBER_SIZE], int digits, double value);
 
 /* snprintf and vsnprintf with the decimal point of the C locale: for any text with a floating-point number in it. */
-int tw_print(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int tw_format(char *buffer, size_t size, const char *format, va_list arguments) __attribute__((format(printf, 3, 0)));
+int tw_print(char *buffer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int tw_format(char *buffer, size_t size, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

@@ -102,7 +102,8 @@ size_t tw_number_print_digits(char buffer[TW_NUMBER_SIZE], int digits, double va
     int exponent = 0;
     double size = fabs(value);
     char *out = buffer;
-    if (size != 0.0 && !(size >= 1e-16 && size < 1e16 && find_digits(size, digits, &number, &exponent)))
+    if (size != 0.0 &&
+        !(size >= 1e-16 && size < 1e16 && find_digits(size, digits, &number, &exponent)))
         return (size_t)tw_print(buffer, TW_NUMBER_SIZE, "%.*g", digits, value);
     if (signbit(value)) *out++ = '-';
     int count = write_digits(number, size == 0.0 ? 1 : digits, text);

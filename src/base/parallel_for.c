@@ -13,12 +13,14 @@
 typedef struct team_record {
     int loops;             /* in this trial */
     double worked, lasted; /* seconds: of all threads together, and by the clock */
-    int alone, penalty;    /* loops still to run on the calling thread; how many it will be the next time */
+    int alone,
+        penalty; /* loops still to run on the calling thread; how many it will be the next time */
 } team_record;
 
 enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4, LEAST_PENALTY = 256, LARGEST_PENALTY = 4096 };
 static const double trial_seconds = 5e-2, worthwhile_gain = 1.15;
-static const double short_loop = 2e-5; /* s: too little to say anything about longer ones, unless it takes long */
+static const double short_loop =
+    2e-5; /* s: too little to say anything about longer ones, unless it takes long */
 
 static _Thread_local int chosen_threads; /* 0: not chosen */
 static _Thread_local team_record team;
@@ -59,7 +61,8 @@ int tw_threads(void)
     return threads > 0 ? threads : 1;
 }
 
-static void call_body(int64_t count, int64_t block, int64_t index, tw_parallel_body *body, void *context)
+static void call_body(int64_t count, int64_t block, int64_t index, tw_parallel_body *body,
+                      void *context)
 {
     int64_t begin = index * block;
     body(context, begin, count - begin < block ? count : begin + block, index);

@@ -27,7 +27,8 @@ enum { TW_WIDE_LANES = 4 };
 /* Asks for the cache line `bytes` ahead of p, which may lie past the end of the array: nothing is read. */
 TW_ALWAYS_INLINE void tw_prefetch(const void *p, uintptr_t bytes)
 {
-    __builtin_prefetch((const void *)((uintptr_t)p + bytes)); /* NOLINT(performance-no-int-to-ptr): p + bytes on a
+    __builtin_prefetch(
+        (const void *)((uintptr_t)p + bytes)); /* NOLINT(performance-no-int-to-ptr): p + bytes on a
                                                                  pointer past the end would be undefined */
 }
 

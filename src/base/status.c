@@ -10,8 +10,8 @@ const char *tw_version(void)
 
 const char *tw_status_text(tw_status status)
 {
-#define TEXT_CASE(name, text)                                                                                          \
-    case name:                                                                                                         \
+#define TEXT_CASE(name, text)                                                                      \
+    case name:                                                                                     \
         return text;
     switch (status) {
         TW_STATUS_LIST(TEXT_CASE)
@@ -24,8 +24,8 @@ const char *tw_status_text(tw_status status)
 
 const char *tw_status_name(tw_status status)
 {
-#define NAME_CASE(name, text)                                                                                          \
-    case name:                                                                                                         \
+#define NAME_CASE(name, text)                                                                      \
+    case name:                                                                                     \
         return #name;
     switch (status) {
         TW_STATUS_LIST(NAME_CASE)

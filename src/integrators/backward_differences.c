@@ -23,7 +23,8 @@ static tw_status bdf1_reserve(tw_integrator *integrator, tw_error *error)
 
 static tw_status bdf2_reserve(tw_integrator *integrator, tw_error *error)
 {
-    return tw_implicit_memory_reserve(integrator, (size_t)(2 * integrator->system.size + HISTORY_STEPS), error);
+    return tw_implicit_memory_reserve(integrator,
+                                      (size_t)(2 * integrator->system.size + HISTORY_STEPS), error);
 }
 
 /* u_new from s (in memory->v_star, size entries) and g. */
@@ -66,7 +67,8 @@ static void estimate(tw_integrator *integrator, double h)
     int64_t size = integrator->system.size;
     const double *steps = steps_of(integrator), *u1 = memory->history, *u2 = memory->history + size;
     double a = steps[0], b = steps[0] + steps[1]; /* u at t_n, t_n - a, t_n - b */
-    double c0 = (h + a) * (h + b) / (a * b), c1 = -h * (h + b) / (a * (b - a)), c2 = h * (h + a) / (b * (b - a));
+    double c0 = (h + a) * (h + b) / (a * b), c1 = -h * (h + b) / (a * (b - a)),
+           c2 = h * (h + a) / (b * (b - a));
     double *e = integrator->error_vector;
     tw_vector_copy(size, integrator->u_new, e);
     tw_vector_axpy(size, -c0, integrator->u, e);

@@ -30,8 +30,8 @@ static void count_neighbours(const tw_sparse *pattern, int64_t rows, int64_t *st
     for (int64_t i = 0; i < rows; i++) start[i + 1] += start[i];
 }
 
-static void fill_neighbours(const tw_sparse *pattern, int64_t rows, const int64_t *start, int64_t *next,
-                            int32_t *neighbour)
+static void fill_neighbours(const tw_sparse *pattern, int64_t rows, const int64_t *start,
+                            int64_t *next, int32_t *neighbour)
 {
     const int64_t *row_start = tw_sparse_row_start(pattern);
     const int32_t *column = tw_sparse_column(pattern);
@@ -47,8 +47,8 @@ static void fill_neighbours(const tw_sparse *pattern, int64_t rows, const int64_
 /* Greedy distance-two colouring: two columns of one colour share no row. The pattern is structurally symmetric or
  * treated as if it were, by rows: columns j, k conflict if some row holds both. `columns_of` is the transposed
  * adjacency. */
-static void colour_columns(tw_coloured_differences *d, const int64_t *column_start, const int32_t *column_rows,
-                           int64_t *forbidden)
+static void colour_columns(tw_coloured_differences *d, const int64_t *column_start,
+                           const int32_t *column_rows, int64_t *forbidden)
 {
     for (int64_t j = 0; j < d->block_rows; j++) d->colour[j] = -1, forbidden[j] = -1;
     d->colours = 0;
@@ -65,9 +65,11 @@ static void colour_columns(tw_coloured_differences *d, const int64_t *column_sta
     }
 }
 
-static void transpose(const tw_coloured_differences *d, int64_t *column_start, int64_t *next, int32_t *column_rows)
+static void transpose(const tw_coloured_differences *d, int64_t *column_start, int64_t *next,
+                      int32_t *column_rows)
 {
-    for (int64_t p = 0; p < d->neighbour_start[d->block_rows]; p++) column_start[d->neighbour[p] + 1]++;
+    for (int64_t p = 0; p < d->neighbour_start[d->block_rows]; p++)
+        column_start[d->neighbour[p] + 1]++;
     for (int64_t j = 0; j < d->block_rows; j++) column_start[j + 1] += column_start[j];
     for (int64_t j = 0; j < d->block_rows; j++) next[j] = column_start[j];
     for (int64_t i = 0; i < d->block_rows; i++)
@@ -87,7 +89,8 @@ static tw_status build(tw_coloured_differences *d, const tw_sparse *pattern)
     int64_t *next = TW_NEW_ARRAY(rows + 1, int64_t);
     int32_t *column_rows = NULL;
     tw_status status = TW_OUT_OF_MEMORY;
-    if (!d->neighbour_start || !d->colour || !d->moved || !d->difference || !d->step || !column_start || !next)
+    if (!d->neighbour_start || !d->colour || !d->moved || !d->difference || !d->step ||
+        !column_start || !next)
         goto done;
     count_neighbours(pattern, rows, d->neighbour_start);
     d->neighbour = TW_NEW_ARRAY(d->neighbour_start[rows], int32_t);
@@ -138,7 +141,8 @@ int tw_coloured_differences_colours(const tw_coloured_differences *d)
 }
 
 /* Writes column `inner` of every block whose column has colour c. */
-static void scatter(const tw_coloured_differences *d, int c, int inner, double sign, tw_sparse *matrix)
+static void scatter(const tw_coloured_differences *d, int c, int inner, double sign,
+                    tw_sparse *matrix)
 {
     const int64_t *row_start = tw_sparse_row_start(matrix);
     const int32_t *column = tw_sparse_column(matrix);
@@ -149,12 +153,14 @@ static void scatter(const tw_coloured_differences *d, int c, int inner, double s
             int64_t j = column[p];
             if (d->colour[j] != c) continue;
             double scale = sign / d->step[j * b + inner];
-            for (int r = 0; r < b; r++) values[p * b * b + inner * b + r] = scale * d->difference[i * b + r];
+            for (int r = 0; r < b; r++)
+                values[p * b * b + inner * b + r] = scale * d->difference[i * b + r];
         }
 }
 
-tw_status tw_coloured_differences_fill(tw_coloured_differences *d, tw_difference_function *function, void *context,
-                                       const double *x, const double *f, double scale, double sign, tw_sparse *matrix)
+tw_status tw_coloured_differences_fill(tw_coloured_differences *d, tw_difference_function *function,
+                                       void *context, const double *x, const double *f,
+                                       double scale, double sign, tw_sparse *matrix)
 {
     int64_t n = d->block_rows * d->block;
     for (int64_t i = 0; i < n; i++) {

@@ -16,8 +16,9 @@ void tw_coloured_differences_free(tw_coloured_differences *differences);
 int tw_coloured_differences_colours(const tw_coloured_differences *differences);
 
 /* matrix = sign * df/dx at x with f(x) known; the step of entry i is sqrt(eps) max(|x_i|, scale). */
-tw_status tw_coloured_differences_fill(tw_coloured_differences *differences, tw_difference_function *function,
-                                       void *context, const double *x, const double *f, double scale, double sign,
+tw_status tw_coloured_differences_fill(tw_coloured_differences *differences,
+                                       tw_difference_function *function, void *context,
+                                       const double *x, const double *f, double scale, double sign,
                                        tw_sparse *matrix);
 
 #endif

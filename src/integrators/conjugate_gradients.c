@@ -12,21 +12,25 @@ enum { VECTORS = 5 };
 struct tw_conjugate_gradients {
     tw_system *system;
     double g;
-    double *inverse; /* block-diagonal preconditioner: block x block per block row; NULL without a matrix */
+    double *
+        inverse; /* block-diagonal preconditioner: block x block per block row; NULL without a matrix */
     int block;
     double *r, *z, *p, *q, *force;
     double *storage;
 };
 
-tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradients **out, tw_error *error)
+tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradients **out,
+                                        tw_error *error)
 {
     *out = NULL;
     tw_conjugate_gradients *gradients = TW_NEW(tw_conjugate_gradients);
     if (!gradients) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     gradients->system = system;
     gradients->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
-    double **vectors[VECTORS] = {&gradients->r, &gradients->z, &gradients->p, &gradients->q, &gradients->force};
-    for (int i = 0; i < VECTORS && gradients->storage; i++) *vectors[i] = gradients->storage + i * system->n;
+    double **vectors[VECTORS] = {&gradients->r, &gradients->z, &gradients->p, &gradients->q,
+                                 &gradients->force};
+    for (int i = 0; i < VECTORS && gradients->storage; i++)
+        *vectors[i] = gradients->storage + i * system->n;
     const tw_sparse *matrix = system->second.stiffness_matrix;
     gradients->block = matrix ? tw_sparse_block(matrix) : 1;
     if (matrix) gradients->inverse = TW_NEW_ARRAY(system->n * gradients->block, double);
@@ -78,7 +82,8 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
         static const double zero[9] = {0};
         int64_t at = tw_sparse_find(matrix, row, row);
         const double *values =
-            at < 0 ? zero : tw_sparse_values_const(matrix) + at * gradients->block * gradients->block;
+            at < 0 ? zero
+                   : tw_sparse_values_const(matrix) + at * gradients->block * gradients->block;
         status = invert_block(gradients, row, values);
     }
     return status;
@@ -92,7 +97,8 @@ static tw_status precondition(tw_conjugate_gradients *gradients, const double *i
     for (int64_t row = 0; row < system->n / b; row++)
         for (int i = 0; i < b; i++) {
             double sum = 0;
-            for (int j = 0; j < b; j++) sum += gradients->inverse[row * b * b + j * b + i] * in[row * b + j];
+            for (int j = 0; j < b; j++)
+                sum += gradients->inverse[row * b * b + j * b + i] * in[row * b + j];
             out[row * b + i] = sum;
         }
     return TW_OK;
@@ -108,7 +114,8 @@ static tw_status apply(tw_conjugate_gradients *gradients, const double *in, doub
     return status;
 }
 
-tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in, double *out)
+tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in,
+                                       double *out)
 {
     tw_system *system = gradients->system;
     const tw_space *space = &system->second.space;

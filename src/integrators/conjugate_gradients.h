@@ -7,7 +7,8 @@
 
 typedef struct tw_conjugate_gradients tw_conjugate_gradients;
 
-tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradients **out, tw_error *error);
+tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradients **out,
+                                        tw_error *error);
 void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients);
 
 /* Sets g and makes the preconditioner at the present linearisation. */
@@ -15,6 +16,7 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
 
 /* out = (M + g K)^-1 in to a relative residual of 1e-12. TW_NOT_POSITIVE_DEFINITE on negative curvature,
  * TW_NOT_CONVERGED after 10 N iterations. */
-tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in, double *out);
+tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in,
+                                       double *out);
 
 #endif

@@ -36,7 +36,8 @@ static tw_status rms(const tw_integrator *integrator, int64_t n, const double *x
 }
 
 /* rms(e) / (reference + atol / rtol) of one block: its relative local error. */
-static tw_status relative_error(const tw_integrator *integrator, int block, const double *e, double *result)
+static tw_status relative_error(const tw_integrator *integrator, int block, const double *e,
+                                double *result)
 {
     const tw_integrator_options *options = &integrator->options;
     int64_t n = integrator->system.n, offset = block * n;
@@ -74,15 +75,16 @@ static double effective_order(const tw_integrator *integrator)
 
 double tw_error_rejected(const tw_integrator *integrator)
 {
-    return pow(integrator->options.relative_tolerance, (integrator->error_order + 1) / effective_order(integrator));
+    return pow(integrator->options.relative_tolerance,
+               (integrator->error_order + 1) / effective_order(integrator));
 }
 
 tw_status tw_error_norm(const tw_integrator *integrator, const double *e, double *norm)
 {
     double size = 0;
     tw_status status = relative_size(integrator, e, &size);
-    *norm =
-        pow(size, effective_order(integrator) / (integrator->error_order + 1)) / integrator->options.relative_tolerance;
+    *norm = pow(size, effective_order(integrator) / (integrator->error_order + 1)) /
+            integrator->options.relative_tolerance;
     return status;
 }
 
@@ -120,7 +122,8 @@ double tw_controller_after_accept(tw_integrator *integrator, double h, double er
     factor = clamp(factor, shrink_most, integrator->last_rejected ? 1.0 : grow_most);
     if (integrator->scheme->equal_steps && factor > 0.85 && factor < 1.5) factor = 1;
     double next = h * factor;
-    if (integrator->options.controller == TW_CONTROLLER_COST) next = cost_aware(integrator, h, next, work);
+    if (integrator->options.controller == TW_CONTROLLER_COST)
+        next = cost_aware(integrator, h, next, work);
     integrator->error_old = now;
     integrator->h_old = h;
     integrator->last_rejected = false;
@@ -170,7 +173,8 @@ static tw_status first_step(tw_integrator *integrator, double t_limit, double *h
     status = relative_size(integrator, F, &d2);
     d2 /= h0;
     double largest = fmax(d1, d2), target = 0.01 * integrator->options.relative_tolerance;
-    double h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h0) : pow(target / largest, 1.0 / (integrator->order + 1));
+    double h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h0)
+                                 : pow(target / largest, 1.0 / (integrator->order + 1));
     *h = bounded(integrator, fmin(fmin(100 * h0, h1), t_limit - integrator->t));
     return status;
 }

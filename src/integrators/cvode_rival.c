@@ -38,25 +38,28 @@ static int status_to_cvode(cvode_memory *memory, tw_status status)
 static int rhs(sunrealtype t, N_Vector u, N_Vector F, void *context)
 {
     tw_integrator *integrator = context;
-    return status_to_cvode(integrator->memory,
-                           tw_system_rhs(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
+    return status_to_cvode(
+        integrator->memory,
+        tw_system_rhs(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
 }
 
 /* GMRES linearises once per set-up, where CVODE asks for it. */
 static int jacobian_setup(sunrealtype t, N_Vector u, N_Vector F, void *context)
 {
     tw_integrator *integrator = context;
-    return status_to_cvode(integrator->memory,
-                           tw_system_linearise(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
+    return status_to_cvode(
+        integrator->memory,
+        tw_system_linearise(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
 }
 
-static int jacobian_times(N_Vector in, N_Vector out, sunrealtype t, N_Vector u, N_Vector F, void *context,
-                          N_Vector work)
+static int jacobian_times(N_Vector in, N_Vector out, sunrealtype t, N_Vector u, N_Vector F,
+                          void *context, N_Vector work)
 {
     (void)t, (void)u, (void)F, (void)work;
     tw_integrator *integrator = context;
-    return status_to_cvode(integrator->memory,
-                           tw_system_jacobian(&integrator->system, N_VGetArrayPointer(in), N_VGetArrayPointer(out)));
+    return status_to_cvode(
+        integrator->memory,
+        tw_system_jacobian(&integrator->system, N_VGetArrayPointer(in), N_VGetArrayPointer(out)));
 }
 
 static void ignore_error(int code, const char *module, const char *function, char *text, void *data)
@@ -67,12 +70,16 @@ static void ignore_error(int code, const char *module, const char *function, cha
 static bool create_linear_solver(tw_integrator *integrator, cvode_memory *memory)
 {
     if (integrator->system.size <= DENSE_MAX) {
-        memory->matrix = SUNDenseMatrix(integrator->system.size, integrator->system.size, memory->context);
-        memory->linear = memory->matrix ? SUNLinSol_Dense(memory->u, memory->matrix, memory->context) : NULL;
-        return memory->linear && CVodeSetLinearSolver(memory->solver, memory->linear, memory->matrix) == CVLS_SUCCESS;
+        memory->matrix =
+            SUNDenseMatrix(integrator->system.size, integrator->system.size, memory->context);
+        memory->linear =
+            memory->matrix ? SUNLinSol_Dense(memory->u, memory->matrix, memory->context) : NULL;
+        return memory->linear &&
+               CVodeSetLinearSolver(memory->solver, memory->linear, memory->matrix) == CVLS_SUCCESS;
     }
     memory->linear = SUNLinSol_SPGMR(memory->u, SUN_PREC_NONE, 30, memory->context);
-    return memory->linear && CVodeSetLinearSolver(memory->solver, memory->linear, NULL) == CVLS_SUCCESS &&
+    return memory->linear &&
+           CVodeSetLinearSolver(memory->solver, memory->linear, NULL) == CVLS_SUCCESS &&
            CVodeSetJacTimes(memory->solver, jacobian_setup, jacobian_times) == CVLS_SUCCESS;
 }
 
@@ -87,16 +94,20 @@ static bool create_solver(tw_integrator *integrator, cvode_memory *memory)
     N_VConst(0.0, memory->u);
     return CVodeSetErrHandlerFn(memory->solver, ignore_error, NULL) == CV_SUCCESS &&
            CVodeInit(memory->solver, rhs, 0.0, memory->u) == CV_SUCCESS &&
-           CVodeSStolerances(memory->solver, rtol, integrator->options.absolute_tolerance) == CV_SUCCESS &&
+           CVodeSStolerances(memory->solver, rtol, integrator->options.absolute_tolerance) ==
+               CV_SUCCESS &&
            CVodeSetUserData(memory->solver, integrator) == CV_SUCCESS &&
-           CVodeSetMaxNumSteps(memory->solver, MAX_STEPS) == CV_SUCCESS && create_linear_solver(integrator, memory);
+           CVodeSetMaxNumSteps(memory->solver, MAX_STEPS) == CV_SUCCESS &&
+           create_linear_solver(integrator, memory);
 }
 
 static tw_status cvode_reserve(tw_integrator *integrator, tw_error *error)
 {
     cvode_memory *memory = integrator->memory = TW_NEW(cvode_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return create_solver(integrator, memory) ? TW_OK : tw_fail(error, TW_OUT_OF_MEMORY, "CVODE could not be set up");
+    return create_solver(integrator, memory)
+               ? TW_OK
+               : tw_fail(error, TW_OUT_OF_MEMORY, "CVODE could not be set up");
 }
 
 static void cvode_release(tw_integrator *integrator)
@@ -131,7 +142,8 @@ static tw_status cvode_attempt(tw_integrator *integrator, double h, tw_error *er
     cvode_memory *memory = integrator->memory;
     double reached = integrator->t;
     memory->status = TW_OK;
-    if (!start_solver(integrator, memory)) return tw_fail(error, TW_INTERNAL, "CVODE could not be started");
+    if (!start_solver(integrator, memory))
+        return tw_fail(error, TW_INTERNAL, "CVODE could not be started");
     if (CVodeSetStopTime(memory->solver, integrator->t + h) != CV_SUCCESS)
         return tw_fail(error, TW_INTERNAL, "CVODE refused the stop time");
     int flag = CVode(memory->solver, integrator->t + h, memory->u, &reached, CV_ONE_STEP);

@@ -15,7 +15,8 @@ static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *er
 {
     tw_status status = integrator->scheme->uses_rhs ? tw_integrator_need_rhs(integrator) : TW_OK;
     if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
-    if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new)) status = TW_NOT_FINITE;
+    if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
+        status = TW_NOT_FINITE;
     return status;
 }
 
@@ -35,7 +36,8 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
     integrator->t += 0.5 * h;
     integrator->F_known = integrator->F_old_known = false;
     double *half_start = integrator->scratch + integrator->system.size;
-    tw_vector_copy(integrator->system.size, integrator->u_new, half_start); /* u at the step's start */
+    tw_vector_copy(integrator->system.size, integrator->u_new,
+                   half_start); /* u at the step's start */
     tw_status status = plain_attempt(integrator, 0.5 * h, error);
     integrator->t -= 0.5 * h;
     tw_vector_copy(integrator->system.size, half_start, integrator->u);
@@ -82,14 +84,16 @@ static tw_status check_energy(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
     double kinetic = 0, potential = 0;
-    const double *u =
-        integrator->scheme->energy_state ? integrator->scheme->energy_state(integrator) : integrator->u_new;
+    const double *u = integrator->scheme->energy_state
+                          ? integrator->scheme->energy_state(integrator)
+                          : integrator->u_new;
     tw_status status = tw_system_energy(&integrator->system, t_new, u, &kinetic, &potential);
     if (status) return status;
     double gain = kinetic + potential - integrator->energy_start;
     double scale = kinetic + fabs(potential - integrator->potential_start);
     if (!isfinite(gain)) return TW_NOT_FINITE;
-    if (gain <= integrator->options.energy_gain_bound * scale || gain <= 1e-9 * fabs(integrator->energy_start)) {
+    if (gain <= integrator->options.energy_gain_bound * scale ||
+        gain <= 1e-9 * fabs(integrator->energy_start)) {
         integrator->sound_scale = fmax(integrator->sound_scale, scale);
         integrator->violated_scale = 0;
         return TW_OK;
@@ -127,11 +131,13 @@ static void count_rejection(tw_integrator *integrator, tw_status status)
 }
 
 /* One attempt at h: is the result to be trusted? *size is the error in units of the tolerance (0 if unknown). */
-static verdict judge(tw_integrator *integrator, double h, double *size, tw_status *status, tw_error *error)
+static verdict judge(tw_integrator *integrator, double h, double *size, tw_status *status,
+                     tw_error *error)
 {
     *size = 0;
     integrator->has_error = integrator->newton_failed = false;
-    *status = integrator->doubles ? doubled_attempt(integrator, h, error) : plain_attempt(integrator, h, error);
+    *status = integrator->doubles ? doubled_attempt(integrator, h, error)
+                                  : plain_attempt(integrator, h, error);
     if (*status) {
         if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
         count_rejection(integrator, *status);
@@ -181,8 +187,8 @@ static double work_done(const tw_integrator *integrator, int64_t evaluations)
     return (double)evaluations * bytes;
 }
 
-static tw_status fail_at(const tw_integrator *integrator, tw_status status, double h, const char *reason,
-                         tw_error *error)
+static tw_status fail_at(const tw_integrator *integrator, tw_status status, double h,
+                         const char *reason, tw_error *error)
 {
     return tw_fail(error, status, "%s: the step of %g s at t = %g s cannot be trusted: %s",
                    tw_scheme_name(integrator->options.scheme), h, integrator->t, reason);
@@ -195,12 +201,14 @@ static const char *reason_of(const tw_error *inner, tw_status status)
 
 static void plan_fixed(tw_integrator *integrator, double t_limit)
 {
-    if (integrator->plan_count > 0 && integrator->plan_end == t_limit && integrator->plan_done < integrator->plan_count)
+    if (integrator->plan_count > 0 && integrator->plan_end == t_limit &&
+        integrator->plan_done < integrator->plan_count)
         return;
     double span = t_limit - integrator->t;
     integrator->plan_start = integrator->t;
     integrator->plan_end = t_limit;
-    integrator->plan_count = (int64_t)ceil(span / integrator->options.step * (1.0 - 4 * DBL_EPSILON));
+    integrator->plan_count =
+        (int64_t)ceil(span / integrator->options.step * (1.0 - 4 * DBL_EPSILON));
     if (integrator->plan_count < 1) integrator->plan_count = 1;
     integrator->plan_done = 0;
 }
@@ -210,7 +218,8 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
     plan_fixed(integrator, t_limit);
     double h = (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
     bool last = integrator->plan_done + 1 == integrator->plan_count;
-    double t_new = last ? integrator->plan_end : integrator->plan_start + (double)(integrator->plan_done + 1) * h;
+    double t_new = last ? integrator->plan_end
+                        : integrator->plan_start + (double)(integrator->plan_done + 1) * h;
     double size = 0;
     tw_status status = TW_OK;
     tw_error inner = {0};
@@ -218,7 +227,8 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
     int64_t evaluations = integrator->counts.force_evaluations;
     if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
         return fail_at(integrator, status, h, reason_of(&inner, status), error);
-    integrator->counts.work += work_done(integrator, integrator->counts.force_evaluations - evaluations);
+    integrator->counts.work +=
+        work_done(integrator, integrator->counts.force_evaluations - evaluations);
     accept(integrator, h, t_new, size);
     integrator->plan_done++;
     integrator->counts.next_step = h;
@@ -257,7 +267,8 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
     tw_status status = TW_OK;
     if (integrator->h_next <= 0) {
         integrator->h_next = integrator->options.step;
-        if (integrator->h_next <= 0) status = tw_controller_first_step(integrator, t_limit, &integrator->h_next);
+        if (integrator->h_next <= 0)
+            status = tw_controller_first_step(integrator, t_limit, &integrator->h_next);
         if (status) return tw_fail(error, status, "first step: %s", tw_status_text(status));
     }
     integrator->retry = false;
@@ -266,13 +277,16 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
         int64_t evaluations = integrator->counts.force_evaluations;
         tw_error inner = {0};
         verdict judged = judge(integrator, h, &size, &status, &inner);
-        integrator->counts.work += work_done(integrator, integrator->counts.force_evaluations - evaluations);
-        if (judged == VERDICT_FAIL) return fail_at(integrator, status, h, reason_of(&inner, status), error);
+        integrator->counts.work +=
+            work_done(integrator, integrator->counts.force_evaluations - evaluations);
+        if (judged == VERDICT_FAIL)
+            return fail_at(integrator, status, h, reason_of(&inner, status), error);
         if (judged == VERDICT_ACCEPT) {
             bool shortened = h < integrator->h_next;
             double kept = integrator->h_next;
             accept(integrator, h, h == t_limit - integrator->t ? t_limit : integrator->t + h, size);
-            double next = tw_controller_after_accept(integrator, h, size, integrator->counts.work - before);
+            double next =
+                tw_controller_after_accept(integrator, h, size, integrator->counts.work - before);
             integrator->h_next = shortened && next < kept && size < 0.5 ? kept : next;
             integrator->counts.next_step = integrator->h_next;
             return TW_OK;
@@ -290,7 +304,8 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
     if (!integrator || !integrator->started)
         return tw_fail(error, TW_INVALID_ARGUMENT, "tw_integrator_start was not called");
     if (!(t_limit > integrator->t) || isinf(t_limit))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit, integrator->t);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit,
+                       integrator->t);
     tw_status status = TW_OK;
     if (integrator->scheme->own_steps)
         status = foreign_step(integrator, t_limit, error);
@@ -302,9 +317,11 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
     if (status == TW_OK) status = tw_integrator_report_step(integrator, &stopped, error);
     if (status == TW_OK && integrator->on_step) {
         status = integrator->on_step(integrator->on_step_context, integrator);
-        if (status) tw_fail(error, status, "the step callback ended the run: %s", tw_status_text(status));
+        if (status)
+            tw_fail(error, status, "the step callback ended the run: %s", tw_status_text(status));
     }
-    return status == TW_OK && stopped ? tw_fail(error, TW_INTERRUPTED, "stopped at an event") : status;
+    return status == TW_OK && stopped ? tw_fail(error, TW_INTERRUPTED, "stopped at an event")
+                                      : status;
 }
 
 tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_error *error)
@@ -312,10 +329,12 @@ tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_erro
     if (!integrator || !integrator->started)
         return tw_fail(error, TW_INVALID_ARGUMENT, "tw_integrator_start was not called");
     if (!(t_end >= integrator->t) || isinf(t_end))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "t_end %g is before t = %g", t_end, integrator->t);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "t_end %g is before t = %g", t_end,
+                       integrator->t);
     int64_t begin = integrator->counts.steps + integrator->counts.rejected_steps;
     while (integrator->t < t_end) {
-        if (integrator->counts.steps + integrator->counts.rejected_steps - begin >= integrator->options.max_steps)
+        if (integrator->counts.steps + integrator->counts.rejected_steps - begin >=
+            integrator->options.max_steps)
             return tw_fail(error, TW_BUDGET_EXHAUSTED, "max_steps %lld used up at t = %g",
                            (long long)integrator->options.max_steps, integrator->t);
         tw_status status = tw_integrator_step(integrator, t_end, error);

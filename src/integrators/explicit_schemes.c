@@ -46,8 +46,10 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
     return status;
 }
 
-const tw_scheme_table tw_scheme_explicit_midpoint = {
-    .reserve = midpoint_reserve, .release = release_vectors, .attempt = midpoint_attempt, .uses_rhs = true};
+const tw_scheme_table tw_scheme_explicit_midpoint = {.reserve = midpoint_reserve,
+                                                     .release = release_vectors,
+                                                     .attempt = midpoint_attempt,
+                                                     .uses_rhs = true};
 
 static tw_status rk4_reserve(tw_integrator *integrator, tw_error *error)
 {
@@ -57,7 +59,8 @@ static tw_status rk4_reserve(tw_integrator *integrator, tw_error *error)
 /* Kutta 1901: nodes 0, 1/2, 1/2, 1; weights 1/6, 1/3, 1/3, 1/6. */
 static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    static const double node[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    static const double node[4] = {0, 0.5, 0.5, 1},
+                        weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     (void)error;
     int64_t size = integrator->system.size;
     double *stage = integrator->memory, *slope = stage + size;
@@ -67,7 +70,8 @@ static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *erro
     for (int i = 1; i < 4; i++) {
         tw_vector_copy(size, integrator->u, stage);
         tw_vector_axpy(size, h * node[i], slope, stage);
-        tw_status status = tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope);
+        tw_status status =
+            tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope);
         if (status) return status;
         tw_vector_axpy(size, h * weight[i], slope, integrator->u_new);
     }
@@ -85,9 +89,11 @@ typedef struct verlet_memory {
 
 static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
 {
-    if (!integrator->system.second_order) return tw_fail(error, TW_UNSUPPORTED, "verlet needs a second-order problem");
+    if (!integrator->system.second_order)
+        return tw_fail(error, TW_UNSUPPORTED, "verlet needs a second-order problem");
     if (integrator->system.second.velocity_dependent)
-        return tw_fail(error, TW_UNSUPPORTED, "verlet does not apply to forces that depend on velocity");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "verlet does not apply to forces that depend on velocity");
     verlet_memory *memory = integrator->memory = TW_NEW(verlet_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     memory->a = TW_NEW_ARRAY(integrator->system.n, double);
@@ -146,8 +152,8 @@ static tw_status verlet_restored(tw_integrator *integrator)
 {
     verlet_memory *memory = integrator->memory;
     const double *x = integrator->u;
-    tw_status status =
-        tw_system_acceleration(&integrator->system, integrator->t, x, x + integrator->system.n, memory->a);
+    tw_status status = tw_system_acceleration(&integrator->system, integrator->t, x,
+                                              x + integrator->system.n, memory->a);
     memory->known = status == TW_OK && !integrator->doubles;
     return status;
 }

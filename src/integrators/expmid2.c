@@ -24,7 +24,7 @@ typedef struct expmid2_memory {
     tw_phi_workspace *workspace;
     tw_phi_options phi;
     double *x_star, *x_m, *a_m; /* of this step */
-    double *last;               /* x_m and a_m of the last accepted step (2 N), then three numbers: the history */
+    double *last; /* x_m and a_m of the last accepted step (2 N), then three numbers: the history */
     double *remainder;          /* of this step's model at the last midpoint */
     double *change;             /* filtered changes of x and v (size entries) */
     double *work;               /* size entries */
@@ -60,7 +60,8 @@ static tw_phi_engine choose_engine(const tw_integrator *integrator)
     tw_phi_engine engine = integrator->options.phi.engine;
     if (engine != TW_PHI_AUTO) return engine;
     if (integrator->system.n <= SMALL) return TW_PHI_DENSE;
-    return integrator->options.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS : TW_PHI_SHIFT_INVERT;
+    return integrator->options.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS
+                                                              : TW_PHI_SHIFT_INVERT;
 }
 
 /* While the last step's linear model is wrong by less, of the step, its tangent and factor serve this step as well. */
@@ -85,8 +86,8 @@ static tw_status create_parts(tw_integrator *integrator, expmid2_memory *memory,
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = integrator->system.n;
     limits.options = memory->phi;
-    tw_status status =
-        tw_implicit_create(&integrator->system, integrator->options.linear_solver, &memory->implicit, error);
+    tw_status status = tw_implicit_create(&integrator->system, integrator->options.linear_solver,
+                                          &memory->implicit, error);
     if (status == TW_OK && memory->phi.engine == TW_PHI_SHIFT_INVERT)
         status = tw_system_need_shifted(&integrator->system, error);
     return status ? status : tw_phi_workspace_create(&limits, &memory->workspace, error);
@@ -100,7 +101,8 @@ static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
     memory->storage = tw_allocate_zeroed((size_t)(VECTORS * n), sizeof(double));
     memory->last = tw_allocate_zeroed(history_size(integrator), sizeof(double));
     if (!memory->storage || !memory->last) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double **single[] = {&memory->x_star, &memory->x_m, &memory->a_m, &memory->remainder, &memory->start_v};
+    double **single[] = {&memory->x_star, &memory->x_m, &memory->a_m, &memory->remainder,
+                         &memory->start_v};
     for (int i = 0; i < 5; i++) *single[i] = memory->storage + i * n;
     memory->change = memory->storage + 5 * n;
     memory->work = memory->storage + 7 * n;
@@ -127,10 +129,12 @@ static void expmid2_reset(tw_integrator *integrator)
 }
 
 /* |v_n| and |a| in the mass norm. */
-static tw_status speeds(tw_integrator *integrator, const double *a, double *speed, double *acceleration)
+static tw_status speeds(tw_integrator *integrator, const double *a, double *speed,
+                        double *acceleration)
 {
     const tw_space *space = &integrator->system.second.space;
-    const double *mass = integrator->system.second.lumped_mass, *v = integrator->u + integrator->system.n;
+    const double *mass = integrator->system.second.lumped_mass,
+                 *v = integrator->u + integrator->system.n;
     double vv = 0, aa = 0;
     tw_status status = tw_vector_weighted_dot(space, mass, v, v, &vv);
     if (status == TW_OK) status = tw_vector_weighted_dot(space, mass, a, a, &aa);
@@ -151,7 +155,8 @@ static tw_status displacement(tw_integrator *integrator, const double *a, double
 /* Whether the tangent, made at an iterate before x_m, is too far from x_m: unresolved modes are reflected in its frame,
  * so the way between the two, w, appears in them as a strain of energy w^T K w, to be compared with the kinetic energy.
  */
-static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory, double speed, bool *off)
+static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory, double speed,
+                              bool *off)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n;
@@ -169,7 +174,8 @@ static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory,
 /* x_m's first guess by its past: x_n + t v_n + t^2 a_m with the last step's a_m is off by -h t^2 x''', that step's x_m
  * carried on by v_n by two thirds of it where the steps are equal. Three times the second minus twice the first is off
  * by t^4; and since the two agree in unresolved modes, whose v_n alternates, that does not amplify them. */
-static void extrapolate_stage(const tw_integrator *integrator, const expmid2_memory *memory, double h, double *x)
+static void extrapolate_stage(const tw_integrator *integrator, const expmid2_memory *memory,
+                              double h, double *x)
 {
     int64_t n = integrator->system.n;
     double t = 0.5 * h;
@@ -183,7 +189,8 @@ static void extrapolate_stage(const tw_integrator *integrator, const expmid2_mem
 
 /* x_m's guess by the last step's linear model, whose a_m and factor are known: x = x_m + (M + t^2 K)^-1 M (x_star + t^2
  * a_m - x_m), a solve and no force. */
-static tw_status linear_guess(tw_integrator *integrator, expmid2_memory *memory, const tw_stage *stage, double *x)
+static tw_status linear_guess(tw_integrator *integrator, expmid2_memory *memory,
+                              const tw_stage *stage, double *x)
 {
     int64_t n = integrator->system.n;
     double *r = memory->change, *force = memory->change + n;
@@ -191,14 +198,16 @@ static tw_status linear_guess(tw_integrator *integrator, expmid2_memory *memory,
     tw_vector_axpy(n, stage->gamma, memory->last + n, r);
     tw_vector_axpy(n, -1.0, memory->last, r);
     tw_status status = tw_system_mass(&integrator->system, r, force);
-    if (status == TW_OK) status = tw_implicit_linear_solve(memory->implicit, stage->gamma, force, x);
+    if (status == TW_OK)
+        status = tw_implicit_linear_solve(memory->implicit, stage->gamma, force, x);
     tw_vector_axpy(n, 1.0, memory->last, x);
     return status;
 }
 
 /* The better guess: extrapolation where bodies rotate, the linear model where they hardly deform or where the step
  * resolves nothing. There the factor may serve on. */
-static tw_status guess_stage(tw_integrator *integrator, expmid2_memory *memory, double h, tw_stage *stage)
+static tw_status guess_stage(tw_integrator *integrator, expmid2_memory *memory, double h,
+                             tw_stage *stage)
 {
     int64_t n = integrator->system.n;
     double far = INFINITY, near = INFINITY, *other = memory->work, *residual = memory->work + n;
@@ -206,8 +215,10 @@ static tw_status guess_stage(tw_integrator *integrator, expmid2_memory *memory, 
     bool own_pole = memory->phi.engine == TW_PHI_SHIFT_INVERT && memory->phi.pole != 0;
     if (own_pole || !tw_implicit_at_hand(memory->implicit, stage->gamma)) return TW_OK;
     tw_status status = linear_guess(integrator, memory, stage, other);
-    if (status == TW_OK) status = tw_implicit_residual(memory->implicit, stage, other, residual, &near);
-    if (status == TW_OK) status = tw_implicit_residual(memory->implicit, stage, stage->x, memory->remainder, &far);
+    if (status == TW_OK)
+        status = tw_implicit_residual(memory->implicit, stage, other, residual, &near);
+    if (status == TW_OK)
+        status = tw_implicit_residual(memory->implicit, stage, stage->x, memory->remainder, &far);
     if (status != TW_OK && !tw_status_is_rejection(status)) return status;
     if (near < far) {
         tw_vector_copy(n, other, stage->x);
@@ -219,8 +230,8 @@ static tw_status guess_stage(tw_integrator *integrator, expmid2_memory *memory, 
 }
 
 /* One point of the path below, from the one before (at s_before) and the one at hand (at s), both in memory->change. */
-static tw_status path_point(tw_integrator *integrator, expmid2_memory *memory, tw_stage *stage, double s_before,
-                            double s, double target)
+static tw_status path_point(tw_integrator *integrator, expmid2_memory *memory, tw_stage *stage,
+                            double s_before, double s, double target)
 {
     int64_t n = integrator->system.n;
     const double *x = integrator->u, *v = x + n, *here = memory->change, *before = here + n;
@@ -245,7 +256,8 @@ static tw_status path_point(tw_integrator *integrator, expmid2_memory *memory, t
 static tw_status follow_stage(tw_integrator *integrator, expmid2_memory *memory, tw_stage *stage)
 {
     int64_t n = integrator->system.n;
-    double end = sqrt(stage->gamma), s = 0, s_before = 0, stride = 0.25 * end, *here = memory->change;
+    double end = sqrt(stage->gamma), s = 0, s_before = 0, stride = 0.25 * end,
+           *here = memory->change;
     tw_status status = TW_OK;
     stage->max_factorizations = stage->max_iterations = 12;
     stage->reuse = stage->good = stage->near = stage->farthest = 0;
@@ -266,7 +278,8 @@ static tw_status follow_stage(tw_integrator *integrator, expmid2_memory *memory,
 }
 
 /* Step 1: x_m and a_m. */
-static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, double h, tw_error *error)
+static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, double h,
+                            tw_error *error)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n;
@@ -277,26 +290,29 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
     tw_vector_copy(n, memory->x_star, memory->x_m);
     bool guess = numbers_of(memory, n)->h > 0;
     tw_status status = TW_OK;
-    if (!guess) status = tw_system_acceleration(system, integrator->t + t, memory->x_star, v, memory->a_m);
-    if (status == TW_OK) status = displacement(integrator, guess ? memory->last + n : memory->a_m, h, &scale);
+    if (!guess)
+        status = tw_system_acceleration(system, integrator->t + t, memory->x_star, v, memory->a_m);
+    if (status == TW_OK)
+        status = displacement(integrator, guess ? memory->last + n : memory->a_m, h, &scale);
     if (status) return status;
-    tw_stage stage = {.t = integrator->t + t,
-                      .gamma = t * t,
-                      .sigma = 1 / t,
-                      .x_star = memory->x_star,
-                      .v_star = system->second.velocity_dependent ? v : NULL,
-                      .x = memory->x_m,
-                      .scale = scale > 0 ? scale : 1.0,
-                      .tolerance = n <= CHEAP ? integrator->options.newton_tolerance
-                                              : fmax(integrator->options.newton_tolerance, 1e-6),
-                      .max_iterations = integrator->options.newton_iterations,
-                      .max_factorizations = 2,
-                      .good = n <= CHEAP ? 0 : 1e-3, /* worse, and the frame of A is off: measured on the coil */
-                      .settled = 1e-4,
-                      .slowest = n <= CHEAP ? 0.3 : 3,
-                      .reuse = integrator->options.reuse_factor,
-                      .farthest = n <= CHEAP ? 0 : 10,
-                      .line_search = false};
+    tw_stage stage = {
+        .t = integrator->t + t,
+        .gamma = t * t,
+        .sigma = 1 / t,
+        .x_star = memory->x_star,
+        .v_star = system->second.velocity_dependent ? v : NULL,
+        .x = memory->x_m,
+        .scale = scale > 0 ? scale : 1.0,
+        .tolerance = n <= CHEAP ? integrator->options.newton_tolerance
+                                : fmax(integrator->options.newton_tolerance, 1e-6),
+        .max_iterations = integrator->options.newton_iterations,
+        .max_factorizations = 2,
+        .good = n <= CHEAP ? 0 : 1e-3, /* worse, and the frame of A is off: measured on the coil */
+        .settled = 1e-4,
+        .slowest = n <= CHEAP ? 0.3 : 3,
+        .reuse = integrator->options.reuse_factor,
+        .farthest = n <= CHEAP ? 0 : 10,
+        .line_search = false};
     tw_stage_result result;
     if (guess && n <= CHEAP) tw_vector_axpy(n, t * t, memory->last + n, memory->x_m);
     if (guess && n > CHEAP) status = guess_stage(integrator, memory, h, &stage);
@@ -363,18 +379,20 @@ static double estimate_value(const void *context, double lambda)
 /* What the engine's error in the filtered remainder r counts beside. A thousandth of |a| is safe, but the remainder's
  * filter has its pole far from Newton's where steps are short, and r has all frequencies: the basis for that would be
  * many times the step's own. h/3 r is compared with the speed, so a twentieth of what would reject the step will do. */
-static double estimate_reference(const tw_integrator *integrator, const expmid2_memory *memory, double h)
+static double estimate_reference(const tw_integrator *integrator, const expmid2_memory *memory,
+                                 double h)
 {
     const double *given = integrator->options.reference;
     double safe = 1e-3 * memory->acceleration;
     if (given[0] > 0 || given[1] > 0) return safe; /* who knows beside what the caller compares */
-    return fmax(safe, 0.05 * tw_error_rejected(integrator) * memory->speed / (h / 3) / memory->phi.tolerance);
+    return fmax(safe, 0.05 * tw_error_rejected(integrator) * memory->speed / (h / 3) /
+                          memory->phi.tolerance);
 }
 
 /* Step 2: memory->change = the filtered parts of x and v at theta; with `estimates`, error_vector's upper half = chi r.
  */
-static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, double h, double theta, bool reuse,
-                             bool estimates, tw_error *error)
+static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, double h,
+                             double theta, bool reuse, bool estimates, tw_error *error)
 {
     int64_t n = integrator->system.n;
     tw_mode_function modes[4];
@@ -385,13 +403,15 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
     }
     tw_spectral_function value[4], none = {NULL, NULL}, filter = {estimate_value, &modes[0]};
     for (int i = 0; i < 4; i++) value[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
-    const tw_spectral_function functions[9] = {value[0], value[1], none, value[2], value[3], none, none, none, filter};
+    const tw_spectral_function functions[9] = {value[0], value[1], none, value[2], value[3],
+                                               none,     none,     none, filter};
     const tw_spectral_function plain[4] = {value[0], value[1], value[2], value[3]};
     if (!reuse) memory->start_count = estimates ? 3 : 2;
     const double *starts[3] = {memory->start_v, memory->a_m, memory->remainder};
     double *outputs[3] = {memory->change, memory->change + n, integrator->error_vector};
     /* errors count beside the step: where all modes are unresolved, the filtered parts themselves are nothing */
-    double reference[3] = {h * memory->speed, memory->speed, estimate_reference(integrator, memory, h)};
+    double reference[3] = {h * memory->speed, memory->speed,
+                           estimate_reference(integrator, memory, h)};
     tw_spectral_request request = {.start_count = memory->start_count,
                                    .starts = starts,
                                    .output_count = estimates ? 3 : 2,
@@ -402,19 +422,21 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
                                    .smooth = true};
     tw_phi_options options = memory->phi;
     double shift = tw_implicit_factor_shift(memory->implicit);
-    if (options.engine == TW_PHI_SHIFT_INVERT && options.pole == 0 && shift > 0) options.pole = sqrt(shift) / h;
+    if (options.engine == TW_PHI_SHIFT_INVERT && options.pole == 0 && shift > 0)
+        options.pole = sqrt(shift) / h;
     tw_status status = tw_phi_workspace_set_options(memory->workspace, &options);
     tw_phi_statistics statistics = {0};
     if (status == TW_OK)
         status = reuse ? tw_spectral_reuse(memory->workspace, &request, &statistics, error)
-                       : tw_spectral_apply(memory->workspace, &integrator->system.pair, &request, &statistics, error);
+                       : tw_spectral_apply(memory->workspace, &integrator->system.pair, &request,
+                                           &statistics, error);
     count(integrator, &statistics);
     return status == TW_ILL_CONDITIONED && statistics.estimated_error < 1e-3 ? TW_OK : status;
 }
 
 /* u = the path added by hand + the filtered change. */
-static void compose(const tw_integrator *integrator, const expmid2_memory *memory, double h, double theta,
-                    const double *u_start, double *u)
+static void compose(const tw_integrator *integrator, const expmid2_memory *memory, double h,
+                    double theta, const double *u_start, double *u)
 {
     int64_t n = integrator->system.n;
     const double *v = u_start + n;
@@ -441,7 +463,8 @@ static void estimate_from_remainder(tw_integrator *integrator, double h)
 }
 
 /* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the same order. */
-static void estimate_from_midpoint(tw_integrator *integrator, const expmid2_memory *memory, double h)
+static void estimate_from_midpoint(tw_integrator *integrator, const expmid2_memory *memory,
+                                   double h)
 {
     int64_t n = integrator->system.n;
     double *e = integrator->error_vector;
@@ -477,7 +500,8 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     memory->h = h;
     tw_status status = find_stage(integrator, memory, h, error);
     if (status == TW_OK && estimates) status = find_remainder(integrator, memory, h);
-    if (status == TW_OK) status = speeds(integrator, memory->a_m, &memory->speed, &memory->acceleration);
+    if (status == TW_OK)
+        status = speeds(integrator, memory->a_m, &memory->speed, &memory->acceleration);
     memory->slow = memory->acceleration > 0 ? memory->speed / memory->acceleration : 0;
     memory->speed += 0.5 * h * memory->acceleration; /* of a start from rest, too */
     tw_vector_copy(n, integrator->u + n, memory->start_v);
@@ -511,8 +535,8 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
     tw_vector_copy(n, memory->x_m, memory->last);
     tw_vector_copy(n, memory->a_m, memory->last + n);
     expmid2_history *numbers = numbers_of(memory, n);
-    *numbers =
-        (expmid2_history){.h = h, .shift = tw_implicit_factor_shift(memory->implicit), .linear_t = system->linear_t};
+    *numbers = (expmid2_history){
+        .h = h, .shift = tw_implicit_factor_shift(memory->implicit), .linear_t = system->linear_t};
     tw_vector_copy(system->size, system->linear_u, memory->last + 2 * n + HISTORY_NUMBERS);
 }
 
@@ -543,7 +567,9 @@ static tw_status expmid2_restored(tw_integrator *integrator)
     const double *point = memory->last + 2 * n + HISTORY_NUMBERS;
     tw_status status = tw_system_linearise(&integrator->system, numbers->linear_t, point, NULL);
     tw_vector_fill(n, 0.0, memory->work);
-    return status ? status : tw_implicit_linear_solve(memory->implicit, numbers->shift, memory->work, memory->work + n);
+    return status ? status
+                  : tw_implicit_linear_solve(memory->implicit, numbers->shift, memory->work,
+                                             memory->work + n);
 }
 
 const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,

@@ -45,13 +45,16 @@ double tw_mode_value(const void *context, double lambda)
 {
     const tw_mode_function *f = context;
     lambda = fmax(lambda, -fastest_growth / (f->h * f->h));
-    double chi = tw_mode_filter(f, lambda), delta = f->alpha + f->beta * lambda, t = 0.5 * f->h, row[2];
+    double chi = tw_mode_filter(f, lambda), delta = f->alpha + f->beta * lambda, t = 0.5 * f->h,
+           row[2];
     bool own_velocity = f->velocity && !f->from_a;
     double unresolved = 0;
-    if (own_velocity && delta != 0) unresolved = (1 - 2 * f->theta) * expm1(-fmin(f->theta * f->h * delta, 700));
+    if (own_velocity && delta != 0)
+        unresolved = (1 - 2 * f->theta) * expm1(-fmin(f->theta * f->h * delta, 700));
     if (chi == 0) return unresolved;
     flow(f, lambda, delta, row);
-    double resolved = f->from_a ? row[1] * (1 + t * delta + t * t * lambda) : row[0] + row[1] * t * lambda;
+    double resolved =
+        f->from_a ? row[1] * (1 + t * delta + t * t * lambda) : row[0] + row[1] * t * lambda;
     if (own_velocity) resolved += 1;
     return chi * (resolved - tw_mode_by_hand(f)) + (1 - chi) * unresolved;
 }

@@ -16,9 +16,10 @@
 #include <stdbool.h>
 
 typedef struct tw_mode_function {
-    double slow;        /* |v|/|a|, for tw_mode_accumulating */
-    double h, theta;    /* the state at t_n + theta h of a step h */
-    double cutoff, mu;  /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; share let go */
+    double slow;     /* |v|/|a|, for tw_mode_accumulating */
+    double h, theta; /* the state at t_n + theta h of a step h */
+    double cutoff,
+        mu; /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; share let go */
     double alpha, beta; /* Rayleigh */
     bool velocity;      /* the output is v, not x */
     bool from_a;        /* the start vector is a_m, not v_n */

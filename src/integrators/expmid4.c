@@ -16,8 +16,9 @@ enum { SLOT_SLOPE = 0, SLOT_END = 1, SLOT_COUNT = 2, VECTORS = 11 };
 typedef struct expmid4_memory {
     tw_propagator *propagator;
     double *middle, *F_middle, *F_t; /* u_m, F_m, F_t at the midpoint */
-    double *base, *share;            /* what F_n and r_0 give by themselves; what r_0 gives in the place of r_1 */
-    double *r0, *r1;                 /* n entries (second order) or size */
+    double *base,
+        *share;      /* what F_n and r_0 give by themselves; what r_0 gives in the place of r_1 */
+    double *r0, *r1; /* n entries (second order) or size */
     double *work, *product, *half;
     double *gap; /* what dense output's model lacks at the end of the step */
     bool gap_known;
@@ -38,11 +39,13 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
     integrator->error_order = integrator->options.passes > 1 ? 3 : 0;
     integrator->order = integrator->options.passes > 1 ? 4 : 3;
     tw_phi_engine engine = integrator->options.phi.engine;
-    if (engine == TW_PHI_SHIFT_INVERT || (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix)) {
+    if (engine == TW_PHI_SHIFT_INVERT ||
+        (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix)) {
         tw_status status = tw_system_need_shifted(&integrator->system, error);
         if (status) return status;
     }
-    return tw_propagator_create(&integrator->system, &integrator->options.phi, SLOT_COUNT, &memory->propagator, error);
+    return tw_propagator_create(&integrator->system, &integrator->options.phi, SLOT_COUNT,
+                                &memory->propagator, error);
 }
 
 static void expmid4_release(tw_integrator *integrator)
@@ -55,8 +58,8 @@ static void expmid4_release(tw_integrator *integrator)
     integrator->memory = NULL;
 }
 
-static tw_status linearise(tw_integrator *integrator, expmid4_memory *memory, double t, const double *u,
-                           const double *F)
+static tw_status linearise(tw_integrator *integrator, expmid4_memory *memory, double t,
+                           const double *u, const double *F)
 {
     tw_system *system = &integrator->system;
     tw_status status = tw_system_linearise(system, t, u, F);
@@ -67,8 +70,9 @@ static tw_status linearise(tw_integrator *integrator, expmid4_memory *memory, do
 }
 
 /* remainder = F - F_0 - J (u - u_0) - dt F_t at the current linearisation; second order: its lower half only. */
-static tw_status find_remainder(tw_integrator *integrator, expmid4_memory *memory, const double *u, const double *F,
-                                const double *u_0, const double *F_0, double dt, double *remainder)
+static tw_status find_remainder(tw_integrator *integrator, expmid4_memory *memory, const double *u,
+                                const double *F, const double *u_0, const double *F_0, double dt,
+                                double *remainder)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n, offset = system->second_order ? n : 0;
@@ -84,7 +88,8 @@ static tw_status find_remainder(tw_integrator *integrator, expmid4_memory *memor
 }
 
 /* Sources F and F_t (as source 1 of non-autonomous problems), of the linearisation in force. */
-static tw_phi_sum slope_sum(const tw_integrator *integrator, const expmid4_memory *memory, double h, const double *F)
+static tw_phi_sum slope_sum(const tw_integrator *integrator, const expmid4_memory *memory, double h,
+                            const double *F)
 {
     const tw_system *system = &integrator->system;
     bool autonomous = tw_system_is_autonomous(system);
@@ -111,7 +116,8 @@ static int add_force_source(const tw_integrator *integrator, tw_phi_sum *sum, co
 }
 
 /* u_m by exprb42 over h/2 with J at u_n: stage at 3/8 h, then 32/9 phi_3 D. */
-static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, double h, tw_error *error)
+static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, double h,
+                             tw_error *error)
 {
     tw_system *system = &integrator->system;
     int64_t size = system->size;
@@ -128,11 +134,14 @@ static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, 
     tw_vector_axpy(size, 1.0, integrator->u, memory->base);
     status = tw_system_rhs(system, integrator->t + 0.375 * h, memory->base, memory->F_middle);
     if (status == TW_OK)
-        status = find_remainder(integrator, memory, memory->base, memory->F_middle, integrator->u, integrator->F,
-                                0.375 * h, memory->r1);
+        status = find_remainder(integrator, memory, memory->base, memory->F_middle, integrator->u,
+                                integrator->F, 0.375 * h, memory->r1);
     if (status) return status;
-    tw_phi_sum correction = {
-        .h = h, .row_count = 1, .row = {memory->middle}, .tolerance = sum.tolerance, .slot = SLOT_END};
+    tw_phi_sum correction = {.h = h,
+                             .row_count = 1,
+                             .row = {memory->middle},
+                             .tolerance = sum.tolerance,
+                             .slot = SLOT_END};
     add_force_source(integrator, &correction, memory->r1);
     tw_phi_sum_add(&correction, 0, 0, 3, 0.5, 0.5 * h * 32.0 / 9.0);
     status = tw_propagator_apply(memory->propagator, system, &correction, error);
@@ -142,7 +151,8 @@ static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, 
 }
 
 /* base = h phi_1 F_n + h^2 phi_2 F_t + h (-3 phi_2 + 4 phi_3) r_0,  share = h (-phi_2 + 4 phi_3) r_0: one basis. */
-static tw_status first_pass(tw_integrator *integrator, expmid4_memory *memory, double h, tw_error *error)
+static tw_status first_pass(tw_integrator *integrator, expmid4_memory *memory, double h,
+                            tw_error *error)
 {
     tw_phi_sum sum = slope_sum(integrator, memory, h, integrator->F);
     int r0 = add_force_source(integrator, &sum, memory->r0);
@@ -158,12 +168,14 @@ static tw_status first_pass(tw_integrator *integrator, expmid4_memory *memory, d
 }
 
 /* share = h (-phi_2 + 4 phi_3) r_1 with r_1 at the present u_new. */
-static tw_status next_pass(tw_integrator *integrator, expmid4_memory *memory, double h, tw_error *error)
+static tw_status next_pass(tw_integrator *integrator, expmid4_memory *memory, double h,
+                           tw_error *error)
 {
-    tw_status status = tw_system_rhs(&integrator->system, integrator->t + h, integrator->u_new, memory->half);
+    tw_status status =
+        tw_system_rhs(&integrator->system, integrator->t + h, integrator->u_new, memory->half);
     if (status == TW_OK)
-        status = find_remainder(integrator, memory, integrator->u_new, memory->half, memory->middle, memory->F_middle,
-                                0.5 * h, memory->r1);
+        status = find_remainder(integrator, memory, integrator->u_new, memory->half, memory->middle,
+                                memory->F_middle, 0.5 * h, memory->r1);
     if (status) return status;
     tw_phi_sum sum = {.h = h,
                       .row_count = 1,
@@ -193,10 +205,11 @@ static tw_status expmid4_attempt(tw_integrator *integrator, double h, tw_error *
     integrator->counts.phi_error_estimate = 0;
     tw_status status = find_middle(integrator, memory, h, error);
     if (status == TW_OK) status = tw_system_rhs(system, t_middle, memory->middle, memory->F_middle);
-    if (status == TW_OK) status = linearise(integrator, memory, t_middle, memory->middle, memory->F_middle);
     if (status == TW_OK)
-        status = find_remainder(integrator, memory, integrator->u, integrator->F, memory->middle, memory->F_middle,
-                                -0.5 * h, memory->r0);
+        status = linearise(integrator, memory, t_middle, memory->middle, memory->F_middle);
+    if (status == TW_OK)
+        status = find_remainder(integrator, memory, integrator->u, integrator->F, memory->middle,
+                                memory->F_middle, -0.5 * h, memory->r0);
     if (status == TW_OK) status = first_pass(integrator, memory, h, error);
     if (status) return status;
     take_result(integrator, memory);
@@ -217,8 +230,8 @@ static tw_status expmid4_attempt(tw_integrator *integrator, double h, tw_error *
  *   r = a y^2 + b y^3,  y = 2 s/h - 1,  a = (r_0 + r_1)/2,  b = (r_1 - r_0)/2
  * is in powers of s/h: r_0, -5 r_0 + r_1, 8 r_0 - 4 r_1, 4 r_1 - 4 r_0; the first is part of F_n. Up to theta, (s/h)^q
  * gives h q! theta^(q+1) phi_(q+1)(theta hJ). u = u_n + the integral. */
-static tw_status model_at(tw_integrator *integrator, expmid4_memory *memory, double h, double theta, bool first,
-                          double *u)
+static tw_status model_at(tw_integrator *integrator, expmid4_memory *memory, double h, double theta,
+                          bool first, double *u)
 {
     double h2 = h * theta * theta, h3 = h2 * theta, h4 = h3 * theta;
     tw_phi_sum sum = slope_sum(integrator, memory, h, integrator->F_old);
@@ -234,7 +247,11 @@ static tw_status model_at(tw_integrator *integrator, expmid4_memory *memory, dou
     if (status) return status;
     tw_vector_copy(integrator->system.size, integrator->u_old, u);
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
-    tw_phi_sum end = {.h = h, .row_count = 1, .row = {memory->work}, .tolerance = sum.tolerance, .slot = SLOT_END};
+    tw_phi_sum end = {.h = h,
+                      .row_count = 1,
+                      .row = {memory->work},
+                      .tolerance = sum.tolerance,
+                      .slot = SLOT_END};
     int r1 = add_force_source(integrator, &end, memory->r1);
     end.same_sources = (!first || integrator->options.passes > 1) && sum.same_sources;
     tw_phi_sum_add(&end, 0, r1, 2, theta, h2);

@@ -40,7 +40,9 @@ static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out
     }
     if (options->scheme == TW_SCHEME_PEXPRB43)
         return tw_tableau_pexprb43(options->nodes[0], options->nodes[1], out, error);
-    *out = options->scheme == TW_SCHEME_ETDRK4 ? krogstad : *tw_tableau_by_name(tw_scheme_name(options->scheme));
+    *out = options->scheme == TW_SCHEME_ETDRK4
+               ? krogstad
+               : *tw_tableau_by_name(tw_scheme_name(options->scheme));
     return TW_OK;
 }
 
@@ -85,12 +87,13 @@ static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
     if (allocate(integrator, memory) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_phi_engine engine = integrator->options.phi.engine;
     if (engine == TW_PHI_SHIFT_INVERT ||
-        (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix && !integrator->system.linear_part)) {
+        (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix &&
+         !integrator->system.linear_part)) {
         status = tw_system_need_shifted(&integrator->system, error);
         if (status) return status;
     }
-    return tw_propagator_create(&integrator->system, &integrator->options.phi, TW_SLOT_COUNT, &memory->propagator,
-                                error);
+    return tw_propagator_create(&integrator->system, &integrator->options.phi, TW_SLOT_COUNT,
+                                &memory->propagator, error);
 }
 
 static void rosenbrock_release(tw_integrator *integrator)
@@ -159,15 +162,16 @@ static bool bases_serve_once(const tw_integrator *integrator)
            integrator->event_count == 0;
 }
 
-void tw_rosenbrock_add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta)
+void tw_rosenbrock_add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row,
+                                  double theta)
 {
     double t = theta * sum->h;
     tw_phi_sum_add(sum, row, 0, 1, theta, t);
     if (uses_time_derivative(integrator)) tw_phi_sum_add(sum, row, 1, 2, theta, t * t);
 }
 
-tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_rosenbrock *memory, double h,
-                                    const double *F)
+tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_rosenbrock *memory,
+                                    double h, const double *F)
 {
     const tw_system *system = &integrator->system;
     tw_phi_sum sum = {.h = h,
@@ -186,24 +190,27 @@ static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *me
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
     const double *step = memory->linear[memory->rows - 1];
-    tw_status status =
-        tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step, step, &memory->step_size[0]);
+    tw_status status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step,
+                                              step, &memory->step_size[0]);
     if (status == TW_OK && integrator->system.second_order)
-        status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step + space.local_size,
-                                        step + space.local_size, &memory->step_size[1]);
+        status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass,
+                                        step + space.local_size, step + space.local_size,
+                                        &memory->step_size[1]);
     memory->step_size[0] = sqrt(memory->step_size[0]);
     memory->step_size[1] = sqrt(memory->step_size[1]);
     return status;
 }
 
 /* The part of every stage and of the step that F_n and F_t give: one basis. */
-static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
+static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, double h,
+                              tw_error *error)
 {
     tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F);
     sum.row_count = memory->rows;
     for (int i = 0; i < memory->rows; i++) {
         sum.row[i] = memory->linear[i];
-        tw_rosenbrock_add_linear_row(integrator, &sum, i, i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
+        tw_rosenbrock_add_linear_row(integrator, &sum, i,
+                                     i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
     }
     tw_rosenbrock_add_linear_points(integrator, memory, &sum);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
@@ -212,7 +219,8 @@ static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, 
     return status ? status : measure_step(integrator, memory);
 }
 
-int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *memory, tw_phi_sum *sum, int which)
+int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *memory,
+                         tw_phi_sum *sum, int which)
 {
     for (int i = 0; i < sum->source_count; i++)
         if (sum->source[i] == memory->remainder[which]) return i;
@@ -221,8 +229,8 @@ int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *m
     return sum->source_count++;
 }
 
-void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_rosenbrock *memory, tw_phi_sum *sum,
-                                   int sum_row, int row, double theta)
+void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_rosenbrock *memory,
+                                   tw_phi_sum *sum, int sum_row, int row, double theta)
 {
     for (int i = 0; i < memory->tableau.term_count; i++) {
         const tw_tableau_term *term = &memory->tableau.terms[i];
@@ -235,8 +243,8 @@ void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_ros
     }
 }
 
-tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw_rosenbrock *memory, double h, int row,
-                                       double theta, double *out)
+tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw_rosenbrock *memory,
+                                       double h, int row, double theta, double *out)
 {
     tw_phi_sum sum = {.h = h,
                       .row_count = 1,
@@ -250,9 +258,9 @@ tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw
 }
 
 /* D = F_U - F_n - J (U - u_n) - dt F_t at U, dt after u_n. `product` is scratch. */
-tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, tw_rosenbrock *memory, double dt, const double *u_n,
-                                       const double *F_n, const double *U, const double *F_U, double *product,
-                                       double *remainder)
+tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, tw_rosenbrock *memory, double dt,
+                                       const double *u_n, const double *F_n, const double *U,
+                                       const double *F_U, double *product, double *remainder)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n, offset = system->second_order ? n : 0; /* the upper half of D is zero */
@@ -268,13 +276,15 @@ tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, tw_rosenbrock 
 }
 
 /* D at U = `state`, c h after u_n; F there in F_stage. */
-static tw_status find_remainder(tw_integrator *integrator, tw_rosenbrock *memory, double h, double c,
-                                const double *state, double *remainder)
+static tw_status find_remainder(tw_integrator *integrator, tw_rosenbrock *memory, double h,
+                                double c, const double *state, double *remainder)
 {
-    tw_status status = tw_system_rhs(&integrator->system, integrator->t + c * h, state, memory->F_stage);
+    tw_status status =
+        tw_system_rhs(&integrator->system, integrator->t + c * h, state, memory->F_stage);
     return status ? status
-                  : tw_rosenbrock_subtract_model(integrator, memory, c * h, integrator->u, integrator->F, state,
-                                                 memory->F_stage, integrator->error_vector, remainder);
+                  : tw_rosenbrock_subtract_model(integrator, memory, c * h, integrator->u,
+                                                 integrator->F, state, memory->F_stage,
+                                                 integrator->error_vector, remainder);
 }
 
 bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)
@@ -285,8 +295,8 @@ bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)
 }
 
 /* target += h sum of the row's terms on the remainders. */
-static tw_status add_remainders(tw_integrator *integrator, tw_rosenbrock *memory, double h, int row, double *target,
-                                tw_error *error)
+static tw_status add_remainders(tw_integrator *integrator, tw_rosenbrock *memory, double h, int row,
+                                double *target, tw_error *error)
 {
     if (!tw_rosenbrock_has_terms(&memory->tableau, row)) return TW_OK;
     tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, row, 1.0, memory->work);
@@ -305,7 +315,8 @@ static tw_status stages(tw_integrator *integrator, tw_rosenbrock *memory, double
         tw_vector_axpy(size, 1.0, memory->linear[i], memory->stage);
         tw_status status = add_remainders(integrator, memory, h, i, memory->stage, error);
         if (status == TW_OK)
-            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage, memory->remainder[i]);
+            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage,
+                                    memory->remainder[i]);
         if (status) return status;
     }
     return TW_OK;
@@ -314,19 +325,23 @@ static tw_status stages(tw_integrator *integrator, tw_rosenbrock *memory, double
 static bool error_needs_end(const tw_tableau *tableau)
 {
     for (int i = 0; i < tableau->term_count; i++)
-        if (tableau->terms[i].row == TW_ROW_ERROR && tableau->terms[i].source == TW_SOURCE_END) return true;
+        if (tableau->terms[i].row == TW_ROW_ERROR && tableau->terms[i].source == TW_SOURCE_END)
+            return true;
     return false;
 }
 
-static tw_status estimate(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
+static tw_status estimate(tw_integrator *integrator, tw_rosenbrock *memory, double h,
+                          tw_error *error)
 {
-    if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0) return TW_OK;
+    if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0)
+        return TW_OK;
     tw_status status = TW_OK;
     if (error_needs_end(&memory->tableau))
-        status =
-            find_remainder(integrator, memory, h, 1.0, integrator->u_new, memory->remainder[memory->tableau.stages]);
+        status = find_remainder(integrator, memory, h, 1.0, integrator->u_new,
+                                memory->remainder[memory->tableau.stages]);
     if (status) return status;
-    tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0, integrator->error_vector);
+    tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0,
+                                                 integrator->error_vector);
     sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
     sum.reference[0][0] = sum.reference[0][1] = 0; /* ... but three digits of it, not of the step */
     sum.slot = TW_SLOT_ESTIMATE;
@@ -346,7 +361,8 @@ static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_erro
     if (status == TW_OK) status = stages(integrator, memory, h, error);
     if (status) return status;
     tw_vector_copy(integrator->system.size, integrator->u, integrator->u_new);
-    tw_vector_axpy(integrator->system.size, 1.0, memory->linear[memory->rows - 1], integrator->u_new);
+    tw_vector_axpy(integrator->system.size, 1.0, memory->linear[memory->rows - 1],
+                   integrator->u_new);
     status = add_remainders(integrator, memory, h, TW_ROW_STEP, integrator->u_new, error);
     return status ? status : estimate(integrator, memory, h, error);
 }

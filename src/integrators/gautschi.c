@@ -17,7 +17,7 @@ enum { VECTORS = 4 };
 typedef struct gautschi_memory {
     tw_phi_workspace *workspace;
     double *y, *g, *change, *work; /* n, n, size, size entries */
-    double *history;               /* r and v at the linearisation, u_{n-1}, then {t of it, known, h} */
+    double *history; /* r and v at the linearisation, u_{n-1}, then {t of it, known, h} */
     double *storage;
 } gautschi_memory;
 
@@ -37,7 +37,8 @@ static double *numbers_of(const tw_integrator *integrator)
 static tw_status gautschi_reserve(tw_integrator *integrator, tw_error *error)
 {
     tw_system *system = &integrator->system;
-    if (!system->second_order || system->second.velocity_dependent || system->second.stiffness_is_general)
+    if (!system->second_order || system->second.velocity_dependent ||
+        system->second.stiffness_is_general)
         return tw_fail(error, TW_UNSUPPORTED,
                        "gautschi needs an undamped second-order problem with a symmetric tangent");
     gautschi_memory *memory = integrator->memory = TW_NEW(gautschi_memory);
@@ -51,7 +52,8 @@ static tw_status gautschi_reserve(tw_integrator *integrator, tw_error *error)
     memory->work = memory->storage + 2 * system->size;
     tw_system_use_linear_part(system);
     tw_status status = TW_OK;
-    if (integrator->options.phi.engine == TW_PHI_SHIFT_INVERT) status = tw_system_need_shifted(system, error);
+    if (integrator->options.phi.engine == TW_PHI_SHIFT_INVERT)
+        status = tw_system_need_shifted(system, error);
     if (status) return status;
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = system->n;
@@ -102,11 +104,13 @@ static double value(const void *context, double lambda)
     }
 }
 
-static tw_status apply(tw_integrator *integrator, const tw_spectral_request *request, tw_error *error)
+static tw_status apply(tw_integrator *integrator, const tw_spectral_request *request,
+                       tw_error *error)
 {
     gautschi_memory *memory = integrator->memory;
     tw_phi_statistics statistics = {0};
-    tw_status status = tw_spectral_apply(memory->workspace, &integrator->system.pair, request, &statistics, error);
+    tw_status status =
+        tw_spectral_apply(memory->workspace, &integrator->system.pair, request, &statistics, error);
     integrator->counts.solves += statistics.solves;
     integrator->counts.factorizations += statistics.factorizations;
     integrator->counts.engine = statistics.engine;
@@ -126,11 +130,14 @@ static tw_status fix_linear_part(tw_integrator *integrator, gautschi_memory *mem
     numbers[NUMBER_KNOWN] = 1;
     numbers[NUMBER_H] = 0;
     tw_status status = tw_system_linearise(&integrator->system, integrator->t, integrator->u, NULL);
-    return status == TW_OK && integrator->system.pair.shifted ? tw_system_assemble(&integrator->system) : status;
+    return status == TW_OK && integrator->system.pair.shifted
+               ? tw_system_assemble(&integrator->system)
+               : status;
 }
 
 /* g = a(r + phi y) + A (phi y), with y = x_n - r; memory->y = y. */
-static tw_status find_remainder(tw_integrator *integrator, gautschi_memory *memory, double h, tw_error *error)
+static tw_status find_remainder(tw_integrator *integrator, gautschi_memory *memory, double h,
+                                tw_error *error)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n;
@@ -152,23 +159,27 @@ static tw_status find_remainder(tw_integrator *integrator, gautschi_memory *memo
     if (status == TW_OK) status = tw_system_stiffness(system, 1, filtered, force);
     if (status == TW_OK) status = tw_system_mass_solve(system, force, memory->g);
     tw_vector_axpy(n, 1.0, memory->history, filtered);
-    if (status == TW_OK) status = tw_system_acceleration(system, integrator->t, filtered, integrator->u + n, force);
+    if (status == TW_OK)
+        status = tw_system_acceleration(system, integrator->t, filtered, integrator->u + n, force);
     tw_vector_axpy(n, 1.0, force, memory->g);
     return status;
 }
 
 /* change = (cos y + h^2/2 psi g [+ h sinc v],  -O sin y + h sinc g [+ cos v]); v only in the first step. */
-static tw_status propagate(tw_integrator *integrator, gautschi_memory *memory, double h, bool first, tw_error *error)
+static tw_status propagate(tw_integrator *integrator, gautschi_memory *memory, double h, bool first,
+                           tw_error *error)
 {
     int64_t n = integrator->system.n;
     trigonometric f[5];
     for (int i = 0; i < 5; i++) f[i] = (trigonometric){h, i};
-    tw_spectral_function cosine = {value, &f[COS]}, sinc = {value, &f[SINC]}, psi = {value, &f[PSI]};
+    tw_spectral_function cosine = {value, &f[COS]}, sinc = {value, &f[SINC]},
+                         psi = {value, &f[PSI]};
     tw_spectral_function sine = {value, &f[OMEGA_SIN]};
     const tw_spectral_function three[6] = {cosine, psi, sinc, sine, sinc, cosine};
     const tw_spectral_function two[4] = {cosine, psi, sine, sinc};
     tw_spectral_request request = {.start_count = first ? 3 : 2,
-                                   .starts = (const double *[]){memory->y, memory->g, integrator->u + n},
+                                   .starts =
+                                       (const double *[]){memory->y, memory->g, integrator->u + n},
                                    .output_count = 2,
                                    .outputs = (double *[]){memory->change, memory->change + n},
                                    .functions = first ? three : two,
@@ -182,7 +193,8 @@ static tw_status gautschi_attempt(tw_integrator *integrator, double h, tw_error 
     const tw_system *system = &integrator->system;
     int64_t n = system->n;
     tw_status status = fix_linear_part(integrator, memory);
-    bool first = numbers_of(integrator)[NUMBER_H] != h; /* the start, or another step size: begin the recurrence anew */
+    bool first = numbers_of(integrator)[NUMBER_H] !=
+                 h; /* the start, or another step size: begin the recurrence anew */
     if (status == TW_OK) status = find_remainder(integrator, memory, h, error);
     if (status == TW_OK) status = propagate(integrator, memory, h, first, error);
     if (status) return status;
@@ -204,7 +216,8 @@ static tw_status gautschi_attempt(tw_integrator *integrator, double h, tw_error 
 static void gautschi_accepted(tw_integrator *integrator, double h)
 {
     gautschi_memory *memory = integrator->memory;
-    tw_vector_copy(integrator->system.size, integrator->u, memory->history + integrator->system.size);
+    tw_vector_copy(integrator->system.size, integrator->u,
+                   memory->history + integrator->system.size);
     numbers_of(integrator)[NUMBER_H] = h;
 }
 
@@ -219,8 +232,11 @@ static tw_status gautschi_restored(tw_integrator *integrator)
     const gautschi_memory *memory = integrator->memory;
     const double *numbers = numbers_of(integrator);
     if (numbers[NUMBER_KNOWN] == 0) return TW_OK;
-    tw_status status = tw_system_linearise(&integrator->system, numbers[NUMBER_T], memory->history, NULL);
-    return status == TW_OK && integrator->system.pair.shifted ? tw_system_assemble(&integrator->system) : status;
+    tw_status status =
+        tw_system_linearise(&integrator->system, numbers[NUMBER_T], memory->history, NULL);
+    return status == TW_OK && integrator->system.pair.shifted
+               ? tw_system_assemble(&integrator->system)
+               : status;
 }
 
 const tw_scheme_table tw_scheme_gautschi = {.reserve = gautschi_reserve,

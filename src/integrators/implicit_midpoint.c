@@ -38,7 +38,8 @@ static tw_status first_order_attempt(tw_integrator *integrator, double h, tw_err
     int64_t n = integrator->system.n;
     tw_vector_copy(n, integrator->u, memory->x_star);
     tw_vector_copy(n, integrator->u, memory->x);
-    tw_status status = tw_implicit_memory_solve(integrator, integrator->t + 0.5 * h, 0.5 * h, 0, error);
+    tw_status status =
+        tw_implicit_memory_solve(integrator, integrator->t + 0.5 * h, 0.5 * h, 0, error);
     tw_vector_copy(n, memory->x, integrator->u_new);
     tw_vector_axpby(n, -1.0, integrator->u, 2.0, integrator->u_new);
     return status;
@@ -54,5 +55,6 @@ const tw_scheme_table tw_scheme_implicit_midpoint = {.reserve = midpoint_reserve
                                                      .release = tw_implicit_memory_release,
                                                      .reset = tw_implicit_memory_reset,
                                                      .attempt = midpoint_attempt,
-                                                     .energy_state = tw_implicit_memory_energy_state,
+                                                     .energy_state =
+                                                         tw_implicit_memory_energy_state,
                                                      .equal_steps = true};

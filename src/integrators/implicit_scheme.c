@@ -6,7 +6,8 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 
-tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count, tw_error *error)
+tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count,
+                                     tw_error *error)
 {
     tw_implicit_memory *memory = integrator->memory = TW_NEW(tw_implicit_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -19,7 +20,8 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
     memory->x = memory->storage + 2 * size;
     memory->work = memory->storage + 3 * size;
     memory->history = memory->storage + 4 * size;
-    return tw_implicit_create(&integrator->system, integrator->options.linear_solver, &memory->implicit, error);
+    return tw_implicit_create(&integrator->system, integrator->options.linear_solver,
+                              &memory->implicit, error);
 }
 
 void tw_implicit_memory_release(tw_integrator *integrator)
@@ -53,7 +55,8 @@ void tw_implicit_memory_reset(tw_integrator *integrator)
 }
 
 /* Newton's corrections are measured by the way from u_n to x_star, and by 1e-6 of the state where there is none. */
-static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory, double *scale)
+static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory,
+                             double *scale)
 {
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
@@ -66,25 +69,27 @@ static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory
     return status;
 }
 
-tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma, tw_error *error)
+tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma,
+                                   tw_error *error)
 {
     tw_implicit_memory *memory = integrator->memory;
     const tw_system *system = &integrator->system;
     double scale = 0;
     tw_status status = stage_scale(integrator, memory, &scale);
     if (status) return status;
-    tw_stage stage = {.t = t,
-                      .gamma = gamma,
-                      .sigma = sigma,
-                      .x_star = memory->x_star,
-                      .v_star = system->second_order && system->second.velocity_dependent ? memory->v_star : NULL,
-                      .x = memory->x,
-                      .scale = scale,
-                      .tolerance = integrator->options.newton_tolerance,
-                      .max_iterations = integrator->options.newton_iterations,
-                      .max_factorizations = integrator->options.newton_iterations,
-                      .reuse = integrator->options.reuse_factor,
-                      .damping_in_matrix = true};
+    tw_stage stage = {
+        .t = t,
+        .gamma = gamma,
+        .sigma = sigma,
+        .x_star = memory->x_star,
+        .v_star = system->second_order && system->second.velocity_dependent ? memory->v_star : NULL,
+        .x = memory->x,
+        .scale = scale,
+        .tolerance = integrator->options.newton_tolerance,
+        .max_iterations = integrator->options.newton_iterations,
+        .max_factorizations = integrator->options.newton_iterations,
+        .reuse = integrator->options.reuse_factor,
+        .damping_in_matrix = true};
     tw_stage_result result;
     tw_vector_copy(system->n, memory->x, memory->work);
     status = tw_implicit_solve(memory->implicit, &stage, &result);

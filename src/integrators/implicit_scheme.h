@@ -14,7 +14,8 @@ typedef struct tw_implicit_memory {
 } tw_implicit_memory;
 
 /* Allocates; `history_count` doubles of history, zeroed. */
-tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count, tw_error *error);
+tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_count,
+                                     tw_error *error);
 void tw_implicit_memory_release(tw_integrator *integrator);
 size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
 /* Forgets factor and history. */
@@ -27,6 +28,7 @@ const double *tw_implicit_memory_energy_state(tw_integrator *integrator);
 /* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u = u_star + gamma F),
  * starting from what memory->x holds: plain Newton first, then with line search. Marks Newton's failure for the
  * statistics. */
-tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma, tw_error *error);
+tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma,
+                                   tw_error *error);
 
 #endif

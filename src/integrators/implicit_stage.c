@@ -20,7 +20,8 @@ struct tw_implicit {
     double factor_g; /* shift g of the factor (or preconditioner) at hand; 0: none */
     double raised;   /* M was replaced by (1 + raised) M in it */
     double *a, *v, *residual, *force, *correction, *trial;
-    double *way, *trial_way;             /* x - x_star, of the iterate and of a trial: never a difference of the two */
+    double *way,
+        *trial_way; /* x - x_star, of the iterate and of a trial: never a difference of the two */
     double *last_correction, *last_step; /* of the iteration before */
     bool secant;                         /* ... which had the same factor */
     int uses;                            /* corrections made with it */
@@ -33,17 +34,20 @@ static tw_status create_solver(tw_implicit *implicit, tw_error *error)
     if (system->second_order && system->second.stiffness_is_general && !system->symmetric)
         return tw_fail(error, TW_UNSUPPORTED, "implicit schemes need a symmetric tangent");
     if (system->second_order)
-        return implicit->solver == TW_LINEAR_PCG ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
-                                                 : tw_system_need_shifted(system, error);
+        return implicit->solver == TW_LINEAR_PCG
+                   ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
+                   : tw_system_need_shifted(system, error);
     if (system->n > TW_DENSE_NEWTON_MAX)
-        return tw_fail(error, TW_UNSUPPORTED, "implicit schemes take first-order problems of at most %d unknowns",
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "implicit schemes take first-order problems of at most %d unknowns",
                        TW_DENSE_NEWTON_MAX);
     implicit->dense = TW_NEW_ARRAY(system->n * system->n, double);
     implicit->pivots = TW_NEW_ARRAY(system->n, int);
     return implicit->dense && implicit->pivots ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error)
+tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out,
+                             tw_error *error)
 {
     *out = NULL;
     tw_implicit *implicit = TW_NEW(tw_implicit);
@@ -53,11 +57,18 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
     tw_system_use_symmetric_part(system);
     implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
     tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double **vectors[VECTORS] = {
-        &implicit->a,          &implicit->v,        &implicit->residual,        &implicit->force,
-        &implicit->correction, &implicit->trial,    &implicit->last_correction, &implicit->last_step,
-        &implicit->way,        &implicit->trial_way};
-    for (int i = 0; i < VECTORS && status == TW_OK; i++) *vectors[i] = implicit->storage + i * system->n;
+    double **vectors[VECTORS] = {&implicit->a,
+                                 &implicit->v,
+                                 &implicit->residual,
+                                 &implicit->force,
+                                 &implicit->correction,
+                                 &implicit->trial,
+                                 &implicit->last_correction,
+                                 &implicit->last_step,
+                                 &implicit->way,
+                                 &implicit->trial_way};
+    for (int i = 0; i < VECTORS && status == TW_OK; i++)
+        *vectors[i] = implicit->storage + i * system->n;
     if (status == TW_OK) status = create_solver(implicit, error);
     if (status) {
         tw_implicit_free(implicit);
@@ -175,7 +186,8 @@ static tw_status solve_prepared(tw_implicit *implicit, const double *force, doub
         tw_vector_copy(system->n, force, correction);
         return tw_dense_lu_solve((int)system->n, implicit->dense, implicit->pivots, correction);
     }
-    if (implicit->solver == TW_LINEAR_PCG) return tw_conjugate_gradients_solve(implicit->gradients, force, correction);
+    if (implicit->solver == TW_LINEAR_PCG)
+        return tw_conjugate_gradients_solve(implicit->gradients, force, correction);
     const tw_shifted_solver *shifted = system->pair.shifted;
     system->counts->solves++;
     tw_status status = shifted->solve(shifted->context, 1, force, correction);
@@ -191,8 +203,8 @@ tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double
 
 bool tw_implicit_at_hand(const tw_implicit *implicit, double g)
 {
-    return implicit->system->second_order && implicit->solver == TW_LINEAR_CHOLESKY && implicit->factor_g == g &&
-           implicit->raised == 0;
+    return implicit->system->second_order && implicit->solver == TW_LINEAR_CHOLESKY &&
+           implicit->factor_g == g && implicit->raised == 0;
 }
 
 /* implicit->v = v_star + sigma (x - x_star), the velocity that belongs to x. */
@@ -208,14 +220,15 @@ static void set_velocity(tw_implicit *implicit, const tw_stage *stage, const dou
 }
 
 /* residual = gamma a(x) - way, way = x - x_star; its mass norm. */
-static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, const double *way,
-                               double *size)
+static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                               const double *way, double *size)
 {
     tw_system *system = implicit->system;
     int64_t n = system->n;
     set_velocity(implicit, stage, way);
-    tw_status status = system->second_order ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
-                                            : tw_system_rhs(system, stage->t, x, implicit->a);
+    tw_status status = system->second_order
+                           ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
+                           : tw_system_rhs(system, stage->t, x, implicit->a);
     if (status) return status;
     tw_vector_copy(n, way, implicit->residual);
     tw_vector_axpby(n, stage->gamma, implicit->a, -1.0, implicit->residual);
@@ -238,12 +251,13 @@ static void point_at(int64_t n, const double *x_star, const double *way, double 
 static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stage)
 {
     const tw_system *system = implicit->system;
-    return stage->damping_in_matrix && system->second_order && system->second.add_damping && system->second.assemble &&
-           implicit->solver == TW_LINEAR_CHOLESKY;
+    return stage->damping_in_matrix && system->second_order && system->second.add_damping &&
+           system->second.assemble && implicit->solver == TW_LINEAR_CHOLESKY;
 }
 
 /* alpha and beta of the damping that is left when R is in the matrix; else of all the damping that is known. */
-static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, double *alpha, double *beta)
+static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, double *alpha,
+                        double *beta)
 {
     const tw_system *system = implicit->system;
     bool all = has_damping_matrix(implicit, stage);
@@ -251,8 +265,8 @@ static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, doub
     *beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
 }
 
-tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *residual,
-                               double *size)
+tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                               double *residual, double *size)
 {
     way_between(implicit->system->n, stage->x_star, x, implicit->trial_way);
     tw_status status = find_residual(implicit, stage, x, implicit->trial_way, size);
@@ -274,12 +288,14 @@ static tw_status first_residual(tw_implicit *implicit, const tw_stage *stage, do
 static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, double g)
 {
     tw_system *system = implicit->system;
-    double *u = system->scratch; /* (x, v), copied by linearise before anything else uses the scratch */
+    double *u =
+        system->scratch; /* (x, v), copied by linearise before anything else uses the scratch */
     tw_vector_copy(system->n, stage->x, u);
     if (system->second_order) tw_vector_copy(system->n, implicit->v, u + system->n);
     implicit->factor_g = 0;
     if (has_damping_matrix(implicit, stage))
-        system->matrix_damping = stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
+        system->matrix_damping =
+            stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
     implicit->secant = false;
     tw_status status = tw_system_linearise(system, stage->t, u, NULL);
     return status ? status : prepare(implicit, g);
@@ -287,12 +303,13 @@ static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, doubl
 
 /* What a sound correction lowers: the incremental potential |x - x_star|_M^2 / 2 + gamma V(x), whose stationary point
  * is the solution, for conservative problems; the residual's norm otherwise. */
-static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x, double residual,
-                            double *merit)
+static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                            double residual, double *merit)
 {
     tw_system *system = implicit->system;
     *merit = residual;
-    if (!system->second_order || !tw_system_has_energy(system) || system->second.velocity_dependent) return TW_OK;
+    if (!system->second_order || !tw_system_has_energy(system) || system->second.velocity_dependent)
+        return TW_OK;
     double *u = system->scratch, distance = 0, kinetic = 0, potential = 0;
     tw_vector_copy(system->n, x, u);
     tw_vector_fill(system->n, 0.0, u + system->n);
@@ -309,7 +326,8 @@ static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size
 {
     int64_t n = implicit->system->n;
     double share = 1, before = 0, after = 0;
-    tw_status status = stage->line_search ? find_merit(implicit, stage, stage->x, *size, &before) : TW_OK;
+    tw_status status =
+        stage->line_search ? find_merit(implicit, stage, stage->x, *size, &before) : TW_OK;
     for (int halving = 0; status == TW_OK; halving++, share *= 0.5) {
         tw_vector_copy(n, implicit->way, implicit->trial_way);
         tw_vector_axpy(n, share, implicit->correction, implicit->trial_way);
@@ -349,8 +367,8 @@ static tw_status accelerate(tw_implicit *implicit)
 }
 
 /* Whether the factor of an earlier solution serves this one, or goes on serving. */
-static bool old_factor_serves(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result,
-                              double correction, double contraction)
+static bool old_factor_serves(const tw_implicit *implicit, const tw_stage *stage,
+                              const tw_stage_result *result, double correction, double contraction)
 {
     if (implicit->raised != 0 || (stage->reuse == 0 && stage->near == 0)) return false;
     if (result->iterations == 0) return true;
@@ -359,16 +377,20 @@ static bool old_factor_serves(const tw_implicit *implicit, const tw_stage *stage
 }
 
 /* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
-static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage, const tw_stage_result *result, double g,
-                         double correction, double contraction)
+static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
+                         const tw_stage_result *result, double g, double correction,
+                         double contraction)
 {
     if (implicit->factor_g != g) return true;
-    if (result->factorizations == 0) return !old_factor_serves(implicit, stage, result, correction, contraction);
+    if (result->factorizations == 0)
+        return !old_factor_serves(implicit, stage, result, correction, contraction);
     bool last = result->factorizations >= stage->max_factorizations;
     if (!last && stage->good == 0) return true;
-    if (implicit->uses < 2) return false; /* only a correction made with an old factor tells how good it is */
+    if (implicit->uses < 2)
+        return false; /* only a correction made with an old factor tells how good it is */
     if (last) return !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
-    return !(contraction < stage->good) && (correction <= stage->settled * stage->scale || !(contraction < 0.3));
+    return !(contraction < stage->good) &&
+           (correction <= stage->settled * stage->scale || !(contraction < 0.3));
 }
 
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
@@ -390,7 +412,8 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result)
 {
     tw_system *system = implicit->system;
-    double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY, contraction = INFINITY;
+    double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY,
+           contraction = INFINITY;
     *result = (tw_stage_result){0};
     implicit->secant = false;
     double state = 0; /* |x|: corrections of its rounding are as good as none */
@@ -408,7 +431,8 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
             status = tw_system_mass(system, implicit->residual, implicit->force);
         else
             tw_vector_copy(system->n, implicit->residual, implicit->force);
-        if (status == TW_OK) status = solve_prepared(implicit, implicit->force, implicit->correction);
+        if (status == TW_OK)
+            status = solve_prepared(implicit, implicit->force, implicit->correction);
         if (status) break;
         tw_vector_scale(system->n, 1 / factor, implicit->correction);
         double before = correction;

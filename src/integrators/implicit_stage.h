@@ -23,25 +23,29 @@ typedef struct tw_stage {
     const double *x_star, *v_star; /* N entries; v_star may be NULL where a does not depend on v */
     double *x;                     /* in: first guess; out: solution */
     const double *residual;        /* of the guess, where it is known; else NULL */
-    double scale;                  /* |displacement| in the mass norm that corrections are compared with */
-    double tolerance;              /* last correction <= tolerance * scale */
+    double scale;     /* |displacement| in the mass norm that corrections are compared with */
+    double tolerance; /* last correction <= tolerance * scale */
     int max_iterations;
     int max_factorizations; /* further iterations keep the factor while they contract by `slowest` */
-    double good;            /* > 0: not even so many while an old factor contracts better than this */
-    double settled;  /* ... and the new one is made when corrections are below settled * scale, near the solution */
-    double slowest;  /* a worse contraction renews the factor; default 0.3 where 0 */
-    double reuse;    /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
+    double good; /* > 0: not even so many while an old factor contracts better than this */
+    double
+        settled; /* ... and the new one is made when corrections are below settled * scale, near the solution */
+    double slowest; /* a worse contraction renews the factor; default 0.3 where 0 */
+    double
+        reuse; /* > 0: start with the factor at hand if g is the same, renew if it contracts worse */
     double near;     /* > 0: the same, but renew if its first correction exceeds near * scale */
     double farthest; /* > 0: give up at a correction beyond farthest * scale */
     bool damping_in_matrix; /* R as above; then the matrix at hand is not K */
-    bool line_search;       /* shorten corrections that do not lower the incremental potential (or the residual) */
+    bool
+        line_search; /* shorten corrections that do not lower the incremental potential (or the residual) */
 } tw_stage;
 
 typedef struct tw_stage_result {
     int iterations, factorizations;
 } tw_stage_result;
 
-tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out, tw_error *error);
+tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out,
+                             tw_error *error);
 void tw_implicit_free(tw_implicit *implicit);
 /* Forgets the factor. */
 void tw_implicit_reset(tw_implicit *implicit);
@@ -54,8 +58,8 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
 const double *tw_implicit_way(const tw_implicit *implicit);
 
 /* x_star + gamma a(x) - x at any x, and its mass norm: to compare guesses. */
-tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x, double *residual,
-                               double *size);
+tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                               double *residual, double *size);
 
 /* Linearises and factorises anew at stage->x, the last solution: for those who need the tangent there itself. */
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);

@@ -95,22 +95,28 @@ tw_integrator_options tw_integrator_options_default(void)
 
 static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
 {
-    if (!(o->step >= 0) || isinf(o->step)) return tw_fail(error, TW_INVALID_ARGUMENT, "step %g is not >= 0", o->step);
+    if (!(o->step >= 0) || isinf(o->step))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "step %g is not >= 0", o->step);
     if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)", o->relative_tolerance);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)",
+                       o->relative_tolerance);
     if (o->relative_tolerance == 0 && o->step == 0 && !tables[o->scheme]->own_steps)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "fixed steps (relative_tolerance 0) need a step > 0");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "fixed steps (relative_tolerance 0) need a step > 0");
     if (!(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) || !(o->reference[1] >= 0) ||
-        !(o->smallest_step >= 0) || !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0))
+        !(o->smallest_step >= 0) || !(o->largest_step >= 0) || o->max_steps < 1 ||
+        !(o->energy_gain_bound >= 0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "a tolerance, reference or bound is negative");
     return TW_OK;
 }
 
 static tw_status check_options(const tw_integrator_options *o, tw_error *error)
 {
-    if (!in_list(o->scheme)) return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist", (int)o->scheme);
+    if (!in_list(o->scheme))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist", (int)o->scheme);
     if (!tables[o->scheme]->attempt)
-        return tw_fail(error, TW_UNSUPPORTED, "%s is not built into this library", entries[o->scheme].name);
+        return tw_fail(error, TW_UNSUPPORTED, "%s is not built into this library",
+                       entries[o->scheme].name);
     if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
         return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
     if (o->passes < 1 || !(o->filter_cutoff > 0) || !(o->dissipation >= 0 && o->dissipation <= 1) ||
@@ -139,13 +145,15 @@ static bool guards_energy(const tw_integrator *integrator)
     const tw_system *system = &integrator->system;
     if (integrator->options.energy_gain_bound == 0 || !tw_system_has_energy(system)) return false;
     if (!system->second_order) return system->first.energy_never_grows;
-    return tw_system_is_autonomous(system) && (!system->second.velocity_dependent || !system->pair.damping);
+    return tw_system_is_autonomous(system) &&
+           (!system->second.velocity_dependent || !system->pair.damping);
 }
 
 static tw_status create(const tw_second_order_problem *second, const tw_first_order_problem *first,
                         const tw_integrator_options *options, tw_integrator **out, tw_error *error)
 {
-    if (!out || (!second && !first) || !options) return tw_fail(error, TW_INVALID_ARGUMENT, "an argument is NULL");
+    if (!out || (!second && !first) || !options)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "an argument is NULL");
     *out = NULL;
     tw_status status = check_options(options, error);
     if (status) return status;
@@ -157,14 +165,16 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
     integrator->order = tw_scheme_order(options->scheme);
     integrator->counts.engine = TW_PHI_ENGINE_COUNT;
     status = tw_system_create(&integrator->system, second, first, &integrator->counts, error);
-    if (status == TW_OK && allocate(integrator) != TW_OK) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK && integrator->scheme->reserve) status = integrator->scheme->reserve(integrator, error);
+    if (status == TW_OK && allocate(integrator) != TW_OK)
+        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK && integrator->scheme->reserve)
+        status = integrator->scheme->reserve(integrator, error);
     if (status) {
         tw_integrator_free(integrator);
         return status;
     }
-    integrator->doubles =
-        options->relative_tolerance > 0 && integrator->error_order == 0 && !integrator->scheme->own_steps;
+    integrator->doubles = options->relative_tolerance > 0 && integrator->error_order == 0 &&
+                          !integrator->scheme->own_steps;
     if (integrator->doubles) integrator->error_order = integrator->order;
     integrator->energy_guarded = guards_energy(integrator);
     *out = integrator;
@@ -172,12 +182,14 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
 }
 
 tw_status tw_integrator_create_second_order(const tw_second_order_problem *problem,
-                                            const tw_integrator_options *options, tw_integrator **out, tw_error *error)
+                                            const tw_integrator_options *options,
+                                            tw_integrator **out, tw_error *error)
 {
     return create(problem, NULL, options, out, error);
 }
 
-tw_status tw_integrator_create_first_order(const tw_first_order_problem *problem, const tw_integrator_options *options,
+tw_status tw_integrator_create_first_order(const tw_first_order_problem *problem,
+                                           const tw_integrator_options *options,
                                            tw_integrator **out, tw_error *error)
 {
     return create(NULL, problem, options, out, error);
@@ -202,8 +214,8 @@ static tw_status start_energy(tw_integrator *integrator)
 {
     if (!integrator->energy_guarded) return TW_OK;
     double kinetic = 0;
-    tw_status status =
-        tw_system_energy(&integrator->system, integrator->t, integrator->u, &kinetic, &integrator->potential_start);
+    tw_status status = tw_system_energy(&integrator->system, integrator->t, integrator->u, &kinetic,
+                                        &integrator->potential_start);
     integrator->energy_start = kinetic + integrator->potential_start;
     return status;
 }
@@ -212,12 +224,15 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
 {
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!isfinite(t) || !tw_vector_is_finite(integrator->system.size, u))
-        return tw_fail(error, TW_NOT_FINITE, "the initial time or state has a value that is NaN or infinite");
+        return tw_fail(error, TW_NOT_FINITE,
+                       "the initial time or state has a value that is NaN or infinite");
     integrator->counts = (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
     integrator->t = integrator->t_old = t;
     tw_vector_copy(integrator->system.size, u, integrator->u);
-    integrator->F_known = integrator->F_old_known = integrator->retry = integrator->truncated = false;
-    integrator->step_taken = integrator->h_next = integrator->error_old = integrator->h_old = integrator->cost_old = 0;
+    integrator->F_known = integrator->F_old_known = integrator->retry = integrator->truncated =
+        false;
+    integrator->step_taken = integrator->h_next = integrator->error_old = integrator->h_old =
+        integrator->cost_old = 0;
     integrator->cost_direction = 1;
     integrator->last_rejected = false;
     integrator->sound_scale = integrator->violated_scale = 0;
@@ -269,7 +284,8 @@ tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, doubl
 tw_status tw_integrator_need_rhs(tw_integrator *integrator)
 {
     if (integrator->F_known) return TW_OK;
-    tw_status status = tw_system_rhs(&integrator->system, integrator->t, integrator->u, integrator->F);
+    tw_status status =
+        tw_system_rhs(&integrator->system, integrator->t, integrator->u, integrator->F);
     integrator->F_known = status == TW_OK;
     return status;
 }

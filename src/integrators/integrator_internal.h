@@ -38,8 +38,9 @@ typedef struct tw_scheme_table {
     bool equal_steps;
     int error_order; /* order q of the embedded estimate (error ~ h^(q+1)); 0: none, step doubling is used */
     bool fixed_only; /* multistep with constant coefficients: no adaptive steps */
-    bool own_steps;  /* attempt(h) takes a step of its own choice, at most h, and says how long in own_step */
-    bool uses_rhs;   /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
+    bool
+        own_steps; /* attempt(h) takes a step of its own choice, at most h, and says how long in own_step */
+    bool uses_rhs; /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
 } tw_scheme_table;
 
 enum { TW_MAX_EVENTS = 16 };
@@ -47,7 +48,7 @@ enum { TW_MAX_EVENTS = 16 };
 struct tw_integrator {
     tw_integrator_options options;
     const tw_scheme_table *scheme;
-    int order;       /* of the scheme, or of the user's tableau */
+    int order; /* of the scheme, or of the user's tableau */
     int error_order; /* of the estimate in use: the scheme's, the tableau's (set in reserve), or that of step doubling
                       */
     tw_system system;
@@ -81,10 +82,12 @@ struct tw_integrator {
     /* energy guard */
     bool energy_guarded;
     double energy_start, potential_start;
-    double sound_scale;    /* largest energy turned over while the gain was within its bound */
-    double violated_scale; /* energy turned over when the gain first exceeded it; 0 while it does not */
+    double sound_scale; /* largest energy turned over while the gain was within its bound */
+    double
+        violated_scale; /* energy turned over when the gain first exceeded it; 0 while it does not */
 
-    double expected_start, expected_interval; /* of tw_integrator_expect_output; interval 0: nothing was said */
+    double expected_start,
+        expected_interval; /* of tw_integrator_expect_output; interval 0: nothing was said */
 
     tw_step_function *on_step;
     void *on_step_context;
@@ -98,10 +101,11 @@ struct tw_integrator {
 };
 
 /* The table of each scheme, found by tw_scheme_table_of. */
-extern const tw_scheme_table tw_scheme_explicit_euler, tw_scheme_explicit_midpoint, tw_scheme_rk4, tw_scheme_verlet,
-    tw_scheme_rosenbrock, tw_scheme_expmid2, tw_scheme_expmid4, tw_scheme_gautschi, tw_scheme_bdf1, tw_scheme_bdf2,
-    tw_scheme_semi_implicit, tw_scheme_implicit_midpoint, tw_scheme_newmark, tw_scheme_generalized_alpha,
-    tw_scheme_v_imex, tw_scheme_cvode;
+extern const tw_scheme_table tw_scheme_explicit_euler, tw_scheme_explicit_midpoint, tw_scheme_rk4,
+    tw_scheme_verlet, tw_scheme_rosenbrock, tw_scheme_expmid2, tw_scheme_expmid4,
+    tw_scheme_gautschi, tw_scheme_bdf1, tw_scheme_bdf2, tw_scheme_semi_implicit,
+    tw_scheme_implicit_midpoint, tw_scheme_newmark, tw_scheme_generalized_alpha, tw_scheme_v_imex,
+    tw_scheme_cvode;
 const tw_scheme_table *tw_scheme_table_of(tw_scheme scheme);
 
 /* Size of an error vector in units of the tolerance; <= 1 is within it. Relative to (reference or rms of u) + atol/rtol

@@ -33,13 +33,14 @@ static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory
     double *known = known_of(integrator);
     if (*known != 0 && !integrator->doubles) return TW_OK;
     int64_t n = integrator->system.n;
-    tw_status status =
-        tw_system_acceleration(&integrator->system, integrator->t, integrator->u, integrator->u + n, memory->history);
+    tw_status status = tw_system_acceleration(&integrator->system, integrator->t, integrator->u,
+                                              integrator->u + n, memory->history);
     *known = status == TW_OK;
     return status;
 }
 
-static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parameters p, tw_error *error)
+static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parameters p,
+                               tw_error *error)
 {
     tw_implicit_memory *memory = integrator->memory;
     tw_status status = need_acceleration(integrator, memory);
@@ -58,7 +59,8 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
     status = tw_implicit_memory_solve(integrator, integrator->t + share * h, G, S / G, error);
     if (status) return status;
     double *A_new = memory->work, *x_new = integrator->u_new, *v_new = x_new + n;
-    tw_vector_copy(n, tw_implicit_way(memory->implicit), A_new); /* a = (X - X*) / G, then A_{n+1} */
+    tw_vector_copy(n, tw_implicit_way(memory->implicit),
+                   A_new); /* a = (X - X*) / G, then A_{n+1} */
     tw_vector_axpby(n, -carry, A, 1 / (G * (1 - p.am)), A_new);
     tw_vector_copy(n, x, x_new);
     tw_vector_axpy(n, h, v, x_new);
@@ -106,5 +108,6 @@ const tw_scheme_table tw_scheme_generalized_alpha = {.reserve = alpha_reserve,
                                                      .attempt = generalized_attempt,
                                                      .accepted = alpha_accepted,
                                                      .history = tw_implicit_memory_history,
-                                                     .energy_state = tw_implicit_memory_energy_state,
+                                                     .energy_state =
+                                                         tw_implicit_memory_energy_state,
                                                      .equal_steps = true};

@@ -14,19 +14,22 @@ struct tw_propagator {
     bool spectral;     /* by scalar functions of the spectrum */
     bool polynomial;   /* every engine of the last call made polynomials, or exact functions */
     int64_t sharpened; /* the linearisation whose bound was made sharper, by its number; 0: none */
-    double *vectors;   /* TW_PHI_MAX_ORDER + 2 vectors of size entries: gathered terms, or rows of a further block */
+    double *
+        vectors; /* TW_PHI_MAX_ORDER + 2 vectors of size entries: gathered terms, or rows of a further block */
     int64_t size;
 };
 
 static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
 {
-    bool engine_fits = engine == TW_PHI_AUTO || engine == TW_PHI_DENSE || engine == TW_PHI_LANCZOS ||
-                       engine == TW_PHI_CHEBYSHEV || engine == TW_PHI_SHIFT_INVERT;
-    return engine_fits && system->second_order && !system->second.stiffness_is_general && !system->pair.damping;
+    bool engine_fits = engine == TW_PHI_AUTO || engine == TW_PHI_DENSE ||
+                       engine == TW_PHI_LANCZOS || engine == TW_PHI_CHEBYSHEV ||
+                       engine == TW_PHI_SHIFT_INVERT;
+    return engine_fits && system->second_order && !system->second.stiffness_is_general &&
+           !system->pair.damping;
 }
 
-tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots, tw_propagator **out,
-                               tw_error *error)
+tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
+                               tw_propagator **out, tw_error *error)
 {
     *out = NULL;
     tw_propagator *propagator = TW_NEW(tw_propagator);
@@ -76,7 +79,8 @@ bool tw_propagator_made_incidental(const tw_propagator *propagator)
     return propagator->polynomial;
 }
 
-tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node, double coefficient)
+tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node,
+                         double coefficient)
 {
     if (sum->term_count == TW_SUM_MAX_TERMS) return TW_INTERNAL;
     sum->term[sum->term_count++] = (tw_sum_term){row, source, k, node, coefficient};
@@ -134,7 +138,8 @@ static double part_value(const void *context, double lambda)
     for (int i = 0; i < part->sum->term_count; i++) {
         const tw_sum_term *term = &part->sum->term[i];
         if (term->row == part->row && term->source == part->source)
-            value += term->coefficient * phi_entry(part, term->k, term->node * part->sum->h, lambda);
+            value +=
+                term->coefficient * phi_entry(part, term->k, term->node * part->sum->h, lambda);
     }
     return value;
 }
@@ -160,7 +165,8 @@ static start_list list_starts(const tw_phi_sum *sum, int64_t n)
         for (int part = sum->force_only[j] ? 1 : 0; part < 2; part++) {
             list.source[list.count] = j;
             list.is_v[list.count] = part == 1;
-            list.vector[list.count++] = sum->force_only[j] ? sum->source[j] : sum->source[j] + part * n;
+            list.vector[list.count++] =
+                sum->force_only[j] ? sum->source[j] : sum->source[j] + part * n;
         }
     return list;
 }
@@ -169,7 +175,8 @@ enum { MAX_OUTPUTS = 2 * TW_SUM_MAX_ROWS };
 
 /* One block of starts: outputs are the x- and v-parts of every row. */
 static tw_status spectral_block(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
-                                const start_list *list, int first, double *const *outputs, tw_error *error)
+                                const start_list *list, int first, double *const *outputs,
+                                tw_error *error)
 {
     part_function parts[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
@@ -179,7 +186,8 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
     int starts = list->count - first < TW_MAX_BLOCK ? list->count - first : TW_MAX_BLOCK;
     for (int o = 0; o < 2 * sum->row_count; o++) {
         velocity[o] = o % 2 == 1;
-        reference[o] = sum->incidental[o / 2] ? decides_nothing : sum->reference[o / 2][displacements ? 0 : o % 2];
+        reference[o] = sum->incidental[o / 2] ? decides_nothing
+                                              : sum->reference[o / 2][displacements ? 0 : o % 2];
         for (int j = 0; j < starts; j++) {
             int source = list->source[first + j], at = o * starts + j;
             parts[at] = (part_function){sum,
@@ -188,7 +196,8 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
                                         2 * (o % 2) + list->is_v[first + j],
                                         system->pair.rayleigh_mass,
                                         system->pair.rayleigh_stiffness};
-            functions[at] = (tw_spectral_function){has_term(sum, o / 2, source) ? part_value : NULL, &parts[at]};
+            functions[at] = (tw_spectral_function){has_term(sum, o / 2, source) ? part_value : NULL,
+                                                   &parts[at]};
         }
     }
     tw_spectral_request request = {.start_count = starts,
@@ -204,9 +213,11 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
     tw_phi_statistics statistics = {0};
     tw_status status = TW_UNSUPPORTED;
     if (sum->same_sources)
-        status = accept_rounding(tw_spectral_reuse(propagator->workspace, &request, &statistics, NULL), &statistics);
+        status = accept_rounding(
+            tw_spectral_reuse(propagator->workspace, &request, &statistics, NULL), &statistics);
     if (status) {
-        status = tw_spectral_apply(propagator->workspace, &system->pair, &request, &statistics, error);
+        status =
+            tw_spectral_apply(propagator->workspace, &system->pair, &request, &statistics, error);
         status = accept_rounding(status, &statistics);
     }
     count(system, &statistics);
@@ -218,7 +229,8 @@ static tw_status spectral_block(tw_propagator *propagator, tw_system *system, co
 }
 
 /* The first four starts write the rows; each further block writes aside and is added. */
-static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
+static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                                tw_error *error)
 {
     start_list list = list_starts(sum, system->n);
     propagator->polynomial = true;
@@ -230,14 +242,15 @@ static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, co
     tw_status status = spectral_block(propagator, system, sum, &list, 0, outputs, error);
     for (int first = TW_MAX_BLOCK; first < list.count && status == TW_OK; first += TW_MAX_BLOCK) {
         status = spectral_block(propagator, system, sum, &list, first, aside, error);
-        for (int o = 0; o < 2 * sum->row_count; o++) tw_vector_axpy(system->n, 1.0, aside[o], outputs[o]);
+        for (int o = 0; o < 2 * sum->row_count; o++)
+            tw_vector_axpy(system->n, 1.0, aside[o], outputs[o]);
     }
     return status;
 }
 
 /* vectors[k] = sum of the terms of this row, node and k; NULL where there is none. */
-static void gather(tw_propagator *propagator, const tw_system *system, const tw_phi_sum *sum, int row, double node,
-                   const double **vectors)
+static void gather(tw_propagator *propagator, const tw_system *system, const tw_phi_sum *sum,
+                   int row, double node, const double **vectors)
 {
     for (int k = 0; k <= TW_PHI_MAX_ORDER; k++) {
         double *v = propagator->vectors + k * propagator->size;
@@ -248,7 +261,8 @@ static void gather(tw_propagator *propagator, const tw_system *system, const tw_
             if (!vectors[k]) tw_vector_fill(propagator->size, 0.0, v);
             vectors[k] = v;
             if (sum->force_only[term->source])
-                tw_vector_axpy(system->n, term->coefficient, sum->source[term->source], v + system->n);
+                tw_vector_axpy(system->n, term->coefficient, sum->source[term->source],
+                               v + system->n);
             else
                 tw_vector_axpy(propagator->size, term->coefficient, sum->source[term->source], v);
         }
@@ -264,7 +278,8 @@ static bool row_matches(const tw_phi_sum *sum, int row, int other)
         while (j < n && sum->term[j].row != other) j++;
         if (i == n || j == n) return i == n && j == n;
         const tw_sum_term *a = &sum->term[i], *b = &sum->term[j];
-        if (a->source != b->source || a->k != b->k || a->coefficient != b->coefficient) return false;
+        if (a->source != b->source || a->k != b->k || a->coefficient != b->coefficient)
+            return false;
     }
 }
 
@@ -280,27 +295,30 @@ static double common_node(const tw_phi_sum *sum, int row)
     return node;
 }
 
-static tw_status evaluate(tw_propagator *propagator, tw_system *system, const tw_phi_request *request, tw_error *error)
+static tw_status evaluate(tw_propagator *propagator, tw_system *system,
+                          const tw_phi_request *request, tw_error *error)
 {
     tw_phi_statistics statistics = {0};
-    tw_status status =
-        system->second_order
-            ? tw_phi_evaluate_second_order(propagator->workspace, &system->pair, request, &statistics, error)
-            : tw_phi_evaluate(propagator->workspace, &system->jacobian, request, &statistics, error);
+    tw_status status = system->second_order
+                           ? tw_phi_evaluate_second_order(propagator->workspace, &system->pair,
+                                                          request, &statistics, error)
+                           : tw_phi_evaluate(propagator->workspace, &system->jacobian, request,
+                                             &statistics, error);
     count(system, &statistics);
     return accept_rounding(status, &statistics);
 }
 
 /* Row by row and node by node, summed. */
-static tw_status apply_row(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, int row,
-                           tw_error *error)
+static tw_status apply_row(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                           int row, tw_error *error)
 {
     double *part = propagator->vectors + (TW_PHI_MAX_ORDER + 1) * propagator->size;
     tw_vector_fill(propagator->size, 0.0, sum->row[row]);
     for (int i = 0; i < sum->term_count; i++) {
         double node = sum->term[i].node;
         bool seen = sum->term[i].row != row;
-        for (int j = 0; j < i && !seen; j++) seen = sum->term[j].row == row && sum->term[j].node == node;
+        for (int j = 0; j < i && !seen; j++)
+            seen = sum->term[j].row == row && sum->term[j].node == node;
         if (seen) continue;
         const double *vectors[TW_PHI_MAX_ORDER + 1];
         gather(propagator, system, sum, row, node, vectors);
@@ -320,7 +338,8 @@ static tw_status apply_row(tw_propagator *propagator, tw_system *system, const t
 }
 
 /* All rows alike but for their node: one call with all nodes. */
-static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
+static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                             tw_error *error)
 {
     const double *vectors[TW_PHI_MAX_ORDER + 1];
     double nodes[TW_SUM_MAX_ROWS] = {0};
@@ -337,10 +356,12 @@ static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const
     return evaluate(propagator, system, &request, error);
 }
 
-static tw_status apply_general(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
+static tw_status apply_general(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                               tw_error *error)
 {
     bool alike = true;
-    for (int r = 0; r < sum->row_count; r++) alike = alike && !isnan(common_node(sum, r)) && row_matches(sum, 0, r);
+    for (int r = 0; r < sum->row_count; r++)
+        alike = alike && !isnan(common_node(sum, r)) && row_matches(sum, 0, r);
     if (alike) return apply_nodes(propagator, system, sum, error);
     for (int r = 0; r < sum->row_count; r++) {
         tw_status status = apply_row(propagator, system, sum, r, error);
@@ -359,13 +380,16 @@ static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, dou
     double bound = system->second.eigenvalue_max;
     if (!propagator->spectral || propagator->sharpened == system->linearisation) return TW_OK;
     system->pair.eigenvalue_max = bound;
-    if ((engine != TW_PHI_CHEBYSHEV && engine != TW_PHI_AUTO) || !(h * h * bound > worthwhile * worthwhile))
+    if ((engine != TW_PHI_CHEBYSHEV && engine != TW_PHI_AUTO) ||
+        !(h * h * bound > worthwhile * worthwhile))
         return TW_OK;
     propagator->sharpened = system->linearisation;
-    return tw_spectral_sharpen(propagator->workspace, &system->pair, bound, &system->pair.eigenvalue_max);
+    return tw_spectral_sharpen(propagator->workspace, &system->pair, bound,
+                               &system->pair.eigenvalue_max);
 }
 
-tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error)
+tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                              tw_error *error)
 {
     tw_phi_options options = propagator->options;
     options.tolerance = fmin(fmax(sum->tolerance, 1e-15), 0.5);

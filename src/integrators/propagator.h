@@ -20,17 +20,20 @@ typedef struct tw_sum_term {
 typedef struct tw_phi_sum {
     double h;
     int source_count;
-    const double *source[TW_SUM_MAX_SOURCES]; /* size entries; or n entries d standing for (0, d) if force_only */
+    const double *source
+        [TW_SUM_MAX_SOURCES]; /* size entries; or n entries d standing for (0, d) if force_only */
     bool force_only[TW_SUM_MAX_SOURCES];
     int row_count;
-    double *row[TW_SUM_MAX_ROWS];         /* size entries each, written */
-    double reference[TW_SUM_MAX_ROWS][2]; /* magnitudes the tolerance refers to, see phi.h; 0: the row's own */
-    bool incidental[TW_SUM_MAX_ROWS];     /* as good as what the other rows need makes it: for the same sources at times
+    double *row[TW_SUM_MAX_ROWS]; /* size entries each, written */
+    double reference[TW_SUM_MAX_ROWS]
+                    [2]; /* magnitudes the tolerance refers to, see phi.h; 0: the row's own */
+    bool incidental
+        [TW_SUM_MAX_ROWS]; /* as good as what the other rows need makes it: for the same sources at times
                                              that are not longer. See tw_propagator_made_incidental. */
     int term_count;
     tw_sum_term term[TW_SUM_MAX_TERMS];
     double tolerance;
-    int slot;          /* first basis slot for these sources: ceil(starts / TW_MAX_BLOCK) slots are used */
+    int slot; /* first basis slot for these sources: ceil(starts / TW_MAX_BLOCK) slots are used */
     bool single_use;   /* the bases will not serve again: auto may take an engine that keeps none */
     bool same_sources; /* the slot still holds the bases of exactly these sources: try it first */
 } tw_phi_sum;
@@ -38,13 +41,14 @@ typedef struct tw_phi_sum {
 typedef struct tw_propagator tw_propagator;
 
 /* `slots` bases are kept. The workspace is sized for the system and options->phi. */
-tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots, tw_propagator **out,
-                               tw_error *error);
+tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
+                               tw_propagator **out, tw_error *error);
 void tw_propagator_free(tw_propagator *propagator);
 
 /* Evaluates, adding to the system's counts. TW_ILL_CONDITIONED from an engine is success here as long as the error it
  * estimates is below 1e-6: rounding is the limit then, not the method. */
-tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum, tw_error *error);
+tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                              tw_error *error);
 
 /* Whether rows of old sources cost no product (bases are kept). */
 bool tw_propagator_keeps_bases(const tw_propagator *propagator);
@@ -57,6 +61,7 @@ bool tw_propagator_is_spectral(const tw_propagator *propagator);
 bool tw_propagator_made_incidental(const tw_propagator *propagator);
 
 /* Appends a term; TW_INTERNAL if there are too many. */
-tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node, double coefficient);
+tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node,
+                         double coefficient);
 
 #endif

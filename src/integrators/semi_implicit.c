@@ -16,9 +16,11 @@ static tw_status first_order(tw_integrator *integrator, double h)
     tw_implicit_memory *memory = integrator->memory;
     int64_t n = integrator->system.n;
     double *right = memory->work;
-    tw_status status = tw_system_time_derivative(&integrator->system, integrator->t, integrator->u, right);
+    tw_status status =
+        tw_system_time_derivative(&integrator->system, integrator->t, integrator->u, right);
     tw_vector_axpby(n, h, integrator->F, h * h, right);
-    if (status == TW_OK) status = tw_implicit_linear_solve(memory->implicit, h, right, integrator->u_new);
+    if (status == TW_OK)
+        status = tw_implicit_linear_solve(memory->implicit, h, right, integrator->u_new);
     tw_vector_axpy(n, 1.0, integrator->u, integrator->u_new);
     return status;
 }
@@ -30,8 +32,10 @@ static tw_status second_order(tw_integrator *integrator, double h)
     int64_t n = system->n;
     const double *x = integrator->u, *v = x + n, *a = integrator->F + n;
     double alpha = system->pair.rayleigh_mass, beta = system->pair.rayleigh_stiffness;
-    double *x_new = integrator->u_new, *v_new = x_new + n, *force = memory->v_star, *right = memory->x_star;
-    tw_status status = tw_system_time_derivative(system, integrator->t, integrator->u, memory->work);
+    double *x_new = integrator->u_new, *v_new = x_new + n, *force = memory->v_star,
+           *right = memory->x_star;
+    tw_status status =
+        tw_system_time_derivative(system, integrator->t, integrator->u, memory->work);
     tw_vector_axpby(n, h, a, h * h, memory->work + n);
     if (status == TW_OK) status = tw_system_mass(system, memory->work + n, right);
     if (status == TW_OK) status = tw_system_stiffness(system, 1, v, force);
@@ -51,9 +55,11 @@ static tw_status semi_attempt(tw_integrator *integrator, double h, tw_error *err
     (void)error;
     tw_implicit_memory *memory = integrator->memory;
     tw_implicit_reset(memory->implicit);
-    tw_status status = tw_system_linearise(&integrator->system, integrator->t, integrator->u, integrator->F);
+    tw_status status =
+        tw_system_linearise(&integrator->system, integrator->t, integrator->u, integrator->F);
     if (status) return status;
-    return integrator->system.second_order ? second_order(integrator, h) : first_order(integrator, h);
+    return integrator->system.second_order ? second_order(integrator, h)
+                                           : first_order(integrator, h);
 }
 
 const tw_scheme_table tw_scheme_semi_implicit = {.reserve = semi_reserve,

@@ -25,7 +25,9 @@ static size_t history_of(const tw_integrator *integrator, double **values)
 {
     *values = NULL;
     /* history() only reports where the values are; it is not const because restore writes through the pointer. */
-    return integrator->scheme->history ? integrator->scheme->history((tw_integrator *)integrator, values) : 0;
+    return integrator->scheme->history
+               ? integrator->scheme->history((tw_integrator *)integrator, values)
+               : 0;
 }
 
 static snapshot take(const tw_integrator *i, size_t history)
@@ -49,7 +51,8 @@ static snapshot take(const tw_integrator *i, size_t history)
     return s;
 }
 
-tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer, size_t capacity, size_t *size)
+tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer, size_t capacity,
+                                  size_t *size)
 {
     if (!integrator || !size || !integrator->started) return TW_INVALID_ARGUMENT;
     double *history = NULL;
@@ -62,7 +65,8 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     memcpy(cursor, &s, sizeof s);
     memcpy(cursor + sizeof s, integrator->u, (size_t)s.size * sizeof(double));
     if (history_count)
-        memcpy(cursor + sizeof s + (size_t)s.size * sizeof(double), history, history_count * sizeof(double));
+        memcpy(cursor + sizeof s + (size_t)s.size * sizeof(double), history,
+               history_count * sizeof(double));
     return TW_OK;
 }
 
@@ -71,7 +75,8 @@ static void put_back(tw_integrator *i, const snapshot *s)
     i->t = s->t, i->t_old = s->t_old, i->step_taken = 0;
     i->plan_start = s->plan_start, i->plan_end = s->plan_end;
     i->plan_count = s->plan_count, i->plan_done = s->plan_done;
-    i->h_next = s->h_next, i->error_old = s->error_old, i->h_old = s->h_old, i->cost_old = s->cost_old;
+    i->h_next = s->h_next, i->error_old = s->error_old, i->h_old = s->h_old,
+    i->cost_old = s->cost_old;
     i->last_rejected = s->last_rejected != 0, i->cost_direction = s->cost_direction;
     i->energy_start = s->energy_start, i->potential_start = s->potential_start;
     i->sound_scale = s->sound_scale, i->violated_scale = s->violated_scale;
@@ -81,24 +86,29 @@ static void put_back(tw_integrator *i, const snapshot *s)
     i->started = true;
 }
 
-tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size, tw_error *error)
+tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
+                                tw_error *error)
 {
     if (!integrator || !buffer) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     snapshot s;
-    if (size < sizeof s) return tw_fail(error, TW_BAD_INPUT, "the bytes are too few for an integrator's state");
+    if (size < sizeof s)
+        return tw_fail(error, TW_BAD_INPUT, "the bytes are too few for an integrator's state");
     memcpy(&s, buffer, sizeof s);
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
     if (s.magic != magic || s.bytes != size || s.size != integrator->system.size ||
         s.scheme != (int32_t)integrator->options.scheme || s.history != (int64_t)history_count)
-        return tw_fail(error, TW_BAD_INPUT, "the bytes belong to another problem, scheme or version");
+        return tw_fail(error, TW_BAD_INPUT,
+                       "the bytes belong to another problem, scheme or version");
     const char *cursor = (const char *)buffer + sizeof s;
     memcpy(integrator->u, cursor, (size_t)s.size * sizeof(double));
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
-    if (history_count) memcpy(history, cursor + (size_t)s.size * sizeof(double), history_count * sizeof(double));
+    if (history_count)
+        memcpy(history, cursor + (size_t)s.size * sizeof(double), history_count * sizeof(double));
     put_back(integrator, &s);
     tw_status status = integrator->scheme->uses_rhs ? tw_integrator_need_rhs(integrator) : TW_OK;
-    if (status == TW_OK && integrator->scheme->restored) status = integrator->scheme->restored(integrator);
+    if (status == TW_OK && integrator->scheme->restored)
+        status = integrator->scheme->restored(integrator);
     integrator->counts = s.counts; /* rebuilding is not counted */
     return status ? tw_fail(error, status, "restore: %s", tw_status_text(status)) : TW_OK;
 }

@@ -21,8 +21,8 @@ static tw_status end_slopes(tw_integrator *integrator, const double *u_end, doub
 }
 
 /* Quintic through (x, v, a) at both ends and its derivative, for second-order problems. */
-static void quintic(int64_t n, double h, double s, const double *u0, const double *u1, const double *F0,
-                    const double *F1, double *u)
+static void quintic(int64_t n, double h, double s, const double *u0, const double *u1,
+                    const double *F0, const double *F1, double *u)
 {
     double s2 = s * s, s3 = s2 * s, s4 = s3 * s, s5 = s4 * s;
     double w[6] = {1 - 10 * s3 + 15 * s4 - 6 * s5,
@@ -38,19 +38,20 @@ static void quintic(int64_t n, double h, double s, const double *u0, const doubl
                    h * 0.5 * (2 * s - 9 * s2 + 12 * s3 - 5 * s4),
                    h * 0.5 * (3 * s2 - 8 * s3 + 5 * s4)};
     for (int64_t i = 0; i < n; i++) {
-        double x0 = u0[i], x1 = u1[i], v0 = u0[n + i], v1 = u1[n + i], a0 = F0[n + i], a1 = F1[n + i];
+        double x0 = u0[i], x1 = u1[i], v0 = u0[n + i], v1 = u1[n + i], a0 = F0[n + i],
+               a1 = F1[n + i];
         u[i] = w[0] * x0 + w[1] * x1 + w[2] * v0 + w[3] * v1 + w[4] * a0 + w[5] * a1;
         u[n + i] = d[0] * x0 + d[1] * x1 + d[2] * v0 + d[3] * v1 + d[4] * a0 + d[5] * a1;
     }
 }
 
-static void cubic(int64_t n, double h, double s, const double *u0, const double *u1, const double *F0, const double *F1,
-                  double *u)
+static void cubic(int64_t n, double h, double s, const double *u0, const double *u1,
+                  const double *F0, const double *F1, double *u)
 {
     double s2 = s * s, s3 = s2 * s;
     for (int64_t i = 0; i < n; i++)
-        u[i] = (1 - 3 * s2 + 2 * s3) * u0[i] + (3 * s2 - 2 * s3) * u1[i] + h * (s - 2 * s2 + s3) * F0[i] +
-               h * (s3 - s2) * F1[i];
+        u[i] = (1 - 3 * s2 + 2 * s3) * u0[i] + (3 * s2 - 2 * s3) * u1[i] +
+               h * (s - 2 * s2 + s3) * F0[i] + h * (s3 - s2) * F1[i];
 }
 
 static tw_status hermite(tw_integrator *integrator, double theta, double *u)
@@ -61,7 +62,8 @@ static tw_status hermite(tw_integrator *integrator, double theta, double *u)
     tw_status status = end_slopes(integrator, u_end, F0, F1);
     if (status) return status;
     if (integrator->system.second_order)
-        quintic(integrator->system.n, integrator->step_taken, theta, integrator->u_old, u_end, F0, F1, u);
+        quintic(integrator->system.n, integrator->step_taken, theta, integrator->u_old, u_end, F0,
+                F1, u);
     else
         cubic(size, integrator->step_taken, theta, integrator->u_old, u_end, F0, F1, u);
     return TW_OK;
@@ -72,8 +74,8 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     double slack = 1e-12 * fmax(fabs(integrator->t), integrator->step_taken);
     if (!(t >= integrator->t_old - slack && t <= integrator->t + slack))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "t = %g is outside the last step [%g, %g]", t, integrator->t_old,
-                       integrator->t);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "t = %g is outside the last step [%g, %g]", t,
+                       integrator->t_old, integrator->t);
     double same = tw_time_slack(integrator->t, integrator->step_taken);
     if (t >= integrator->t - same || integrator->step_taken == 0) {
         tw_vector_copy(integrator->system.size, integrator->u, u);
@@ -84,25 +86,29 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
         return TW_OK;
     }
     double theta = (t - integrator->t_old) / integrator->step_taken;
-    tw_status status = integrator->scheme->interpolate ? integrator->scheme->interpolate(integrator, theta, u)
-                                                       : hermite(integrator, theta, u);
+    tw_status status = integrator->scheme->interpolate
+                           ? integrator->scheme->interpolate(integrator, theta, u)
+                           : hermite(integrator, theta, u);
     if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, u)) status = TW_NOT_FINITE;
-    return status ? tw_fail(error, status, "dense output at t = %g: %s", t, tw_status_text(status)) : TW_OK;
+    return status ? tw_fail(error, status, "dense output at t = %g: %s", t, tw_status_text(status))
+                  : TW_OK;
 }
 
 tw_status tw_integrator_expect_output(tw_integrator *integrator, double t0, double interval)
 {
     if (!integrator || !isfinite(t0) || !(interval >= 0)) return TW_INVALID_ARGUMENT;
-    tw_status status = integrator->scheme->expect ? integrator->scheme->expect(integrator, interval) : TW_OK;
+    tw_status status =
+        integrator->scheme->expect ? integrator->scheme->expect(integrator, interval) : TW_OK;
     integrator->expected_start = t0;
     integrator->expected_interval = status == TW_OK ? interval : 0;
     return status;
 }
 
-tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval, tw_output_function *function,
-                                  void *context)
+tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval,
+                                  tw_output_function *function, void *context)
 {
-    if (!integrator || !isfinite(t0) || !(interval > 0) || isinf(interval)) return TW_INVALID_ARGUMENT;
+    if (!integrator || !isfinite(t0) || !(interval > 0) || isinf(interval))
+        return TW_INVALID_ARGUMENT;
     integrator->on_output = function;
     integrator->on_output_context = context;
     integrator->output_start = t0;
@@ -114,7 +120,8 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
 /* The first k whose time lies after t_old; the multiples passed before are another run's. */
 static void skip_past_outputs(tw_integrator *integrator)
 {
-    double passed = floor((integrator->t_old - integrator->output_start) / integrator->output_interval * (1 + 1e-12));
+    double passed = floor((integrator->t_old - integrator->output_start) /
+                          integrator->output_interval * (1 + 1e-12));
     int64_t first = passed < 0 ? 0 : (int64_t)passed + 1;
     if (first > integrator->output_next) integrator->output_next = first;
 }
@@ -125,11 +132,13 @@ static tw_status report_outputs(tw_integrator *integrator, tw_error *error)
     skip_past_outputs(integrator);
     double *u = integrator->scratch + 2 * integrator->system.size;
     for (;; integrator->output_next++) {
-        double t = integrator->output_start + (double)integrator->output_next * integrator->output_interval;
+        double t = integrator->output_start +
+                   (double)integrator->output_next * integrator->output_interval;
         if (t > integrator->t * (1 + (integrator->t > 0 ? 1 : -1) * 1e-14) + DBL_MIN) return TW_OK;
         tw_status status = tw_integrator_interpolate(integrator, fmin(t, integrator->t), u, error);
         if (status == TW_OK) status = integrator->on_output(integrator->on_output_context, t, u);
-        if (status) return tw_fail(error, status, "output at t = %g: %s", t, tw_status_text(status));
+        if (status)
+            return tw_fail(error, status, "output at t = %g: %s", t, tw_status_text(status));
     }
 }
 
@@ -146,7 +155,8 @@ tw_status tw_integrator_reset_events(tw_integrator *integrator)
 {
     for (int i = 0; i < integrator->event_count; i++) {
         const tw_event *event = &integrator->events[i];
-        tw_status status = event->value(event->context, integrator->t, integrator->u, &integrator->event_values[i]);
+        tw_status status = event->value(event->context, integrator->t, integrator->u,
+                                        &integrator->event_values[i]);
         if (status) return status;
     }
     return TW_OK;
@@ -159,11 +169,12 @@ static bool crosses(const tw_event *event, double before, double after)
 }
 
 /* The zero in [a, b] by bisection guarded regula falsi (Illinois) on the dense output; u is left at *t. */
-static tw_status locate(tw_integrator *integrator, const tw_event *event, double g_a, double g_b, double *t, double *u,
-                        tw_error *error)
+static tw_status locate(tw_integrator *integrator, const tw_event *event, double g_a, double g_b,
+                        double *t, double *u, tw_error *error)
 {
     double a = integrator->t_old, b = integrator->t;
-    double tolerance = event->tolerance > 0 ? event->tolerance : 1e-12 * fmax(fabs(b), integrator->step_taken);
+    double tolerance =
+        event->tolerance > 0 ? event->tolerance : 1e-12 * fmax(fabs(b), integrator->step_taken);
     int side = 0;
     *t = b;
     for (int iteration = 0; iteration < 200 && b - a > tolerance; iteration++) {
@@ -208,7 +219,8 @@ static void truncate_at(tw_integrator *integrator, double t, const double *u)
 /* The earliest stopping event of the step, located; others are reported in the order they were added. */
 static tw_status report_events(tw_integrator *integrator, bool *stopped, tw_error *error)
 {
-    double *u = integrator->scratch + 2 * integrator->system.size, *stop_u = u + integrator->system.size;
+    double *u = integrator->scratch + 2 * integrator->system.size,
+           *stop_u = u + integrator->system.size;
     double stop_t = INFINITY;
     for (int i = 0; i < integrator->event_count; i++) {
         const tw_event *event = &integrator->events[i];

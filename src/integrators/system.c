@@ -28,7 +28,8 @@ static tw_sparse *matrix_of(const tw_system *system)
     return system->second_order ? system->second.stiffness_matrix : system->first.jacobian_matrix;
 }
 
-tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v, double *a)
+tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v,
+                                 double *a)
 {
     system->counts->force_evaluations++;
     tw_status status = system->second.acceleration(system->second.context, t, x, v, a);
@@ -50,7 +51,8 @@ tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F)
 
 tw_status tw_system_mass(tw_system *system, const double *in, double *out)
 {
-    if (system->second.mass) return system->second.mass->apply(system->second.mass->context, 1, in, out);
+    if (system->second.mass)
+        return system->second.mass->apply(system->second.mass->context, 1, in, out);
     if (system->second.lumped_mass)
         tw_vector_multiply(system->n, system->second.lumped_mass, in, out);
     else
@@ -60,7 +62,8 @@ tw_status tw_system_mass(tw_system *system, const double *in, double *out)
 
 tw_status tw_system_mass_solve(tw_system *system, const double *in, double *out)
 {
-    if (system->second.mass) return system->second.mass->solve(system->second.mass->context, 1, in, out);
+    if (system->second.mass)
+        return system->second.mass->solve(system->second.mass->context, 1, in, out);
     if (system->second.lumped_mass)
         tw_vector_divide(system->n, system->second.lumped_mass, in, out);
     else
@@ -78,7 +81,8 @@ static tw_status need_linear_f(tw_system *system)
 }
 
 /* A step along d that perturbs u by about sqrt(eps) of its size. */
-static tw_status difference_step(const tw_system *system, int64_t n, const double *u, const double *d, double *step)
+static tw_status difference_step(const tw_system *system, int64_t n, const double *u,
+                                 const double *d, double *step)
 {
     tw_space space = *space_of(system);
     space.local_size = n;
@@ -90,7 +94,8 @@ static tw_status difference_step(const tw_system *system, int64_t n, const doubl
 }
 
 /* out = (F(u + s d) - F(u)) / s, with d perturbing the block of n entries at `offset` of u. */
-static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, const double *d, double *out)
+static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, const double *d,
+                                  double *out)
 {
     double *moved = system->scratch, step = 0;
     tw_status status = need_linear_f(system);
@@ -110,7 +115,8 @@ static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, 
 }
 
 /* out = K in = -M da/dx in by differences, or -M da/dv in (offset n) for damping. */
-static tw_status second_order_differences(tw_system *system, int64_t offset, int count, const double *in, double *out)
+static tw_status second_order_differences(tw_system *system, int64_t offset, int count,
+                                          const double *in, double *out)
 {
     double *F = system->scratch + system->size;
     for (int j = 0; j < count; j++) {
@@ -130,9 +136,12 @@ static tw_status stiffness_callback(void *context, int count, const double *in, 
 tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out)
 {
     system->counts->stiffness_products += count;
-    if (system->linear_part) return system->second.apply_linear_part(system->second.context, count, in, out);
-    if (system->symmetric) return system->second.symmetric_part.apply(system->second.context, count, in, out);
-    if (system->second.apply_stiffness) return system->second.apply_stiffness(system->second.context, count, in, out);
+    if (system->linear_part)
+        return system->second.apply_linear_part(system->second.context, count, in, out);
+    if (system->symmetric)
+        return system->second.symmetric_part.apply(system->second.context, count, in, out);
+    if (system->second.apply_stiffness)
+        return system->second.apply_stiffness(system->second.context, count, in, out);
     if (system->second.stiffness_matrix) {
         tw_status status = tw_system_assemble(system);
         return status ? status : tw_sparse_apply(system->second.stiffness_matrix, count, in, out);
@@ -175,7 +184,8 @@ tw_status tw_system_jacobian(tw_system *system, const double *in, double *out)
 {
     if (system->second_order) return second_order_jacobian(system, in, out);
     system->counts->stiffness_products++;
-    if (system->first.jacobian_product) return system->first.jacobian_product(system->first.context, 1, in, out);
+    if (system->first.jacobian_product)
+        return system->first.jacobian_product(system->first.context, 1, in, out);
     if (system->first.jacobian_matrix) {
         tw_status status = tw_system_assemble(system);
         return status ? status : tw_sparse_apply(system->first.jacobian_matrix, 1, in, out);
@@ -187,7 +197,8 @@ static tw_status jacobian_callback(void *context, int count, const double *in, d
 {
     tw_system *system = context;
     for (int j = 0; j < count; j++) {
-        tw_status status = tw_system_jacobian(system, in + j * system->size, out + j * system->size);
+        tw_status status =
+            tw_system_jacobian(system, in + j * system->size, out + j * system->size);
         if (status) return status;
     }
     return TW_OK;
@@ -210,7 +221,9 @@ tw_status tw_system_linearise(tw_system *system, double t, const double *u, cons
     if (F) tw_vector_copy(system->size, F, system->linear_f);
     system->matrix_filled = false;
     if (system->second_order)
-        return system->second.linearise ? system->second.linearise(system->second.context, t, u, u + system->n) : TW_OK;
+        return system->second.linearise
+                   ? system->second.linearise(system->second.context, t, u, u + system->n)
+                   : TW_OK;
     return system->first.linearise ? system->first.linearise(system->first.context, t, u) : TW_OK;
 }
 
@@ -220,8 +233,8 @@ static tw_status force_at(void *context, const double *x, double *f)
     tw_system *system = context;
     double *a = system->scratch;
     system->counts->difference_evaluations++;
-    tw_status status =
-        system->second.acceleration(system->second.context, system->linear_t, x, system->linear_u + system->n, a);
+    tw_status status = system->second.acceleration(system->second.context, system->linear_t, x,
+                                                   system->linear_u + system->n, a);
     return status ? status : tw_system_mass(system, a, f);
 }
 
@@ -237,13 +250,14 @@ static tw_status assemble_by_differences(tw_system *system)
     tw_status status = need_linear_f(system);
     if (status) return status;
     if (!system->second_order)
-        return tw_coloured_differences_fill(system->colours, rhs_at, system, system->linear_u, system->linear_f, 1.0,
-                                            1.0, system->first.jacobian_matrix);
+        return tw_coloured_differences_fill(system->colours, rhs_at, system, system->linear_u,
+                                            system->linear_f, 1.0, 1.0,
+                                            system->first.jacobian_matrix);
     double *f = system->scratch + system->size;
     status = tw_system_mass(system, system->linear_f + system->n, f);
     if (status) return status;
-    return tw_coloured_differences_fill(system->colours, force_at, system, system->linear_u, f, 1.0, -1.0,
-                                        system->second.stiffness_matrix);
+    return tw_coloured_differences_fill(system->colours, force_at, system, system->linear_u, f, 1.0,
+                                        -1.0, system->second.stiffness_matrix);
 }
 
 static tw_status assemble_second(tw_system *system, tw_sparse *matrix)
@@ -292,13 +306,17 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
 {
     if (system->shifted) return TW_OK;
     if (system->linear_part)
-        return tw_fail(error, TW_UNSUPPORTED, "the linear part is given as a product only: it cannot be factorised");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "the linear part is given as a product only: it cannot be factorised");
     if (!system->second_order || !system->second.stiffness_matrix)
-        return tw_fail(error, TW_UNSUPPORTED, "the problem gives no stiffness_matrix, which a factorisation needs");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "the problem gives no stiffness_matrix, which a factorisation needs");
     if (system->second.mass && !system->second.mass_matrix)
-        return tw_fail(error, TW_UNSUPPORTED, "a factorisation with consistent mass needs the assembled mass_matrix");
-    tw_status status = tw_shifted_cholesky_create(system->second.stiffness_matrix, system->second.mass_matrix,
-                                                  system->second.lumped_mass, &system->shifted, error);
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "a factorisation with consistent mass needs the assembled mass_matrix");
+    tw_status status =
+        tw_shifted_cholesky_create(system->second.stiffness_matrix, system->second.mass_matrix,
+                                   system->second.lumped_mass, &system->shifted, error);
     if (status == TW_OK) system->pair.shifted = tw_shifted_cholesky_view(system->shifted);
     return status;
 }
@@ -327,11 +345,13 @@ tw_status tw_system_time_derivative(tw_system *system, double t, const double *u
         return TW_OK;
     }
     if (!system->second_order)
-        return system->first.time_derivative ? system->first.time_derivative(system->first.context, t, u, F_t)
-                                             : time_difference(system, t, u, F_t);
+        return system->first.time_derivative
+                   ? system->first.time_derivative(system->first.context, t, u, F_t)
+                   : time_difference(system, t, u, F_t);
     if (!system->second.time_derivative) return time_difference(system, t, u, F_t);
     tw_vector_fill(system->n, 0.0, F_t);
-    return system->second.time_derivative(system->second.context, t, u, u + system->n, F_t + system->n);
+    return system->second.time_derivative(system->second.context, t, u, u + system->n,
+                                          F_t + system->n);
 }
 
 bool tw_system_has_energy(const tw_system *system)
@@ -339,42 +359,52 @@ bool tw_system_has_energy(const tw_system *system)
     return system->second_order ? system->second.energy != NULL : system->first.energy != NULL;
 }
 
-tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic, double *potential)
+tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic,
+                           double *potential)
 {
     if (!tw_system_has_energy(system)) return TW_UNSUPPORTED;
     if (system->second_order)
-        return system->second.energy(system->second.context, t, u, u + system->n, kinetic, potential);
+        return system->second.energy(system->second.context, t, u, u + system->n, kinetic,
+                                     potential);
     *kinetic = 0;
     return system->first.energy(system->first.context, t, u, potential);
 }
 
 static tw_status check_second(const tw_second_order_problem *problem, tw_error *error)
 {
-    if (!problem->acceleration) return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no acceleration function");
+    if (!problem->acceleration)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no acceleration function");
     if (problem->space.local_size < 1)
         return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
     if (problem->mass && problem->lumped_mass)
         return tw_fail(error, TW_INVALID_ARGUMENT, "give either lumped_mass or mass, not both");
-    if (problem->stiffness_matrix && tw_sparse_size(problem->stiffness_matrix) != problem->space.local_size)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "stiffness_matrix has %lld rows, the problem %lld unknowns",
-                       (long long)tw_sparse_size(problem->stiffness_matrix), (long long)problem->space.local_size);
+    if (problem->stiffness_matrix &&
+        tw_sparse_size(problem->stiffness_matrix) != problem->space.local_size)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "stiffness_matrix has %lld rows, the problem %lld unknowns",
+                       (long long)tw_sparse_size(problem->stiffness_matrix),
+                       (long long)problem->space.local_size);
     if (!problem->velocity_dependent &&
         (problem->rayleigh_mass != 0 || problem->rayleigh_stiffness != 0 || problem->apply_damping))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "damping is given but velocity_dependent is false");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "damping is given but velocity_dependent is false");
     for (int64_t i = 0; problem->lumped_mass && i < problem->space.local_size; i++)
         if (!(problem->lumped_mass[i] > 0) || isinf(problem->lumped_mass[i]))
-            return tw_fail(error, TW_INVALID_ARGUMENT, "lumped_mass[%lld] = %g is not positive", (long long)i,
-                           problem->lumped_mass[i]);
+            return tw_fail(error, TW_INVALID_ARGUMENT, "lumped_mass[%lld] = %g is not positive",
+                           (long long)i, problem->lumped_mass[i]);
     return TW_OK;
 }
 
 static tw_status check_first(const tw_first_order_problem *problem, tw_error *error)
 {
-    if (!problem->rhs) return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no rhs function");
+    if (!problem->rhs)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no rhs function");
     if (problem->space.local_size < 1)
         return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
-    if (problem->jacobian_matrix && tw_sparse_size(problem->jacobian_matrix) != problem->space.local_size)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "jacobian_matrix does not have the problem's size");
+    if (problem->jacobian_matrix &&
+        tw_sparse_size(problem->jacobian_matrix) != problem->space.local_size)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "jacobian_matrix does not have the problem's size");
     return TW_OK;
 }
 
@@ -386,20 +416,25 @@ static void describe_second(tw_system *system)
                       .apply = stiffness_callback,
                       .context = system,
                       .symmetry = p->stiffness_is_general ? TW_GENERAL : TW_SYMMETRIC,
-                      .bytes_per_product = p->stiffness_matrix ? tw_sparse_bytes_per_product(p->stiffness_matrix) : 0},
+                      .bytes_per_product = p->stiffness_matrix
+                                               ? tw_sparse_bytes_per_product(p->stiffness_matrix)
+                                               : 0},
         .lumped_mass = p->lumped_mass,
         .mass = p->mass,
         .rayleigh_mass = p->rayleigh_mass,
         .rayleigh_stiffness = p->rayleigh_stiffness,
         .eigenvalue_max = p->eigenvalue_max};
     if (p->apply_damping || (p->velocity_dependent && !has_rayleigh(system))) {
-        system->damping = (tw_operator){.space = p->space,
-                                        .apply = p->apply_damping ? damping_callback : damping_by_differences,
-                                        .context = system};
+        system->damping =
+            (tw_operator){.space = p->space,
+                          .apply = p->apply_damping ? damping_callback : damping_by_differences,
+                          .context = system};
         system->pair.damping = &system->damping;
     }
     if (!p->apply_stiffness && !p->stiffness_matrix)
-        tw_log_line(TW_LOG_INFO, "no stiffness product given: products by finite differences of the acceleration");
+        tw_log_line(
+            TW_LOG_INFO,
+            "no stiffness product given: products by finite differences of the acceleration");
 }
 
 static tw_status allocate(tw_system *system)
@@ -408,14 +443,17 @@ static tw_status allocate(tw_system *system)
     system->linear_f = TW_NEW_ARRAY(system->size, double);
     system->scratch = TW_NEW_ARRAY(4 * system->size, double);
     if (!system->linear_u || !system->linear_f || !system->scratch) return TW_OUT_OF_MEMORY;
-    bool assembles = system->second_order ? system->second.assemble != NULL : system->first.assemble != NULL;
+    bool assembles =
+        system->second_order ? system->second.assemble != NULL : system->first.assemble != NULL;
     if (!matrix_of(system) || assembles) return TW_OK;
-    tw_log_line(TW_LOG_INFO, "a matrix pattern without assemble: its values by coloured finite differences");
+    tw_log_line(TW_LOG_INFO,
+                "a matrix pattern without assemble: its values by coloured finite differences");
     return tw_coloured_differences_create(matrix_of(system), &system->colours);
 }
 
 tw_status tw_system_create(tw_system *system, const tw_second_order_problem *second,
-                           const tw_first_order_problem *first, tw_integrator_statistics *counts, tw_error *error)
+                           const tw_first_order_problem *first, tw_integrator_statistics *counts,
+                           tw_error *error)
 {
     *system = (tw_system){.second_order = second != NULL, .counts = counts};
     tw_status status = second ? check_second(second, error) : check_first(first, error);

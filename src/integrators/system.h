@@ -16,9 +16,10 @@ typedef struct tw_system {
     tw_first_order_problem first;
     tw_integrator_statistics *counts; /* of the integrator */
 
-    tw_operator jacobian; /* J on u at the last linearisation (both kinds of problem); its context is this system */
-    tw_second_order pair; /* second order only: M, K, D at the last linearisation */
-    tw_operator damping;  /* pair.damping points here if the problem has apply_damping */
+    tw_operator
+        jacobian; /* J on u at the last linearisation (both kinds of problem); its context is this system */
+    tw_second_order pair;         /* second order only: M, K, D at the last linearisation */
+    tw_operator damping;          /* pair.damping points here if the problem has apply_damping */
     tw_shifted_cholesky *shifted; /* M + gamma K over stiffness_matrix; NULL if there is none */
 
     bool symmetric;        /* K and D are the problem's symmetric stand-in */
@@ -38,13 +39,15 @@ typedef struct tw_system {
 /* Exactly one of second, first is given. Checks the table; allocates; nothing is evaluated yet. The system must not
  * move in memory afterwards. */
 tw_status tw_system_create(tw_system *system, const tw_second_order_problem *second,
-                           const tw_first_order_problem *first, tw_integrator_statistics *counts, tw_error *error);
+                           const tw_first_order_problem *first, tw_integrator_statistics *counts,
+                           tw_error *error);
 void tw_system_free(tw_system *system);
 
 /* F = F(t, u); F = (v, a) for second order. TW_NOT_FINITE if the result is not finite. */
 tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F);
 /* a = a(t, x, v), second order only. */
-tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v, double *a);
+tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v,
+                                 double *a);
 
 /* Fixes J (K and D) at (t, u). F at that point may be handed in (NULL if unknown) to spare finite differences one
  * evaluation. The assembled matrix is not filled until tw_system_assemble. */
@@ -74,7 +77,8 @@ tw_status tw_system_time_derivative(tw_system *system, double t, const double *u
 bool tw_system_is_autonomous(const tw_system *system);
 
 /* TW_UNSUPPORTED without an energy callback. First-order problems: all of it is "potential". */
-tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic, double *potential);
+tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic,
+                           double *potential);
 bool tw_system_has_energy(const tw_system *system);
 
 #endif

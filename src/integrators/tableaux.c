@@ -13,7 +13,11 @@
 
 /* Luan & Ostermann 2014; Luan & Michels 2018, 2022; Michels, Luan & Tokman 2017 (see docs/schemes.md). */
 static const tw_tableau tableaux[] = {
-    {.name = "exprb2", .order = 2, .error_order = 2, .term_count = 1, .terms = {{ERROR, END, 3, 1, 2}}},
+    {.name = "exprb2",
+     .order = 2,
+     .error_order = 2,
+     .term_count = 1,
+     .terms = {{ERROR, END, 3, 1, 2}}},
     {.name = "exprb32",
      .order = 3,
      .error_order = 2,
@@ -85,10 +89,16 @@ const tw_tableau *tw_tableau_by_name(const char *name)
 tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *error)
 {
     if (!(fabs(c2) > 0) || !(fabs(c3) > 0) || !isfinite(c2) || !isfinite(c3) || c2 == c3)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "pexprb43 needs distinct nonzero nodes, not (%g, %g)", c2, c3);
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "pexprb43 needs distinct nonzero nodes, not (%g, %g)", c2, c3);
     double b3[2] = {2 * c3 / (c2 * c2 * (c3 - c2)), 2 * c2 / (c3 * c3 * (c2 - c3))};
     double b4[2] = {-6 / (c2 * c2 * (c3 - c2)), -6 / (c3 * c3 * (c2 - c3))};
-    *out = (tw_tableau){.name = "pexprb43", .order = 4, .error_order = 3, .stages = 2, .c = {c2, c3}, .term_count = 6};
+    *out = (tw_tableau){.name = "pexprb43",
+                        .order = 4,
+                        .error_order = 3,
+                        .stages = 2,
+                        .c = {c2, c3},
+                        .term_count = 6};
     for (int i = 0; i < 2; i++) {
         out->terms[i] = (tw_tableau_term){STEP, i, 3, 1, b3[i]};
         out->terms[2 + i] = (tw_tableau_term){STEP, i, 4, 1, b4[i]};
@@ -99,26 +109,32 @@ tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *e
 
 static bool term_is_sound(const tw_tableau *tableau, const tw_tableau_term *term)
 {
-    if (term->k < 1 || term->k > 6 || !isfinite(term->node) || !isfinite(term->coefficient)) return false;
+    if (term->k < 1 || term->k > 6 || !isfinite(term->node) || !isfinite(term->coefficient))
+        return false;
     if (term->row == ERROR && term->source == END) return true;
     if (term->source < 0 || term->source >= tableau->stages) return false;
-    return term->row == STEP || term->row == ERROR || (term->row > term->source && term->row < tableau->stages);
+    return term->row == STEP || term->row == ERROR ||
+           (term->row > term->source && term->row < tableau->stages);
 }
 
 static tw_status check_form(const tw_tableau *tableau, tw_error *error)
 {
     if (!tableau->name || tableau->order < 2 || tableau->order > 5 || tableau->stages < 0 ||
         tableau->stages > TW_TABLEAU_MAX_STAGES || tableau->term_count < 0 ||
-        tableau->term_count > TW_TABLEAU_MAX_TERMS || tableau->error_order < 0 || tableau->error_order > 5)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "tableau: name, order (2..5), stages or term_count is out of range");
+        tableau->term_count > TW_TABLEAU_MAX_TERMS || tableau->error_order < 0 ||
+        tableau->error_order > 5)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "tableau: name, order (2..5), stages or term_count is out of range");
     for (int i = 0; i < tableau->stages; i++)
         if (!isfinite(tableau->c[i]) || tableau->c[i] == 0)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "tableau %s: node c[%d] = %g must be nonzero", tableau->name, i,
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "tableau %s: node c[%d] = %g must be nonzero", tableau->name, i,
                            tableau->c[i]);
     for (int i = 0; i < tableau->term_count; i++)
         if (!term_is_sound(tableau, &tableau->terms[i]))
             return tw_fail(error, TW_INVALID_ARGUMENT,
-                           "tableau %s: term %d has a row, source, k or number out of range", tableau->name, i);
+                           "tableau %s: term %d has a row, source, k or number out of range",
+                           tableau->name, i);
     return TW_OK;
 }
 
@@ -140,7 +156,8 @@ static double psi3(const tw_tableau *tableau, int i, double w)
 {
     double c = tableau->c[i], phi[4], sum = 0;
     tw_phi_scalar(c * w, 4, phi);
-    for (int j = 0; j < i; j++) sum += weight(tableau, i, j, w) * 0.5 * tableau->c[j] * tableau->c[j];
+    for (int j = 0; j < i; j++)
+        sum += weight(tableau, i, j, w) * 0.5 * tableau->c[j] * tableau->c[j];
     return sum - c * c * c * phi[3];
 }
 
@@ -172,7 +189,8 @@ static double worst_residual(const tw_tableau *tableau, int condition, bool weak
     double worst = 0;
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         for (size_t j = 0; j < sizeof arguments / sizeof arguments[0]; j++)
-            worst = fmax(worst, residual(tableau, condition, weak ? 0.0 : arguments[i], arguments[j]));
+            worst =
+                fmax(worst, residual(tableau, condition, weak ? 0.0 : arguments[i], arguments[j]));
     return worst;
 }
 
@@ -184,7 +202,8 @@ static int order_found(const tw_tableau *tableau, bool strong, char violated[160
         bool weak = !strong && condition > 0;
         double worst = worst_residual(tableau, condition, weak);
         if (worst < 1e-11) continue;
-        if (violated) tw_print(violated, 160, "%s, residual %.1e", condition_text[condition], worst);
+        if (violated)
+            tw_print(violated, 160, "%s, residual %.1e", condition_text[condition], worst);
         return gives[condition] - 1;
     }
     return 5;
@@ -200,7 +219,8 @@ tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report,
     found.strong_order = order_found(tableau, true, NULL);
     if (report) *report = found;
     if (tableau->order > found.order)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "tableau %s claims order %d but violates stiff order condition %s",
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "tableau %s claims order %d but violates stiff order condition %s",
                        tableau->name, tableau->order, found.violated);
     return TW_OK;
 }

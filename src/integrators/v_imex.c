@@ -12,9 +12,11 @@
 /* History: r (N entries), the linearisation's v (N), its time, and whether there is one. */
 static tw_status imex_reserve(tw_integrator *integrator, tw_error *error)
 {
-    if (!integrator->system.second_order) return tw_fail(error, TW_UNSUPPORTED, "v-imex needs a second-order problem");
+    if (!integrator->system.second_order)
+        return tw_fail(error, TW_UNSUPPORTED, "v-imex needs a second-order problem");
     if (integrator->system.second.velocity_dependent)
-        return tw_fail(error, TW_UNSUPPORTED, "v-imex does not apply to forces that depend on velocity");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "v-imex does not apply to forces that depend on velocity");
     return tw_implicit_memory_reserve(integrator, (size_t)integrator->system.size + 2, error);
 }
 
@@ -38,8 +40,8 @@ static tw_status fix_fast_part(tw_integrator *integrator, tw_implicit_memory *me
 }
 
 /* force = M a(x) + K (x - r): the slow force; fast = K (x - r). */
-static tw_status slow_force(tw_integrator *integrator, tw_implicit_memory *memory, double t, const double *x,
-                            double *force, double *fast)
+static tw_status slow_force(tw_integrator *integrator, tw_implicit_memory *memory, double t,
+                            const double *x, double *force, double *fast)
 {
     tw_system *system = &integrator->system;
     int64_t n = system->n;
@@ -54,7 +56,8 @@ static tw_status slow_force(tw_integrator *integrator, tw_implicit_memory *memor
 }
 
 /* v += h/2 M^-1 force. */
-static tw_status kick(tw_integrator *integrator, tw_implicit_memory *memory, double h, const double *force, double *v)
+static tw_status kick(tw_integrator *integrator, tw_implicit_memory *memory, double h,
+                      const double *force, double *v)
 {
     tw_status status = tw_system_mass_solve(&integrator->system, force, memory->work);
     tw_vector_axpy(integrator->system.n, 0.5 * h, memory->work, v);
@@ -69,7 +72,8 @@ static tw_status imex_attempt(tw_integrator *integrator, double h, tw_error *err
     double t = 0.5 * h, *x_new = integrator->u_new, *v_new = x_new + n;
     double *force = memory->x_star, *fast = memory->v_star, *right = memory->x, *d = memory->x + n;
     tw_status status = fix_fast_part(integrator, memory);
-    if (status == TW_OK) status = slow_force(integrator, memory, integrator->t, integrator->u, force, fast);
+    if (status == TW_OK)
+        status = slow_force(integrator, memory, integrator->t, integrator->u, force, fast);
     tw_vector_copy(n, integrator->u + n, v_new);
     if (status == TW_OK) status = kick(integrator, memory, h, force, v_new);
     if (status == TW_OK) status = tw_system_mass(&integrator->system, v_new, right);
@@ -87,7 +91,9 @@ static tw_status imex_restored(tw_integrator *integrator)
 {
     const tw_implicit_memory *memory = integrator->memory;
     const double *numbers = numbers_of(integrator);
-    return numbers[1] != 0 ? tw_system_linearise(&integrator->system, numbers[0], memory->history, NULL) : TW_OK;
+    return numbers[1] != 0
+               ? tw_system_linearise(&integrator->system, numbers[0], memory->history, NULL)
+               : TW_OK;
 }
 
 const tw_scheme_table tw_scheme_v_imex = {.reserve = imex_reserve,

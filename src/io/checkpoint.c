@@ -20,7 +20,8 @@ typedef struct header {
 uint64_t tw_hash(const void *bytes, size_t size)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (const unsigned char *p = bytes, *end = p + size; p < end; p++) hash = (hash ^ *p) * 0x100000001b3u;
+    for (const unsigned char *p = bytes, *end = p + size; p < end; p++)
+        hash = (hash ^ *p) * 0x100000001b3u;
     return hash;
 }
 
@@ -35,7 +36,8 @@ tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint,
     memcpy(head.magic, magic, sizeof magic);
     strncpy(head.library, tw_version(), sizeof head.library - 1);
     memcpy(file + sizeof head, checkpoint->progress, checkpoint->progress_size);
-    memcpy(file + sizeof head + checkpoint->progress_size, checkpoint->integrator, checkpoint->integrator_size);
+    memcpy(file + sizeof head + checkpoint->progress_size, checkpoint->integrator,
+           checkpoint->integrator_size);
     head.checksum = tw_hash(file + sizeof head, payload);
     memcpy(file, &head, sizeof head);
     tw_status status = tw_file_replace(path, file, sizeof head + payload, error);
@@ -43,12 +45,15 @@ tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint,
     return status;
 }
 
-static tw_status check_header(const char *path, const header *head, const char *file, size_t size, tw_error *error)
+static tw_status check_header(const char *path, const header *head, const char *file, size_t size,
+                              tw_error *error)
 {
     if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
         return tw_fail(error, TW_BAD_INPUT, "%s: is not a checkpoint", path);
-    if (head->format != FORMAT_VERSION || strncmp(head->library, tw_version(), sizeof head->library) != 0)
-        return tw_fail(error, TW_BAD_INPUT, "%s: was written by twang %.31s, resume with that version (this is %s)",
+    if (head->format != FORMAT_VERSION ||
+        strncmp(head->library, tw_version(), sizeof head->library) != 0)
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: was written by twang %.31s, resume with that version (this is %s)",
                        path, head->library, tw_version());
     size_t payload = size - sizeof *head;
     if (head->progress_size > payload || head->integrator_size != payload - head->progress_size ||

@@ -18,7 +18,8 @@ static tw_status cannot(tw_error *error, const char *path, const char *what)
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be %s: %s", path, what, strerror(errno));
 }
 
-tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name, tw_error *error)
+tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name,
+                       tw_error *error)
 {
     int length = snprintf(path, TW_FILE_PATH_SIZE, "%s/%s", directory, name);
     if (length > 0 && length < TW_FILE_PATH_SIZE) return TW_OK;
@@ -45,7 +46,8 @@ static void flush_directory_of(const char *path)
     if (!slash)
         snprintf(directory, sizeof directory, ".");
     else
-        snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+        snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path),
+                 path);
     int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) return;
     fsync(descriptor);
@@ -143,10 +145,13 @@ static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
     struct stat about;
     if (fstat(file->descriptor, &about) != 0) return cannot(error, file->path, "read");
     if (S_ISREG(about.st_mode) && about.st_size < keep)
-        return tw_fail(error, TW_BAD_INPUT, "%s: has %lld bytes, the checkpoint says it had %lld: it was changed",
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: has %lld bytes, the checkpoint says it had %lld: it was changed",
                        file->path, (long long)about.st_size, (long long)keep);
-    if (S_ISREG(about.st_mode) && ftruncate(file->descriptor, keep) != 0) return cannot(error, file->path, "written");
-    if (S_ISREG(about.st_mode) && lseek(file->descriptor, 0, SEEK_END) < 0) return cannot(error, file->path, "written");
+    if (S_ISREG(about.st_mode) && ftruncate(file->descriptor, keep) != 0)
+        return cannot(error, file->path, "written");
+    if (S_ISREG(about.st_mode) && lseek(file->descriptor, 0, SEEK_END) < 0)
+        return cannot(error, file->path, "written");
     file->size = keep;
     return TW_OK;
 }
@@ -164,7 +169,8 @@ tw_status tw_appender_open(tw_appender *file, const char *path, int64_t keep, tw
 
 static tw_status empty_buffer(tw_appender *file, tw_error *error)
 {
-    if (!write_all(file->descriptor, file->buffer, file->used)) return cannot(error, file->path, "written");
+    if (!write_all(file->descriptor, file->buffer, file->used))
+        return cannot(error, file->path, "written");
     file->used = 0;
     return TW_OK;
 }
@@ -189,7 +195,8 @@ tw_status tw_appender_flush(tw_appender *file, tw_error *error)
     tw_status status = empty_buffer(file, error);
     if (status != TW_OK) return status;
     /* EINVAL: not a file on a disk (a pipe), so there is nothing to flush. */
-    return fsync(file->descriptor) == 0 || errno == EINVAL ? TW_OK : cannot(error, file->path, "written");
+    return fsync(file->descriptor) == 0 || errno == EINVAL ? TW_OK
+                                                           : cannot(error, file->path, "written");
 }
 
 void tw_appender_close(tw_appender *file)

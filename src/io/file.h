@@ -11,7 +11,8 @@
 enum { TW_FILE_PATH_SIZE = 4096 };
 
 /* directory/name; TW_INPUT_OUTPUT if that is too long. */
-tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name, tw_error *error);
+tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name,
+                       tw_error *error);
 
 /* Replaces the file as a whole: a temporary one beside it, flushed to the disk, renamed over it. */
 tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_error *error);

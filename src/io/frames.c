@@ -19,7 +19,8 @@ tw_table tw_table_of(const tw_simulation *simulation, const double *values)
     tw_table table = {.row_count = tw_simulation_row_count(simulation),
                       .column_count = tw_simulation_column_count(simulation),
                       .values = values};
-    for (int c = 0; c < table.column_count; c++) table.columns[c] = tw_simulation_column(simulation, c);
+    for (int c = 0; c < table.column_count; c++)
+        table.columns[c] = tw_simulation_column(simulation, c);
     return table;
 }
 
@@ -73,13 +74,15 @@ static tw_status prepare(tw_frames *frames)
     return frames->formats & TW_FRAMES_VTU ? tw_vtu_prepare(frames) : TW_OK;
 }
 
-tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double fps, tw_frames **out, tw_error *error)
+tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double fps,
+                           tw_frames **out, tw_error *error)
 {
     *out = NULL;
     bool has_bodies = tw_simulation_column_count(simulation) >= 6;
     for (int i = 0; i < FORMAT_COUNT; i++)
         if (!has_bodies && (set & formats[i].format) && formats[i].format != TW_FRAMES_CSV)
-            return tw_fail(error, TW_UNSUPPORTED, "%s shows bodies, and a system of equations has none: use csv",
+            return tw_fail(error, TW_UNSUPPORTED,
+                           "%s shows bodies, and a system of equations has none: use csv",
                            formats[i].name);
     tw_frames *frames = TW_NEW(tw_frames);
     if (!frames) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -107,20 +110,24 @@ void tw_frames_free(tw_frames *frames)
     tw_release(frames);
 }
 
-tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder, int64_t keep, tw_error *error)
+tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder,
+                          int64_t keep, tw_error *error)
 {
     tw_status status = tw_file_path(frames->folder, directory, folder ? folder : ".", error);
     if (status != TW_OK) return status;
     snprintf(frames->directory, sizeof frames->directory, "%s", directory);
     if (!folder) snprintf(frames->folder, sizeof frames->folder, "%s", directory);
-    snprintf(frames->prefix, sizeof frames->prefix, "%s%s", folder ? folder : "", folder ? "/" : "");
+    snprintf(frames->prefix, sizeof frames->prefix, "%s%s", folder ? folder : "",
+             folder ? "/" : "");
     frames->flushed = keep;
     if (!frames->formats) return TW_OK;
     if (mkdir(frames->folder, 0777) != 0 && errno != EEXIST)
-        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", frames->folder, strerror(errno));
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", frames->folder,
+                       strerror(errno));
     /* the growing files are cut as they are opened */
     status = tw_frames_cut(frames->folder, frames->formats & ~(unsigned)TW_FRAMES_PC2, keep, error);
-    if (status == TW_OK && (frames->formats & TW_FRAMES_PC2)) status = tw_pc2_begin(frames, keep, error);
+    if (status == TW_OK && (frames->formats & TW_FRAMES_PC2))
+        status = tw_pc2_begin(frames, keep, error);
     return status;
 }
 
@@ -130,18 +137,21 @@ tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *
 static tw_status write_file(const char *path, const tw_text *text, tw_error *error)
 {
     FILE *file = fopen(path, "wb");
-    if (!file) return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    if (!file)
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
     bool good = fwrite(text->bytes, 1, text->size, file) == text->size;
     int reason = errno;
     if (fclose(file) != 0 && good) {
         good = false;
         reason = errno;
     }
-    return good ? TW_OK : tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(reason));
+    return good ? TW_OK
+                : tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path,
+                          strerror(reason));
 }
 
-static tw_status frame_path(const tw_frames *frames, unsigned format, int64_t index, char path[TW_FILE_PATH_SIZE],
-                            tw_error *error)
+static tw_status frame_path(const tw_frames *frames, unsigned format, int64_t index,
+                            char path[TW_FILE_PATH_SIZE], tw_error *error)
 {
     char name[64];
     tw_frame_name(name, format, index);
@@ -151,7 +161,8 @@ static tw_status frame_path(const tw_frames *frames, unsigned format, int64_t in
 tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *error)
 {
     if (frames->positions)
-        tw_shapes_place(&frames->shapes, frame->table->values, frame->table->column_count, frames->positions);
+        tw_shapes_place(&frames->shapes, frame->table->values, frame->table->column_count,
+                        frames->positions);
     for (int i = 0; i < FORMAT_COUNT; i++) {
         if (!(frames->formats & formats[i].format) || !formats[i].write) continue;
         char path[TW_FILE_PATH_SIZE];
@@ -185,8 +196,10 @@ tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error)
         if ((frames->formats & formats[i].format) && formats[i].write)
             status = flush_files(frames, formats[i].format, count, error);
     if (status == TW_OK) status = tw_file_flush(frames->folder, error);
-    if (status == TW_OK && (frames->formats & TW_FRAMES_PC2)) status = tw_pc2_flush(frames, count, error);
-    if (status == TW_OK && (frames->formats & TW_FRAMES_VTU)) status = tw_vtu_write_index(frames, count, error);
+    if (status == TW_OK && (frames->formats & TW_FRAMES_PC2))
+        status = tw_pc2_flush(frames, count, error);
+    if (status == TW_OK && (frames->formats & TW_FRAMES_VTU))
+        status = tw_vtu_write_index(frames, count, error);
     if (status == TW_OK) frames->flushed = count;
     return status;
 }
@@ -219,7 +232,9 @@ static tw_status remove_cache(const char *folder, const char *name, tw_error *er
 tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error *error)
 {
     DIR *directory = opendir(folder);
-    if (!directory) return errno == ENOENT ? TW_OK : tw_fail(error, TW_INPUT_OUTPUT, "%s: %s", folder, strerror(errno));
+    if (!directory)
+        return errno == ENOENT ? TW_OK
+                               : tw_fail(error, TW_INPUT_OUTPUT, "%s: %s", folder, strerror(errno));
     tw_status status = TW_OK;
     for (struct dirent *entry; status == TW_OK && (entry = readdir(directory));) {
         char path[TW_FILE_PATH_SIZE];

@@ -49,14 +49,15 @@ typedef struct tw_frames tw_frames;
 
 /* A writer of these formats. Nothing is written yet. The simulation must outlive it. TW_UNSUPPORTED for a format that
  * shows bodies where there are none. */
-tw_status tw_frames_create(unsigned formats, const tw_simulation *simulation, double fps, tw_frames **out,
-                           tw_error *error);
+tw_status tw_frames_create(unsigned formats, const tw_simulation *simulation, double fps,
+                           tw_frames **out, tw_error *error);
 /* Flushes nothing; accepts NULL. */
 void tw_frames_free(tw_frames *frames);
 
 /* Where to write, and how many of the frames that are there are kept. `folder` ("frames") is made inside the directory
  * and gets all but the index; NULL: all goes into the directory itself. */
-tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder, int64_t keep, tw_error *error);
+tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder,
+                          int64_t keep, tw_error *error);
 tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
 /* Brings the first `count` frames to the disk, and tells the index and the growing files of them. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);

@@ -42,7 +42,8 @@ typedef struct tw_obj_before {
 } tw_obj_before;
 
 /* One shape as an OBJ object. (frames_obj.c) */
-void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before, tw_text *out);
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before,
+                     tw_text *out);
 /* A line from each vertex that no face and no line uses to itself: Blender drops such vertices otherwise. */
 void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out);
 

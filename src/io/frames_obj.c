@@ -71,7 +71,8 @@ static bool is_object(const tw_display_surface *s, int64_t index)
 /* Those that stand before this face. */
 static void add_statements(cursor *c, int64_t face, tw_text *out)
 {
-    for (; c->s && c->next < c->s->statement_count && c->s->statement_face[c->next] <= face; c->next++) {
+    for (; c->s && c->next < c->s->statement_count && c->s->statement_face[c->next] <= face;
+         c->next++) {
         int64_t size = 0;
         const char *text = statement(c->s, c->next, &size);
         if (c->drops_objects && face > 0 && is_object(c->s, c->next)) continue;
@@ -104,7 +105,8 @@ static void add_line(int64_t first, int64_t from, int64_t to, tw_text *out)
     tw_text_add_bytes(out, "\n", 1);
 }
 
-void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before, tw_text *out)
+void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before,
+                     tw_text *out)
 {
     const tw_display_surface *s = shape->surface;
     cursor c = {.s = s, .drops_objects = before->one_object};
@@ -121,7 +123,8 @@ void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_ob
     for (int64_t e = 0; e < shape->edge_count; e++)
         add_line(before->vertices, shape->edges[2 * e], shape->edges[2 * e + 1], out);
     /* points, so that a reader keeps the vertices */
-    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count; v++) {
+    for (int64_t v = 0; shape->face_count == 0 && shape->edge_count == 0 && v < shape->vertex_count;
+         v++) {
         add_index(out, "p ", before->vertices, v);
         tw_text_add_bytes(out, "\n", 1);
     }
@@ -135,7 +138,8 @@ void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out)
         out->failed = true;
         return;
     }
-    for (int64_t c = 0; c < tw_shape_face_begin(shape, shape->face_count); c++) used[shape->corners[c]] = true;
+    for (int64_t c = 0; c < tw_shape_face_begin(shape, shape->face_count); c++)
+        used[shape->corners[c]] = true;
     for (int64_t e = 0; e < 2 * shape->edge_count; e++) used[shape->edges[e]] = true;
     for (int64_t v = 0; v < shape->vertex_count; v++)
         if (!used[v]) add_line(0, v, v, out);

@@ -31,8 +31,8 @@ static header header_of(const tw_shape *shape, int64_t samples)
                     .samples = (int32_t)samples};
 }
 
-static tw_status cache_path(const tw_frames *frames, int shape, const char *suffix, char path[TW_FILE_PATH_SIZE],
-                            tw_error *error)
+static tw_status cache_path(const tw_frames *frames, int shape, const char *suffix,
+                            char path[TW_FILE_PATH_SIZE], tw_error *error)
 {
     char name[TW_SHAPE_NAME_SIZE + 8];
     snprintf(name, sizeof name, "%s.%s", frames->shapes.list[shape].name, suffix);
@@ -65,7 +65,8 @@ tw_status tw_pc2_begin(tw_frames *frames, int64_t keep, tw_error *error)
 
 void tw_pc2_close(tw_frames *frames)
 {
-    for (int i = 0; frames->caches && i < frames->shapes.count; i++) tw_appender_close(&frames->caches[i]);
+    for (int i = 0; frames->caches && i < frames->shapes.count; i++)
+        tw_appender_close(&frames->caches[i]);
     tw_release(frames->caches);
     frames->caches = NULL;
 }
@@ -77,11 +78,14 @@ static tw_status write_rest_shape(tw_frames *frames, int shape, tw_error *error)
     const tw_shape *s = &frames->shapes.list[shape];
     tw_text_clear(&frames->scratch);
     tw_text_add(&frames->scratch, "# twang, frame 0; %s.pc2 moves it\n", s->name);
-    tw_shape_to_obj(s, frames->positions + 3 * s->first_vertex, &(tw_obj_before){.one_object = true}, &frames->scratch);
+    tw_shape_to_obj(s, frames->positions + 3 * s->first_vertex,
+                    &(tw_obj_before){.one_object = true}, &frames->scratch);
     tw_shape_unused_to_obj(s, &frames->scratch);
     if (frames->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = cache_path(frames, shape, "obj", path, error);
-    return status == TW_OK ? tw_file_replace(path, frames->scratch.bytes, frames->scratch.size, error) : status;
+    return status == TW_OK
+               ? tw_file_replace(path, frames->scratch.bytes, frames->scratch.size, error)
+               : status;
 }
 
 static tw_status write_sample(tw_frames *frames, int shape, tw_error *error)
@@ -93,7 +97,8 @@ static tw_status write_sample(tw_frames *frames, int shape, tw_error *error)
     for (int64_t begin = 0; begin < 3 * s->vertex_count && status == TW_OK; begin += 3 * 1024) {
         int64_t rest = 3 * s->vertex_count - begin, count = rest < 3 * 1024 ? rest : 3 * 1024;
         for (int64_t i = 0; i < count; i++) part[i] = (float)x[begin + i];
-        status = tw_appender_write(&frames->caches[shape], (const char *)part, (size_t)count * sizeof *part, error);
+        status = tw_appender_write(&frames->caches[shape], (const char *)part,
+                                   (size_t)count * sizeof *part, error);
     }
     return status;
 }
@@ -115,8 +120,10 @@ tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error)
         header head = header_of(&frames->shapes.list[i], count);
         tw_status status = tw_appender_flush(file, error);
         if (status != TW_OK) return status;
-        if (pwrite(file->descriptor, &head, sizeof head, 0) != (ssize_t)sizeof head || fsync(file->descriptor) != 0)
-            return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", file->path, strerror(errno));
+        if (pwrite(file->descriptor, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+            fsync(file->descriptor) != 0)
+            return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", file->path,
+                           strerror(errno));
     }
     return TW_OK;
 }

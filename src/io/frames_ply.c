@@ -5,20 +5,23 @@ static bool has_large_face(const tw_shapes *shapes)
 {
     for (int i = 0; i < shapes->count; i++)
         for (int64_t f = 0; shapes->list[i].face_start && f < shapes->list[i].face_count; f++)
-            if (shapes->list[i].face_start[f + 1] - shapes->list[i].face_start[f] > 255) return true;
+            if (shapes->list[i].face_start[f + 1] - shapes->list[i].face_start[f] > 255)
+                return true;
     return false;
 }
 
 static void add_header(const tw_frames *frames, const tw_frame *frame, bool large, tw_text *out)
 {
     const tw_shapes *s = &frames->shapes;
-    tw_text_add(out, "ply\nformat binary_little_endian 1.0\ncomment twang, frame %lld, t = %.17g s\n",
+    tw_text_add(out,
+                "ply\nformat binary_little_endian 1.0\ncomment twang, frame %lld, t = %.17g s\n",
                 (long long)frame->index, frame->t);
     tw_text_add(out,
-                "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\nproperty int particle\n",
+                "element vertex %lld\nproperty float x\nproperty float y\nproperty float "
+                "z\nproperty int particle\n",
                 (long long)s->vertex_count);
-    tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n", (long long)s->face_count,
-                large ? "uint" : "uchar");
+    tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n",
+                (long long)s->face_count, large ? "uint" : "uchar");
     tw_text_add(out, "element edge %lld\nproperty int vertex1\nproperty int vertex2\nend_header\n",
                 (long long)s->edge_count);
 }
@@ -45,7 +48,8 @@ static void add_faces(const tw_frames *frames, bool large, tw_text *out)
             int64_t begin = tw_shape_face_begin(shape, f), end = tw_shape_face_begin(shape, f + 1);
             uint32_t corners = (uint32_t)(end - begin);
             unsigned char few = (unsigned char)corners;
-            tw_text_add_bytes(out, large ? (const void *)&corners : (const void *)&few, large ? sizeof corners : 1);
+            tw_text_add_bytes(out, large ? (const void *)&corners : (const void *)&few,
+                              large ? sizeof corners : 1);
             for (int64_t c = begin; c < end; c++) {
                 int32_t vertex = (int32_t)(shape->first_vertex + shape->corners[c]);
                 tw_text_add_bytes(out, &vertex, sizeof vertex);

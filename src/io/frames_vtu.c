@@ -16,7 +16,8 @@ typedef struct cell_list {
     int64_t count;
 } cell_list;
 
-static void add_cells(cell_list *list, int64_t count, const int64_t *cells, int corners, unsigned char type, int body)
+static void add_cells(cell_list *list, int64_t count, const int64_t *cells, int corners,
+                      unsigned char type, int body)
 {
     int32_t body_index = body;
     for (int64_t c = 0; c < count; c++) {
@@ -40,7 +41,8 @@ static tw_status add_points(cell_list *list, const tw_simulation *simulation)
     if (!shown) return TW_OUT_OF_MEMORY;
     const tw_display *d;
     for (int i = 0; (d = tw_simulation_display(simulation, i)); i++)
-        if (d->tetrahedron_count || d->triangle_count || d->edge_count) memset(shown + d->first, 1, (size_t)d->count);
+        if (d->tetrahedron_count || d->triangle_count || d->edge_count)
+            memset(shown + d->first, 1, (size_t)d->count);
     for (int64_t p = 0; p < particles; p++)
         if (!shown[p]) add_cells(list, 1, &p, 1, VTK_VERTEX, -1);
     tw_release(shown);
@@ -52,7 +54,8 @@ static tw_status collect_cells(cell_list *list, const tw_simulation *simulation)
     const tw_display *d;
     for (int i = 0; (d = tw_simulation_display(simulation, i)); i++) {
         add_cells(list, d->tetrahedron_count, d->tetrahedra, 4, VTK_TETRAHEDRON, i);
-        if (!d->tetrahedron_count) add_cells(list, d->triangle_count, d->triangles, 3, VTK_TRIANGLE, i);
+        if (!d->tetrahedron_count)
+            add_cells(list, d->triangle_count, d->triangles, 3, VTK_TRIANGLE, i);
         add_cells(list, d->edge_count, d->edges, 2, VTK_LINE, i);
     }
     return add_points(list, simulation);
@@ -87,27 +90,30 @@ void tw_vtu_release(tw_frames *frames)
 
 /* ---- a frame ---- */
 
-static void add_array(tw_frames *frames, tw_text *out, const char *type, const char *name, int components,
-                      const tw_text *compressed)
+static void add_array(tw_frames *frames, tw_text *out, const char *type, const char *name,
+                      int components, const tw_text *compressed)
 {
     tw_text_add(out,
-                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%lld\"/>\n",
+                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+                "offset=\"%lld\"/>\n",
                 type, name, components, (long long)frames->payload.size);
     tw_text_add_bytes(&frames->payload, compressed->bytes, compressed->size);
     if (compressed->failed) out->failed = true;
 }
 
 /* `width` columns of the table from `column` on. */
-static void add_columns(tw_frames *frames, const tw_table *table, int column, int width, const char *name, tw_text *out)
+static void add_columns(tw_frames *frames, const tw_table *table, int column, int width,
+                        const char *name, tw_text *out)
 {
     for (int64_t r = 0; r < table->row_count; r++)
         memcpy(frames->column + width * r, table->values + r * table->column_count + column,
                (size_t)width * sizeof(double));
-    tw_text_add(
-        out,
-        "<DataArray type=\"Float64\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%lld\"/>\n",
-        name, width, (long long)frames->payload.size);
-    tw_vtk_compress(frames->column, (size_t)(width * table->row_count) * sizeof(double), true, &frames->payload);
+    tw_text_add(out,
+                "<DataArray type=\"Float64\" Name=\"%s\" NumberOfComponents=\"%d\" "
+                "format=\"appended\" offset=\"%lld\"/>\n",
+                name, width, (long long)frames->payload.size);
+    tw_vtk_compress(frames->column, (size_t)(width * table->row_count) * sizeof(double), true,
+                    &frames->payload);
 }
 
 static void add_points_and_cells(tw_frames *frames, const tw_table *table, tw_text *out)
@@ -115,7 +121,8 @@ static void add_points_and_cells(tw_frames *frames, const tw_table *table, tw_te
     const tw_vtu_cells *cells = &frames->cells;
     tw_text_add(out, "<PointData Vectors=\"velocity\">\n");
     add_columns(frames, table, 3, 3, "velocity", out);
-    for (int c = 6; c < table->column_count; c++) add_columns(frames, table, c, 1, table->columns[c], out);
+    for (int c = 6; c < table->column_count; c++)
+        add_columns(frames, table, c, 1, table->columns[c], out);
     tw_text_add(out, "</PointData>\n<CellData>\n");
     add_array(frames, out, "Int32", "body", 1, &cells->body);
     tw_text_add(out, "</CellData>\n<Points>\n");
@@ -130,16 +137,18 @@ static void add_points_and_cells(tw_frames *frames, const tw_table *table, tw_te
 void tw_frame_to_vtu(tw_frames *frames, const tw_frame *frame, tw_text *out)
 {
     tw_text_clear(&frames->payload);
-    tw_text_add(out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
-                     "byte_order=\"LittleEndian\" header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
-                     "<UnstructuredGrid>\n<FieldData>\n");
     tw_text_add(
         out,
-        "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%.17g</DataArray>\n"
-        "</FieldData>\n",
-        frame->t);
-    tw_text_add(out, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)frame->table->row_count,
-                (long long)frames->cells.count);
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+        "byte_order=\"LittleEndian\" header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
+        "<UnstructuredGrid>\n<FieldData>\n");
+    tw_text_add(out,
+                "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+                "format=\"ascii\">%.17g</DataArray>\n"
+                "</FieldData>\n",
+                frame->t);
+    tw_text_add(out, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
+                (long long)frame->table->row_count, (long long)frames->cells.count);
     add_points_and_cells(frames, frame->table, out);
     tw_text_add(out, "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_");
     tw_text_add_bytes(out, frames->payload.bytes, frames->payload.size);

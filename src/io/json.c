@@ -18,7 +18,8 @@ static void quoted(tw_text *text, const char *value)
 
 static void begin_value(tw_json *json, const char *key)
 {
-    if (json->depth > 0) tw_text_add(json->text, "%s\n%*s", json->first ? "" : ",", 2 * json->depth, "");
+    if (json->depth > 0)
+        tw_text_add(json->text, "%s\n%*s", json->first ? "" : ",", 2 * json->depth, "");
     json->first = false;
     if (!key) return;
     quoted(json->text, key);

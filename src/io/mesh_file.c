@@ -15,7 +15,8 @@ static bool is_tetgen(const char *path)
 }
 
 /* The other of TetGen's two files: the same name with another suffix. */
-static tw_status sibling(const char *path, const char *suffix, char out[TW_FILE_PATH_SIZE], tw_error *error)
+static tw_status sibling(const char *path, const char *suffix, char out[TW_FILE_PATH_SIZE],
+                         tw_error *error)
 {
     const char *dot = strrchr(path, '.');
     int length = snprintf(out, TW_FILE_PATH_SIZE, "%.*s%s", (int)(dot - path), path, suffix);
@@ -33,14 +34,16 @@ static tw_status read_file(const char *path, char **bytes, size_t *size, tw_erro
 
 static tw_status load_tetgen(const char *path, tw_mesh *mesh, tw_error *error)
 {
-    char node_path[TW_FILE_PATH_SIZE], element_path[TW_FILE_PATH_SIZE], *nodes = NULL, *elements = NULL;
+    char node_path[TW_FILE_PATH_SIZE], element_path[TW_FILE_PATH_SIZE], *nodes = NULL,
+                                                                        *elements = NULL;
     size_t node_size = 0, element_size = 0;
     tw_status status = sibling(path, ".node", node_path, error);
     if (status == TW_OK) status = sibling(path, ".ele", element_path, error);
     if (status == TW_OK) status = read_file(node_path, &nodes, &node_size, error);
     if (status == TW_OK) status = read_file(element_path, &elements, &element_size, error);
     if (status == TW_OK)
-        status = tw_parse_tetgen(node_path, nodes, node_size, element_path, elements, element_size, mesh, error);
+        status = tw_parse_tetgen(node_path, nodes, node_size, element_path, elements, element_size,
+                                 mesh, error);
     tw_release(nodes);
     tw_release(elements);
     return status;
@@ -54,12 +57,15 @@ static tw_status load_other(const char *path, tw_mesh *mesh, tw_error *error)
     if (status != TW_OK) return status;
     tw_mesh_reader *reader = tw_choose_reader(path, bytes, size);
     if (size >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
-        status = tw_fail(error, TW_BAD_INPUT, "%s: is compressed, expected a mesh: unpack it with gunzip", path);
+        status = tw_fail(error, TW_BAD_INPUT,
+                         "%s: is compressed, expected a mesh: unpack it with gunzip", path);
     else if (reader)
         status = tw_parse_mesh(reader, path, bytes, size, mesh, error);
     else
-        status = tw_fail(error, TW_BAD_INPUT,
-                         "%s: unknown format, expected .obj, .ply, .stl, .node with .ele, .msh, .vtk or .mesh", path);
+        status = tw_fail(
+            error, TW_BAD_INPUT,
+            "%s: unknown format, expected .obj, .ply, .stl, .node with .ele, .msh, .vtk or .mesh",
+            path);
     tw_release(bytes);
     return status;
 }
@@ -68,20 +74,23 @@ tw_status tw_mesh_load(const char *path, tw_mesh *mesh, tw_mesh_repairs *repairs
 {
     if (!path || !mesh) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *mesh = (tw_mesh){0};
-    tw_status status = is_tetgen(path) ? load_tetgen(path, mesh, error) : load_other(path, mesh, error);
+    tw_status status =
+        is_tetgen(path) ? load_tetgen(path, mesh, error) : load_other(path, mesh, error);
     if (status == TW_OK && repairs) status = tw_mesh_repair(mesh, repairs, error);
     if (status == TW_OK && mesh->edge_count + mesh->triangle_count + mesh->tetrahedron_count == 0)
-        status = tw_fail(error, TW_BAD_INPUT, "%s: every cell is degenerate, expected triangles or tetrahedra", path);
+        status = tw_fail(error, TW_BAD_INPUT,
+                         "%s: every cell is degenerate, expected triangles or tetrahedra", path);
     if (status != TW_OK) tw_mesh_free(mesh);
     return status;
 }
 
-static tw_status save_text(const char *path, const tw_mesh *mesh, tw_mesh_writer *writer, tw_error *error)
+static tw_status save_text(const char *path, const tw_mesh *mesh, tw_mesh_writer *writer,
+                           tw_error *error)
 {
     tw_mesh_text text = {0};
     writer(mesh, &text);
-    tw_status status =
-        text.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : tw_file_replace(path, text.bytes, text.size, error);
+    tw_status status = text.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY)
+                                   : tw_file_replace(path, text.bytes, text.size, error);
     tw_release(text.bytes);
     return status;
 }
@@ -90,7 +99,8 @@ static tw_status save_tetgen(const char *path, const tw_mesh *mesh, tw_error *er
 {
     char node_path[TW_FILE_PATH_SIZE], element_path[TW_FILE_PATH_SIZE];
     if (mesh->tetrahedron_count == 0)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "%s: the mesh has no tetrahedra, which .ele is made of", path);
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "%s: the mesh has no tetrahedra, which .ele is made of", path);
     tw_status status = sibling(path, ".node", node_path, error);
     if (status == TW_OK) status = sibling(path, ".ele", element_path, error);
     if (status == TW_OK) status = save_text(node_path, mesh, tw_write_node, error);
@@ -98,7 +108,8 @@ static tw_status save_tetgen(const char *path, const tw_mesh *mesh, tw_error *er
 }
 
 /* A solid in a format of surfaces: its boundary, without the vertices inside. */
-static tw_status save_surface(const char *path, const tw_mesh *mesh, tw_mesh_writer *writer, tw_error *error)
+static tw_status save_surface(const char *path, const tw_mesh *mesh, tw_mesh_writer *writer,
+                              tw_error *error)
 {
     if (mesh->tetrahedron_count == 0) return save_text(path, mesh, writer, error);
     tw_mesh surface;
@@ -129,5 +140,7 @@ tw_status tw_mesh_save(const char *path, const tw_mesh *mesh, tw_error *error)
     if (tw_has_suffix(path, ".obj")) return save_surface(path, mesh, tw_write_obj, error);
     if (tw_has_suffix(path, ".ply")) return save_surface(path, mesh, tw_write_ply, error);
     return tw_fail(error, TW_INVALID_ARGUMENT,
-                   "%s: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply", path);
+                   "%s: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, "
+                   ".obj or .ply",
+                   path);
 }

@@ -19,25 +19,29 @@ static bool take_field(char **at, char end, const char **field)
     return true;
 }
 
-static tw_status read_csv(const char *path, char *text, const tw_table *table, double *values, tw_error *error)
+static tw_status read_csv(const char *path, char *text, const tw_table *table, double *values,
+                          tw_error *error)
 {
     char *at = text;
     const char *field;
     int last = table->column_count - 1;
     for (int c = 0; c <= last; c++)
-        if (!take_field(&at, c == last ? '\n' : ',', &field) || strcmp(field, table->columns[c]) != 0)
+        if (!take_field(&at, c == last ? '\n' : ',', &field) ||
+            strcmp(field, table->columns[c]) != 0)
             return tw_fail(error, TW_BAD_INPUT, "%s:1: is not a frame of this scene", path);
     for (int64_t r = 0; r < table->row_count; r++)
         for (int c = 0; c <= last; c++) {
             double *value = &values[r * table->column_count + c];
             if (!take_field(&at, c == last ? '\n' : ',', &field) || !tw_number_parse(field, value))
-                return tw_fail(error, TW_BAD_INPUT, "%s:%lld: is not a whole row of numbers", path, (long long)r + 2);
+                return tw_fail(error, TW_BAD_INPUT, "%s:%lld: is not a whole row of numbers", path,
+                               (long long)r + 2);
         }
     if (*at) return tw_fail(error, TW_BAD_INPUT, "%s: has more rows than the scene has", path);
     return TW_OK;
 }
 
-tw_status tw_frame_read(const char *path, unsigned format, const tw_table *table, double *values, tw_error *error)
+tw_status tw_frame_read(const char *path, unsigned format, const tw_table *table, double *values,
+                        tw_error *error)
 {
     char *bytes = NULL;
     size_t size = 0;

@@ -24,7 +24,8 @@ static tw_status damaged(const vtu *file, tw_error *error)
 static bool find_data(vtu *file)
 {
     static const char mark[] = "<AppendedData encoding=\"raw\">\n_";
-    const char *found = strstr(file->bytes, mark); /* the text before it has no zeros, and after it there is one */
+    const char *found =
+        strstr(file->bytes, mark); /* the text before it has no zeros, and after it there is one */
     if (!found) return false;
     file->header = (size_t)(found - file->bytes) + sizeof mark - 1;
     return file->header <= file->size;
@@ -55,9 +56,11 @@ static bool take_integer(const vtu *file, size_t *at, uint64_t *value)
 static bool inflate_array(const vtu *file, size_t at, char *out, size_t wanted)
 {
     uint64_t blocks, block, last, compressed = 0;
-    if (!take_integer(file, &at, &blocks) || !take_integer(file, &at, &block) || !take_integer(file, &at, &last))
+    if (!take_integer(file, &at, &blocks) || !take_integer(file, &at, &block) ||
+        !take_integer(file, &at, &last))
         return false;
-    if (block == 0 || blocks != (wanted + block - 1) / block || last != wanted % block) return false;
+    if (block == 0 || blocks != (wanted + block - 1) / block || last != wanted % block)
+        return false;
     if (blocks > (file->size - at) / sizeof compressed) return false;
     size_t sizes = at, data = at + blocks * sizeof compressed;
     for (uint64_t b = 0; b < blocks; b++) {
@@ -65,7 +68,8 @@ static bool inflate_array(const vtu *file, size_t at, char *out, size_t wanted)
         uLongf got = (uLongf)(rest < block ? rest : block), expected = got;
         take_integer(file, &sizes, &compressed);
         if (compressed > file->size - data) return false;
-        int result = uncompress((Bytef *)out + b * block, &got, (const Bytef *)file->bytes + data, (uLong)compressed);
+        int result = uncompress((Bytef *)out + b * block, &got, (const Bytef *)file->bytes + data,
+                                (uLong)compressed);
         if (result != Z_OK || got != expected) return false;
         data += compressed;
     }
@@ -73,20 +77,22 @@ static bool inflate_array(const vtu *file, size_t at, char *out, size_t wanted)
 }
 
 /* `width` columns of the table from `column` on. */
-static bool read_columns(const vtu *file, const char *name, int column, int width, const tw_table *table,
-                         double *scratch, double *values)
+static bool read_columns(const vtu *file, const char *name, int column, int width,
+                         const tw_table *table, double *scratch, double *values)
 {
     size_t offset;
     if (!find_array(file, name, &offset)) return false;
-    if (!inflate_array(file, offset, (char *)scratch, (size_t)(width * table->row_count) * sizeof(double)))
+    if (!inflate_array(file, offset, (char *)scratch,
+                       (size_t)(width * table->row_count) * sizeof(double)))
         return false;
     for (int64_t r = 0; r < table->row_count; r++)
-        memcpy(values + r * table->column_count + column, scratch + r * width, (size_t)width * sizeof(double));
+        memcpy(values + r * table->column_count + column, scratch + r * width,
+               (size_t)width * sizeof(double));
     return true;
 }
 
-tw_status tw_vtu_read(const char *path, const char *bytes, size_t size, const tw_table *table, double *values,
-                      tw_error *error)
+tw_status tw_vtu_read(const char *path, const char *bytes, size_t size, const tw_table *table,
+                      double *values, tw_error *error)
 {
     vtu file = {.path = path, .bytes = bytes, .size = size};
     if (!find_data(&file) || table->column_count < 6) return damaged(&file, error);

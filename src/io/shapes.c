@@ -41,12 +41,13 @@ static void name_shape(tw_shapes *shapes, int index, const char *wish)
     char plain[TW_SHAPE_NAME_SIZE - 12], *name = shapes->list[index].name;
     snprintf(plain, sizeof plain, "%s%s", is_like_frame(wish) ? "body_" : "", wish);
     for (char *p = plain; *p; p++) {
-        bool fit = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_' ||
-                   ((*p == '-' || *p == '.') && p > plain);
+        bool fit = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                   (*p >= '0' && *p <= '9') || *p == '_' || ((*p == '-' || *p == '.') && p > plain);
         if (!fit) *p = '_';
     }
     snprintf(name, TW_SHAPE_NAME_SIZE, "%s", plain);
-    for (int n = 2; is_taken(shapes, index, name); n++) snprintf(name, TW_SHAPE_NAME_SIZE, "%s_%d", plain, n);
+    for (int n = 2; is_taken(shapes, index, name); n++)
+        snprintf(name, TW_SHAPE_NAME_SIZE, "%s_%d", plain, n);
 }
 
 /* ---- vertices ---- */
@@ -80,7 +81,8 @@ static void forget_vertices(int64_t particle_count, int64_t *vertex_of)
     for (int64_t p = 0; p < particle_count; p++) vertex_of[p] = -1;
 }
 
-static bool shape_of_cells(tw_shape *shape, const tw_display *d, int64_t particle_count, int64_t *vertex_of)
+static bool shape_of_cells(tw_shape *shape, const tw_display *d, int64_t particle_count,
+                           int64_t *vertex_of)
 {
     forget_vertices(particle_count, vertex_of);
     mark_used(3 * d->triangle_count, d->triangles, vertex_of);
@@ -90,7 +92,8 @@ static bool shape_of_cells(tw_shape *shape, const tw_display *d, int64_t particl
     if (!take_particles(shape, particle_count, vertex_of)) return false;
     shape->face_count = d->triangle_count;
     shape->edge_count = d->edge_count;
-    shape->corners = shape->own_triangles = renumbered(3 * d->triangle_count, d->triangles, vertex_of);
+    shape->corners = shape->own_triangles =
+        renumbered(3 * d->triangle_count, d->triangles, vertex_of);
     shape->edges = shape->own_edges = renumbered(2 * d->edge_count, d->edges, vertex_of);
     return shape->corners && shape->edges;
 }
@@ -114,7 +117,8 @@ static void mark_shown(const tw_display *d, bool *shown)
 }
 
 /* Particles of no body, as a shape of points if there are any. */
-static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, const bool *shown, int64_t *vertex_of)
+static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, const bool *shown,
+                          int64_t *vertex_of)
 {
     int64_t particles = tw_simulation_row_count(simulation);
     bool any = false;
@@ -127,7 +131,8 @@ static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, co
     return take_particles(&shapes->list[shapes->count++], particles, vertex_of);
 }
 
-static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool *shown, int64_t *vertex_of)
+static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool *shown,
+                        int64_t *vertex_of)
 {
     int64_t particles = tw_simulation_row_count(simulation);
     bool good = true;
@@ -147,7 +152,8 @@ tw_status tw_shapes_create(const tw_simulation *simulation, tw_shapes *out)
 {
     int64_t particles = tw_simulation_row_count(simulation);
     *out = (tw_shapes){0};
-    out->list = tw_allocate_zeroed((size_t)tw_simulation_display_count(simulation) + 1, sizeof *out->list);
+    out->list =
+        tw_allocate_zeroed((size_t)tw_simulation_display_count(simulation) + 1, sizeof *out->list);
     bool *shown = tw_allocate_zeroed((size_t)particles, sizeof(bool));
     int64_t *vertex_of = TW_NEW_ARRAY(particles, int64_t);
     bool good = out->list && shown && vertex_of && fill_shapes(out, simulation, shown, vertex_of);
@@ -189,7 +195,8 @@ static void place_body(void *context, int64_t begin, int64_t end, int64_t block)
         out[0] = out[1] = out[2] = 0.0;
         for (int corner = 0; corner < 4; corner++)
             for (int k = 0; k < 3; k++)
-                out[k] += s->weights[4 * v + corner] * p->rows[p->stride * s->carriers[4 * v + corner] + k];
+                out[k] += s->weights[4 * v + corner] *
+                          p->rows[p->stride * s->carriers[4 * v + corner] + k];
     }
 }
 

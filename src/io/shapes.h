@@ -11,8 +11,8 @@ enum { TW_SHAPE_NAME_SIZE = 64 };
 typedef struct tw_shape {
     char name[TW_SHAPE_NAME_SIZE]; /* unlike every other shape's, fit for a file name */
     int64_t vertex_count;
-    int64_t first_vertex;              /* among those of all shapes */
-    int64_t *particles;                /* of each vertex; NULL: the vertices are those of `surface` */
+    int64_t first_vertex; /* among those of all shapes */
+    int64_t *particles;   /* of each vertex; NULL: the vertices are those of `surface` */
     const tw_display_surface *surface; /* NULL: none */
     int64_t face_count;
     const int64_t *face_start; /* NULL: triangles */

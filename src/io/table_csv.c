@@ -23,7 +23,8 @@ static void format_body(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t r = begin; r < end; r++)
         for (int column = 0; column < table->column_count; column++) {
             char number[TW_NUMBER_SIZE];
-            size_t length = tw_number_print_digits(number, 17, table->values[r * table->column_count + column]);
+            size_t length =
+                tw_number_print_digits(number, 17, table->values[r * table->column_count + column]);
             memcpy(at, number, length);
             at[length] = column + 1 < table->column_count ? ',' : '\n';
             at += length + 1;
@@ -33,9 +34,11 @@ static void format_body(void *context, int64_t begin, int64_t end, int64_t block
 
 void tw_table_to_csv(const tw_table *table, tw_text *text)
 {
-    for (int c = 0; c < table->column_count; c++) tw_text_add(text, "%s%s", c ? "," : "", table->columns[c]);
+    for (int c = 0; c < table->column_count; c++)
+        tw_text_add(text, "%s%s", c ? "," : "", table->columns[c]);
     tw_text_add(text, "\n");
-    int64_t blocks = tw_parallel_blocks(table->row_count, ROW_BLOCK), row = (int64_t)table->column_count * FIELD;
+    int64_t blocks = tw_parallel_blocks(table->row_count, ROW_BLOCK),
+            row = (int64_t)table->column_count * FIELD;
     csv_rows c = {.table = table, .lengths = TW_NEW_ARRAY(blocks, size_t)};
     c.out = tw_text_reserve(text, (size_t)(table->row_count * row));
     if (c.out && c.lengths) {

@@ -42,8 +42,10 @@ void tw_text_add(tw_text *text, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = tw_format(text->bytes + text->size, text->capacity - text->size, format, arguments);
-    if (length >= 0 && (size_t)length >= text->capacity - text->size && reserve(text, (size_t)length))
+    int length =
+        tw_format(text->bytes + text->size, text->capacity - text->size, format, arguments);
+    if (length >= 0 && (size_t)length >= text->capacity - text->size &&
+        reserve(text, (size_t)length))
         length = tw_format(text->bytes + text->size, text->capacity - text->size, format, again);
     if (length >= 0 && !text->failed) text->size += (size_t)length;
     va_end(again);

@@ -20,11 +20,16 @@ typedef struct compression {
 } compression;
 
 /* Coordinates hardly repeat themselves: looking for runs alone gives the same size in a third of the time. */
-static bool compress_block(const compression *c, const Bytef *bytes, size_t size, Bytef *out, uint64_t *compressed)
+static bool compress_block(const compression *c, const Bytef *bytes, size_t size, Bytef *out,
+                           uint64_t *compressed)
 {
-    z_stream stream = {.next_in = (Bytef *)bytes, .avail_in = (uInt)size, .next_out = out, .avail_out = (uInt)c->bound};
+    z_stream stream = {.next_in = (Bytef *)bytes,
+                       .avail_in = (uInt)size,
+                       .next_out = out,
+                       .avail_out = (uInt)c->bound};
     int level = c->coordinates ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
-    if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, 8, c->coordinates ? Z_RLE : Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, 8,
+                     c->coordinates ? Z_RLE : Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     bool good = deflate(&stream, Z_FINISH) == Z_STREAM_END;
     *compressed = stream.total_out;
@@ -38,8 +43,8 @@ static void compress_body(void *context, int64_t begin, int64_t end, int64_t blo
     compression *c = context;
     for (int64_t i = begin; i < end; i++) {
         size_t at = (size_t)i * BLOCK, rest = c->size - at;
-        bool good = compress_block(c, c->bytes + at, rest < BLOCK ? rest : BLOCK, c->out + (size_t)i * c->bound,
-                                   &c->compressed[i]);
+        bool good = compress_block(c, c->bytes + at, rest < BLOCK ? rest : BLOCK,
+                                   c->out + (size_t)i * c->bound, &c->compressed[i]);
         if (!good) atomic_store(&c->failed, true);
     }
 }

@@ -60,7 +60,8 @@ static tw_status analyse_matrix(tw_cholesky *factor, int *order)
     if (!status) {
         cholmod_sparse A = triangle_view(&triangle);
 #ifdef TWANG_GPL
-        factor->common.supernodal = CHOLMOD_AUTO; /* simplicial where supernodes would be narrow, as in a chain */
+        factor->common.supernodal =
+            CHOLMOD_AUTO; /* simplicial where supernodes would be narrow, as in a chain */
 #endif
         factor->common.nmethods = 1;
         factor->common.method[0].ordering = CHOLMOD_GIVEN;
@@ -94,7 +95,8 @@ static tw_status rehearse(tw_cholesky *factor)
     tw_permuted *permuted = &factor->permuted;
     factor->memory.keep = true;
     for (int e = 0; e < permuted->triangle.entries; e++) permuted->values[e] = 0;
-    for (int row = 0; row < permuted->triangle.n; row++) permuted->values[permuted->diagonal[row]] = -1;
+    for (int row = 0; row < permuted->triangle.n; row++)
+        permuted->values[permuted->diagonal[row]] = -1;
     tw_status status = tw_cholesky_compute(factor);
     return status == TW_NOT_POSITIVE_DEFINITE ? TW_OK : status == TW_OK ? TW_INTERNAL : status;
 }
@@ -120,7 +122,8 @@ static tw_status prepare(tw_cholesky *factor)
     tw_status status = analyse(factor);
     if (status) return status;
     describe(factor);
-    status = tw_permuted_create(&factor->pair, factor->L->Perm, factor->L->is_super, &factor->permuted);
+    status =
+        tw_permuted_create(&factor->pair, factor->L->Perm, factor->L->is_super, &factor->permuted);
     if (status) return status;
     factor->solution = TW_NEW_ARRAY(factor->n * TW_MAX_BLOCK, double);
     factor->panel_rows = tw_cholesky_panel_rows(factor->L);
@@ -132,19 +135,22 @@ static tw_status prepare(tw_cholesky *factor)
 static tw_status explain(const tw_cholesky *factor, tw_status status, tw_error *error)
 {
     if (status == TW_UNSUPPORTED)
-        return tw_fail(error, status, "Cholesky: a matrix of %lld rows needs more than 2^31 - 1 entries",
+        return tw_fail(error, status,
+                       "Cholesky: a matrix of %lld rows needs more than 2^31 - 1 entries",
                        (long long)factor->n);
     return tw_fail_plain(error, status);
 }
 
-tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix, tw_cholesky **out,
-                             tw_error *error)
+tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix,
+                             tw_cholesky **out, tw_error *error)
 {
-    if (!out || !stiffness) return tw_fail(error, TW_INVALID_ARGUMENT, "Cholesky: the matrix is NULL");
+    if (!out || !stiffness)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "Cholesky: the matrix is NULL");
     *out = NULL;
     if (mass_matrix && tw_sparse_size(mass_matrix) != tw_sparse_size(stiffness))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "Cholesky: the mass has %lld rows, the stiffness %lld",
-                       (long long)tw_sparse_size(mass_matrix), (long long)tw_sparse_size(stiffness));
+        return tw_fail(
+            error, TW_INVALID_ARGUMENT, "Cholesky: the mass has %lld rows, the stiffness %lld",
+            (long long)tw_sparse_size(mass_matrix), (long long)tw_sparse_size(stiffness));
     tw_dense_initialise();
     tw_cholesky *factor = TW_NEW(tw_cholesky);
     if (!factor) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -189,8 +195,10 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
     factor->counts.factorizations++;
     tw_status status = TW_OK;
     if (factor->n > 0) {
-        tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass, stiffness_factor);
-        if (!tw_vector_is_finite(factor->permuted.triangle.entries, factor->permuted.values)) return TW_NOT_FINITE;
+        tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass,
+                           stiffness_factor);
+        if (!tw_vector_is_finite(factor->permuted.triangle.entries, factor->permuted.values))
+            return TW_NOT_FINITE;
         status = tw_cholesky_compute(factor);
     }
     factor->factored = status == TW_OK;
@@ -210,7 +218,8 @@ static void permute_in(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const permute_job *job = context;
     for (int v = 0; v < job->count; v++)
-        for (int64_t k = begin; k < end; k++) job->to[v * job->n + k] = job->from[v * job->n + job->order[k]];
+        for (int64_t k = begin; k < end; k++)
+            job->to[v * job->n + k] = job->from[v * job->n + job->order[k]];
 }
 
 static void permute_out(void *context, int64_t begin, int64_t end, int64_t block)
@@ -218,20 +227,24 @@ static void permute_out(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const permute_job *job = context;
     for (int v = 0; v < job->count; v++)
-        for (int64_t k = begin; k < end; k++) job->to[v * job->n + job->order[k]] = job->from[v * job->n + k];
+        for (int64_t k = begin; k < end; k++)
+            job->to[v * job->n + job->order[k]] = job->from[v * job->n + k];
 }
 
 tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, double *out)
 {
-    if (!factor || !factor->factored || count < 1 || count > TW_MAX_BLOCK || !in || !out) return TW_INVALID_ARGUMENT;
+    if (!factor || !factor->factored || count < 1 || count > TW_MAX_BLOCK || !in || !out)
+        return TW_INVALID_ARGUMENT;
     factor->counts.solves += count;
     const int64_t n = factor->n;
     if (n == 0) return TW_OK;
     const int *order = factor->L->Perm;
-    tw_parallel_for(n, PERMUTE_BLOCK, permute_in, &(permute_job){order, n, count, in, factor->solution});
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_in,
+                    &(permute_job){order, n, count, in, factor->solution});
     tw_cholesky_substitute(factor, count);
     if (!tw_vector_is_finite(n * count, factor->solution)) return TW_NOT_FINITE;
-    tw_parallel_for(n, PERMUTE_BLOCK, permute_out, &(permute_job){order, n, count, factor->solution, out});
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_out,
+                    &(permute_job){order, n, count, factor->solution, out});
     return TW_OK;
 }
 

@@ -18,7 +18,7 @@ struct tw_cholesky {
     cholmod_factor *L;
     tw_permuted permuted; /* the triangle that is factorised, permuted by L->Perm */
     double *solution;     /* n * TW_MAX_BLOCK, permuted */
-    double *panel;        /* supernodal solves: the rows of the tallest supernode, TW_MAX_BLOCK columns */
+    double *panel; /* supernodal solves: the rows of the tallest supernode, TW_MAX_BLOCK columns */
     int64_t panel_rows;
     bool factored;
     tw_cholesky_counts counts;

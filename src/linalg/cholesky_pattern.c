@@ -20,7 +20,9 @@ typedef struct row_cursor {
 
 static int64_t cursor_column(const row_cursor *cursor)
 {
-    return cursor->p < cursor->end ? cursor->matrix->column[cursor->p] * cursor->per_block + cursor->c : INT64_MAX;
+    return cursor->p < cursor->end
+               ? cursor->matrix->column[cursor->p] * cursor->per_block + cursor->c
+               : INT64_MAX;
 }
 
 static void cursor_advance(row_cursor *cursor)
@@ -139,7 +141,8 @@ static place permuted_place(const int *position, bool lower, int64_t row, int64_
 }
 
 /* Two sweeps: how many entries each column gets, then which. */
-static void place_entries(const tw_matrix_pair *pair, const int *position, bool lower, tw_permuted *permuted, int *next)
+static void place_entries(const tw_matrix_pair *pair, const int *position, bool lower,
+                          tw_permuted *permuted, int *next)
 {
     tw_triangle *triangle = &permuted->triangle;
     for (int row = 0; row < triangle->n; row++)
@@ -164,10 +167,12 @@ static bool values_addressable(const tw_sparse *matrix)
     return blocks < (int64_t)TW_NOWHERE / 9;
 }
 
-tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower, tw_permuted *permuted)
+tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower,
+                             tw_permuted *permuted)
 {
     *permuted = (tw_permuted){0};
-    if (!values_addressable(pair->stiffness) || !values_addressable(pair->mass)) return TW_UNSUPPORTED;
+    if (!values_addressable(pair->stiffness) || !values_addressable(pair->mass))
+        return TW_UNSUPPORTED;
     tw_status status = allocate_triangle(pair, 1, &permuted->triangle);
     if (status) return status;
     const int n = permuted->triangle.n, entries = permuted->triangle.entries;
@@ -177,8 +182,8 @@ tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool 
     permuted->diagonal = TW_NEW_ARRAY(n, int);
     int *position = TW_NEW_ARRAY(n, int), *next = TW_NEW_ARRAY(n, int);
     status = TW_OUT_OF_MEMORY;
-    if (permuted->values && permuted->from_stiffness && (permuted->from_mass || !pair->mass) && permuted->diagonal &&
-        position && next) {
+    if (permuted->values && permuted->from_stiffness && (permuted->from_mass || !pair->mass) &&
+        permuted->diagonal && position && next) {
         for (int k = 0; k < n; k++) position[order[k]] = k;
         place_entries(pair, position, lower, permuted, next);
         status = TW_OK;
@@ -224,7 +229,8 @@ static void add_from(void *context, int64_t begin, int64_t end, int64_t block)
 void tw_permuted_gather(const tw_matrix_pair *pair, tw_permuted *permuted, double mass_factor,
                         const double *lumped_mass, double stiffness_factor)
 {
-    gather_job stiffness = {permuted->from_stiffness, pair->stiffness->values, stiffness_factor, permuted->values};
+    gather_job stiffness = {permuted->from_stiffness, pair->stiffness->values, stiffness_factor,
+                            permuted->values};
     tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, set_from, &stiffness);
     if (pair->mass) {
         gather_job mass = {permuted->from_mass, pair->mass->values, mass_factor, permuted->values};
@@ -232,5 +238,6 @@ void tw_permuted_gather(const tw_matrix_pair *pair, tw_permuted *permuted, doubl
         return;
     }
     for (int row = 0; row < permuted->triangle.n; row++)
-        permuted->values[permuted->diagonal[row]] += mass_factor * (lumped_mass ? lumped_mass[row] : 1.0);
+        permuted->values[permuted->diagonal[row]] +=
+            mass_factor * (lumped_mass ? lumped_mass[row] : 1.0);
 }

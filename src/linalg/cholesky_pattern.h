@@ -40,7 +40,8 @@ typedef struct tw_permuted {
 
 /* Row k of the permuted matrix is row order[k] of the pair; `lower` says which triangle is stored. Free with
  * tw_permuted_free, also after failure. */
-tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower, tw_permuted *permuted);
+tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower,
+                             tw_permuted *permuted);
 void tw_permuted_free(tw_permuted *permuted);
 
 /* values = a M + b K, M the pair's or diag(lumped_mass) or (both NULL) the identity. */

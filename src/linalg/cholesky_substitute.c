@@ -55,7 +55,8 @@ TW_ALWAYS_INLINE void eliminate(const int group, const supernode *node, int64_t 
             double *y = E->values + v * E->stride, minus[TW_GROUP], *below = y + r;
             const double *coefficients = minus;
             for (int k = 0; k < group; k++) minus[k] = -y[c + k];
-            tw_add_combinations(group, 1, length, node->L + c * node->rows + r, node->rows, &coefficients, &below);
+            tw_add_combinations(group, 1, length, node->L + c * node->rows + r, node->rows,
+                                &coefficients, &below);
         }
     }
 }
@@ -74,7 +75,8 @@ TW_ALWAYS_INLINE void collect(const int group, const supernode *node, int64_t c,
 }
 
 /* The triangle of columns [c, c + group): T y = y */
-TW_ALWAYS_INLINE void solve_triangle(const int group, const supernode *node, int64_t c, const panel *E)
+TW_ALWAYS_INLINE void solve_triangle(const int group, const supernode *node, int64_t c,
+                                     const panel *E)
 {
     const double *T = node->L + c * (node->rows + 1);
     for (int v = 0; v < E->count; v++) {
@@ -87,7 +89,8 @@ TW_ALWAYS_INLINE void solve_triangle(const int group, const supernode *node, int
 }
 
 /* T^T y = y */
-TW_ALWAYS_INLINE void solve_transposed_triangle(const int group, const supernode *node, int64_t c, const panel *E)
+TW_ALWAYS_INLINE void solve_transposed_triangle(const int group, const supernode *node, int64_t c,
+                                                const panel *E)
 {
     const double *T = node->L + c * (node->rows + 1);
     for (int v = 0; v < E->count; v++) {
@@ -141,7 +144,8 @@ static void backward_supernode(const supernode *node, const panel *E, int64_t n,
         solve_transposed_triangle(TW_GROUP, node, c - TW_GROUP, E);
     }
     for (int v = 0; v < E->count; v++)
-        memcpy(Y + v * n + node->first, E->values + v * E->stride, (size_t)node->columns * sizeof *Y);
+        memcpy(Y + v * n + node->first, E->values + v * E->stride,
+               (size_t)node->columns * sizeof *Y);
 }
 
 /* L by columns, the diagonal entry first. Each column serves all right-hand sides while it is in the cache. */

@@ -47,8 +47,9 @@ tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
     size_t reals = real_scratch(n);
-    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
-                                          (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
+    lapack_int info =
+        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
+                            (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
     return info == 0 ? TW_OK : TW_NOT_CONVERGED;
 }
 
@@ -56,14 +57,17 @@ tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *s
 {
     if (n <= 0) return TW_OK;
     tw_dense_initialise();
-    if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e)) return TW_NOT_FINITE;
+    if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e))
+        return TW_NOT_FINITE;
     size_t reals = real_scratch(n);
-    lapack_int info = LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', n, d, e, Q, n, scratch, (lapack_int)reals,
-                                          (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
+    lapack_int info =
+        LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', n, d, e, Q, n, scratch, (lapack_int)reals,
+                            (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
     return info == 0 ? TW_OK : TW_NOT_CONVERGED;
 }
 
-void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta, double *C)
+void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta,
+                       double *C)
 {
     if (n <= 0) return;
     tw_dense_initialise();
@@ -74,7 +78,8 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
 {
     if (n <= 0 || columns <= 0) return TW_OK;
     tw_dense_initialise();
-    if (!tw_dense_is_finite((size_t)n * (size_t)n, A) || !tw_dense_is_finite((size_t)n * (size_t)columns, B))
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, A) ||
+        !tw_dense_is_finite((size_t)n * (size_t)columns, B))
         return TW_NOT_FINITE;
     lapack_int info = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, columns, A, n, pivots, B, n);
     return info == 0 ? TW_OK : TW_SINGULAR;
@@ -126,23 +131,26 @@ double tw_dense_cholesky_condition(int n, const double *L, double norm1, double 
     return 1 / reciprocal;
 }
 
-void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y)
+void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x,
+                    double *y)
 {
     tw_dense_initialise();
-    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, rows, columns, 1.0, A, rows, x, 1, 0.0, y, 1);
+    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, rows, columns, 1.0, A, rows,
+                x, 1, 0.0, y, 1);
 }
 
 void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x)
 {
     tw_dense_initialise();
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, n, columns,
-                1.0, L, n, x, n);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans,
+                CblasNonUnit, n, columns, 1.0, L, n, x, n);
 }
 
 void tw_dense_congruence(int n, const double *L, double *A)
 {
     tw_dense_lower_solve(false, n, L, n, A);
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, n, 1.0, L, n, A, n);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, n, 1.0, L, n, A,
+                n);
 }
 
 double tw_dense_norm1(int n, const double *A)

@@ -24,7 +24,8 @@ tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *s
 tw_status tw_expm(int n, const double *A, double *E, double *scratch);
 
 /* C = alpha A B + beta C, n x n. */
-void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta, double *C);
+void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta,
+                       double *C);
 
 /* Solves A X = B by LU with partial pivoting; A destroyed, B (n x columns) becomes X. */
 tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
@@ -43,7 +44,8 @@ tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant);
 double tw_dense_cholesky_condition(int n, const double *L, double norm1, double *scratch);
 
 /* y = A x, or A^T x if transposed; A is rows x columns. */
-void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x, double *y);
+void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x,
+                    double *y);
 
 /* x = L^-1 x, or L^-T x if transposed, for `columns` columns; L lower triangular, n x n. */
 void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x);

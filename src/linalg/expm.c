@@ -63,7 +63,8 @@ static double absolute_power_norm1(expm_work *work, double norm, int p)
     for (int step = 0; step < p; step++) {
         for (int j = 0; j < n; j++) {
             double sum = 0;
-            for (int i = 0; i < n; i++) sum += fabs(work->A[(size_t)j * (size_t)n + (size_t)i]) * x[i];
+            for (int i = 0; i < n; i++)
+                sum += fabs(work->A[(size_t)j * (size_t)n + (size_t)i]) * x[i];
             y[j] = sum / norm;
         }
         memcpy(x, y, (size_t)n * sizeof *x);
@@ -179,7 +180,8 @@ static void scale_by_power_of_two(expm_work *work, int s)
 {
     size_t square = (size_t)work->n * (size_t)work->n;
     cblas_dscal((int)square, ldexp(1.0, -s), work->A, 1);
-    for (int j = 0; j < 3; j++) cblas_dscal((int)square, ldexp(1.0, -2 * (j + 1) * s), work->power[j], 1);
+    for (int j = 0; j < 3; j++)
+        cblas_dscal((int)square, ldexp(1.0, -2 * (j + 1) * s), work->power[j], 1);
 }
 
 static bool reaches(expm_work *work, pade_degree degree, double eta)
@@ -190,7 +192,8 @@ static bool reaches(expm_work *work, pade_degree degree, double eta)
 /* Chooses degree and scaling of the paper's algorithm 6.1; before that, A has been divided by 2^s0. */
 static tw_status approximate(expm_work *work, int s0, double *E)
 {
-    static const double b3[4] = {120., 60., 12., 1.}, b5[6] = {30240., 15120., 3360., 420., 30., 1.},
+    static const double b3[4] = {120., 60., 12., 1.},
+                        b5[6] = {30240., 15120., 3360., 420., 30., 1.},
                         b7[8] = {17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.},
                         b9[10] = {17643225600., 8821612800., 2075673600., 302702400., 30270240.,
                                   2162160.,     110880.,     3960.,       90.,        1.};

@@ -5,6 +5,7 @@
 #include <twang/status.h>
 
 /* real[i] + i imaginary[i], i < n. H (column-major, leading dimension n) is destroyed; scratch has n entries. */
-tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imaginary, double *scratch);
+tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imaginary,
+                                    double *scratch);
 
 #endif

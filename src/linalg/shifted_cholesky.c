@@ -32,12 +32,14 @@ static tw_status solve_shifted(void *context, int count, const double *in, doubl
 }
 
 tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix,
-                                     const double *lumped_mass, tw_shifted_cholesky **out, tw_error *error)
+                                     const double *lumped_mass, tw_shifted_cholesky **out,
+                                     tw_error *error)
 {
     if (!out) return tw_fail(error, TW_INVALID_ARGUMENT, "shifted Cholesky: nowhere to put it");
     *out = NULL;
     if (mass_matrix && lumped_mass)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "shifted Cholesky: both a mass matrix and lumped masses are given");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "shifted Cholesky: both a mass matrix and lumped masses are given");
     tw_shifted_cholesky *solver = TW_NEW(tw_shifted_cholesky);
     if (!solver) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_cholesky_create(stiffness, mass_matrix, &solver->factor, error);

@@ -13,8 +13,10 @@
 
 /* The memory of one solver object. All zero is a good start. */
 typedef struct tw_solver_memory {
-    bool keep;   /* blocks given back are kept for the next request of the same size instead of released */
-    bool failed; /* a request could not be served; CHOLMOD may have worked around it, with another ordering say */
+    bool
+        keep; /* blocks given back are kept for the next request of the same size instead of released */
+    bool
+        failed; /* a request could not be served; CHOLMOD may have worked around it, with another ordering say */
     struct tw_solver_block *kept;
 } tw_solver_memory;
 

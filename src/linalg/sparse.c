@@ -5,42 +5,49 @@
 #include "base/fail.h"
 #include "linalg/sparse_internal.h"
 
-static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_start, const int64_t *column,
-                             tw_sparse_storage storage, tw_error *error)
+static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_start,
+                             const int64_t *column, tw_sparse_storage storage, tw_error *error)
 {
     if (block != 1 && block != 3)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: blocks of %d, but only 1 and 3 are known", block);
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "sparse matrix: blocks of %d, but only 1 and 3 are known", block);
     if (storage != TW_STORE_FULL && storage != TW_STORE_UPPER)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: unknown storage %d", (int)storage);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: unknown storage %d",
+                       (int)storage);
     if (block_rows < 0)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: %lld block rows", (long long)block_rows);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: %lld block rows",
+                       (long long)block_rows);
     if (block_rows > INT32_MAX)
-        return tw_fail(error, TW_UNSUPPORTED, "sparse matrix: %lld block rows, at most 2^31 - 1 are possible",
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "sparse matrix: %lld block rows, at most 2^31 - 1 are possible",
                        (long long)block_rows);
     if (!row_start || (!column && row_start[block_rows] > 0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: the pattern is NULL");
     if (row_start[0] != 0)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: row_start begins with %lld, not 0",
-                       (long long)row_start[0]);
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "sparse matrix: row_start begins with %lld, not 0", (long long)row_start[0]);
     return TW_OK;
 }
 
-static tw_status check_row(int64_t row, int64_t block_rows, const int64_t *row_start, const int64_t *column,
-                           tw_sparse_storage storage, tw_error *error)
+static tw_status check_row(int64_t row, int64_t block_rows, const int64_t *row_start,
+                           const int64_t *column, tw_sparse_storage storage, tw_error *error)
 {
     int64_t previous = storage == TW_STORE_UPPER ? row - 1 : -1;
     for (int64_t p = row_start[row]; p < row_start[row + 1]; p++) {
         if (column[p] < 0 || column[p] >= block_rows)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: row %lld has column %lld, outside of 0..%lld",
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "sparse matrix: row %lld has column %lld, outside of 0..%lld",
                            (long long)row, (long long)column[p], (long long)block_rows - 1);
         if (storage == TW_STORE_UPPER && column[p] < row)
-            return tw_fail(error, TW_INVALID_ARGUMENT,
-                           "sparse matrix: row %lld has column %lld, below the diagonal of upper storage",
-                           (long long)row, (long long)column[p]);
+            return tw_fail(
+                error, TW_INVALID_ARGUMENT,
+                "sparse matrix: row %lld has column %lld, below the diagonal of upper storage",
+                (long long)row, (long long)column[p]);
         if (column[p] <= previous)
-            return tw_fail(error, TW_INVALID_ARGUMENT,
-                           "sparse matrix: row %lld has column %lld after column %lld, not ascending", (long long)row,
-                           (long long)column[p], (long long)previous);
+            return tw_fail(
+                error, TW_INVALID_ARGUMENT,
+                "sparse matrix: row %lld has column %lld after column %lld, not ascending",
+                (long long)row, (long long)column[p], (long long)previous);
         previous = column[p];
     }
     return TW_OK;
@@ -52,7 +59,8 @@ static tw_status check_pattern(int64_t block_rows, const int64_t *row_start, con
     /* All row starts first: a wild one must not lead past the end of `column`. */
     for (int64_t row = 0; row < block_rows; row++)
         if (row_start[row + 1] < row_start[row])
-            return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: row_start descends at row %lld", (long long)row);
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "sparse matrix: row_start descends at row %lld", (long long)row);
     for (int64_t row = 0; row < block_rows; row++) {
         tw_status status = check_row(row, block_rows, row_start, column, storage, error);
         if (status) return status;
@@ -62,7 +70,8 @@ static tw_status check_pattern(int64_t block_rows, const int64_t *row_start, con
 
 static tw_status copy_pattern(tw_sparse *matrix, const int64_t *row_start, const int64_t *column)
 {
-    const size_t blocks = (size_t)row_start[matrix->block_rows], area = (size_t)matrix->block * (size_t)matrix->block;
+    const size_t blocks = (size_t)row_start[matrix->block_rows],
+                 area = (size_t)matrix->block * (size_t)matrix->block;
     if (blocks > (SIZE_MAX - TW_SPARSE_PADDING) / area) return TW_OUT_OF_MEMORY;
     matrix->row_start = TW_NEW_ARRAY(matrix->block_rows + 1, int64_t);
     matrix->column = TW_NEW_ARRAY(blocks, int32_t);
@@ -77,8 +86,9 @@ static tw_status copy_pattern(tw_sparse *matrix, const int64_t *row_start, const
     return tw_sparse_parts_create(matrix);
 }
 
-tw_status tw_sparse_create(int block, int64_t block_rows, const int64_t *row_start, const int64_t *column,
-                           tw_sparse_storage storage, tw_sparse **out, tw_error *error)
+tw_status tw_sparse_create(int block, int64_t block_rows, const int64_t *row_start,
+                           const int64_t *column, tw_sparse_storage storage, tw_sparse **out,
+                           tw_error *error)
 {
     if (!out) return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: nowhere to put it");
     *out = NULL;
@@ -162,7 +172,8 @@ int64_t tw_sparse_find(const tw_sparse *matrix, int64_t block_row, int64_t block
 
 double tw_sparse_bytes_per_product(const tw_sparse *matrix)
 {
-    double blocks = (double)matrix->row_start[matrix->block_rows], rows = (double)matrix->block_rows;
+    double blocks = (double)matrix->row_start[matrix->block_rows],
+           rows = (double)matrix->block_rows;
     double values = blocks * matrix->block * matrix->block * sizeof(double);
     double pattern = blocks * sizeof(int32_t) + (rows + 1) * sizeof(int64_t);
     double vectors = 2 * rows * matrix->block * sizeof(double);

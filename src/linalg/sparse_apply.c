@@ -20,7 +20,8 @@ static void multiply_part(void *context, int64_t begin, int64_t end, int64_t par
     const apply_job *job = context;
     const tw_sparse *matrix = job->matrix;
     const int64_t *start = matrix->parts.start + part;
-    tw_sparse_job rows = {.matrix = matrix, .count = job->count, .begin = start[0], .end = start[1]};
+    tw_sparse_job rows = {
+        .matrix = matrix, .count = job->count, .begin = start[0], .end = start[1]};
     rows.x = job->in;
     rows.y = job->out;
     if (matrix->storage == TW_STORE_UPPER) rows.window = tw_window_of(matrix, part, job->count);
@@ -36,7 +37,8 @@ static void gather_window(const apply_job *job, int64_t giver, int64_t first, in
         double *gifts = window.y + (row & window.mask) * window.row;
         for (int v = 0; v < job->count; v++)
             for (int64_t c = 0; c < block; c++)
-                job->out[v * n + row * block + c] += gifts[v * window.vector + c * window.component];
+                job->out[v * n + row * block + c] +=
+                    gifts[v * window.vector + c * window.component];
         memset(gifts, 0, (size_t)window.row * sizeof *gifts);
     }
 }
@@ -54,8 +56,8 @@ static void gather_parts(void *context, int64_t begin, int64_t end, int64_t bloc
         }
 }
 
-void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count, const double *in,
-                          double *out)
+void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count,
+                          const double *in, double *out)
 {
     const tw_sparse_parts *parts = &matrix->parts;
     const bool upper = matrix->storage == TW_STORE_UPPER;
@@ -65,7 +67,9 @@ void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *mat
     else
         job.kernel = upper ? kernels->upper1 : kernels->full1;
     tw_parallel_for(parts->count, 1, multiply_part, &job);
-    if (upper) tw_parallel_for(parts->count, parts->left < GATHER_ALONE ? parts->count : 1, gather_parts, &job);
+    if (upper)
+        tw_parallel_for(parts->count, parts->left < GATHER_ALONE ? parts->count : 1, gather_parts,
+                        &job);
 }
 
 tw_status tw_sparse_apply(const tw_sparse *matrix, int count, const double *in, double *out)

@@ -75,7 +75,7 @@ typedef struct tw_sparse_kernels {
 extern const tw_sparse_kernels tw_sparse_kernels_wide, tw_sparse_kernels_portable;
 
 /* tw_sparse_apply with the kernels of one's choice. */
-void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count, const double *in,
-                          double *out);
+void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count,
+                          const double *in, double *out);
 
 #endif

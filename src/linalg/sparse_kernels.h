@@ -24,20 +24,20 @@ TW_ALWAYS_INLINE void prefetch_block(const double *B, uintptr_t ahead)
 }
 
 /* Calls rows(count, job) with count a compile-time constant. */
-#define TW_FOR_CONSTANT_COUNT(rows, job)                                                                               \
-    switch ((job)->count) {                                                                                            \
-    case 1:                                                                                                            \
-        rows(1, job);                                                                                                  \
-        break;                                                                                                         \
-    case 2:                                                                                                            \
-        rows(2, job);                                                                                                  \
-        break;                                                                                                         \
-    case 3:                                                                                                            \
-        rows(3, job);                                                                                                  \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        rows(4, job);                                                                                                  \
-        break;                                                                                                         \
+#define TW_FOR_CONSTANT_COUNT(rows, job)                                                           \
+    switch ((job)->count) {                                                                        \
+    case 1:                                                                                        \
+        rows(1, job);                                                                              \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        rows(2, job);                                                                              \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        rows(3, job);                                                                              \
+        break;                                                                                     \
+    default:                                                                                       \
+        rows(4, job);                                                                              \
+        break;                                                                                     \
     }
 
 /* The job with its pointers in local variables: to the compiler a store of doubles may change the struct behind one. */
@@ -70,11 +70,13 @@ TW_ALWAYS_INLINE void full3_rows(const int count, const tw_sparse_job *job)
             prefetch_block(B, ahead);
             for (int c = 0; c < 3; c++) {
                 tw_wide column = tw_wide_load(B + 3 * c);
-                for (int v = 0; v < count; v++) y[v][c] = tw_wide_fma(column, tw_wide_splat(x[v * A.n + c]), y[v][c]);
+                for (int v = 0; v < count; v++)
+                    y[v][c] = tw_wide_fma(column, tw_wide_splat(x[v * A.n + c]), y[v][c]);
             }
         }
         for (int v = 0; v < count; v++)
-            tw_wide_store3(A.y + v * A.n + 3 * i, tw_wide_add(tw_wide_add(y[v][0], y[v][1]), y[v][2]));
+            tw_wide_store3(A.y + v * A.n + 3 * i,
+                           tw_wide_add(tw_wide_add(y[v][0], y[v][1]), y[v][2]));
     }
 }
 
@@ -106,8 +108,8 @@ typedef struct upper3_row {
 } upper3_row;
 
 /* One off-diagonal block of upper storage: y_i += B x_j and y_j += B^T x_i. */
-TW_ALWAYS_INLINE void upper3_block(const int count, const double *B, const double *x_j, int64_t n, upper3_row *row,
-                                   double *y_j)
+TW_ALWAYS_INLINE void upper3_block(const int count, const double *B, const double *x_j, int64_t n,
+                                   upper3_row *row, double *y_j)
 {
     tw_wide column[3], transposed[3];
     prefetch_block(B, PREFETCH_FAR);
@@ -142,13 +144,15 @@ TW_ALWAYS_INLINE void upper3_rows(const int count, const tw_sparse_job *job)
         if (p < row_end && A.column[p] == i) {
             for (int c = 0; c < 3; c++) {
                 const tw_wide column = tw_wide_load(A.values + 9 * p + 3 * c);
-                for (int v = 0; v < count; v++) row.y[v] = tw_wide_fma(column, row.x[v][c], row.y[v]);
+                for (int v = 0; v < count; v++)
+                    row.y[v] = tw_wide_fma(column, row.x[v][c], row.y[v]);
             }
             p++;
         }
         for (; p < row_end; p++) {
             const int64_t j = A.column[p];
-            upper3_block(count, A.values + 9 * p, A.x + 3 * j, A.n, &row, window + (j & mask) * stride);
+            upper3_block(count, A.values + 9 * p, A.x + 3 * j, A.n, &row,
+                         window + (j & mask) * stride);
         }
         for (int v = 0; v < count; v++) tw_wide_store3(A.y + v * A.n + 3 * i, row.y[v]);
     }
@@ -185,7 +189,8 @@ TW_ALWAYS_INLINE void add_lanes(const double *B, const tw_wide x_j[3], tw_wide y
 TW_ALWAYS_INLINE void upper3_lanes(const int count, const tw_sparse_job *job)
 {
     const row_view A = view_of(job);
-    const int64_t begin = job->begin, end = job->end, mask = job->window.mask, rows = job->matrix->block_rows;
+    const int64_t begin = job->begin, end = job->end, mask = job->window.mask,
+                  rows = job->matrix->block_rows;
     double *window_y = job->window.y, *window_x = job->window.x;
     for (int64_t j = begin; j <= begin + mask && j < rows; j++)
         enter_lanes(count, A.x + 3 * j, A.n, window_x + 12 * (j & mask));
@@ -209,7 +214,8 @@ TW_ALWAYS_INLINE void upper3_lanes(const int count, const tw_sparse_job *job)
             add_lanes(B, x_j, y_i);
             for (int c = 0; c < 3; c++) {
                 tw_wide gift = tw_wide_load(window_y + place + 4 * c);
-                for (int r = 0; r < 3; r++) gift = tw_wide_fma(tw_wide_splat(B[3 * c + r]), x_i[r], gift);
+                for (int r = 0; r < 3; r++)
+                    gift = tw_wide_fma(tw_wide_splat(B[3 * c + r]), x_i[r], gift);
                 tw_wide_store(window_y + place + 4 * c, gift);
             }
         }

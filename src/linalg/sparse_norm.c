@@ -21,12 +21,14 @@ static double full_row_sum(const tw_sparse *A, const double *scale, int64_t row)
     double sum = 0;
     for (int64_t p = A->row_start[block_row]; p < A->row_start[block_row + 1]; p++)
         for (int64_t c = 0; c < block; c++)
-            sum += fabs(A->values[(p * block + c) * block + inside]) * scale_of(scale, A->column[p] * block + c);
+            sum += fabs(A->values[(p * block + c) * block + inside]) *
+                   scale_of(scale, A->column[p] * block + c);
     return sum;
 }
 
 /* Each stored entry counts for its row, and above the block diagonal for its column too. */
-static void add_upper_row_sums(const tw_sparse *A, const double *scale, int64_t block_row, double *sums)
+static void add_upper_row_sums(const tw_sparse *A, const double *scale, int64_t block_row,
+                               double *sums)
 {
     const int64_t block = A->block;
     for (int64_t p = A->row_start[block_row]; p < A->row_start[block_row + 1]; p++)
@@ -45,10 +47,12 @@ double tw_sparse_norm_bound(const tw_sparse *matrix, const double *scale)
     double bound = 0;
     if (matrix->storage == TW_STORE_UPPER) {
         memset(matrix->row_sums, 0, (size_t)n * sizeof(double));
-        for (int64_t i = 0; i < matrix->block_rows; i++) add_upper_row_sums(matrix, scale, i, matrix->row_sums);
+        for (int64_t i = 0; i < matrix->block_rows; i++)
+            add_upper_row_sums(matrix, scale, i, matrix->row_sums);
     }
     for (int64_t i = 0; i < n; i++) {
-        double sum = matrix->storage == TW_STORE_UPPER ? matrix->row_sums[i] : full_row_sum(matrix, scale, i);
+        double sum = matrix->storage == TW_STORE_UPPER ? matrix->row_sums[i]
+                                                       : full_row_sum(matrix, scale, i);
         bound = larger(bound, sum * scale_of(scale, i));
     }
     return bound;

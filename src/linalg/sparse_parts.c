@@ -73,7 +73,9 @@ tw_status tw_sparse_parts_create(tw_sparse *matrix)
     const bool upper = matrix->storage == TW_STORE_UPPER;
     const int64_t area = (int64_t)matrix->block * matrix->block;
     const int64_t wanted = matrix->row_start[matrix->block_rows] * area / VALUES_PER_PART;
-    const int most = upper ? UPPER_PARTS : FULL_PARTS, count = wanted < 1 ? 1 : wanted < most ? (int)wanted : most;
+    const int most = upper ? UPPER_PARTS : FULL_PARTS, count = wanted < 1      ? 1
+                                                               : wanted < most ? (int)wanted
+                                                                               : most;
     matrix->parts.start = TW_NEW_ARRAY(count + 1, int64_t);
     if (!matrix->parts.start) return TW_OUT_OF_MEMORY;
     cut_evenly(matrix, count);

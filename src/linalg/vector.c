@@ -9,7 +9,8 @@
 
 enum {
     MAP_BLOCK = 32768, /* entries per job: some ten microseconds */
-    CHUNK = 1024       /* entries of the outputs that stay in the first-level cache while the basis passes */
+    CHUNK =
+        1024 /* entries of the outputs that stay in the first-level cache while the basis passes */
 };
 
 typedef struct map_job {
@@ -115,7 +116,8 @@ typedef struct combine_job {
 } combine_job;
 
 /* Entries [start, start + length) of `outputs` outputs from output o on. */
-TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job, int o, int64_t start, int64_t length)
+TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job, int o,
+                                      int64_t start, int64_t length)
 {
     double *y[TW_GROUP];
     for (int q = 0; q < outputs; q++) y[q] = job->outputs[o + q] + start;
@@ -141,21 +143,24 @@ static void combine_body(void *context, int64_t begin, int64_t end, int64_t bloc
         for (int q = 0; q < job->outputs_count && job->overwrite; q++)
             memset(job->outputs[q] + start, 0, (size_t)length * sizeof(double));
         int o = 0;
-        for (; o + TW_GROUP <= job->outputs_count; o += TW_GROUP) combine_outputs(TW_GROUP, job, o, start, length);
+        for (; o + TW_GROUP <= job->outputs_count; o += TW_GROUP)
+            combine_outputs(TW_GROUP, job, o, start, length);
         for (; o + 2 <= job->outputs_count; o += 2) combine_outputs(2, job, o, start, length);
         for (; o < job->outputs_count; o++) combine_outputs(1, job, o, start, length);
     }
 }
 
-void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c, double *y)
+void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c,
+                               double *y)
 {
     tw_parallel_for(n, MAP_BLOCK, combine_body, &(combine_job){n, count, basis, 1, c, &y, false});
 }
 
-void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count, const double *C,
-                       double *const *outputs)
+void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count,
+                       const double *C, double *const *outputs)
 {
-    tw_parallel_for(n, MAP_BLOCK, combine_body, &(combine_job){n, count, basis, outputs_count, C, outputs, true});
+    tw_parallel_for(n, MAP_BLOCK, combine_body,
+                    &(combine_job){n, count, basis, outputs_count, C, outputs, true});
 }
 
 typedef struct finite_job {
@@ -172,7 +177,8 @@ static void finite_body(void *context, int64_t begin, int64_t end, int64_t block
     tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
     int64_t i = begin;
     for (; i + 16 <= end; i += 16)
-        for (int k = 0; k < 4; k++) sum[k] = tw_wide_fma(tw_wide_zero(), tw_wide_load(x + i + 4 * k), sum[k]);
+        for (int k = 0; k < 4; k++)
+            sum[k] = tw_wide_fma(tw_wide_zero(), tw_wide_load(x + i + 4 * k), sum[k]);
     double rest = 0;
     for (; i < end; i++) rest += 0 * x[i];
     rest += tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3])));

@@ -7,8 +7,8 @@
 enum { TW_GROUP = 4 /* most vectors at once */ };
 
 /* sums[j] += <V_j, x>, j < vectors. Two accumulators per vector keep additions in flight even for one vector. */
-TW_ALWAYS_INLINE void tw_add_dots(const int vectors, int64_t length, const double *V, int64_t stride, const double *x,
-                                  double *sums)
+TW_ALWAYS_INLINE void tw_add_dots(const int vectors, int64_t length, const double *V,
+                                  int64_t stride, const double *x, double *sums)
 {
     tw_wide even[TW_GROUP], odd[TW_GROUP];
     for (int j = 0; j < vectors; j++) even[j] = odd[j] = tw_wide_zero();
@@ -28,8 +28,9 @@ TW_ALWAYS_INLINE void tw_add_dots(const int vectors, int64_t length, const doubl
 }
 
 /* y_q += sum_j c[q][j] V_j, j < vectors, q < outputs. */
-TW_ALWAYS_INLINE void tw_add_combinations(const int vectors, const int outputs, int64_t length, const double *V,
-                                          int64_t stride, const double *const *c, double *const *y)
+TW_ALWAYS_INLINE void tw_add_combinations(const int vectors, const int outputs, int64_t length,
+                                          const double *V, int64_t stride, const double *const *c,
+                                          double *const *y)
 {
     int64_t i = 0;
     for (; i + TW_WIDE_LANES <= length; i += TW_WIDE_LANES) {

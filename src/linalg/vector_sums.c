@@ -12,7 +12,8 @@ enum {
     SUM_BLOCK = 32768, /* entries of the smallest block: some ten microseconds */
     PARTIALS = 256,    /* most blocks; their sums live on the stack */
     SWEEP = 16,        /* most dot products in one sweep over x */
-    CHUNK = 2048       /* entries of x that stay in the first-level cache while the vectors of a sweep pass */
+    CHUNK =
+        2048 /* entries of x that stay in the first-level cache while the vectors of a sweep pass */
 };
 
 /* Blocks are widened so that at most PARTIALS of them cover n. */
@@ -46,7 +47,8 @@ static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
         int j = 0;
         for (; j + TW_GROUP <= job->count; j += TW_GROUP)
             tw_add_dots(TW_GROUP, length, V + j * job->n, job->n, job->x + start, sums + j);
-        for (; j < job->count; j++) tw_add_dots(1, length, V + j * job->n, job->n, job->x + start, sums + j);
+        for (; j < job->count; j++)
+            tw_add_dots(1, length, V + j * job->n, job->n, job->x + start, sums + j);
     }
 }
 
@@ -61,7 +63,8 @@ static void sweep_dots(int64_t n, int count, const double *basis, const double *
     }
 }
 
-tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x, double *results)
+tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x,
+                         double *results)
 {
     const int64_t n = space->local_size;
     for (int j = 0; j < count; j += SWEEP)
@@ -85,7 +88,8 @@ static void dot_body(void *context, int64_t begin, int64_t end, int64_t block)
             sum[k] = tw_wide_fma(tw_wide_load(x + i + 4 * k), tw_wide_load(y + i + 4 * k), sum[k]);
     double rest = 0;
     for (; i < end; i++) rest += x[i] * y[i];
-    job->partial[block] = tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
+    job->partial[block] =
+        tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
 }
 
 static void weighted_dot_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -96,16 +100,18 @@ static void weighted_dot_body(void *context, int64_t begin, int64_t end, int64_t
     int64_t i = begin;
     for (; i + 16 <= end; i += 16)
         for (int k = 0; k < 4; k++) {
-            const tw_wide wx = tw_wide_multiply(tw_wide_load(w + i + 4 * k), tw_wide_load(x + i + 4 * k));
+            const tw_wide wx =
+                tw_wide_multiply(tw_wide_load(w + i + 4 * k), tw_wide_load(x + i + 4 * k));
             sum[k] = tw_wide_fma(wx, tw_wide_load(y + i + 4 * k), sum[k]);
         }
     double rest = 0;
     for (; i < end; i++) rest += w[i] * x[i] * y[i];
-    job->partial[block] = tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
+    job->partial[block] =
+        tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3]))) + rest;
 }
 
-tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const double *x, const double *y,
-                                 double *result)
+tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const double *x,
+                                 const double *y, double *result)
 {
     double partial[PARTIALS];
     const int64_t n = space->local_size, block = sum_block(n);
@@ -143,7 +149,8 @@ static void scaled_squares(int64_t n, const double *x, double sums[SIZES])
 
 static double root_of_scaled(const double sums[SIZES])
 {
-    if (!(sums[BIG] <= 0)) return sqrt(sums[BIG] + (sums[MIDDLE] * BIG_SCALE) * BIG_SCALE) / BIG_SCALE;
+    if (!(sums[BIG] <= 0))
+        return sqrt(sums[BIG] + (sums[MIDDLE] * BIG_SCALE) * BIG_SCALE) / BIG_SCALE;
     const double middle = sqrt(sums[MIDDLE]), small = sqrt(sums[SMALL]) / SMALL_SCALE;
     return small > 0 ? hypot(middle, small) : middle;
 }

@@ -56,7 +56,8 @@ static int64_t other_end(const tw_bcc *l, int64_t owner, int edge)
     place_of(l, owner, p);
     if (edge >= TW_BCC_SHORT) {
         int octant = edge - TW_BCC_SHORT;
-        return tw_bcc_corner(l, p[0] + (octant & 1), p[1] + (octant >> 1 & 1), p[2] + (octant >> 2));
+        return tw_bcc_corner(l, p[0] + (octant & 1), p[1] + (octant >> 1 & 1),
+                             p[2] + (octant >> 2));
     }
     bool is_corner = owner < l->corner_count;
     if (++p[edge] >= l->cubes[edge] + (is_corner ? 1 : 0)) return -1;
@@ -144,7 +145,8 @@ static void cut_block(void *context, int64_t begin, int64_t end, int64_t block_i
 }
 
 /* If the cut of this edge still counts and is too near to the node, and nearest so far: takes it. */
-static void consider_cut(const tw_bcc *l, int64_t node, int64_t owner, int edge, double *nearest, int64_t *chosen)
+static void consider_cut(const tw_bcc *l, int64_t node, int64_t owner, int edge, double *nearest,
+                         int64_t *chosen)
 {
     int64_t cut = tw_bcc_cut(l, owner, edge);
     if (cut < 0) return;
@@ -167,14 +169,17 @@ static void consider_foreign_cuts(const tw_bcc *l, int64_t node, double *nearest
     for (int axis = 0; axis < 3; axis++) {
         int64_t q[3] = {p[0], p[1], p[2]};
         if (--q[axis] < 0) continue;
-        int64_t owner = is_corner ? tw_bcc_corner(l, q[0], q[1], q[2]) : tw_bcc_centre(l, q[0], q[1], q[2]);
+        int64_t owner =
+            is_corner ? tw_bcc_corner(l, q[0], q[1], q[2]) : tw_bcc_centre(l, q[0], q[1], q[2]);
         consider_cut(l, node, owner, axis, nearest, chosen);
     }
     for (int octant = 0; is_corner && octant < 8; octant++) {
         int64_t q[3] = {p[0] - (octant & 1), p[1] - (octant >> 1 & 1), p[2] - (octant >> 2)};
         bool exists = true;
         for (int k = 0; k < 3; k++) exists = exists && q[k] >= 0 && q[k] < l->cubes[k];
-        if (exists) consider_cut(l, node, tw_bcc_centre(l, q[0], q[1], q[2]), TW_BCC_SHORT + octant, nearest, chosen);
+        if (exists)
+            consider_cut(l, node, tw_bcc_centre(l, q[0], q[1], q[2]), TW_BCC_SHORT + octant,
+                         nearest, chosen);
     }
 }
 
@@ -184,7 +189,8 @@ void tw_bcc_move_nodes(tw_bcc *l)
     for (int64_t i = 0; i < l->node_count; i++) {
         double nearest = 1.0;
         int64_t chosen = -1;
-        for (int e = 0; l->cut_masks[i] && e < owned_edges(l, i); e++) consider_cut(l, i, i, e, &nearest, &chosen);
+        for (int e = 0; l->cut_masks[i] && e < owned_edges(l, i); e++)
+            consider_cut(l, i, i, e, &nearest, &chosen);
         consider_foreign_cuts(l, i, &nearest, &chosen);
         if (chosen < 0) continue;
         l->moved[i] = chosen;
@@ -194,7 +200,8 @@ void tw_bcc_move_nodes(tw_bcc *l)
 
 /* The cubes that hold the surface and the margin, around the middle of the surface; a little beside it, because made
  * surfaces like to have vertices, edges and faces exactly there, where a winding number is not defined. */
-static tw_status place_lattice(const tw_body_shape *shape, double cell, double most, tw_bcc *l, tw_error *error)
+static tw_status place_lattice(const tw_body_shape *shape, double cell, double most, tw_bcc *l,
+                               tw_error *error)
 {
     *l = (tw_bcc){.cell = cell};
     const tw_box *box = &shape->surface->tree.nodes[0].box;
@@ -205,10 +212,10 @@ static tw_status place_lattice(const tw_body_shape *shape, double cell, double m
         middle[k] = 0.5 * (box->lower[k] + box->upper[k]) + (beside[k] - 0.5 * counts[k]) * cell;
     }
     if (!(2.0 * counts[0] * counts[1] * counts[2] < most))
-        return tw_fail(
-            error, TW_BAD_INPUT,
-            "the surface encloses too little of its bounding box for a lattice of so many vertices, expected "
-            "a smaller number or a more compact surface");
+        return tw_fail(error, TW_BAD_INPUT,
+                       "the surface encloses too little of its bounding box for a lattice of so "
+                       "many vertices, expected "
+                       "a smaller number or a more compact surface");
     for (int k = 0; k < 3; k++) l->cubes[k] = (int64_t)counts[k];
     l->origin = (vec3){middle[0], middle[1], middle[2]};
     l->corner_count = (l->cubes[0] + 1) * (l->cubes[1] + 1) * (l->cubes[2] + 1);
@@ -228,7 +235,8 @@ static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
     return l->cuts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out, tw_error *error)
+tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out,
+                        tw_error *error)
 {
     tw_status status = place_lattice(shape, cell, most, out, error);
     if (status != TW_OK) return status;
@@ -262,7 +270,8 @@ void tw_bcc_free(tw_bcc *l)
     *l = (tw_bcc){0};
 }
 
-tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume, tw_error *error)
+tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume,
+                                 tw_error *error)
 {
     tw_bcc l;
     tw_status status = place_lattice(shape, cell, INFINITY, &l, error);

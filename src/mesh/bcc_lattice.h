@@ -35,14 +35,16 @@ typedef struct tw_bcc {
 } tw_bcc;
 
 /* A lattice of this cell over the surface. TW_BAD_INPUT if it would have more than `most` nodes. */
-tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out, tw_error *error);
+tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out,
+                        tw_error *error);
 /* Moves nodes onto cuts that are too near to them; done by tw_bcc_create. */
 void tw_bcc_move_nodes(tw_bcc *lattice);
 void tw_bcc_free(tw_bcc *lattice);
 
 /* Share of the lattice's nodes that are inside, times its volume: an estimate of the volume enclosed. Creates nothing
  * but the signs. */
-tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume, tw_error *error);
+tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume,
+                                 tw_error *error);
 
 int64_t tw_bcc_corner(const tw_bcc *lattice, int64_t i, int64_t j, int64_t k);
 int64_t tw_bcc_centre(const tw_bcc *lattice, int64_t i, int64_t j, int64_t k);

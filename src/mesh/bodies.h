@@ -35,9 +35,15 @@ typedef struct tw_cloth {
 tw_status tw_body_cloth(const tw_cloth *cloth, tw_mesh *out, tw_error *error);
 
 /* What keeps a sheet in shape: its threads; the diagonals of its cells, both; every second vertex along a thread. */
-typedef enum tw_cloth_group { TW_CLOTH_STRUCTURAL, TW_CLOTH_SHEAR, TW_CLOTH_BENDING, TW_CLOTH_GROUPS } tw_cloth_group;
+typedef enum tw_cloth_group {
+    TW_CLOTH_STRUCTURAL,
+    TW_CLOTH_SHEAR,
+    TW_CLOTH_BENDING,
+    TW_CLOTH_GROUPS
+} tw_cloth_group;
 /* Edges of one group, two vertices each; `*edges` is freed by tw_release. */
-tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **edges, int64_t *count, tw_error *error);
+tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **edges,
+                         int64_t *count, tw_error *error);
 
 /* A lattice tower in the manner of Eiffel's: four legs with arches between them, two platforms, a shaft, a spire.
  * Girders are edges; the base stands on z = 0 around the origin. `detail` 1 has about 5,000 nodes, 2 twice as

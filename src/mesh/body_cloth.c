@@ -27,7 +27,8 @@ tw_status tw_body_cloth(const tw_cloth *cloth, tw_mesh *out, tw_error *error)
     if ((double)cloth->columns * (double)cloth->rows > (double)INT32_MAX)
         return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
     int64_t columns = cloth->columns, rows = cloth->rows;
-    tw_status status = tw_mesh_allocate(out, columns * rows, 0, 2 * (columns - 1) * (rows - 1), 0, error);
+    tw_status status =
+        tw_mesh_allocate(out, columns * rows, 0, 2 * (columns - 1) * (rows - 1), 0, error);
     if (status != TW_OK) return status;
     int64_t *corners = out->triangles;
     for (int64_t r = 0; r < rows; r++)
@@ -45,7 +46,8 @@ static int64_t add_edges(const tw_cloth *cloth, int64_t right, int64_t up, int64
 {
     int64_t count = 0;
     for (int64_t r = 0; r + up < cloth->rows; r++)
-        for (int64_t c = right < 0 ? -right : 0; c < cloth->columns && c + right < cloth->columns; c++) {
+        for (int64_t c = right < 0 ? -right : 0; c < cloth->columns && c + right < cloth->columns;
+             c++) {
             edges[2 * count] = c + cloth->columns * r;
             edges[2 * count + 1] = c + right + cloth->columns * (r + up);
             count++;
@@ -53,13 +55,16 @@ static int64_t add_edges(const tw_cloth *cloth, int64_t right, int64_t up, int64
     return count;
 }
 
-tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **edges, int64_t *count, tw_error *error)
+tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **edges,
+                         int64_t *count, tw_error *error)
 {
-    static const int64_t directions[TW_CLOTH_GROUPS][2][2] = {{{1, 0}, {0, 1}}, {{1, 1}, {-1, 1}}, {{2, 0}, {0, 2}}};
+    static const int64_t directions[TW_CLOTH_GROUPS][2][2] = {
+        {{1, 0}, {0, 1}}, {{1, 1}, {-1, 1}}, {{2, 0}, {0, 2}}};
     *count = 0;
     *edges = TW_NEW_ARRAY(4 * cloth->columns * cloth->rows, int64_t);
     if (!*edges) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     for (int d = 0; d < 2; d++)
-        *count += add_edges(cloth, directions[group][d][0], directions[group][d][1], *edges + 2 * *count);
+        *count +=
+            add_edges(cloth, directions[group][d][0], directions[group][d][1], *edges + 2 * *count);
     return TW_OK;
 }

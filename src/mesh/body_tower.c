@@ -9,7 +9,8 @@
 #include "base/fail.h"
 #include "mesh/bodies.h"
 
-static const double FIRST_PLATFORM = 0.19, SECOND_PLATFORM = 0.383, SHAFT_TOP = 0.90, CABIN_TOP = 0.93;
+static const double FIRST_PLATFORM = 0.19, SECOND_PLATFORM = 0.383, SHAFT_TOP = 0.90,
+                    CABIN_TOP = 0.93;
 
 /* A parallelogram across a truss: a corner and two sides. */
 typedef struct section {
@@ -55,29 +56,34 @@ static void level_square(section *s, double x, double y, double side_x, double s
 static void leg_section(const truss *p, double share, section *s)
 {
     double z = share * SECOND_PLATFORM, in = inner(p->tower, z), side = outer(p->tower, z) - in;
-    level_square(s, p->turn_x * in, p->turn_y * in, p->turn_x * side, p->turn_y * side, z * p->tower->height);
+    level_square(s, p->turn_x * in, p->turn_y * in, p->turn_x * side, p->turn_y * side,
+                 z * p->tower->height);
 }
 
 static void shaft_section(const truss *p, double share, section *s)
 {
-    double z = SECOND_PLATFORM + 0.008 + share * (SHAFT_TOP - SECOND_PLATFORM - 0.008), w = outer(p->tower, z);
+    double z = SECOND_PLATFORM + 0.008 + share * (SHAFT_TOP - SECOND_PLATFORM - 0.008),
+           w = outer(p->tower, z);
     level_square(s, -w, -w, 2 * w, 2 * w, z * p->tower->height);
 }
 
 static void cabin_section(const truss *p, double share, section *s)
 {
-    double z = SHAFT_TOP + 0.004 + share * (CABIN_TOP - SHAFT_TOP - 0.004), w = 1.6 * outer(p->tower, SHAFT_TOP);
+    double z = SHAFT_TOP + 0.004 + share * (CABIN_TOP - SHAFT_TOP - 0.004),
+           w = 1.6 * outer(p->tower, SHAFT_TOP);
     level_square(s, -w, -w, 2 * w, 2 * w, z * p->tower->height);
 }
 
 static void spire_section(const truss *p, double share, section *s)
 {
-    double z = CABIN_TOP + 0.004 + share * (1 - CABIN_TOP - 0.004), w = (0.012 - 0.009 * share) * p->tower->width;
+    double z = CABIN_TOP + 0.004 + share * (1 - CABIN_TOP - 0.004),
+           w = (0.012 - 0.009 * share) * p->tower->width;
     level_square(s, -w, -w, 2 * w, 2 * w, z * p->tower->height);
 }
 
 /* Along one side of the tower, from leg to leg: across it in y (outwards) and z. */
-static void lying_section(const truss *p, double along, double out, double thick, double z, double high, section *s)
+static void lying_section(const truss *p, double along, double out, double thick, double z,
+                          double high, section *s)
 {
     double side = p->turn_y;
     *s = (section){.corner = {along, side * out, z}, .u = {0, side * thick, 0}, .v = {0, 0, high}};
@@ -89,8 +95,8 @@ static void platform_section(const truss *p, double share, section *s)
 {
     const tw_tower *t = p->tower;
     double thick = 0.12 * outer(t, p->z);
-    lying_section(p, (2 * share - 1) * p->reach, outer(t, p->z) - 0.4 * thick, thick, (p->z - 0.006) * t->height,
-                  0.014 * t->height, s);
+    lying_section(p, (2 * share - 1) * p->reach, outer(t, p->z) - 0.4 * thick, thick,
+                  (p->z - 0.006) * t->height, 0.014 * t->height, s);
 }
 
 /* Half an ellipse between the legs, under the first platform; it leans inwards as the legs do. */
@@ -99,8 +105,8 @@ static void arch_section(const truss *p, double share, section *s)
     const tw_tower *t = p->tower;
     double angle = 3.14159265358979323846 * share, z = 0.02 + 0.135 * sin(angle);
     double reach = 0.5 * (inner(t, 0.02) + inner(t, 0.1)) + 0.01 * t->width;
-    lying_section(p, -reach * cos(angle), outer(t, z) - 0.03 * t->width, 0.025 * t->width, z * t->height,
-                  0.014 * t->height, s);
+    lying_section(p, -reach * cos(angle), outer(t, z) - 0.03 * t->width, 0.025 * t->width,
+                  z * t->height, 0.014 * t->height, s);
 }
 
 /* ---- putting them together ---- */
@@ -189,7 +195,8 @@ static void add_truss(draft *d, const truss *p)
             if (!add_vertex(d, x)) return;
         }
         brace_section(d, first, p->segments, i > 0);
-        if ((i == 0 && p->tied_start) || (i + 1 == p->sections && p->tied_end)) tie(d, first, around, others);
+        if ((i == 0 && p->tied_start) || (i + 1 == p->sections && p->tied_end))
+            tie(d, first, around, others);
     }
 }
 
@@ -232,8 +239,11 @@ static void add_all(draft *d, const tw_tower *t)
         add_truss(d, &p);
     }
     for (int side = 0; side < 4; side++) add_side(d, t, side);
-    truss p = {
-        .tower = t, .section_at = shaft_section, .sections = sections_of(t, 152), .segments = 3, .tied_start = true};
+    truss p = {.tower = t,
+               .section_at = shaft_section,
+               .sections = sections_of(t, 152),
+               .segments = 3,
+               .tied_start = true};
     add_truss(d, &p);
     p.section_at = cabin_section;
     p.sections = sections_of(t, 6);
@@ -249,7 +259,8 @@ tw_status tw_body_tower(const tw_tower *tower, tw_mesh *out, tw_error *error)
 {
     *out = (tw_mesh){0};
     double most = 6000 * fmax(tower->detail, 0.1) + 2000;
-    if (most > (double)INT32_MAX) return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
+    if (most > (double)INT32_MAX)
+        return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
     draft d = {.vertex_capacity = (int64_t)most, .edge_capacity = 8 * (int64_t)most};
     d.vertices = TW_NEW_ARRAY(3 * d.vertex_capacity, double);
     d.edges = TW_NEW_ARRAY(2 * d.edge_capacity, int64_t);
@@ -258,7 +269,8 @@ tw_status tw_body_tower(const tw_tower *tower, tw_mesh *out, tw_error *error)
         add_all(&d, tower);
         status = tw_mesh_allocate(out, d.vertex_count, d.edge_count, 0, 0, error);
     }
-    for (int64_t i = 0; status == TW_OK && i < 3 * d.vertex_count; i++) out->vertices[i] = d.vertices[i];
+    for (int64_t i = 0; status == TW_OK && i < 3 * d.vertex_count; i++)
+        out->vertices[i] = d.vertices[i];
     for (int64_t i = 0; status == TW_OK && i < 2 * d.edge_count; i++) out->edges[i] = d.edges[i];
     tw_release(d.vertices);
     tw_release(d.edges);

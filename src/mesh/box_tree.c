@@ -48,7 +48,8 @@ static void select_half(const tw_box *boxes, int axis, int64_t *items, int64_t c
 {
     int64_t low = 0, high = count - 1;
     while (low < high) {
-        uint64_t mixed = ((uint64_t)low * 0x9E3779B97F4A7C15u) ^ ((uint64_t)high * 0xD1B54A32D192ED03u);
+        uint64_t mixed =
+            ((uint64_t)low * 0x9E3779B97F4A7C15u) ^ ((uint64_t)high * 0xD1B54A32D192ED03u);
         int64_t pivot = items[low + (int64_t)((mixed >> 20) % (uint64_t)(high - low + 1))];
         int64_t i = low, j = high;
         while (i <= j) {
@@ -83,7 +84,8 @@ static void split_nodes(tw_box_tree *tree, const tw_box *boxes)
         if (count <= TW_BOX_TREE_LEAF) continue;
         select_half(boxes, longest_axis(&node->box), items, count, half);
         tree->nodes[tree->node_count] = (tw_box_node){.first = node->first, .count = half};
-        tree->nodes[tree->node_count + 1] = (tw_box_node){.first = node->first + half, .count = count - half};
+        tree->nodes[tree->node_count + 1] =
+            (tw_box_node){.first = node->first + half, .count = count - half};
         node->first = tree->node_count;
         node->count = 0;
         tree->node_count += 2;
@@ -125,8 +127,8 @@ static double box_distance(const tw_box *box, vec3 q)
     return sum;
 }
 
-int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance, const void *context,
-                            double *distance_squared)
+int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance,
+                            const void *context, double *distance_squared)
 {
     struct {
         int64_t node;
@@ -135,7 +137,8 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
     int depth = 0;
     int64_t nearest = -1;
     double best = *distance_squared;
-    if (tree->node_count > 0) stack[depth].node = 0, stack[depth++].distance = box_distance(&tree->nodes[0].box, q);
+    if (tree->node_count > 0)
+        stack[depth].node = 0, stack[depth++].distance = box_distance(&tree->nodes[0].box, q);
     while (depth > 0) {
         depth--;
         if (stack[depth].distance > best) continue;

@@ -14,12 +14,14 @@ typedef struct tw_box {
 
 typedef struct tw_box_node {
     tw_box box;
-    int64_t first; /* leaf: its items are items[first ... first + count - 1]; else its children are first, first + 1 */
+    int64_t
+        first; /* leaf: its items are items[first ... first + count - 1]; else its children are first, first + 1 */
     int64_t count; /* 0: not a leaf */
 } tw_box_node;
 
 typedef struct tw_box_tree {
-    int64_t node_count; /* 0 if there are no items; nodes[0] is the root, children come after their parents */
+    int64_t
+        node_count; /* 0 if there are no items; nodes[0] is the root, children come after their parents */
     tw_box_node *nodes;
     int64_t *items;
 } tw_box_tree;
@@ -36,7 +38,7 @@ typedef double tw_item_distance(const void *context, int64_t item, vec3 q);
 
 /* The nearest item, of equally near ones the first; -1 if there is none within the distance whose square is given in
  * *distance_squared (INFINITY: any), which becomes that of the item. */
-int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance, const void *context,
-                            double *distance_squared);
+int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance,
+                            const void *context, double *distance_squared);
 
 #endif

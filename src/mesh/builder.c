@@ -5,7 +5,8 @@
 #include "base/allocate.h"
 
 /* Room for `more` items of `size` bytes after `count` of them: an array of at least 64, then twice the one before. */
-static tw_status make_room(void **items, int64_t count, int64_t more, int64_t *capacity, size_t size)
+static tw_status make_room(void **items, int64_t count, int64_t more, int64_t *capacity,
+                           size_t size)
 {
     if (more <= *capacity - count) return TW_OK;
     int64_t wanted = *capacity > 0 ? 2 * *capacity : 64;
@@ -23,30 +24,36 @@ tw_status tw_builder_vertex(tw_builder *builder, const double point[3])
 {
     tw_mesh *mesh = &builder->mesh;
     void *items = mesh->vertices;
-    tw_status status = make_room(&items, mesh->vertex_count, 1, &builder->capacity[0], 3 * sizeof(double));
+    tw_status status =
+        make_room(&items, mesh->vertex_count, 1, &builder->capacity[0], 3 * sizeof(double));
     mesh->vertices = items;
-    if (status == TW_OK) memcpy(mesh->vertices + 3 * mesh->vertex_count++, point, 3 * sizeof(double));
+    if (status == TW_OK)
+        memcpy(mesh->vertices + 3 * mesh->vertex_count++, point, 3 * sizeof(double));
     return status;
 }
 
-static tw_status add_cell(int width, const int64_t *corners, int64_t **cells, int64_t *count, int64_t *capacity)
+static tw_status add_cell(int width, const int64_t *corners, int64_t **cells, int64_t *count,
+                          int64_t *capacity)
 {
     void *items = *cells;
     tw_status status = make_room(&items, *count, 1, capacity, (size_t)width * sizeof(int64_t));
     *cells = items;
-    if (status == TW_OK) memcpy(*cells + width * (*count)++, corners, (size_t)width * sizeof(int64_t));
+    if (status == TW_OK)
+        memcpy(*cells + width * (*count)++, corners, (size_t)width * sizeof(int64_t));
     return status;
 }
 
 tw_status tw_builder_edge(tw_builder *builder, int64_t a, int64_t b)
 {
     const int64_t corners[2] = {a, b};
-    return add_cell(2, corners, &builder->mesh.edges, &builder->mesh.edge_count, &builder->capacity[1]);
+    return add_cell(2, corners, &builder->mesh.edges, &builder->mesh.edge_count,
+                    &builder->capacity[1]);
 }
 
 tw_status tw_builder_tetrahedron(tw_builder *builder, const int64_t corners[4])
 {
-    return add_cell(4, corners, &builder->mesh.tetrahedra, &builder->mesh.tetrahedron_count, &builder->capacity[3]);
+    return add_cell(4, corners, &builder->mesh.tetrahedra, &builder->mesh.tetrahedron_count,
+                    &builder->capacity[3]);
 }
 
 tw_status tw_numbers_add(tw_numbers *numbers, int64_t value)
@@ -66,12 +73,14 @@ void tw_numbers_free(tw_numbers *numbers)
 
 /* ---- faces ---- */
 
-static tw_status list_face(tw_builder *builder, int64_t count, const int64_t *corners, const int64_t *textures)
+static tw_status list_face(tw_builder *builder, int64_t count, const int64_t *corners,
+                           const int64_t *textures)
 {
     tw_status status = TW_OK;
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = tw_numbers_add(&builder->corners, corners[i]);
-        if (status == TW_OK) status = tw_numbers_add(&builder->corner_texture, textures ? textures[i] : -1);
+        if (status == TW_OK)
+            status = tw_numbers_add(&builder->corner_texture, textures ? textures[i] : -1);
     }
     return status == TW_OK ? tw_numbers_add(&builder->start, builder->corners.count) : status;
 }
@@ -92,14 +101,18 @@ static bool is_more_than_triangle(int64_t count, const int64_t *textures)
     return more;
 }
 
-tw_status tw_builder_face(tw_builder *builder, int64_t count, const int64_t *corners, const int64_t *textures)
+tw_status tw_builder_face(tw_builder *builder, int64_t count, const int64_t *corners,
+                          const int64_t *textures)
 {
     tw_status status = TW_OK;
-    if (builder->start.count == 0 && is_more_than_triangle(count, textures)) status = begin_list(builder);
-    if (status == TW_OK && builder->start.count > 0) status = list_face(builder, count, corners, textures);
+    if (builder->start.count == 0 && is_more_than_triangle(count, textures))
+        status = begin_list(builder);
+    if (status == TW_OK && builder->start.count > 0)
+        status = list_face(builder, count, corners, textures);
     for (int64_t i = 2; i < count && status == TW_OK; i++) {
         const int64_t triangle[3] = {corners[0], corners[i - 1], corners[i]};
-        status = add_cell(3, triangle, &builder->mesh.triangles, &builder->mesh.triangle_count, &builder->capacity[2]);
+        status = add_cell(3, triangle, &builder->mesh.triangles, &builder->mesh.triangle_count,
+                          &builder->capacity[2]);
     }
     return status;
 }
@@ -113,10 +126,12 @@ tw_status tw_builder_triangle(tw_builder *builder, int64_t a, int64_t b, int64_t
 tw_status tw_builder_texture(tw_builder *builder, const double coordinates[2])
 {
     void *items = builder->texture;
-    tw_status status =
-        make_room(&items, builder->texture_count, 1, &builder->texture_capacity, 2 * sizeof *coordinates);
+    tw_status status = make_room(&items, builder->texture_count, 1, &builder->texture_capacity,
+                                 2 * sizeof *coordinates);
     builder->texture = items;
-    if (status == TW_OK) memcpy(builder->texture + 2 * builder->texture_count++, coordinates, 2 * sizeof *coordinates);
+    if (status == TW_OK)
+        memcpy(builder->texture + 2 * builder->texture_count++, coordinates,
+               2 * sizeof *coordinates);
     return status;
 }
 
@@ -124,7 +139,8 @@ tw_status tw_builder_texture(tw_builder *builder, const double coordinates[2])
 static void copy_line(char *to, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        bool joins = text[i] == '\\' && i + 1 < size && (text[i + 1] == '\n' || text[i + 1] == '\r');
+        bool joins =
+            text[i] == '\\' && i + 1 < size && (text[i + 1] == '\n' || text[i + 1] == '\r');
         to[i] = joins || (unsigned char)text[i] < 0x20 ? ' ' : text[i];
     }
 }

@@ -30,7 +30,8 @@ tw_status tw_builder_triangle(tw_builder *builder, int64_t a, int64_t b, int64_t
 tw_status tw_builder_tetrahedron(tw_builder *builder, const int64_t corners[4]);
 /* A polygon of `count` >= 3 corners, kept as it is and cut into triangles from its first. `textures`, one per corner,
  * may be NULL. */
-tw_status tw_builder_face(tw_builder *builder, int64_t count, const int64_t *corners, const int64_t *textures);
+tw_status tw_builder_face(tw_builder *builder, int64_t count, const int64_t *corners,
+                          const int64_t *textures);
 tw_status tw_builder_texture(tw_builder *builder, const double coordinates[2]);
 /* A line that stands before the next face. Line ends in it become blanks. */
 tw_status tw_builder_statement(tw_builder *builder, const char *text, size_t size);

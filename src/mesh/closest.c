@@ -21,7 +21,8 @@ vec3 tw_closest_on_triangle(vec3 q, vec3 a, vec3 b, vec3 c)
     double square = vec3_dot(normal, normal);
     vec3 from_a = vec3_subtract(q, a), from_b = vec3_subtract(q, b), from_c = vec3_subtract(q, c);
     if (square > 0.0 && vec3_dot(vec3_cross(from_a, from_b), normal) >= 0.0 &&
-        vec3_dot(vec3_cross(from_b, from_c), normal) >= 0.0 && vec3_dot(vec3_cross(from_c, from_a), normal) >= 0.0)
+        vec3_dot(vec3_cross(from_b, from_c), normal) >= 0.0 &&
+        vec3_dot(vec3_cross(from_c, from_a), normal) >= 0.0)
         return vec3_add_scaled(q, -vec3_dot(from_a, normal) / square, normal);
     vec3 best = closest_on_segment(q, a, b), other = closest_on_segment(q, b, c);
     if (square_distance(q, other) < square_distance(q, best)) best = other;
@@ -47,8 +48,8 @@ double tw_tetrahedron_distance(vec3 q, const vec3 corners[4])
 {
     const vec3 *p = corners;
     double weights[4];
-    if (tw_barycentric(q, corners, weights) && weights[0] >= 0.0 && weights[1] >= 0.0 && weights[2] >= 0.0 &&
-        weights[3] >= 0.0)
+    if (tw_barycentric(q, corners, weights) && weights[0] >= 0.0 && weights[1] >= 0.0 &&
+        weights[2] >= 0.0 && weights[3] >= 0.0)
         return 0.0;
     double best = square_distance(q, tw_closest_on_triangle(q, p[1], p[2], p[3]));
     best = fmin(best, square_distance(q, tw_closest_on_triangle(q, p[0], p[2], p[3])));

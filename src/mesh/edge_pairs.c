@@ -4,7 +4,8 @@
 #include "base/fail.h"
 #include "mesh/tuple_sort.h"
 
-static void group_half_edges(int64_t count, const int64_t *edges, const int64_t *order, tw_edge_pairs *out)
+static void group_half_edges(int64_t count, const int64_t *edges, const int64_t *order,
+                             tw_edge_pairs *out)
 {
     for (int64_t begin = 0, end = 0; begin < count; begin = end) {
         for (end = begin + 1; end < count; end++)
@@ -18,13 +19,14 @@ static void group_half_edges(int64_t count, const int64_t *edges, const int64_t 
     }
 }
 
-tw_status tw_edge_pairs_find(int64_t triangle_count, const int64_t *triangles, int64_t vertex_count, tw_edge_pairs *out,
-                             tw_error *error)
+tw_status tw_edge_pairs_find(int64_t triangle_count, const int64_t *triangles, int64_t vertex_count,
+                             tw_edge_pairs *out, tw_error *error)
 {
     int64_t count = 3 * triangle_count;
     *out = (tw_edge_pairs){.partner = TW_NEW_ARRAY(count, int64_t)};
     int64_t *edges = TW_NEW_ARRAY(2 * count, int64_t), *order = TW_NEW_ARRAY(count, int64_t);
-    tw_status status = out->partner && edges && order ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status =
+        out->partner && edges && order ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK) {
         for (int64_t h = 0; h < count; h++) {
             int64_t a = triangles[h], b = triangles[h % 3 == 2 ? h - 2 : h + 1];

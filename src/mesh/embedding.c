@@ -12,7 +12,8 @@ enum { BLOCK = 256 };
 
 static void corners_of(const tw_mesh *mesh, int64_t tetrahedron, vec3 corners[4])
 {
-    for (int k = 0; k < 4; k++) corners[k] = vec3_at(mesh->vertices, mesh->tetrahedra[4 * tetrahedron + k]);
+    for (int k = 0; k < 4; k++)
+        corners[k] = vec3_at(mesh->vertices, mesh->tetrahedra[4 * tetrahedron + k]);
 }
 
 static double distance_to_item(const void *context, int64_t item, vec3 q)
@@ -20,7 +21,8 @@ static double distance_to_item(const void *context, int64_t item, vec3 q)
     vec3 corners[4];
     double weights[4];
     corners_of(context, item, corners);
-    return tw_barycentric(q, corners, weights) ? tw_tetrahedron_distance(q, corners) : INFINITY; /* flat: never */
+    return tw_barycentric(q, corners, weights) ? tw_tetrahedron_distance(q, corners)
+                                               : INFINITY; /* flat: never */
 }
 
 typedef struct search {
@@ -68,7 +70,8 @@ static tw_status allocate_embedding(int64_t count, tw_embedding *out, tw_error *
     *out = (tw_embedding){.tetrahedra = TW_NEW_ARRAY(count, int64_t),
                           .corners = TW_NEW_ARRAY(4 * count, int64_t),
                           .weights = TW_NEW_ARRAY(4 * count, double)};
-    if (!out->tetrahedra || !out->corners || !out->weights) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!out->tetrahedra || !out->corners || !out->weights)
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     out->count = count;
     return TW_OK;
 }
@@ -76,20 +79,22 @@ static tw_status allocate_embedding(int64_t count, tw_embedding *out, tw_error *
 static tw_status check_points(int64_t count, const double *points, tw_error *error)
 {
     for (int64_t i = 0; i < 3 * count; i++)
-        if (!isfinite(points[i])) return tw_fail(error, TW_NOT_FINITE, "point %lld is not finite", (long long)(i / 3));
+        if (!isfinite(points[i]))
+            return tw_fail(error, TW_NOT_FINITE, "point %lld is not finite", (long long)(i / 3));
     return TW_OK;
 }
 
-tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *points, tw_embedding *out,
-                              tw_error *error)
+tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *points,
+                              tw_embedding *out, tw_error *error)
 {
     return tw_embed_points(mesh, count, points, out, NULL, error);
 }
 
-tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points, tw_embedding *out,
-                          double *distances, tw_error *error)
+tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points,
+                          tw_embedding *out, double *distances, tw_error *error)
 {
-    if (!mesh || !out || count < 0 || (count > 0 && !points)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!mesh || !out || count < 0 || (count > 0 && !points))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = (tw_embedding){0};
     if (mesh->tetrahedron_count == 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the mesh has no tetrahedra to embed in");
@@ -116,8 +121,10 @@ void tw_embedding_apply(const tw_embedding *embedding, const double *positions, 
         const int64_t *corner = embedding->corners + 4 * i;
         const double *weight = embedding->weights + 4 * i;
         for (int k = 0; k < 3; k++)
-            out[3 * i + k] = weight[0] * positions[3 * corner[0] + k] + weight[1] * positions[3 * corner[1] + k] +
-                             weight[2] * positions[3 * corner[2] + k] + weight[3] * positions[3 * corner[3] + k];
+            out[3 * i + k] = weight[0] * positions[3 * corner[0] + k] +
+                             weight[1] * positions[3 * corner[1] + k] +
+                             weight[2] * positions[3 * corner[2] + k] +
+                             weight[3] * positions[3 * corner[3] + k];
     }
 }
 

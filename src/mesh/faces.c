@@ -33,8 +33,9 @@ tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
     bool good = true;
     int64_t corners = corner_count(faces), statements = faces->statement_count;
     int64_t bytes = statements > 0 ? faces->statement_end[statements - 1] : 0;
-    *out = (tw_mesh_faces){
-        .count = faces->count, .texture_count = faces->texture_count, .statement_count = faces->statement_count};
+    *out = (tw_mesh_faces){.count = faces->count,
+                           .texture_count = faces->texture_count,
+                           .statement_count = faces->statement_count};
     out->start = tw_copy_array(faces->start, faces->count + 1, sizeof(int64_t), &good);
     out->corners = tw_copy_array(faces->corners, corners, sizeof(int64_t), &good);
     out->corner_texture = tw_copy_array(faces->corner_texture, corners, sizeof(int64_t), &good);
@@ -52,11 +53,14 @@ static tw_status check_polygons(const tw_mesh *mesh, tw_error *error)
     for (int64_t f = 0; f < faces->count; f++) {
         int64_t begin = faces->start[f], end = faces->start[f + 1];
         if ((f == 0 && begin != 0) || end - begin < 3)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has no three corners", (long long)f);
+            return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has no three corners",
+                           (long long)f);
         for (int64_t c = begin; c < end; c++)
             if (faces->corners[c] < 0 || faces->corners[c] >= mesh->vertex_count)
-                return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has vertex %lld, there are %lld",
-                               (long long)f, (long long)faces->corners[c], (long long)mesh->vertex_count);
+                return tw_fail(error, TW_INVALID_ARGUMENT,
+                               "face %lld of the mesh has vertex %lld, there are %lld",
+                               (long long)f, (long long)faces->corners[c],
+                               (long long)mesh->vertex_count);
     }
     return TW_OK;
 }
@@ -65,13 +69,14 @@ static tw_status check_texture(const tw_mesh_faces *faces, tw_error *error)
 {
     for (int64_t i = 0; i < 2 * faces->texture_count; i++)
         if (!isfinite(faces->texture[i]))
-            return tw_fail(error, TW_NOT_FINITE, "texture coordinate %lld of the mesh is not finite",
-                           (long long)(i / 2));
+            return tw_fail(error, TW_NOT_FINITE,
+                           "texture coordinate %lld of the mesh is not finite", (long long)(i / 2));
     for (int64_t c = 0; faces->corner_texture && c < corner_count(faces); c++)
         if (faces->corner_texture[c] < -1 || faces->corner_texture[c] >= faces->texture_count)
             return tw_fail(error, TW_INVALID_ARGUMENT,
-                           "corner %lld of the mesh has texture coordinate %lld, there are %lld", (long long)c,
-                           (long long)faces->corner_texture[c], (long long)faces->texture_count);
+                           "corner %lld of the mesh has texture coordinate %lld, there are %lld",
+                           (long long)c, (long long)faces->corner_texture[c],
+                           (long long)faces->texture_count);
     return TW_OK;
 }
 
@@ -80,8 +85,10 @@ static tw_status check_statements(const tw_mesh *mesh, tw_error *error)
     const tw_mesh_faces *faces = &mesh->faces;
     int64_t last = faces->count > 0 ? faces->count : mesh->triangle_count, face = -1, end = 0;
     for (int64_t i = 0; i < faces->statement_count; i++) {
-        if (faces->statement_face[i] < face || faces->statement_face[i] > last || faces->statement_end[i] < end)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "statement %lld between the faces of the mesh is out of order",
+        if (faces->statement_face[i] < face || faces->statement_face[i] > last ||
+            faces->statement_end[i] < end)
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "statement %lld between the faces of the mesh is out of order",
                            (long long)i);
         face = faces->statement_face[i];
         end = faces->statement_end[i];

@@ -28,7 +28,8 @@ tw_fill_options tw_fill_options_default(void)
 }
 
 /* The triangles to fill, repaired: those of a surface, or the boundary of a solid. */
-static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_report *report, tw_error *error)
+static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_report *report,
+                              tw_error *error)
 {
     int64_t *triangles = NULL, count = 0;
     tw_edge_pairs pairs = {0};
@@ -36,15 +37,18 @@ static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_rep
     if (status == TW_OK) status = tw_mesh_allocate(surface, mesh->vertex_count, 0, count, 0, error);
     if (status == TW_OK) {
         if (mesh->vertex_count > 0)
-            memcpy(surface->vertices, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(double));
+            memcpy(surface->vertices, mesh->vertices,
+                   (size_t)mesh->vertex_count * 3 * sizeof(double));
         memcpy(surface->triangles, triangles, (size_t)count * 3 * sizeof(int64_t));
         status = tw_mesh_repair(surface, &report->repairs, error);
     }
     tw_mesh_free_indices(triangles);
     if (status == TW_OK && surface->triangle_count == 0)
-        status = tw_fail(error, TW_BAD_INPUT, "the mesh has no triangles to fill, expected a surface");
+        status =
+            tw_fail(error, TW_BAD_INPUT, "the mesh has no triangles to fill, expected a surface");
     if (status == TW_OK)
-        status = tw_edge_pairs_find(surface->triangle_count, surface->triangles, surface->vertex_count, &pairs, error);
+        status = tw_edge_pairs_find(surface->triangle_count, surface->triangles,
+                                    surface->vertex_count, &pairs, error);
     report->input_open_edges = pairs.open;
     report->input_crowded_edges = pairs.crowded;
     tw_release(pairs.partner);
@@ -53,7 +57,8 @@ static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_rep
 
 static tw_status nothing_inside(tw_error *error)
 {
-    return tw_fail(error, TW_BAD_INPUT, "the surface encloses nothing, expected one that is closed, or nearly so");
+    return tw_fail(error, TW_BAD_INPUT,
+                   "the surface encloses nothing, expected one that is closed, or nearly so");
 }
 
 /* The volume by a coarse lattice, made finer as long as it sees nothing. */
@@ -75,11 +80,13 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
 
 /* All pieces of one solid with cells of this size. A lattice much larger than the solid is refused: it would take
  * hours. */
-static tw_status fill_shape(const tw_body_shape *shape, double cell, double wanted, tw_mesh *out, tw_error *error)
+static tw_status fill_shape(const tw_body_shape *shape, double cell, double wanted, tw_mesh *out,
+                            tw_error *error)
 {
     tw_bcc lattice;
     *out = (tw_mesh){0};
-    tw_status status = tw_bcc_create(shape, cell, fmax(LEAST_LIMIT, 500.0 * wanted), &lattice, error);
+    tw_status status =
+        tw_bcc_create(shape, cell, fmax(LEAST_LIMIT, 500.0 * wanted), &lattice, error);
     if (status != TW_OK) return status;
     status = tw_bcc_cut_tetrahedra(&lattice, out, error);
     tw_bcc_free(&lattice);
@@ -87,8 +94,8 @@ static tw_status fill_shape(const tw_body_shape *shape, double cell, double want
 }
 
 /* Fills again with what sticks out of `solid` thickened, if there is such a thing and it is not most of the solid. */
-static tw_status thicken(const tw_winding *winding, double cell, double wanted, double volume, tw_mesh *solid,
-                         tw_error *error)
+static tw_status thicken(const tw_winding *winding, double cell, double wanted, double volume,
+                         tw_mesh *solid, tw_error *error)
 {
     if (solid->tetrahedron_count == 0 || tw_mesh_volume(solid) < 0.85 * volume) return TW_OK;
     tw_mesh thin = {0}, thicker = {0};
@@ -109,14 +116,15 @@ static tw_status thicken(const tw_winding *winding, double cell, double wanted, 
 }
 
 /* One solid with cells of this size. */
-static tw_status fill_with(const tw_winding *winding, double cell, double wanted, double volume, tw_mesh *out,
-                           tw_fill_report *report, tw_error *error)
+static tw_status fill_with(const tw_winding *winding, double cell, double wanted, double volume,
+                           tw_mesh *out, tw_fill_report *report, tw_error *error)
 {
     tw_body_shape shape = {.surface = winding};
     tw_status status = fill_shape(&shape, cell, wanted, out, error);
     if (status == TW_OK) status = thicken(winding, cell, wanted, volume, out, error);
     if (status == TW_OK)
-        status = tw_keep_largest_piece(out, &report->dropped_components, &report->dropped_tetrahedra, error);
+        status = tw_keep_largest_piece(out, &report->dropped_components,
+                                       &report->dropped_tetrahedra, error);
     report->cell = cell;
     if (status != TW_OK) tw_mesh_free(out);
     return status;
@@ -137,10 +145,12 @@ typedef struct bracket {
  * two ends, or from the one there is. The lattice jumps by layers, hence halving where the secant would stay put. */
 static double next_cell(const bracket *b, int trial, double wanted)
 {
-    if (b->many_cell == 0.0) return b->few_cell * (b->few_count < 1.0 ? 0.6 : pow(b->few_count / wanted, 1.0 / 2.7));
+    if (b->many_cell == 0.0)
+        return b->few_cell * (b->few_count < 1.0 ? 0.6 : pow(b->few_count / wanted, 1.0 / 2.7));
     if (b->few_cell == 0.0) return b->many_cell * pow(b->many_count / wanted, 1.0 / 2.7);
     double width = log(b->few_cell / b->many_cell), share = 0.5;
-    if (b->few_count >= 1.0 && trial % 3 != 2) share = log(b->many_count / wanted) / log(b->many_count / b->few_count);
+    if (b->few_count >= 1.0 && trial % 3 != 2)
+        share = log(b->many_count / wanted) / log(b->many_count / b->few_count);
     return b->many_cell * exp(width * fmin(fmax(share, 0.05), 0.95));
 }
 
@@ -199,12 +209,13 @@ static void distance_block(void *context, int64_t begin, int64_t end, int64_t bl
     (void)block_index;
     const distance_work *w = context;
     for (int64_t i = begin; i < end; i++)
-        w->distances[i] = w->on_surface[i] ? tw_winding_distance(w->winding, vec3_at(w->mesh->vertices, i)) : 0.0;
+        w->distances[i] =
+            w->on_surface[i] ? tw_winding_distance(w->winding, vec3_at(w->mesh->vertices, i)) : 0.0;
 }
 
 /* on_surface and distances have an entry for each vertex; on_surface is zeroed. */
-static tw_status find_distances(const tw_winding *winding, const tw_mesh *mesh, char *on_surface, double *distances,
-                                tw_error *error)
+static tw_status find_distances(const tw_winding *winding, const tw_mesh *mesh, char *on_surface,
+                                double *distances, tw_error *error)
 {
     int64_t *triangles = NULL, count = 0;
     tw_status status = tw_mesh_surface(mesh, &triangles, &count, error);
@@ -216,8 +227,8 @@ static tw_status find_distances(const tw_winding *winding, const tw_mesh *mesh, 
     return TW_OK;
 }
 
-static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mesh, tw_fill_report *report,
-                                   tw_error *error)
+static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mesh,
+                                   tw_fill_report *report, tw_error *error)
 {
     int64_t vertices = 0;
     char *on_surface = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
@@ -239,12 +250,14 @@ static tw_status measure_distances(const tw_winding *winding, const tw_mesh *mes
 }
 
 /* How far the input sticks out of the solid. */
-static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill_report *report, tw_error *error)
+static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill_report *report,
+                             tw_error *error)
 {
     tw_embedding embedding = {0};
     double *distances = TW_NEW_ARRAY(input->vertex_count, double);
     if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_status status = tw_embed_points(solid, input->vertex_count, input->vertices, &embedding, distances, error);
+    tw_status status =
+        tw_embed_points(solid, input->vertex_count, input->vertices, &embedding, distances, error);
     for (int64_t i = 0; status == TW_OK && i < input->vertex_count; i++)
         report->largest_gap = fmax(report->largest_gap, distances[i]);
     tw_embedding_free(&embedding);
@@ -252,13 +265,14 @@ static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill
     return status;
 }
 
-tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, tw_mesh *out, tw_fill_report *report,
-                       tw_error *error)
+tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, tw_mesh *out,
+                       tw_fill_report *report, tw_error *error)
 {
     if (!surface || !options || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = (tw_mesh){0};
     if (options->vertex_count < FEWEST_VERTICES)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "%lld vertices are asked for, expected at least %d",
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "%lld vertices are asked for, expected at least %d",
                        (long long)options->vertex_count, FEWEST_VERTICES);
     tw_fill_report made = {0};
     tw_mesh triangles = {0};
@@ -268,7 +282,8 @@ tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, t
     if (status == TW_OK) status = take_surface(surface, &triangles, &made, error);
     if (status == TW_OK) status = tw_winding_create(&triangles, &winding, error);
     if (status == TW_OK) status = estimate_volume(&winding, &volume, error);
-    if (status == TW_OK) status = search_cell(&winding, (double)options->vertex_count, volume, out, &made, error);
+    if (status == TW_OK)
+        status = search_cell(&winding, (double)options->vertex_count, volume, out, &made, error);
     if (status == TW_OK) status = measure_distances(&winding, out, &made, error);
     if (status == TW_OK) status = measure_gap(&triangles, out, &made, error);
     if (status == TW_OK) status = tw_mesh_measure(out, &made.quality, error);

@@ -34,7 +34,8 @@ static tw_status find_pieces(const tw_mesh *mesh, int64_t *parent, tw_error *err
     int64_t *faces = TW_NEW_ARRAY(3 * all, int64_t), *order = TW_NEW_ARRAY(all, int64_t);
     tw_status status = faces && order ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK) {
-        for (int64_t i = 0; i < all; i++) face_of(mesh->tetrahedra + 4 * (i / 4), (int)(i % 4), faces + 3 * i);
+        for (int64_t i = 0; i < all; i++)
+            face_of(mesh->tetrahedra + 4 * (i / 4), (int)(i % 4), faces + 3 * i);
         status = tw_tuple_sort(all, 3, faces, mesh->vertex_count, order, error);
     }
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) parent[i] = i;
@@ -59,13 +60,14 @@ static void drop_unused_vertices(tw_mesh *mesh, int64_t *number)
         memmove(mesh->vertices + 3 * kept, mesh->vertices + 3 * i, 3 * sizeof(double));
         number[i] = kept++;
     }
-    for (int64_t i = 0; i < 4 * mesh->tetrahedron_count; i++) mesh->tetrahedra[i] = number[mesh->tetrahedra[i]];
+    for (int64_t i = 0; i < 4 * mesh->tetrahedron_count; i++)
+        mesh->tetrahedra[i] = number[mesh->tetrahedra[i]];
     mesh->vertex_count = kept;
 }
 
 /* With the memory it needs: parent and sizes for each tetrahedron, numbers for each vertex. */
-static tw_status keep_largest(tw_mesh *mesh, int64_t *parent, int64_t *sizes, int64_t *number, int64_t *dropped_pieces,
-                              tw_error *error)
+static tw_status keep_largest(tw_mesh *mesh, int64_t *parent, int64_t *sizes, int64_t *number,
+                              int64_t *dropped_pieces, tw_error *error)
 {
     int64_t count = mesh->tetrahedron_count, largest = 0, pieces = 0, kept = 0;
     tw_status status = find_pieces(mesh, parent, error);
@@ -83,10 +85,12 @@ static tw_status keep_largest(tw_mesh *mesh, int64_t *parent, int64_t *sizes, in
     return TW_OK;
 }
 
-tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra, tw_error *error)
+tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra,
+                                tw_error *error)
 {
     int64_t count = mesh->tetrahedron_count, *number = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
-    int64_t *parent = TW_NEW_ARRAY(count, int64_t), *sizes = tw_allocate_zeroed((size_t)count, sizeof *sizes);
+    int64_t *parent = TW_NEW_ARRAY(count, int64_t),
+            *sizes = tw_allocate_zeroed((size_t)count, sizeof *sizes);
     tw_status status = TW_OUT_OF_MEMORY;
     if (parent && sizes && number)
         status = keep_largest(mesh, parent, sizes, number, dropped_pieces, error);

@@ -4,7 +4,8 @@
 
 /* Corner bits (1: a, 2: b, 4: c) of the six tetrahedra of a cell, one per order in which the three axes are walked from
  * corner 0 to corner 7; the middle two swapped for odd orders, so that all are positive. */
-static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
+static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7},
+                               {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
 
 static int64_t *add_cell(int64_t *corners, const int64_t n[3], int64_t vertex)
 {
@@ -20,7 +21,8 @@ tw_status tw_lattice(const int64_t n[3], tw_mesh *out, tw_error *error)
 {
     double vertices = (double)n[0] * (double)n[1] * (double)n[2];
     *out = (tw_mesh){0};
-    if (vertices > (double)INT32_MAX) return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
+    if (vertices > (double)INT32_MAX)
+        return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
     int64_t cells = (n[0] - 1) * (n[1] - 1) * (n[2] - 1);
     tw_status status = tw_mesh_allocate(out, (int64_t)vertices, 0, 0, 6 * cells, error);
     if (status != TW_OK) return status;
@@ -28,7 +30,8 @@ tw_status tw_lattice(const int64_t n[3], tw_mesh *out, tw_error *error)
     for (int64_t i = 0; i < out->vertex_count; i++) {
         int64_t at[3] = {i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
         for (int k = 0; k < 3; k++) out->vertices[3 * i + k] = (double)at[k];
-        if (at[0] + 1 < n[0] && at[1] + 1 < n[1] && at[2] + 1 < n[2]) corners = add_cell(corners, n, i);
+        if (at[0] + 1 < n[0] && at[1] + 1 < n[1] && at[2] + 1 < n[2])
+            corners = add_cell(corners, n, i);
     }
     return TW_OK;
 }

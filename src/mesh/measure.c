@@ -16,7 +16,8 @@ static double angle_at(vec3 a, vec3 b, vec3 c, vec3 d)
 
 void tw_dihedral_range(const vec3 p[4], double *smallest, double *largest)
 {
-    static const int at[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
+    static const int at[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2},
+                                 {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
     for (int e = 0; e < 6; e++) {
         double angle = angle_at(p[at[e][0]], p[at[e][1]], p[at[e][2]], p[at[e][3]]);
         *smallest = fmin(*smallest, angle);
@@ -42,7 +43,8 @@ static void measure_cells(const tw_mesh *mesh, tw_mesh_quality *q)
             }
         if (width < 4) continue;
         tw_dihedral_range(p, &smallest, &largest);
-        q->smallest_volume = fmin(q->smallest_volume, vec3_six_volumes(p[0], p[1], p[2], p[3]) / 6.0);
+        q->smallest_volume =
+            fmin(q->smallest_volume, vec3_six_volumes(p[0], p[1], p[2], p[3]) / 6.0);
     }
     const double degrees = 57.29577951308232;
     if (count == 0) q->shortest_edge = 0.0;
@@ -99,7 +101,8 @@ tw_status tw_mesh_measure(const tw_mesh *mesh, tw_mesh_quality *out, tw_error *e
     int64_t *surface = NULL, count = 0;
     tw_status status = count_components(mesh, &out->components, error);
     if (status == TW_OK) status = tw_mesh_surface(mesh, &surface, &count, error);
-    if (status == TW_OK) status = tw_edge_pairs_find(count, surface, mesh->vertex_count, &pairs, error);
+    if (status == TW_OK)
+        status = tw_edge_pairs_find(count, surface, mesh->vertex_count, &pairs, error);
     out->open_edges = pairs.open;
     out->crowded_edges = pairs.crowded;
     tw_release(pairs.partner);

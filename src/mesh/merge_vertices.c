@@ -24,8 +24,8 @@ static int same_place(const double *a, const double *b)
 }
 
 /* A table with open addressing, at most half full; slots hold numbers of first vertices. */
-tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t *first, int64_t *merged,
-                                 tw_error *error)
+tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t *first,
+                                 int64_t *merged, tw_error *error)
 {
     uint64_t size = 16;
     while (size < 2 * (uint64_t)count) size *= 2;
@@ -35,7 +35,8 @@ tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t 
     *merged = 0;
     for (int64_t i = 0; i < count; i++) {
         uint64_t s = hash_vertex(vertices + 3 * i) & (size - 1);
-        while (slots[s] >= 0 && !same_place(vertices + 3 * slots[s], vertices + 3 * i)) s = (s + 1) & (size - 1);
+        while (slots[s] >= 0 && !same_place(vertices + 3 * slots[s], vertices + 3 * i))
+            s = (s + 1) & (size - 1);
         if (slots[s] < 0) slots[s] = i;
         first[i] = slots[s];
         *merged += first[i] != i;

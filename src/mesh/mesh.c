@@ -8,8 +8,8 @@
 #include "mesh/faces.h"
 #include "mesh/vector3.h"
 
-tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64_t triangles, int64_t tetrahedra,
-                           tw_error *error)
+tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64_t triangles,
+                           int64_t tetrahedra, tw_error *error)
 {
     if (!mesh) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *mesh = (tw_mesh){0};
@@ -50,8 +50,8 @@ static void copy_array(void *to, const void *from, int64_t count, size_t size)
 tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
 {
     if (!mesh || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_status status = tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count, mesh->triangle_count,
-                                        mesh->tetrahedron_count, error);
+    tw_status status = tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count,
+                                        mesh->triangle_count, mesh->tetrahedron_count, error);
     if (status != TW_OK) return status;
     copy_array(out->vertices, mesh->vertices, mesh->vertex_count, 3 * sizeof(double));
     copy_array(out->edges, mesh->edges, mesh->edge_count, 2 * sizeof(int64_t));
@@ -62,13 +62,14 @@ tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
     return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width, const int64_t *indices, const char *name,
-                               tw_error *error)
+static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width,
+                               const int64_t *indices, const char *name, tw_error *error)
 {
     for (int64_t i = 0; i < count * width; i++)
         if (indices[i] < 0 || indices[i] >= mesh->vertex_count)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "%s %lld of the mesh has vertex %lld, there are %lld", name,
-                           (long long)(i / width), (long long)indices[i], (long long)mesh->vertex_count);
+            return tw_fail(
+                error, TW_INVALID_ARGUMENT, "%s %lld of the mesh has vertex %lld, there are %lld",
+                name, (long long)(i / width), (long long)indices[i], (long long)mesh->vertex_count);
     return TW_OK;
 }
 
@@ -77,11 +78,14 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
     if (!mesh) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
         if (!isfinite(mesh->vertices[i]))
-            return tw_fail(error, TW_NOT_FINITE, "vertex %lld of the mesh is not finite", (long long)(i / 3));
+            return tw_fail(error, TW_NOT_FINITE, "vertex %lld of the mesh is not finite",
+                           (long long)(i / 3));
     tw_status status = check_indices(mesh, mesh->edge_count, 2, mesh->edges, "edge", error);
-    if (status == TW_OK) status = check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error);
     if (status == TW_OK)
-        status = check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error);
+        status = check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error);
+    if (status == TW_OK)
+        status =
+            check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error);
     return status == TW_OK ? tw_faces_check(mesh, error) : status;
 }
 
@@ -95,7 +99,9 @@ void tw_mesh_volumes(const tw_mesh *mesh, double *volumes)
     const double *x = mesh->vertices;
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
         const int64_t *t = mesh->tetrahedra + 4 * i;
-        volumes[i] = vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]), vec3_at(x, t[3])) / 6.0;
+        volumes[i] = vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
+                                      vec3_at(x, t[3])) /
+                     6.0;
     }
 }
 
@@ -104,7 +110,8 @@ static double enclosed_volume(const tw_mesh *mesh)
 {
     double lower[3], upper[3], sum = 0.0;
     tw_mesh_bounds(mesh, lower, upper);
-    vec3 origin = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]), 0.5 * (lower[2] + upper[2])};
+    vec3 origin = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
+                   0.5 * (lower[2] + upper[2])};
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const int64_t *t = mesh->triangles + 3 * i;
         const double *x = mesh->vertices;
@@ -120,14 +127,17 @@ double tw_mesh_volume(const tw_mesh *mesh)
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
         const int64_t *t = mesh->tetrahedra + 4 * i;
         const double *x = mesh->vertices;
-        sum += vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]), vec3_at(x, t[3])) / 6.0;
+        sum += vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
+                                vec3_at(x, t[3])) /
+               6.0;
     }
     return sum;
 }
 
 void tw_mesh_bounds(const tw_mesh *mesh, double lower[3], double upper[3])
 {
-    for (int k = 0; k < 3; k++) lower[k] = upper[k] = mesh->vertex_count > 0 ? mesh->vertices[k] : 0.0;
+    for (int k = 0; k < 3; k++)
+        lower[k] = upper[k] = mesh->vertex_count > 0 ? mesh->vertices[k] : 0.0;
     for (int64_t i = 1; i < mesh->vertex_count; i++)
         for (int k = 0; k < 3; k++) {
             lower[k] = fmin(lower[k], mesh->vertices[3 * i + k]);

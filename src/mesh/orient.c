@@ -69,13 +69,16 @@ tw_status tw_orient_triangles(tw_mesh *mesh, int64_t *turned, tw_error *error)
 {
     if (mesh->triangle_count == 0) return TW_OK;
     tw_edge_pairs pairs;
-    tw_status status = tw_edge_pairs_find(mesh->triangle_count, mesh->triangles, mesh->vertex_count, &pairs, error);
+    tw_status status = tw_edge_pairs_find(mesh->triangle_count, mesh->triangles, mesh->vertex_count,
+                                          &pairs, error);
     if (status != TW_OK) return status;
-    patch_walk w = {mesh->triangles, pairs.partner, tw_allocate_zeroed((size_t)mesh->triangle_count, 1),
+    patch_walk w = {mesh->triangles, pairs.partner,
+                    tw_allocate_zeroed((size_t)mesh->triangle_count, 1),
                     TW_NEW_ARRAY(mesh->triangle_count, int64_t)};
     if (w.sense && w.queue) {
         orient_patches(mesh, &w, turned);
-        if (pairs.open == 0 && pairs.crowded == 0 && mesh->tetrahedron_count == 0 && tw_mesh_volume(mesh) < 0.0) {
+        if (pairs.open == 0 && pairs.crowded == 0 && mesh->tetrahedron_count == 0 &&
+            tw_mesh_volume(mesh) < 0.0) {
             for (int64_t i = 0; i < mesh->triangle_count; i++) turn(mesh->triangles + 3 * i);
             *turned += mesh->triangle_count;
         }

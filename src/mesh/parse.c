@@ -29,12 +29,14 @@ tw_mesh_reader *tw_choose_reader(const char *name, const char *bytes, size_t siz
     static const struct {
         const char *start, *suffix;
         tw_mesh_reader *reader;
-    } formats[] = {{"ply", ".ply", tw_read_ply},          {"# vtk DataFile", ".vtk", tw_read_vtk},
-                   {"$MeshFormat", ".msh", tw_read_gmsh}, {"MeshVersionFormatted", ".mesh", tw_read_medit},
-                   {"solid", ".stl", tw_read_stl},        {NULL, ".obj", tw_read_obj}};
+    } formats[] = {
+        {"ply", ".ply", tw_read_ply},          {"# vtk DataFile", ".vtk", tw_read_vtk},
+        {"$MeshFormat", ".msh", tw_read_gmsh}, {"MeshVersionFormatted", ".mesh", tw_read_medit},
+        {"solid", ".stl", tw_read_stl},        {NULL, ".obj", tw_read_obj}};
     size_t count = sizeof formats / sizeof formats[0], mark = tw_scan_mark_size(bytes, size);
     for (size_t i = 0; i < count; i++)
-        if (formats[i].start && begins_with(bytes + mark, size - mark, formats[i].start)) return formats[i].reader;
+        if (formats[i].start && begins_with(bytes + mark, size - mark, formats[i].start))
+            return formats[i].reader;
     for (size_t i = 0; i < count; i++)
         if (tw_has_suffix(name, formats[i].suffix)) return formats[i].reader;
     return NULL;
@@ -48,7 +50,8 @@ static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_m
     if (status == TW_OK && m->vertex_count == 0)
         status = tw_fail(scan->error, TW_BAD_INPUT, "%s: no vertices, expected a mesh", scan->name);
     if (status == TW_OK && m->edge_count + m->triangle_count + m->tetrahedron_count == 0)
-        status = tw_fail(scan->error, TW_BAD_INPUT, "%s: %lld vertices but no cells, expected triangles or tetrahedra",
+        status = tw_fail(scan->error, TW_BAD_INPUT,
+                         "%s: %lld vertices but no cells, expected triangles or tetrahedra",
                          scan->name, (long long)m->vertex_count);
     if (status == TW_OK)
         tw_builder_finish(built, mesh);
@@ -57,8 +60,8 @@ static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_m
     return status;
 }
 
-tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size, tw_mesh *mesh,
-                        tw_error *error)
+tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size,
+                        tw_mesh *mesh, tw_error *error)
 {
     tw_scan scan;
     tw_builder built = {0};
@@ -66,8 +69,9 @@ tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *by
     return finish(reader(&scan, &built), &scan, &built, mesh);
 }
 
-tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size, const char *element_name,
-                          const char *elements, size_t element_size, tw_mesh *mesh, tw_error *error)
+tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size,
+                          const char *element_name, const char *elements, size_t element_size,
+                          tw_mesh *mesh, tw_error *error)
 {
     tw_scan scan;
     tw_builder built = {0};

@@ -42,11 +42,13 @@ static tw_status check_type(gmsh_file *f, int64_t number, element_type *type)
 {
     *type = type_of(number);
     if (type->refused)
-        return tw_scan_fail(f->scan, "element type %lld (%s) is not read, expected tetrahedra (4) or triangles (2)",
-                            (long long)number, type->refused);
+        return tw_scan_fail(
+            f->scan, "element type %lld (%s) is not read, expected tetrahedra (4) or triangles (2)",
+            (long long)number, type->refused);
     if (type->nodes > 0) return TW_OK;
-    return tw_scan_fail(f->scan, "unknown element type %lld, expected one such as 4 (tetrahedron) or 2 (triangle)",
-                        (long long)number);
+    return tw_scan_fail(
+        f->scan, "unknown element type %lld, expected one such as 4 (tetrahedron) or 2 (triangle)",
+        (long long)number);
 }
 
 static tw_status add_node(gmsh_file *f, int64_t tag, const double point[3])
@@ -70,11 +72,14 @@ static tw_status read_nodes_2(gmsh_file *f)
 {
     int64_t count = 0, tag = 0;
     double point[3];
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of nodes", 0, INT64_MAX, &count);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of nodes", 0, INT64_MAX, &count);
     begin_data(f);
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
-        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of a node", 1, INT64_MAX - 1, &tag);
-        if (status == TW_OK) status = tw_scan_point(f->scan, TW_SCAN_FLOAT64, "a coordinate", point);
+        status =
+            tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of a node", 1, INT64_MAX - 1, &tag);
+        if (status == TW_OK)
+            status = tw_scan_point(f->scan, TW_SCAN_FLOAT64, "a coordinate", point);
         if (status == TW_OK) status = add_node(f, tag, point);
     }
     return status;
@@ -84,16 +89,22 @@ static tw_status read_node_block(gmsh_file *f, tw_numbers *tags)
 {
     int64_t dimension = 0, entity = 0, parametric = 0, count = 0, tag = 0;
     double point[3];
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &dimension);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &dimension);
     if (status == TW_OK)
-        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the tag of an entity", INT64_MIN, INT64_MAX, &entity);
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT32, "parametric", 0, 1, &parametric);
+        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the tag of an entity", INT64_MIN,
+                                 INT64_MAX, &entity);
     if (status == TW_OK)
-        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of nodes of a block", 0, INT64_MAX, &count);
+        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "parametric", 0, 1, &parametric);
+    if (status == TW_OK)
+        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of nodes of a block", 0,
+                                 INT64_MAX, &count);
     tags->count = 0;
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
-        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of a node", 1, INT64_MAX - 1, &tag);
-        if (status == TW_OK && tw_numbers_add(tags, tag) != TW_OK) status = tw_scan_fail_memory(f->scan);
+        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of a node", 1, INT64_MAX - 1,
+                                 &tag);
+        if (status == TW_OK && tw_numbers_add(tags, tag) != TW_OK)
+            status = tw_scan_fail_memory(f->scan);
     }
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = tw_scan_point(f->scan, TW_SCAN_FLOAT64, "a coordinate", point);
@@ -109,9 +120,11 @@ static tw_status read_counts_4(gmsh_file *f, int64_t *blocks)
 {
     int64_t ignored = 0;
     begin_data(f);
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of blocks", 0, INT64_MAX, blocks);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of blocks", 0, INT64_MAX, blocks);
     for (int i = 0; i < 3 && status == TW_OK; i++)
-        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "a number of items or a tag", 0, INT64_MAX, &ignored);
+        status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "a number of items or a tag", 0,
+                                 INT64_MAX, &ignored);
     return status;
 }
 
@@ -125,15 +138,18 @@ static tw_status read_nodes_4(gmsh_file *f)
     return status;
 }
 
-static tw_status read_element_nodes(gmsh_file *f, tw_scan_type number_type, const element_type *type)
+static tw_status read_element_nodes(gmsh_file *f, tw_scan_type number_type,
+                                    const element_type *type)
 {
     for (int k = 0; k < type->nodes; k++) {
         int64_t tag = 0;
-        tw_status status = tw_scan_integer(f->scan, number_type, "the number of a node", 1, INT64_MAX - 1, &tag);
+        tw_status status =
+            tw_scan_integer(f->scan, number_type, "the number of a node", 1, INT64_MAX - 1, &tag);
         if (status != TW_OK) return status;
         f->corner[k] = tw_tag_map_find(&f->tags, tag);
         if (f->corner[k] < 0)
-            return tw_scan_fail(f->scan, "there is no node %lld, expected one of section Nodes", (long long)tag);
+            return tw_scan_fail(f->scan, "there is no node %lld, expected one of section Nodes",
+                                (long long)tag);
     }
     const int64_t *c = f->corner;
     tw_status status = TW_OK;
@@ -159,9 +175,12 @@ static tw_status read_text_element_2(gmsh_file *f)
     int64_t number = 0, tag_count = 0;
     element_type type = {0};
     tw_status status = skip_numbers(f, 1, "the number of an element");
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of an element", 0, 1000, &number);
+    if (status == TW_OK)
+        status =
+            tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of an element", 0, 1000, &number);
     if (status == TW_OK) status = check_type(f, number, &type);
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count);
+    if (status == TW_OK)
+        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count);
     if (status == TW_OK) status = skip_numbers(f, tag_count, "a tag of an element");
     return status == TW_OK ? read_element_nodes(f, TW_SCAN_INT32, &type) : status;
 }
@@ -170,11 +189,14 @@ static tw_status read_binary_block_2(gmsh_file *f, int64_t left, int64_t *done)
 {
     int64_t number = 0, count = 0, tag_count = 0;
     element_type type = {0};
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of elements", 0, 1000, &number);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of elements", 0, 1000, &number);
     if (status == TW_OK) status = check_type(f, number, &type);
     if (status == TW_OK)
-        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements of a block", 1, left, &count);
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count);
+        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements of a block", 1,
+                                 left, &count);
+    if (status == TW_OK)
+        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count);
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = skip_numbers(f, 1 + tag_count, "a tag of an element");
         if (status == TW_OK) status = read_element_nodes(f, TW_SCAN_INT32, &type);
@@ -186,10 +208,12 @@ static tw_status read_binary_block_2(gmsh_file *f, int64_t left, int64_t *done)
 static tw_status read_elements_2(gmsh_file *f)
 {
     int64_t count = 0, done = 1;
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements", 0, INT64_MAX, &count);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements", 0, INT64_MAX, &count);
     begin_data(f);
     for (int64_t i = 0; i < count && status == TW_OK; i += done)
-        status = f->data == TW_SCAN_TEXT ? read_text_element_2(f) : read_binary_block_2(f, count - i, &done);
+        status = f->data == TW_SCAN_TEXT ? read_text_element_2(f)
+                                         : read_binary_block_2(f, count - i, &done);
     return status;
 }
 
@@ -199,16 +223,21 @@ static tw_status read_elements_4(gmsh_file *f)
     tw_status status = read_counts_4(f, &blocks);
     for (int64_t i = 0; i < blocks && status == TW_OK; i++) {
         element_type type = {0};
-        status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &ignored);
+        status =
+            tw_scan_integer(f->scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &ignored);
         if (status == TW_OK)
-            status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the tag of an entity", INT64_MIN, INT64_MAX, &ignored);
-        if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of elements", 0, 1000, &number);
-        if (status == TW_OK) status = check_type(f, number, &type);
+            status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the tag of an entity", INT64_MIN,
+                                     INT64_MAX, &ignored);
         if (status == TW_OK)
             status =
-                tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of elements of a block", 0, INT64_MAX, &count);
+                tw_scan_integer(f->scan, TW_SCAN_INT32, "the type of elements", 0, 1000, &number);
+        if (status == TW_OK) status = check_type(f, number, &type);
+        if (status == TW_OK)
+            status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of elements of a block",
+                                     0, INT64_MAX, &count);
         for (int64_t k = 0; k < count && status == TW_OK; k++) {
-            status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of an element", 0, INT64_MAX, &ignored);
+            status = tw_scan_integer(f->scan, TW_SCAN_UINT64, "the number of an element", 0,
+                                     INT64_MAX, &ignored);
             if (status == TW_OK) status = read_element_nodes(f, TW_SCAN_UINT64, &type);
         }
     }
@@ -221,16 +250,19 @@ static tw_status read_format(gmsh_file *f)
     tw_status status = tw_scan_expect_word(f->scan, "the version of the format");
     if (status != TW_OK) return status;
     f->is_new_format = strcmp(f->scan->word, "4.1") == 0;
-    if (!f->is_new_format && strcmp(f->scan->word, "2.2") != 0 && strcmp(f->scan->word, "2.1") != 0 &&
-        strcmp(f->scan->word, "2") != 0)
-        return tw_scan_fail(f->scan, "version %.60s is not read, expected 2.2 or 4.1", f->scan->word);
+    if (!f->is_new_format && strcmp(f->scan->word, "2.2") != 0 &&
+        strcmp(f->scan->word, "2.1") != 0 && strcmp(f->scan->word, "2") != 0)
+        return tw_scan_fail(f->scan, "version %.60s is not read, expected 2.2 or 4.1",
+                            f->scan->word);
     status = tw_scan_integer(f->scan, TW_SCAN_INT64, "0 (text) or 1 (binary)", 0, 1, &type);
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the size of a number", 8, 8, &size);
+    if (status == TW_OK)
+        status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the size of a number", 8, 8, &size);
     if (status != TW_OK || type == 0) return status;
     tw_scan_next_line(f->scan);
     /* The number 1 tells the byte order. */
-    f->data =
-        f->scan->at < f->scan->size && f->scan->bytes[f->scan->at] == 1 ? TW_SCAN_LITTLE_ENDIAN : TW_SCAN_BIG_ENDIAN;
+    f->data = f->scan->at < f->scan->size && f->scan->bytes[f->scan->at] == 1
+                  ? TW_SCAN_LITTLE_ENDIAN
+                  : TW_SCAN_BIG_ENDIAN;
     f->scan->mode = f->data;
     status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the mark of the byte order", 1, 1, &one);
     f->scan->mode = TW_SCAN_TEXT;
@@ -243,7 +275,8 @@ static tw_status skip_section(gmsh_file *f, const char *end)
     tw_scan *scan = f->scan;
     size_t length = strlen(end);
     while (scan->at < scan->size) {
-        if (scan->size - scan->at >= length && memcmp(scan->bytes + scan->at, end, length) == 0) return TW_OK;
+        if (scan->size - scan->at >= length && memcmp(scan->bytes + scan->at, end, length) == 0)
+            return TW_OK;
         tw_scan_next_line(scan);
     }
     return tw_scan_fail(scan, "section %.60s does not end, expected %.60s", scan->word, end);
@@ -253,7 +286,9 @@ static tw_status read_section(gmsh_file *f)
 {
     char name[TW_SCAN_WORD_SIZE], end[TW_SCAN_WORD_SIZE + 8];
     if (f->scan->word[0] != '$')
-        return tw_scan_fail(f->scan, "'%.60s' is unexpected here, expected a section such as $Nodes", f->scan->word);
+        return tw_scan_fail(f->scan,
+                            "'%.60s' is unexpected here, expected a section such as $Nodes",
+                            f->scan->word);
     snprintf(name, sizeof name, "%s", f->scan->word + 1);
     snprintf(end, sizeof end, "$End%s", name);
     tw_status status = TW_OK;

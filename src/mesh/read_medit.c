@@ -7,12 +7,16 @@ static tw_status read_vertices(tw_scan *scan, tw_builder *out)
 {
     int64_t count = 0;
     double point[3], reference = 0.0;
-    tw_status status = tw_scan_integer(scan, TW_SCAN_INT64, "the number of vertices", 0, INT64_MAX, &count);
-    if (status == TW_OK && out->mesh.vertex_count > 0) return tw_scan_fail(scan, "Vertices again, expected them once");
+    tw_status status =
+        tw_scan_integer(scan, TW_SCAN_INT64, "the number of vertices", 0, INT64_MAX, &count);
+    if (status == TW_OK && out->mesh.vertex_count > 0)
+        return tw_scan_fail(scan, "Vertices again, expected them once");
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = tw_scan_point(scan, TW_SCAN_FLOAT64, "a coordinate", point);
-        if (status == TW_OK) status = tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a vertex", &reference);
-        if (status == TW_OK && tw_builder_vertex(out, point) != TW_OK) status = tw_scan_fail_memory(scan);
+        if (status == TW_OK)
+            status = tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a vertex", &reference);
+        if (status == TW_OK && tw_builder_vertex(out, point) != TW_OK)
+            status = tw_scan_fail_memory(scan);
     }
     return status;
 }
@@ -28,15 +32,18 @@ static tw_status read_cells(tw_scan *scan, tw_builder *out, int width, bool is_f
 {
     int64_t count = 0, corner[4];
     double reference = 0.0;
-    tw_status status = tw_scan_integer(scan, TW_SCAN_INT64, "the number of cells", 0, INT64_MAX, &count);
+    tw_status status =
+        tw_scan_integer(scan, TW_SCAN_INT64, "the number of cells", 0, INT64_MAX, &count);
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         for (int k = 0; k < width && status == TW_OK; k++) {
-            status =
-                tw_scan_integer(scan, TW_SCAN_INT64, "the number of a vertex", 1, out->mesh.vertex_count, corner + k);
+            status = tw_scan_integer(scan, TW_SCAN_INT64, "the number of a vertex", 1,
+                                     out->mesh.vertex_count, corner + k);
             corner[k]--;
         }
-        if (status == TW_OK) status = tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a cell", &reference);
-        if (status == TW_OK && add_cell(out, width, is_face, corner) != TW_OK) status = tw_scan_fail_memory(scan);
+        if (status == TW_OK)
+            status = tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a cell", &reference);
+        if (status == TW_OK && add_cell(out, width, is_face, corner) != TW_OK)
+            status = tw_scan_fail_memory(scan);
     }
     return status;
 }
@@ -45,9 +52,11 @@ static tw_status read_head(tw_scan *scan)
 {
     int64_t version = 0, dimension = 0;
     tw_status status = tw_scan_expect(scan, "MeshVersionFormatted");
-    if (status == TW_OK) status = tw_scan_integer(scan, TW_SCAN_INT64, "a version of the format", 1, 4, &version);
+    if (status == TW_OK)
+        status = tw_scan_integer(scan, TW_SCAN_INT64, "a version of the format", 1, 4, &version);
     if (status == TW_OK) status = tw_scan_expect(scan, "Dimension");
-    if (status == TW_OK) status = tw_scan_integer(scan, TW_SCAN_INT64, "a dimension", 3, 3, &dimension);
+    if (status == TW_OK)
+        status = tw_scan_integer(scan, TW_SCAN_INT64, "a dimension", 3, 3, &dimension);
     return status;
 }
 
@@ -68,12 +77,14 @@ tw_status tw_read_medit(tw_scan *scan, tw_builder *out)
             status = read_cells(scan, out, 4, true);
         else if (strcmp(word, "Tetrahedra") == 0)
             status = read_cells(scan, out, 4, false);
-        else if (strcmp(word, "Hexahedra") == 0 || strcmp(word, "Prisms") == 0 || strcmp(word, "Pyramids") == 0)
+        else if (strcmp(word, "Hexahedra") == 0 || strcmp(word, "Prisms") == 0 ||
+                 strcmp(word, "Pyramids") == 0)
             status = tw_scan_fail(scan, "%s are not read, expected Tetrahedra", word);
         else if ((word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z'))
             while (tw_scan_number_follows(scan)) tw_scan_word(scan);
         else
-            status = tw_scan_fail(scan, "'%.60s' is unexpected here, expected a section such as Tetrahedra", word);
+            status = tw_scan_fail(
+                scan, "'%.60s' is unexpected here, expected a section such as Tetrahedra", word);
     }
     return status;
 }

@@ -23,7 +23,8 @@ static tw_status read_vertex(obj_file *f)
     tw_scan *scan = f->scan;
     double point[3], extra = 0.0;
     for (int k = 0; k < 3; k++) {
-        if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "a vertex of %d coordinates, expected v x y z", k);
+        if (!tw_scan_word_in_line(scan))
+            return tw_scan_fail(scan, "a vertex of %d coordinates, expected v x y z", k);
         tw_status status = tw_scan_word_to_coordinate(scan, "a coordinate", point + k);
         if (status != TW_OK) return status;
     }
@@ -40,23 +41,29 @@ static tw_status read_texture(obj_file *f)
     double coordinate[3] = {0.0};
     int count = 0;
     for (; tw_scan_word_in_line(f->scan); count++) {
-        if (count == 3) return tw_scan_fail(f->scan, "a texture coordinate of more than 3 numbers, expected vt u v");
-        tw_status status = tw_scan_word_to_real(f->scan, "a texture coordinate", coordinate + count);
+        if (count == 3)
+            return tw_scan_fail(f->scan,
+                                "a texture coordinate of more than 3 numbers, expected vt u v");
+        tw_status status =
+            tw_scan_word_to_real(f->scan, "a texture coordinate", coordinate + count);
         if (status != TW_OK) return status;
     }
-    if (count == 0) return tw_scan_fail(f->scan, "a texture coordinate of 0 numbers, expected vt u v");
+    if (count == 0)
+        return tw_scan_fail(f->scan, "a texture coordinate of 0 numbers, expected vt u v");
     return tw_builder_texture(f->out, coordinate) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
 }
 
 /* A number from 1, or from -1 backwards, of the `count` so far. */
-static tw_status read_index(tw_scan *scan, const char *digits, const char *what, int64_t count, int64_t *index)
+static tw_status read_index(tw_scan *scan, const char *digits, const char *what, int64_t count,
+                            int64_t *index)
 {
     int64_t number = 0;
     if (!tw_integer_parse(digits, &number))
-        return tw_scan_fail(scan, "'%.60s' is not a whole number, expected the number of a %s", digits, what);
+        return tw_scan_fail(scan, "'%.60s' is not a whole number, expected the number of a %s",
+                            digits, what);
     if (number == 0 || number > count || number < -count)
-        return tw_scan_fail(scan, "there is no %s %lld, %lld are defined so far, counted from 1", what,
-                            (long long)number, (long long)count);
+        return tw_scan_fail(scan, "there is no %s %lld, %lld are defined so far, counted from 1",
+                            what, (long long)number, (long long)count);
     *index = number > 0 ? number - 1 : count + number;
     return TW_OK;
 }
@@ -67,7 +74,8 @@ static tw_status read_corner(obj_file *f, int64_t *vertex, int64_t *texture)
     tw_scan *scan = f->scan;
     char *slash = strchr(scan->word, '/');
     if (slash && strspn(slash, "/-0123456789") != strlen(slash))
-        return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal", scan->word);
+        return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal",
+                            scan->word);
     if (slash) *slash++ = '\0';
     if (slash) slash[strcspn(slash, "/")] = '\0';
     *texture = -1;
@@ -84,11 +92,13 @@ static tw_status read_face(obj_file *f)
     while (tw_scan_word_in_line(f->scan)) {
         tw_status status = read_corner(f, &vertex, &texture);
         if (status != TW_OK) return status;
-        if (tw_numbers_add(&f->vertices, vertex) != TW_OK || tw_numbers_add(&f->textures, texture) != TW_OK)
+        if (tw_numbers_add(&f->vertices, vertex) != TW_OK ||
+            tw_numbers_add(&f->textures, texture) != TW_OK)
             return tw_scan_fail_memory(f->scan);
     }
     int64_t count = f->vertices.count;
-    if (count < 3) return tw_scan_fail(f->scan, "a face of %d corners, expected at least 3", (int)count);
+    if (count < 3)
+        return tw_scan_fail(f->scan, "a face of %d corners, expected at least 3", (int)count);
     tw_status status = tw_builder_face(f->out, count, f->vertices.values, f->textures.values);
     return status == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
 }
@@ -100,10 +110,12 @@ static tw_status read_line(obj_file *f)
     for (; tw_scan_word_in_line(f->scan); count += count < 2) {
         tw_status status = read_corner(f, &vertex, &texture);
         if (status != TW_OK) return status;
-        if (count >= 1 && tw_builder_edge(f->out, previous, vertex) != TW_OK) return tw_scan_fail_memory(f->scan);
+        if (count >= 1 && tw_builder_edge(f->out, previous, vertex) != TW_OK)
+            return tw_scan_fail_memory(f->scan);
         previous = vertex;
     }
-    return count >= 2 ? TW_OK : tw_scan_fail(f->scan, "a line of %d corners, expected at least 2", count);
+    return count >= 2 ? TW_OK
+                      : tw_scan_fail(f->scan, "a line of %d corners, expected at least 2", count);
 }
 
 static void skip_line(tw_scan *scan)
@@ -129,8 +141,9 @@ static tw_status read_entry(obj_file *f)
     static const char *const kept[] = {"o",        "g",        "s",          "usemtl",    "mtllib",
                                        "mg",       "lod",      "usemap",     "maplib",    "bevel",
                                        "c_interp", "d_interp", "shadow_obj", "trace_obj", NULL};
-    static const char *const free_form[] = {"cstype", "deg",  "bmat", "step", "curv", "curv2", "surf", "parm",
-                                            "trim",   "hole", "scrv", "sp",   "end",  "con",   NULL};
+    static const char *const free_form[] = {"cstype", "deg",  "bmat", "step", "curv",
+                                            "curv2",  "surf", "parm", "trim", "hole",
+                                            "scrv",   "sp",   "end",  "con",  NULL};
     tw_scan *scan = f->scan;
     if (strcmp(scan->word, "v") == 0) return read_vertex(f);
     if (strcmp(scan->word, "vt") == 0) return read_texture(f);
@@ -138,9 +151,12 @@ static tw_status read_entry(obj_file *f)
     if (strcmp(scan->word, "l") == 0) return read_line(f);
     if (is_one_of(scan->word, kept)) return read_statement(f);
     if (is_one_of(scan->word, free_form))
-        return tw_scan_fail(scan, "'%s' is free-form geometry, expected polygons: v and f", scan->word);
+        return tw_scan_fail(scan, "'%s' is free-form geometry, expected polygons: v and f",
+                            scan->word);
     if (!is_one_of(scan->word, ignored))
-        return tw_scan_fail(scan, "unknown keyword '%.60s', expected v, vt, vn, f, l, g, o, s or usemtl", scan->word);
+        return tw_scan_fail(scan,
+                            "unknown keyword '%.60s', expected v, vt, vn, f, l, g, o, s or usemtl",
+                            scan->word);
     skip_line(scan);
     return TW_OK;
 }

@@ -6,7 +6,15 @@
 
 enum { MAX_ELEMENTS = 32, MAX_PROPERTIES = 64 };
 
-typedef enum property_role { ROLE_NONE, ROLE_X, ROLE_Y, ROLE_Z, ROLE_CORNERS, ROLE_FROM, ROLE_TO } property_role;
+typedef enum property_role {
+    ROLE_NONE,
+    ROLE_X,
+    ROLE_Y,
+    ROLE_Z,
+    ROLE_CORNERS,
+    ROLE_FROM,
+    ROLE_TO
+} property_role;
 
 typedef struct property {
     bool is_list;
@@ -36,19 +44,22 @@ static tw_status read_type(tw_scan *scan, tw_scan_type *type)
     static const struct {
         const char *name;
         tw_scan_type type;
-    } types[] = {{"char", TW_SCAN_INT8},      {"int8", TW_SCAN_INT8},       {"uchar", TW_SCAN_UINT8},
-                 {"uint8", TW_SCAN_UINT8},    {"short", TW_SCAN_INT16},     {"int16", TW_SCAN_INT16},
-                 {"ushort", TW_SCAN_UINT16},  {"uint16", TW_SCAN_UINT16},   {"int", TW_SCAN_INT32},
-                 {"int32", TW_SCAN_INT32},    {"uint", TW_SCAN_UINT32},     {"uint32", TW_SCAN_UINT32},
-                 {"float", TW_SCAN_FLOAT32},  {"float32", TW_SCAN_FLOAT32}, {"double", TW_SCAN_FLOAT64},
-                 {"float64", TW_SCAN_FLOAT64}};
-    if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "the line ends here, expected the type of a property");
+    } types[] = {
+        {"char", TW_SCAN_INT8},      {"int8", TW_SCAN_INT8},       {"uchar", TW_SCAN_UINT8},
+        {"uint8", TW_SCAN_UINT8},    {"short", TW_SCAN_INT16},     {"int16", TW_SCAN_INT16},
+        {"ushort", TW_SCAN_UINT16},  {"uint16", TW_SCAN_UINT16},   {"int", TW_SCAN_INT32},
+        {"int32", TW_SCAN_INT32},    {"uint", TW_SCAN_UINT32},     {"uint32", TW_SCAN_UINT32},
+        {"float", TW_SCAN_FLOAT32},  {"float32", TW_SCAN_FLOAT32}, {"double", TW_SCAN_FLOAT64},
+        {"float64", TW_SCAN_FLOAT64}};
+    if (!tw_scan_word_in_line(scan))
+        return tw_scan_fail(scan, "the line ends here, expected the type of a property");
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strcmp(scan->word, types[i].name) == 0) {
             *type = types[i].type;
             return TW_OK;
         }
-    return tw_scan_fail(scan, "unknown type '%.60s', expected one such as int, float or double", scan->word);
+    return tw_scan_fail(scan, "unknown type '%.60s', expected one such as int, float or double",
+                        scan->word);
 }
 
 static bool is_whole(tw_scan_type type)
@@ -78,18 +89,22 @@ static property_role role_of(element_kind kind, const char *name)
 static tw_status check_property(tw_scan *scan, const property *p)
 {
     if (p->is_list && !is_whole(p->count_type))
-        return tw_scan_fail(scan, "the length of list '%.60s' is not whole, expected a type such as uchar", scan->word);
+        return tw_scan_fail(
+            scan, "the length of list '%.60s' is not whole, expected a type such as uchar",
+            scan->word);
     if (p->role != ROLE_NONE && p->is_list != (p->role == ROLE_CORNERS))
         return tw_scan_fail(scan, "property '%.60s' is %s", scan->word,
                             p->is_list ? "a list, expected a number" : "a number, expected a list");
     if (p->role >= ROLE_CORNERS && !is_whole(p->type))
-        return tw_scan_fail(scan, "property '%.60s' is not whole, expected a type such as int", scan->word);
+        return tw_scan_fail(scan, "property '%.60s' is not whole, expected a type such as int",
+                            scan->word);
     return TW_OK;
 }
 
 static tw_status read_property(tw_scan *scan, header *head)
 {
-    if (head->element_count == 0) return tw_scan_fail(scan, "a property of no element, expected an element line first");
+    if (head->element_count == 0)
+        return tw_scan_fail(scan, "a property of no element, expected an element line first");
     element *e = head->elements + head->element_count - 1;
     property p = {0};
     size_t here = scan->at;
@@ -103,7 +118,8 @@ static tw_status read_property(tw_scan *scan, header *head)
         scan->at = here;
     if (status == TW_OK) status = read_type(scan, &p.type);
     if (status != TW_OK) return status;
-    if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "the line ends here, expected the name of a property");
+    if (!tw_scan_word_in_line(scan))
+        return tw_scan_fail(scan, "the line ends here, expected the name of a property");
     p.role = role_of(e->kind, scan->word);
     e->properties[e->property_count++] = p;
     return check_property(scan, &p);
@@ -115,15 +131,18 @@ static tw_status read_element(tw_scan *scan, header *head)
         return tw_scan_fail(scan, "more elements than expected, at most %d", MAX_ELEMENTS);
     element *e = head->elements + head->element_count++;
     *e = (element){0};
-    if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "the line ends here, expected the name of an element");
+    if (!tw_scan_word_in_line(scan))
+        return tw_scan_fail(scan, "the line ends here, expected the name of an element");
     static const char *const names[] = {"", "vertex", "face", "edge"};
     for (int k = KIND_VERTEX; k <= KIND_EDGE; k++)
         if (strcmp(scan->word, names[k]) == 0) e->kind = (element_kind)k;
-    if (strcmp(scan->word, "tristrips") == 0) return tw_scan_fail(scan, "tristrips are not read, expected faces");
+    if (strcmp(scan->word, "tristrips") == 0)
+        return tw_scan_fail(scan, "tristrips are not read, expected faces");
     for (element *other = head->elements; other < e; other++)
         if (e->kind != KIND_OTHER && other->kind == e->kind)
             return tw_scan_fail(scan, "element %s again, expected it once", scan->word);
-    if (!tw_scan_word_in_line(scan)) return tw_scan_fail(scan, "the line ends here, expected how many there are");
+    if (!tw_scan_word_in_line(scan))
+        return tw_scan_fail(scan, "the line ends here, expected how many there are");
     tw_status status = tw_scan_word_to_integer(scan, "how many there are", 0, INT64_MAX, &e->count);
     if (e->kind == KIND_VERTEX) head->vertex_count = e->count;
     return status;
@@ -132,7 +151,8 @@ static tw_status read_element(tw_scan *scan, header *head)
 static tw_status read_format(tw_scan *scan, header *head)
 {
     tw_status status = tw_scan_expect(scan, "format");
-    if (status == TW_OK) status = tw_scan_expect_word(scan, "ascii, binary_little_endian or binary_big_endian");
+    if (status == TW_OK)
+        status = tw_scan_expect_word(scan, "ascii, binary_little_endian or binary_big_endian");
     if (status != TW_OK) return status;
     if (strcmp(scan->word, "ascii") == 0)
         head->mode = TW_SCAN_TEXT;
@@ -141,8 +161,10 @@ static tw_status read_format(tw_scan *scan, header *head)
     else if (strcmp(scan->word, "binary_big_endian") == 0)
         head->mode = TW_SCAN_BIG_ENDIAN;
     else
-        return tw_scan_fail(scan, "unknown format '%.60s', expected ascii, binary_little_endian or binary_big_endian",
-                            scan->word);
+        return tw_scan_fail(
+            scan,
+            "unknown format '%.60s', expected ascii, binary_little_endian or binary_big_endian",
+            scan->word);
     return tw_scan_expect(scan, "1.0");
 }
 
@@ -152,13 +174,17 @@ static tw_status check_header(tw_scan *scan, const header *head)
     for (const element *e = head->elements; e < head->elements + head->element_count; e++) {
         int roles[ROLE_TO + 1] = {0};
         for (int p = 0; p < e->property_count; p++) roles[e->properties[p].role]++;
-        if (e->property_count == 0) return tw_scan_fail(scan, "an element without properties, expected at least one");
-        if (e->kind == KIND_VERTEX && (roles[ROLE_X] != 1 || roles[ROLE_Y] != 1 || roles[ROLE_Z] != 1))
-            return tw_scan_fail(scan, "vertices without x, y and z, expected these properties once each");
+        if (e->property_count == 0)
+            return tw_scan_fail(scan, "an element without properties, expected at least one");
+        if (e->kind == KIND_VERTEX &&
+            (roles[ROLE_X] != 1 || roles[ROLE_Y] != 1 || roles[ROLE_Z] != 1))
+            return tw_scan_fail(scan,
+                                "vertices without x, y and z, expected these properties once each");
         if (e->kind == KIND_FACE && roles[ROLE_CORNERS] != 1)
             return tw_scan_fail(scan, "faces without vertex_indices, expected this list once");
         if (e->kind == KIND_EDGE && (roles[ROLE_FROM] != 1 || roles[ROLE_TO] != 1))
-            return tw_scan_fail(scan, "edges without vertex1 and vertex2, expected these properties once each");
+            return tw_scan_fail(
+                scan, "edges without vertex1 and vertex2, expected these properties once each");
     }
     return TW_OK;
 }
@@ -182,8 +208,9 @@ static tw_status read_header(tw_scan *scan, header *head)
         else if (strcmp(scan->word, "property") == 0)
             status = read_property(scan, head);
         else
-            status =
-                tw_scan_fail(scan, "'%.60s' is unexpected here, expected element, property or end_header", scan->word);
+            status = tw_scan_fail(
+                scan, "'%.60s' is unexpected here, expected element, property or end_header",
+                scan->word);
     }
     return status;
 }
@@ -191,11 +218,14 @@ static tw_status read_header(tw_scan *scan, header *head)
 static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw_builder *out)
 {
     int64_t count = 0, corner = 0;
-    tw_status status = tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3, INT32_MAX, &count);
+    tw_status status = tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3,
+                                       INT32_MAX, &count);
     head->corners.count = 0;
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
-        status = tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1, &corner);
-        if (status == TW_OK && tw_numbers_add(&head->corners, corner) != TW_OK) status = tw_scan_fail_memory(scan);
+        status = tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1,
+                                 &corner);
+        if (status == TW_OK && tw_numbers_add(&head->corners, corner) != TW_OK)
+            status = tw_scan_fail_memory(scan);
     }
     if (status == TW_OK && tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
         status = tw_scan_fail_memory(scan);
@@ -206,7 +236,8 @@ static tw_status skip_property(tw_scan *scan, const property *p)
 {
     int64_t count = 1;
     tw_status status = TW_OK;
-    if (p->is_list) status = tw_scan_integer(scan, p->count_type, "the length of a list", 0, INT64_MAX, &count);
+    if (p->is_list)
+        status = tw_scan_integer(scan, p->count_type, "the length of a list", 0, INT64_MAX, &count);
     for (int64_t i = 0; i < count && status == TW_OK; i++)
         status = tw_scan_skip(scan, p->type, "the value of a property");
     return status;
@@ -226,8 +257,8 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
         else if (p->role <= ROLE_Z)
             status = tw_scan_coordinate(scan, p->type, "a coordinate", point + (p->role - ROLE_X));
         else
-            status = tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1,
-                                     ends + (p->role - ROLE_FROM));
+            status = tw_scan_integer(scan, p->type, "the number of a vertex", 0,
+                                     head->vertex_count - 1, ends + (p->role - ROLE_FROM));
     }
     if (status != TW_OK) return status;
     if (e->kind == KIND_VERTEX) status = tw_builder_vertex(out, point);
@@ -241,7 +272,8 @@ tw_status tw_read_ply(tw_scan *scan, tw_builder *out)
     tw_status status = read_header(scan, &head);
     scan->mode = status == TW_OK ? head.mode : TW_SCAN_TEXT;
     for (const element *e = head.elements; e < head.elements + head.element_count; e++)
-        for (int64_t i = 0; i < e->count && status == TW_OK; i++) status = read_item(scan, &head, e, out);
+        for (int64_t i = 0; i < e->count && status == TW_OK; i++)
+            status = read_item(scan, &head, e, out);
     tw_numbers_free(&head.corners);
     return status;
 }

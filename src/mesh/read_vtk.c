@@ -17,10 +17,12 @@ static tw_status read_type(tw_scan *scan, tw_scan_type *type)
     static const struct {
         const char *name;
         tw_scan_type type;
-    } types[] = {{"float", TW_SCAN_FLOAT32},         {"double", TW_SCAN_FLOAT64},  {"int", TW_SCAN_INT32},
-                 {"unsigned_int", TW_SCAN_UINT32},   {"long", TW_SCAN_INT64},      {"unsigned_long", TW_SCAN_UINT64},
-                 {"vtktypeint64", TW_SCAN_INT64},    {"vtkIdType", TW_SCAN_INT32}, {"short", TW_SCAN_INT16},
-                 {"unsigned_short", TW_SCAN_UINT16}, {"char", TW_SCAN_INT8},       {"unsigned_char", TW_SCAN_UINT8}};
+    } types[] = {{"float", TW_SCAN_FLOAT32},      {"double", TW_SCAN_FLOAT64},
+                 {"int", TW_SCAN_INT32},          {"unsigned_int", TW_SCAN_UINT32},
+                 {"long", TW_SCAN_INT64},         {"unsigned_long", TW_SCAN_UINT64},
+                 {"vtktypeint64", TW_SCAN_INT64}, {"vtkIdType", TW_SCAN_INT32},
+                 {"short", TW_SCAN_INT16},        {"unsigned_short", TW_SCAN_UINT16},
+                 {"char", TW_SCAN_INT8},          {"unsigned_char", TW_SCAN_UINT8}};
     tw_status status = tw_scan_expect_word(scan, "a type such as float");
     for (size_t i = 0; status == TW_OK && i < sizeof types / sizeof types[0]; i++)
         if (strcmp(scan->word, types[i].name) == 0) {
@@ -28,7 +30,8 @@ static tw_status read_type(tw_scan *scan, tw_scan_type *type)
             return TW_OK;
         }
     if (status != TW_OK) return status;
-    return tw_scan_fail(scan, "unknown type '%.60s', expected one such as float, double or int", scan->word);
+    return tw_scan_fail(scan, "unknown type '%.60s', expected one such as float, double or int",
+                        scan->word);
 }
 
 /* From the end of a line of text to the data, and back. */
@@ -48,7 +51,8 @@ static tw_status read_points(vtk_file *f)
     int64_t count = 0;
     tw_scan_type type = TW_SCAN_FLOAT32;
     double point[3];
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of points", 0, INT64_MAX, &count);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of points", 0, INT64_MAX, &count);
     if (status == TW_OK) status = read_type(f->scan, &type);
     if (status == TW_OK && f->out->mesh.vertex_count > 0)
         status = tw_scan_fail(f->scan, "POINTS again, expected them once");
@@ -56,7 +60,8 @@ static tw_status read_points(vtk_file *f)
     begin_data(f);
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
         status = tw_scan_point(f->scan, type, "a coordinate", point);
-        if (status == TW_OK && tw_builder_vertex(f->out, point) != TW_OK) status = tw_scan_fail_memory(f->scan);
+        if (status == TW_OK && tw_builder_vertex(f->out, point) != TW_OK)
+            status = tw_scan_fail_memory(f->scan);
     }
     if (status == TW_OK) end_data(f);
     return status;
@@ -70,8 +75,8 @@ static tw_status add_number(vtk_file *f, tw_numbers *numbers, int64_t value)
 static tw_status read_corner(vtk_file *f, tw_scan_type type)
 {
     int64_t corner = 0;
-    tw_status status =
-        tw_scan_integer(f->scan, type, "the number of a point", 0, f->out->mesh.vertex_count - 1, &corner);
+    tw_status status = tw_scan_integer(f->scan, type, "the number of a point", 0,
+                                       f->out->mesh.vertex_count - 1, &corner);
     return status == TW_OK ? add_number(f, &f->corners, corner) : status;
 }
 
@@ -84,7 +89,8 @@ static tw_status read_counted_cells(vtk_file *f, int64_t cells, int64_t size)
         int64_t count = 0;
         status = tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of corners of a cell", 1,
                                  size - f->corners.count - i - 1, &count);
-        for (int64_t k = 0; k < count && status == TW_OK; k++) status = read_corner(f, TW_SCAN_INT32);
+        for (int64_t k = 0; k < count && status == TW_OK; k++)
+            status = read_corner(f, TW_SCAN_INT32);
         if (status == TW_OK) status = add_number(f, &f->starts, f->corners.count);
     }
     if (status == TW_OK) end_data(f);
@@ -101,7 +107,8 @@ static tw_status read_offset_cells(vtk_file *f, int64_t offsets, int64_t size)
     begin_data(f);
     int64_t previous = 0;
     for (int64_t i = 0; i < offsets && status == TW_OK; i++) {
-        int64_t low = i == 0 || i == offsets - 1 ? (i == 0 ? 0 : size) : previous, high = i == 0 ? 0 : size;
+        int64_t low = i == 0 || i == offsets - 1 ? (i == 0 ? 0 : size) : previous,
+                high = i == 0 ? 0 : size;
         status = tw_scan_integer(f->scan, type, "the offset of a cell", low, high, &previous);
         if (status == TW_OK) status = add_number(f, &f->starts, previous);
     }
@@ -120,16 +127,22 @@ static tw_status read_cells(vtk_file *f)
 {
     int64_t cells = 0, size = 0;
     f->starts.count = f->corners.count = 0;
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of cells", 0, INT64_MAX, &cells);
-    if (status == TW_OK) status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the size of the list", 0, INT64_MAX, &size);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of cells", 0, INT64_MAX, &cells);
+    if (status == TW_OK)
+        status =
+            tw_scan_integer(f->scan, TW_SCAN_INT64, "the size of the list", 0, INT64_MAX, &size);
     if (status != TW_OK) return status;
     return f->has_offsets ? read_offset_cells(f, cells, size) : read_counted_cells(f, cells, size);
 }
 
 static tw_status add_polygon(vtk_file *f, const int64_t *corner, int64_t count)
 {
-    if (count < 3) return tw_scan_fail(f->scan, "a polygon of %lld corners, expected at least 3", (long long)count);
-    return tw_builder_face(f->out, count, corner, NULL) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    if (count < 3)
+        return tw_scan_fail(f->scan, "a polygon of %lld corners, expected at least 3",
+                            (long long)count);
+    return tw_builder_face(f->out, count, corner, NULL) == TW_OK ? TW_OK
+                                                                 : tw_scan_fail_memory(f->scan);
 }
 
 static tw_status add_strip(vtk_file *f, const int64_t *corner, int64_t count)
@@ -137,7 +150,8 @@ static tw_status add_strip(vtk_file *f, const int64_t *corner, int64_t count)
     tw_status status = TW_OK;
     for (int64_t k = 2; k < count && status == TW_OK; k++) {
         int64_t odd = k % 2; /* every other triangle of a strip runs the other way */
-        if (tw_builder_triangle(f->out, corner[k - 2 + odd], corner[k - 1 - odd], corner[k]) != TW_OK)
+        if (tw_builder_triangle(f->out, corner[k - 2 + odd], corner[k - 1 - odd], corner[k]) !=
+            TW_OK)
             status = tw_scan_fail_memory(f->scan);
     }
     return status;
@@ -147,7 +161,8 @@ static tw_status add_line(vtk_file *f, const int64_t *corner, int64_t count)
 {
     tw_status status = TW_OK;
     for (int64_t k = 1; k < count && status == TW_OK; k++)
-        if (tw_builder_edge(f->out, corner[k - 1], corner[k]) != TW_OK) status = tw_scan_fail_memory(f->scan);
+        if (tw_builder_edge(f->out, corner[k - 1], corner[k]) != TW_OK)
+            status = tw_scan_fail_memory(f->scan);
     return status;
 }
 
@@ -167,11 +182,13 @@ static cell_shape shape_of(int64_t type, int64_t *least, int64_t *used)
     static const struct {
         cell_shape shape;
         int least, used;
-    } shapes[] = {[1] = {SHAPE_POINT, 1, 0},        [2] = {SHAPE_POINT, 1, 0},        [3] = {SHAPE_LINE, 2, 2},
-                  [4] = {SHAPE_LINE, 2, 0},         [5] = {SHAPE_POLYGON, 3, 3},      [6] = {SHAPE_STRIP, 3, 0},
-                  [7] = {SHAPE_POLYGON, 3, 0},      [8] = {SHAPE_PIXEL, 4, 4},        [9] = {SHAPE_POLYGON, 4, 4},
-                  [10] = {SHAPE_TETRAHEDRON, 4, 4}, [21] = {SHAPE_LINE, 3, 2},        [22] = {SHAPE_POLYGON, 6, 3},
-                  [23] = {SHAPE_POLYGON, 8, 4},     [24] = {SHAPE_TETRAHEDRON, 10, 4}};
+    } shapes[] = {[1] = {SHAPE_POINT, 1, 0},    [2] = {SHAPE_POINT, 1, 0},
+                  [3] = {SHAPE_LINE, 2, 2},     [4] = {SHAPE_LINE, 2, 0},
+                  [5] = {SHAPE_POLYGON, 3, 3},  [6] = {SHAPE_STRIP, 3, 0},
+                  [7] = {SHAPE_POLYGON, 3, 0},  [8] = {SHAPE_PIXEL, 4, 4},
+                  [9] = {SHAPE_POLYGON, 4, 4},  [10] = {SHAPE_TETRAHEDRON, 4, 4},
+                  [21] = {SHAPE_LINE, 3, 2},    [22] = {SHAPE_POLYGON, 6, 3},
+                  [23] = {SHAPE_POLYGON, 8, 4}, [24] = {SHAPE_TETRAHEDRON, 10, 4}};
     if (type < 0 || type >= (int64_t)(sizeof shapes / sizeof shapes[0])) return SHAPE_REFUSED;
     *least = shapes[type].least;
     *used = shapes[type].used;
@@ -184,11 +201,12 @@ static tw_status add_cell(vtk_file *f, int64_t cell, int64_t type)
     int64_t count = f->starts.values[cell + 1] - f->starts.values[cell], least = 0, used = 0;
     cell_shape shape = shape_of(type, &least, &used);
     if (shape == SHAPE_REFUSED)
-        return tw_scan_fail(f->scan, "cell type %lld is not read, expected tetrahedra (10) or triangles (5)",
+        return tw_scan_fail(f->scan,
+                            "cell type %lld is not read, expected tetrahedra (10) or triangles (5)",
                             (long long)type);
     if (count < least)
-        return tw_scan_fail(f->scan, "cell type %lld with %lld corners, expected %lld", (long long)type,
-                            (long long)count, (long long)least);
+        return tw_scan_fail(f->scan, "cell type %lld with %lld corners, expected %lld",
+                            (long long)type, (long long)count, (long long)least);
     if (used > 0) count = used;
     if (shape == SHAPE_LINE) return add_line(f, corner, count);
     if (shape == SHAPE_POLYGON) return add_polygon(f, corner, count);
@@ -210,7 +228,8 @@ static int64_t cell_count(const vtk_file *f)
 static tw_status read_cell_types(vtk_file *f)
 {
     int64_t count = 0, type = 0, cells = cell_count(f);
-    tw_status status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of cells", cells, cells, &count);
+    tw_status status =
+        tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of cells", cells, cells, &count);
     if (status != TW_OK) return status;
     begin_data(f);
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
@@ -236,13 +255,16 @@ static tw_status skip_field(vtk_file *f)
     tw_scan_type type = TW_SCAN_FLOAT32;
     tw_status status = tw_scan_expect_word(f->scan, "the name of the field");
     if (status == TW_OK)
-        status = tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of arrays", 0, INT64_MAX, &arrays);
+        status =
+            tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of arrays", 0, INT64_MAX, &arrays);
     for (int64_t i = 0; i < arrays && status == TW_OK; i++) {
         status = tw_scan_expect_word(f->scan, "the name of an array");
         if (status == TW_OK)
-            status = tw_scan_integer(f->scan, TW_SCAN_INT64, "a number of components", 0, INT32_MAX, &components);
+            status = tw_scan_integer(f->scan, TW_SCAN_INT64, "a number of components", 0, INT32_MAX,
+                                     &components);
         if (status == TW_OK)
-            status = tw_scan_integer(f->scan, TW_SCAN_INT64, "a number of tuples", 0, INT32_MAX, &tuples);
+            status = tw_scan_integer(f->scan, TW_SCAN_INT64, "a number of tuples", 0, INT32_MAX,
+                                     &tuples);
         if (status == TW_OK) status = read_type(f->scan, &type);
         if (status != TW_OK) return status;
         begin_data(f);
@@ -275,7 +297,9 @@ static tw_status read_section(vtk_file *f, bool *done)
     if (strcmp(word, "METADATA") == 0)
         skip_metadata(f->scan);
     else if (!*done)
-        return tw_scan_fail(f->scan, "'%.60s' is unexpected here, expected a section such as POINTS or CELLS", word);
+        return tw_scan_fail(
+            f->scan, "'%.60s' is unexpected here, expected a section such as POINTS or CELLS",
+            word);
     return TW_OK;
 }
 
@@ -289,19 +313,24 @@ static tw_status read_head(vtk_file *f)
     if (status != TW_OK) return status;
     f->has_offsets = f->scan->word[0] == '5';
     if (strchr("12345", f->scan->word[0]) == NULL || f->scan->word[1] != '.')
-        return tw_scan_fail(f->scan, "version %.60s is not read, expected one from 1.0 to 5.1", f->scan->word);
+        return tw_scan_fail(f->scan, "version %.60s is not read, expected one from 1.0 to 5.1",
+                            f->scan->word);
     tw_scan_next_line(f->scan);
     tw_scan_next_line(f->scan); /* the title */
     status = tw_scan_expect_word(f->scan, "ASCII or BINARY");
     if (status != TW_OK) return status;
     f->data = strcmp(f->scan->word, "BINARY") == 0 ? TW_SCAN_BIG_ENDIAN : TW_SCAN_TEXT;
     if (f->data == TW_SCAN_TEXT && strcmp(f->scan->word, "ASCII") != 0)
-        return tw_scan_fail(f->scan, "'%.60s' is unexpected here, expected ASCII or BINARY", f->scan->word);
+        return tw_scan_fail(f->scan, "'%.60s' is unexpected here, expected ASCII or BINARY",
+                            f->scan->word);
     status = tw_scan_expect(f->scan, "DATASET");
     if (status == TW_OK) status = tw_scan_expect_word(f->scan, "UNSTRUCTURED_GRID or POLYDATA");
-    if (status != TW_OK || strcmp(f->scan->word, "UNSTRUCTURED_GRID") == 0 || strcmp(f->scan->word, "POLYDATA") == 0)
+    if (status != TW_OK || strcmp(f->scan->word, "UNSTRUCTURED_GRID") == 0 ||
+        strcmp(f->scan->word, "POLYDATA") == 0)
         return status;
-    return tw_scan_fail(f->scan, "dataset %.60s is not read, expected UNSTRUCTURED_GRID or POLYDATA", f->scan->word);
+    return tw_scan_fail(f->scan,
+                        "dataset %.60s is not read, expected UNSTRUCTURED_GRID or POLYDATA",
+                        f->scan->word);
 }
 
 tw_status tw_read_vtk(tw_scan *scan, tw_builder *out)

@@ -21,9 +21,10 @@ tw_mesh_reader *tw_choose_reader(const char *name, const char *bytes, size_t siz
 bool tw_has_suffix(const char *name, const char *suffix);
 
 /* A whole file of one format, checked: it has vertices and cells. `mesh` is overwritten. */
-tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size, tw_mesh *mesh,
-                        tw_error *error);
-tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size, const char *element_name,
-                          const char *elements, size_t element_size, tw_mesh *mesh, tw_error *error);
+tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size,
+                        tw_mesh *mesh, tw_error *error);
+tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size,
+                          const char *element_name, const char *elements, size_t element_size,
+                          tw_mesh *mesh, tw_error *error);
 
 #endif

@@ -32,15 +32,16 @@ static void renumber(tw_mesh *mesh, const int64_t *numbers)
     cells list[3];
     list_cells(mesh, list);
     for (int l = 0; l < 3; l++)
-        for (int64_t i = 0; i < *list[l].count * list[l].width; i++) list[l].indices[i] = numbers[list[l].indices[i]];
+        for (int64_t i = 0; i < *list[l].count * list[l].width; i++)
+            list[l].indices[i] = numbers[list[l].indices[i]];
 }
 
 static tw_status merge(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error)
 {
     int64_t *first = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
     if (!first) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_status status =
-        tw_find_equal_vertices(mesh->vertex_count, mesh->vertices, first, &repairs->merged_vertices, error);
+    tw_status status = tw_find_equal_vertices(mesh->vertex_count, mesh->vertices, first,
+                                              &repairs->merged_vertices, error);
     if (status == TW_OK) renumber(mesh, first);
     tw_release(first);
     return status;
@@ -100,21 +101,25 @@ static void sorted_copy(int width, const int64_t *cell, int64_t *out)
 /* Marks cells that have the vertices of an earlier one. */
 static tw_status mark_doubles(const tw_mesh *mesh, const cells *c, char *dropped, tw_error *error)
 {
-    int64_t count = *c->count, *tuples = TW_NEW_ARRAY(count * c->width, int64_t), *order = TW_NEW_ARRAY(count, int64_t);
+    int64_t count = *c->count, *tuples = TW_NEW_ARRAY(count * c->width, int64_t),
+            *order = TW_NEW_ARRAY(count, int64_t);
     tw_status status = tuples && order ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK) {
-        for (int64_t i = 0; i < count; i++) sorted_copy(c->width, c->indices + c->width * i, tuples + c->width * i);
+        for (int64_t i = 0; i < count; i++)
+            sorted_copy(c->width, c->indices + c->width * i, tuples + c->width * i);
         status = tw_tuple_sort(count, c->width, tuples, mesh->vertex_count, order, error);
     }
     for (int64_t i = 1; status == TW_OK && i < count; i++)
-        if (tw_tuple_equal(c->width, tuples + c->width * order[i], tuples + c->width * order[i - 1]))
+        if (tw_tuple_equal(c->width, tuples + c->width * order[i],
+                           tuples + c->width * order[i - 1]))
             dropped[order[i]] = 1;
     tw_release(tuples);
     tw_release(order);
     return status;
 }
 
-static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_repairs *repairs, tw_error *error)
+static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_repairs *repairs,
+                                 tw_error *error)
 {
     char *dropped = tw_allocate_zeroed((size_t)*c->count, 1);
     if (!dropped) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -123,7 +128,8 @@ static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_re
         int64_t kept = 0;
         for (int64_t i = 0; i < *c->count; i++) {
             const int64_t *cell = c->indices + c->width * i;
-            if (dropped[i] || has_repeated(c->width, cell) || is_flat(mesh, c->width, cell)) continue;
+            if (dropped[i] || has_repeated(c->width, cell) || is_flat(mesh, c->width, cell))
+                continue;
             memmove(c->indices + c->width * kept++, cell, (size_t)c->width * sizeof *cell);
         }
         repairs->degenerate_cells += *c->count - kept;
@@ -138,7 +144,9 @@ static void turn_tetrahedra(tw_mesh *mesh, tw_mesh_repairs *repairs)
     const double *x = mesh->vertices;
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
         int64_t *t = mesh->tetrahedra + 4 * i, swap = t[2];
-        if (vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]), vec3_at(x, t[3])) > 0.0) continue;
+        if (vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
+                             vec3_at(x, t[3])) > 0.0)
+            continue;
         t[2] = t[3];
         t[3] = swap;
         repairs->flipped_cells++;
@@ -153,7 +161,8 @@ static tw_status drop_isolated(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error
     cells list[3];
     list_cells(mesh, list);
     for (int l = 0; l < 3; l++)
-        for (int64_t i = 0; i < *list[l].count * list[l].width; i++) numbers[list[l].indices[i]] = 1;
+        for (int64_t i = 0; i < *list[l].count * list[l].width; i++)
+            numbers[list[l].indices[i]] = 1;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         if (!numbers[i]) continue;
         memmove(mesh->vertices + 3 * kept, mesh->vertices + 3 * i, 3 * sizeof(double));
@@ -175,7 +184,8 @@ tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *erro
     if (status != TW_OK) return status;
     tw_mesh_forget_faces(mesh); /* they have the old numbers */
     list_cells(mesh, list);
-    for (int l = 0; l < 3 && status == TW_OK; l++) status = drop_degenerate(mesh, list + l, &done, error);
+    for (int l = 0; l < 3 && status == TW_OK; l++)
+        status = drop_degenerate(mesh, list + l, &done, error);
     if (status == TW_OK) {
         drop_lower(mesh, &done);
         turn_tetrahedra(mesh, &done);
@@ -186,7 +196,8 @@ tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *erro
     return status;
 }
 
-static void add_words(char *text, size_t size, int64_t count, const char *singular, const char *plural)
+static void add_words(char *text, size_t size, int64_t count, const char *singular,
+                      const char *plural)
 {
     size_t used = strlen(text);
     if (count == 0 || used >= size) return;
@@ -198,10 +209,14 @@ const char *tw_mesh_repairs_text(const tw_mesh_repairs *repairs, char *text, siz
 {
     if (size == 0) return text;
     text[0] = '\0';
-    add_words(text, size, repairs->merged_vertices, "duplicate vertex merged", "duplicate vertices merged");
-    add_words(text, size, repairs->dropped_vertices, "isolated vertex dropped", "isolated vertices dropped");
-    add_words(text, size, repairs->degenerate_cells, "degenerate cell dropped", "degenerate cells dropped");
-    add_words(text, size, repairs->lower_cells, "lower-dimensional cell dropped", "lower-dimensional cells dropped");
+    add_words(text, size, repairs->merged_vertices, "duplicate vertex merged",
+              "duplicate vertices merged");
+    add_words(text, size, repairs->dropped_vertices, "isolated vertex dropped",
+              "isolated vertices dropped");
+    add_words(text, size, repairs->degenerate_cells, "degenerate cell dropped",
+              "degenerate cells dropped");
+    add_words(text, size, repairs->lower_cells, "lower-dimensional cell dropped",
+              "lower-dimensional cells dropped");
     add_words(text, size, repairs->flipped_cells, "cell turned", "cells turned");
     if (text[0] == '\0') snprintf(text, size, "none");
     return text;

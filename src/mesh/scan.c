@@ -12,8 +12,13 @@ static const double largest_coordinate = 1e100;
 
 void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size, tw_error *error)
 {
-    *scan = (tw_scan){
-        .name = name, .bytes = bytes, .size = size, .line = 1, .token_line = 1, .token_column = 1, .error = error};
+    *scan = (tw_scan){.name = name,
+                      .bytes = bytes,
+                      .size = size,
+                      .line = 1,
+                      .token_line = 1,
+                      .token_column = 1,
+                      .error = error};
     scan->at = scan->line_start = tw_scan_mark_size(bytes, size);
 }
 
@@ -30,11 +35,13 @@ tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
     tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
     for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) *p = '?'; /* one line, whatever the file holds */
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
+            *p = '?'; /* one line, whatever the file holds */
     if (scan->mode == TW_SCAN_TEXT)
-        return tw_fail(scan->error, TW_BAD_INPUT, "%s:%lld:%lld: %.300s", scan->name, (long long)scan->token_line,
-                       (long long)scan->token_column, text);
-    return tw_fail(scan->error, TW_BAD_INPUT, "%s: byte %zu: %.300s", scan->name, scan->token, text);
+        return tw_fail(scan->error, TW_BAD_INPUT, "%s:%lld:%lld: %.300s", scan->name,
+                       (long long)scan->token_line, (long long)scan->token_column, text);
+    return tw_fail(scan->error, TW_BAD_INPUT, "%s: byte %zu: %.300s", scan->name, scan->token,
+                   text);
 }
 
 tw_status tw_scan_fail_memory(tw_scan *scan)
@@ -95,8 +102,11 @@ bool tw_scan_word_in_line(tw_scan *scan)
     size_t length = 0;
     while (scan->at < scan->size) {
         char c = scan->bytes[scan->at];
-        if (is_blank(c) || c == '\n' || (scan->comment && c == scan->comment) || is_continuation(scan)) break;
-        if (length + 1 < TW_SCAN_WORD_SIZE) scan->word[length++] = c ? c : '\x01'; /* a zero byte ends no word */
+        if (is_blank(c) || c == '\n' || (scan->comment && c == scan->comment) ||
+            is_continuation(scan))
+            break;
+        if (length + 1 < TW_SCAN_WORD_SIZE)
+            scan->word[length++] = c ? c : '\x01'; /* a zero byte ends no word */
         scan->at++;
     }
     scan->word[length] = '\0';
@@ -150,18 +160,26 @@ tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value)
     return tw_scan_fail(scan, "'%.60s' is not a finite number, expected %s", scan->word, what);
 }
 
-static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64_t high, int64_t value)
+static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64_t high,
+                             int64_t value)
 {
     if (value >= low && value <= high) return TW_OK;
     long long found = value, least = low, most = high;
-    if (high < low) return tw_scan_fail(scan, "%lld is out of range, expected %s, but there is none", found, what);
-    if (high == low) return tw_scan_fail(scan, "%lld is out of range, expected %s to be %lld", found, what, least);
+    if (high < low)
+        return tw_scan_fail(scan, "%lld is out of range, expected %s, but there is none", found,
+                            what);
+    if (high == low)
+        return tw_scan_fail(scan, "%lld is out of range, expected %s to be %lld", found, what,
+                            least);
     if (high >= INT32_MAX && value < low)
-        return tw_scan_fail(scan, "%lld is too small, expected %s of at least %lld", found, what, least);
-    return tw_scan_fail(scan, "%lld is out of range, expected %s from %lld to %lld", found, what, least, most);
+        return tw_scan_fail(scan, "%lld is too small, expected %s of at least %lld", found, what,
+                            least);
+    return tw_scan_fail(scan, "%lld is out of range, expected %s from %lld to %lld", found, what,
+                        least, most);
 }
 
-tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, int64_t high, int64_t *value)
+tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, int64_t high,
+                                  int64_t *value)
 {
     if (!tw_integer_parse(scan->word, value))
         return tw_scan_fail(scan, "'%.60s' is not a whole number, expected %s", scan->word, what);
@@ -178,7 +196,8 @@ static size_t type_size(tw_scan_type type)
 static tw_status take_bits(tw_scan *scan, size_t size, const char *what, uint64_t *bits)
 {
     scan->token = scan->at;
-    if (scan->size - scan->at < size) return tw_scan_fail(scan, "the file ends here, expected %s", what);
+    if (scan->size - scan->at < size)
+        return tw_scan_fail(scan, "the file ends here, expected %s", what);
     *bits = 0;
     for (size_t i = 0; i < size; i++) {
         size_t place = scan->mode == TW_SCAN_BIG_ENDIAN ? size - 1 - i : i;
@@ -234,7 +253,8 @@ tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, doubl
     return isfinite(*value) ? TW_OK : tw_scan_fail(scan, "not a finite number, expected %s", what);
 }
 
-tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low, int64_t high, int64_t *value)
+tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low,
+                          int64_t high, int64_t *value)
 {
     if (scan->mode == TW_SCAN_TEXT) {
         tw_status status = tw_scan_expect_word(scan, what);
@@ -268,7 +288,8 @@ tw_status tw_scan_coordinate(tw_scan *scan, tw_scan_type type, const char *what,
 tw_status tw_scan_point(tw_scan *scan, tw_scan_type type, const char *what, double point[3])
 {
     tw_status status = TW_OK;
-    for (int k = 0; k < 3 && status == TW_OK; k++) status = tw_scan_coordinate(scan, type, what, point + k);
+    for (int k = 0; k < 3 && status == TW_OK; k++)
+        status = tw_scan_coordinate(scan, type, what, point + k);
     return status;
 }
 

@@ -47,10 +47,12 @@ typedef struct tw_scan {
 size_t tw_scan_mark_size(const char *bytes, size_t size);
 
 /* Begins behind such a mark. */
-void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size, tw_error *error);
+void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size,
+                   tw_error *error);
 
 /* TW_BAD_INPUT at the last word or number. */
-tw_status tw_scan_fail(tw_scan *scan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The same for a failure that is not the file's. */
 tw_status tw_scan_fail_memory(tw_scan *scan);
 
@@ -69,12 +71,13 @@ tw_status tw_scan_expect(tw_scan *scan, const char *word);
 /* The last word as a number. */
 tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value);
 tw_status tw_scan_word_to_coordinate(tw_scan *scan, const char *what, double *value);
-tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, int64_t high, int64_t *value);
+tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, int64_t high,
+                                  int64_t *value);
 
 /* The next number, as text or in `mode`. `what` completes "expected ...". Reals are finite. */
 tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, double *value);
-tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low, int64_t high,
-                          int64_t *value);
+tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low,
+                          int64_t high, int64_t *value);
 /* A coordinate; three of them. */
 tw_status tw_scan_coordinate(tw_scan *scan, tw_scan_type type, const char *what, double *value);
 tw_status tw_scan_point(tw_scan *scan, tw_scan_type type, const char *what, double point[3]);

@@ -33,7 +33,8 @@ static vec3 position_of(const stuffing *s, key k)
 /* Turned to positive volume. */
 static void add_tetrahedron(stuffing *s, key a, key b, key c, key d)
 {
-    double volume = vec3_six_volumes(position_of(s, a), position_of(s, b), position_of(s, c), position_of(s, d));
+    double volume = vec3_six_volumes(position_of(s, a), position_of(s, b), position_of(s, c),
+                                     position_of(s, d));
     const int64_t corners[4] = {a, b, volume > 0.0 ? c : d, volume > 0.0 ? d : c};
     if (tw_builder_tetrahedron(&s->built, corners) != TW_OK) s->failed = true;
 }
@@ -52,7 +53,8 @@ static bool diagonal_from(const stuffing *s, const lattice_cell *t, int i, int j
 {
     if (is_long(i, m)) return false;
     if (is_long(j, m)) return true;
-    double from_i = square_length(s, t->node[i], t->cut[j][m]), from_j = square_length(s, t->node[j], t->cut[i][m]);
+    double from_i = square_length(s, t->node[i], t->cut[j][m]),
+           from_j = square_length(s, t->node[j], t->cut[i][m]);
     return from_i < from_j || (from_i == from_j && t->node[i] < t->node[j]);
 }
 
@@ -79,7 +81,8 @@ static void set_side(bool before[3][3], int i, int j, bool from_i)
 static void prism_tetrahedra(const key a[3], const key b[3], const int order[3], key out[3][4])
 {
     int x = order[0], y = order[1], z = order[2];
-    const key parts[3][4] = {{a[x], a[y], a[z], b[z]}, {a[x], a[y], b[y], b[z]}, {a[x], b[x], b[y], b[z]}};
+    const key parts[3][4] = {
+        {a[x], a[y], a[z], b[z]}, {a[x], a[y], b[y], b[z]}, {a[x], b[x], b[y], b[z]}};
     for (int i = 0; i < 12; i++) out[i / 4][i % 4] = parts[i / 4][i % 4];
 }
 
@@ -96,7 +99,8 @@ static double smallest_angle(const stuffing *s, key parts[3][4])
 
 static void add_prism(stuffing *s, key parts[3][4])
 {
-    for (int i = 0; i < 3; i++) add_tetrahedron(s, parts[i][0], parts[i][1], parts[i][2], parts[i][3]);
+    for (int i = 0; i < 3; i++)
+        add_tetrahedron(s, parts[i][0], parts[i][1], parts[i][2], parts[i][3]);
 }
 
 /* Three corners inside: the lattice tetrahedron without its tip m. */
@@ -211,14 +215,15 @@ static void cut_cells_of_face(stuffing *s, const int64_t cube[3], int axis)
         c[u] += sides[side][0];
         c[v] += sides[side][1];
         for (int k = 0; k < 3; k++) d[k] = c[k] + (k == along);
-        lattice_cell t = {
-            .node = {first, second, tw_bcc_corner(l, c[0], c[1], c[2]), tw_bcc_corner(l, d[0], d[1], d[2])}};
+        lattice_cell t = {.node = {first, second, tw_bcc_corner(l, c[0], c[1], c[2]),
+                                   tw_bcc_corner(l, d[0], d[1], d[2])}};
         set_cut(l, &t, 0, 1, first, axis);
         set_cut(l, &t, 2, 3, t.node[2], along);
         for (int centre = 0; centre < 2; centre++)
             for (int corner = 2; corner < 4; corner++) {
                 const int64_t *from = centre ? next : cube, *to = corner == 2 ? c : d;
-                int octant = (int)((to[0] - from[0]) + 2 * (to[1] - from[1]) + 4 * (to[2] - from[2]));
+                int octant =
+                    (int)((to[0] - from[0]) + 2 * (to[1] - from[1]) + 4 * (to[2] - from[2]));
                 set_cut(l, &t, centre, corner, t.node[centre], TW_BCC_SHORT + octant);
             }
         cut_cell(s, &t);
@@ -241,7 +246,8 @@ static void cut_all_cells(stuffing *s)
 static tw_status number_vertices(stuffing *s, tw_mesh *out, tw_error *error)
 {
     int64_t keys = s->lattice->node_count + s->lattice->cut_count, count = 0;
-    int64_t cells = s->built.mesh.tetrahedron_count, *number = tw_allocate_zeroed((size_t)keys, sizeof *number);
+    int64_t cells = s->built.mesh.tetrahedron_count,
+            *number = tw_allocate_zeroed((size_t)keys, sizeof *number);
     if (!number) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     for (int64_t i = 0; i < 4 * cells; i++) number[s->built.mesh.tetrahedra[i]] = 1;
     for (int64_t k = 0; k < keys; k++) count += number[k];
@@ -253,7 +259,8 @@ static tw_status number_vertices(stuffing *s, tw_mesh *out, tw_error *error)
             vec3_store(out->vertices, count, position_of(s, k));
             number[k] = count++;
         }
-        for (int64_t i = 0; i < 4 * cells; i++) out->tetrahedra[i] = number[s->built.mesh.tetrahedra[i]];
+        for (int64_t i = 0; i < 4 * cells; i++)
+            out->tetrahedra[i] = number[s->built.mesh.tetrahedra[i]];
     }
     tw_release(number);
     return status;
@@ -264,7 +271,8 @@ tw_status tw_bcc_cut_tetrahedra(const tw_bcc *lattice, tw_mesh *out, tw_error *e
     stuffing s = {.lattice = lattice};
     *out = (tw_mesh){0};
     cut_all_cells(&s);
-    tw_status status = s.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : number_vertices(&s, out, error);
+    tw_status status =
+        s.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : number_vertices(&s, out, error);
     tw_builder_free(&s.built);
     return status;
 }

@@ -20,7 +20,8 @@ static tw_status split_triangle(tw_builder *out, int64_t a, int64_t b, int64_t c
     double pq = vec3_length(vec3_subtract(p, q)), qr = vec3_length(vec3_subtract(q, r));
     double rp = vec3_length(vec3_subtract(r, p));
     if (fmax(pq, fmax(qr, rp)) <= length) return tw_builder_triangle(out, a, b, c);
-    if (qr >= pq && qr >= rp) return split_triangle(out, b, c, a, length); /* so that the edge from a to b is longest */
+    if (qr >= pq && qr >= rp)
+        return split_triangle(out, b, c, a, length); /* so that the edge from a to b is longest */
     if (rp > pq) return split_triangle(out, c, a, b, length);
     vec3 middle = vec3_scale(0.5, vec3_add(p, q));
     const double point[3] = {middle.x, middle.y, middle.z};
@@ -30,7 +31,8 @@ static tw_status split_triangle(tw_builder *out, int64_t a, int64_t b, int64_t c
     return status == TW_OK ? split_triangle(out, m, b, c, length) : status;
 }
 
-static tw_status split_surface(const tw_mesh *surface, double length, tw_builder *out, tw_error *error)
+static tw_status split_surface(const tw_mesh *surface, double length, tw_builder *out,
+                               tw_error *error)
 {
     tw_status status = TW_OK;
     for (int64_t i = 0; i < surface->vertex_count && status == TW_OK; i++)
@@ -51,13 +53,14 @@ static double farthest(const tw_mesh *pieces, const double *distances, int64_t t
 static vec3 centroid(const tw_mesh *pieces, int64_t triangle)
 {
     vec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; k++) sum = vec3_add(sum, vec3_at(pieces->vertices, pieces->triangles[3 * triangle + k]));
+    for (int k = 0; k < 3; k++)
+        sum = vec3_add(sum, vec3_at(pieces->vertices, pieces->triangles[3 * triangle + k]));
     return vec3_scale(1.0 / 3.0, sum);
 }
 
 /* The pieces farther out than `gap` and, unless `around` is NULL, within `reach` of it. */
-static tw_status take_pieces(const tw_mesh *pieces, const double *distances, double gap, const tw_winding *around,
-                             double reach, tw_mesh *out, tw_error *error)
+static tw_status take_pieces(const tw_mesh *pieces, const double *distances, double gap,
+                             const tw_winding *around, double reach, tw_mesh *out, tw_error *error)
 {
     tw_builder taken = {0};
     tw_status status = TW_OK;
@@ -75,7 +78,8 @@ static tw_status take_pieces(const tw_mesh *pieces, const double *distances, dou
     return tw_fail_plain(error, status);
 }
 
-static tw_status take_thin(const tw_mesh *pieces, const double *distances, double cell, tw_mesh *out, tw_error *error)
+static tw_status take_thin(const tw_mesh *pieces, const double *distances, double cell,
+                           tw_mesh *out, tw_error *error)
 {
     tw_mesh lost = {0};
     tw_winding around = {0};
@@ -83,14 +87,16 @@ static tw_status take_thin(const tw_mesh *pieces, const double *distances, doubl
     if (status == TW_OK && lost.triangle_count > 0) {
         status = tw_winding_create(&lost, &around, error);
         if (status == TW_OK)
-            status = take_pieces(pieces, distances, leading_gap * cell, &around, leading_distance * cell, out, error);
+            status = take_pieces(pieces, distances, leading_gap * cell, &around,
+                                 leading_distance * cell, out, error);
     }
     tw_winding_free(&around);
     tw_mesh_free(&lost);
     return status;
 }
 
-tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, double cell, tw_mesh *out, tw_error *error)
+tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, double cell,
+                             tw_mesh *out, tw_error *error)
 {
     tw_builder pieces = {0};
     tw_embedding embedding = {0};
@@ -99,7 +105,8 @@ tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, doubl
     double *distances = status == TW_OK ? TW_NEW_ARRAY(pieces.mesh.vertex_count, double) : NULL;
     if (status == TW_OK && !distances) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK)
-        status = tw_embed_points(solid, pieces.mesh.vertex_count, pieces.mesh.vertices, &embedding, distances, error);
+        status = tw_embed_points(solid, pieces.mesh.vertex_count, pieces.mesh.vertices, &embedding,
+                                 distances, error);
     if (status == TW_OK) status = take_thin(&pieces.mesh, distances, cell, out, error);
     tw_embedding_free(&embedding);
     tw_release(distances);

@@ -32,7 +32,8 @@ static int64_t gather_edges(const tw_mesh *mesh, int64_t *edges)
     return count;
 }
 
-tw_status tw_mesh_unique_edges(const tw_mesh *mesh, int64_t **edges, int64_t *count, tw_error *error)
+tw_status tw_mesh_unique_edges(const tw_mesh *mesh, int64_t **edges, int64_t *count,
+                               tw_error *error)
 {
     if (!mesh || !edges || !count) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *edges = NULL;
@@ -48,7 +49,8 @@ tw_status tw_mesh_unique_edges(const tw_mesh *mesh, int64_t **edges, int64_t *co
     if (status == TW_OK) {
         /* The sorted edges take the place of the unsorted ones once copied, so the result has no slack. */
         for (int64_t i = 0; i < all; i++)
-            if (i == 0 || !tw_tuple_equal(2, gathered + 2 * order[i], gathered + 2 * order[i - 1])) kept++;
+            if (i == 0 || !tw_tuple_equal(2, gathered + 2 * order[i], gathered + 2 * order[i - 1]))
+                kept++;
         unique = TW_NEW_ARRAY(2 * kept, int64_t);
         if (!unique) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
@@ -96,7 +98,8 @@ static int64_t mark_lonely(int64_t count, const int64_t *faces, const int64_t *o
 static int is_inverted(const tw_mesh *mesh, const int64_t *t)
 {
     const double *x = mesh->vertices;
-    return vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]), vec3_at(x, t[3])) < 0.0;
+    return vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
+                            vec3_at(x, t[3])) < 0.0;
 }
 
 static void put_lonely(const tw_mesh *mesh, const char *lonely, int64_t *out)
@@ -112,7 +115,8 @@ static void put_lonely(const tw_mesh *mesh, const char *lonely, int64_t *out)
     }
 }
 
-static tw_status surface_of_triangles(const tw_mesh *mesh, int64_t **triangles, int64_t *count, tw_error *error)
+static tw_status surface_of_triangles(const tw_mesh *mesh, int64_t **triangles, int64_t *count,
+                                      tw_error *error)
 {
     int64_t *copy = TW_NEW_ARRAY(3 * mesh->triangle_count, int64_t);
     if (!copy) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -129,12 +133,14 @@ tw_status tw_mesh_surface(const tw_mesh *mesh, int64_t **triangles, int64_t *cou
     *count = 0;
     if (mesh->tetrahedron_count == 0) return surface_of_triangles(mesh, triangles, count, error);
     int64_t all = 4 * mesh->tetrahedron_count;
-    int64_t *faces = TW_NEW_ARRAY(3 * all, int64_t), *order = TW_NEW_ARRAY(all, int64_t), *out = NULL;
+    int64_t *faces = TW_NEW_ARRAY(3 * all, int64_t), *order = TW_NEW_ARRAY(all, int64_t),
+            *out = NULL;
     char *lonely = TW_NEW_ARRAY(all, char);
     tw_status status = faces && order && lonely ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK) {
         for (int64_t i = 0; i < all; i++) {
-            for (int k = 0; k < 3; k++) faces[3 * i + k] = mesh->tetrahedra[4 * (i / 4) + tetrahedron_faces[i % 4][k]];
+            for (int k = 0; k < 3; k++)
+                faces[3 * i + k] = mesh->tetrahedra[4 * (i / 4) + tetrahedron_faces[i % 4][k]];
             sort_three(faces + 3 * i);
         }
         status = tw_tuple_sort(all, 3, faces, mesh->vertex_count, order, error);

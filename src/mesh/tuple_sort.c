@@ -6,8 +6,8 @@
 #include "base/fail.h"
 
 /* One stable counting pass by the entry at `column`. */
-static void counting_pass(int64_t count, int width, int column, const int64_t *tuples, int64_t bound,
-                          const int64_t *from, int64_t *to, int64_t *starts)
+static void counting_pass(int64_t count, int width, int column, const int64_t *tuples,
+                          int64_t bound, const int64_t *from, int64_t *to, int64_t *starts)
 {
     memset(starts, 0, (size_t)(bound + 1) * sizeof *starts);
     for (int64_t i = 0; i < count; i++) starts[tuples[width * i + column] + 1]++;
@@ -15,7 +15,8 @@ static void counting_pass(int64_t count, int width, int column, const int64_t *t
     for (int64_t i = 0; i < count; i++) to[starts[tuples[width * from[i] + column]]++] = from[i];
 }
 
-tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t bound, int64_t *order, tw_error *error)
+tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t bound,
+                        int64_t *order, tw_error *error)
 {
     int64_t *other = TW_NEW_ARRAY(count, int64_t), *starts = TW_NEW_ARRAY(bound + 1, int64_t);
     tw_status status = other && starts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);

@@ -7,8 +7,8 @@
 
 /* Fills `order` with the numbers 0 ... count-1 so that tuples (width entries each, 0 <= entry < bound) rise
  * lexicographically; equal ones keep their order. */
-tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t bound, int64_t *order,
-                        tw_error *error);
+tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t bound,
+                        int64_t *order, tw_error *error);
 
 /* Whether two tuples are the same. */
 static inline int tw_tuple_equal(int width, const int64_t *a, const int64_t *b)

@@ -10,7 +10,8 @@ static const double four_pi = 12.566370614359172;
 
 static void corners_of(const tw_mesh *surface, int64_t triangle, vec3 p[3])
 {
-    for (int k = 0; k < 3; k++) p[k] = vec3_at(surface->vertices, surface->triangles[3 * triangle + k]);
+    for (int k = 0; k < 3; k++)
+        p[k] = vec3_at(surface->vertices, surface->triangles[3 * triangle + k]);
 }
 
 /* Solid angle of a triangle seen from q (van Oosterom and Strackee 1983):
@@ -55,7 +56,8 @@ static void add_leaf_moments(const tw_winding *w, const tw_box_node *leaf, tw_wi
 static void add_child_moments(const tw_winding_node *child, tw_winding_node *node)
 {
     vec3 d = vec3_subtract(child->centre, node->centre);
-    const double left[3] = {d.x, d.y, d.z}, right[3] = {child->normal.x, child->normal.y, child->normal.z};
+    const double left[3] = {d.x, d.y, d.z},
+                 right[3] = {child->normal.x, child->normal.y, child->normal.z};
     for (int k = 0; k < 9; k++) node->moment[k] += child->moment[k] + left[k / 3] * right[k % 3];
 }
 
@@ -77,18 +79,21 @@ static void sum_nodes(tw_winding *w, double *areas)
         *node = (tw_winding_node){0};
         areas[i] = 0.0;
         for (int64_t k = 0; k < b->count; k++)
-            areas[i] += add_triangle(w->surface, w->tree.items[b->first + k], &weighted, &node->normal);
+            areas[i] +=
+                add_triangle(w->surface, w->tree.items[b->first + k], &weighted, &node->normal);
         for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++) {
             areas[i] += areas[k];
             weighted = vec3_add_scaled(weighted, areas[k], w->nodes[k].centre);
             node->normal = vec3_add(node->normal, w->nodes[k].normal);
         }
-        vec3 middle = {0.5 * (b->box.lower[0] + b->box.upper[0]), 0.5 * (b->box.lower[1] + b->box.upper[1]),
+        vec3 middle = {0.5 * (b->box.lower[0] + b->box.upper[0]),
+                       0.5 * (b->box.lower[1] + b->box.upper[1]),
                        0.5 * (b->box.lower[2] + b->box.upper[2])};
         node->centre = areas[i] > 0.0 ? vec3_scale(1.0 / areas[i], weighted) : middle;
         node->radius = reach(&b->box, node->centre);
         add_leaf_moments(w, b, node);
-        for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++) add_child_moments(w->nodes + k, node);
+        for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++)
+            add_child_moments(w->nodes + k, node);
     }
 }
 
@@ -236,7 +241,8 @@ static double triangle_distance(const void *context, int64_t item, vec3 q)
 bool tw_winding_is_near(const tw_winding *winding, vec3 q, double distance)
 {
     double square = distance * distance;
-    return tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square) >= 0;
+    return tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square) >=
+           0;
 }
 
 double tw_winding_distance(const tw_winding *winding, vec3 q)

@@ -15,6 +15,7 @@ typedef struct tw_mesh_text {
 typedef void tw_mesh_writer(const tw_mesh *mesh, tw_mesh_text *out);
 
 /* Triangles are written where the format has them; for OBJ and PLY the mesh is a surface already. */
-tw_mesh_writer tw_write_node, tw_write_ele, tw_write_gmsh, tw_write_vtk, tw_write_medit, tw_write_obj, tw_write_ply;
+tw_mesh_writer tw_write_node, tw_write_ele, tw_write_gmsh, tw_write_vtk, tw_write_medit,
+    tw_write_obj, tw_write_ply;
 
 #endif

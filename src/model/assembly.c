@@ -22,14 +22,16 @@ int64_t tw_element_list_blocks(const tw_element_list *list)
 /* Calls back for every block (a, b) of every element whose particles are both free. */
 typedef void visit_block(void *context, int32_t a, int32_t b, int64_t block);
 
-static void visit_blocks(const tw_particles *particles, const tw_element_list *list, visit_block *visit, void *context)
+static void visit_blocks(const tw_particles *particles, const tw_element_list *list,
+                         visit_block *visit, void *context)
 {
     int64_t block = 0;
     for (int64_t e = 0; e < list->count; e++) {
         int64_t begin = element_start(list, e), end = element_start(list, e + 1);
         for (int64_t i = begin; i < end; i++)
             for (int64_t j = i; j < end; j++, block++) {
-                int32_t a = particles->unknown[list->particle[i]], b = particles->unknown[list->particle[j]];
+                int32_t a = particles->unknown[list->particle[i]],
+                        b = particles->unknown[list->particle[j]];
                 if (a >= 0 && b >= 0) visit(context, a, b, block);
             }
     }
@@ -56,7 +58,8 @@ static void visit_count(void *context, int32_t a, int32_t b, int64_t block)
 static void visit_fill(void *context, int32_t a, int32_t b, int64_t block)
 {
     tw_assembly *assembly = context;
-    assembly->source[assembly->start[stored_block(assembly, a, b)]++] = (uint32_t)(2 * block + (a > b));
+    assembly->source[assembly->start[stored_block(assembly, a, b)]++] =
+        (uint32_t)(2 * block + (a > b));
 }
 
 static int64_t stored_blocks(const tw_assembly *assembly)
@@ -94,13 +97,14 @@ tw_status tw_assembly_create_damping(tw_assembly *assembly)
     int64_t blocks = stored_blocks(assembly), *wide = TW_NEW_ARRAY(blocks, int64_t);
     if (!wide) return TW_OUT_OF_MEMORY;
     for (int64_t b = 0; b < blocks; b++) wide[b] = column[b];
-    tw_status status =
-        tw_sparse_create(3, assembly->particles->free_count, start, wide, TW_STORE_UPPER, &assembly->damping, NULL);
+    tw_status status = tw_sparse_create(3, assembly->particles->free_count, start, wide,
+                                        TW_STORE_UPPER, &assembly->damping, NULL);
     tw_release(wide);
     return status;
 }
 
-tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles, const tw_element_list *list)
+tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles,
+                             const tw_element_list *list)
 {
     if (tw_element_list_blocks(list) > UINT32_MAX / 2) return TW_UNSUPPORTED;
     *assembly = (tw_assembly){.particles = particles};
@@ -126,7 +130,8 @@ void tw_assembly_add_pattern(const tw_assembly *assembly, tw_pattern *pattern)
     const int64_t *row_start = tw_sparse_row_start(assembly->matrix);
     const int32_t *column = tw_sparse_column(assembly->matrix);
     for (int32_t row = 0; row < assembly->particles->free_count; row++)
-        for (int64_t b = row_start[row]; b < row_start[row + 1]; b++) tw_pattern_add(pattern, row, column[b]);
+        for (int64_t b = row_start[row]; b < row_start[row + 1]; b++)
+            tw_pattern_add(pattern, row, column[b]);
 }
 
 void tw_assembly_locate(tw_assembly *assembly, const tw_sparse *matrix)
@@ -171,7 +176,8 @@ static void gather(const tw_assembly *assembly, const double *element_blocks, tw
 }
 
 /* out += own in */
-static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, const double *in, double *out)
+static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, const double *in,
+                        double *out)
 {
     int64_t n = tw_sparse_size(own);
     if (tw_sparse_apply(own, count, in, assembly->product) == TW_OK)
@@ -183,11 +189,13 @@ static void add_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const loop *p = context;
     for (int64_t b = begin; b < end; b++)
-        for (int k = 0; k < 9; k++) p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
+        for (int k = 0; k < 9; k++)
+            p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
 }
 
 /* matrix += factor * own */
-static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double factor, tw_sparse *matrix)
+static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double factor,
+                       tw_sparse *matrix)
 {
     loop p = {assembly, tw_sparse_values_const(own), tw_sparse_values(matrix), factor};
     tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, add_body, &p);
@@ -213,7 +221,8 @@ void tw_assembly_gather_damping(tw_assembly *assembly, const double *element_blo
     gather(assembly, element_blocks, assembly->damping);
 }
 
-void tw_assembly_add_damping_product(tw_assembly *assembly, int count, const double *in, double *out)
+void tw_assembly_add_damping_product(tw_assembly *assembly, int count, const double *in,
+                                     double *out)
 {
     add_product(assembly, assembly->damping, count, in, out);
 }

@@ -23,12 +23,14 @@ typedef struct tw_assembly {
     tw_sparse *matrix;  /* stiffness of the free particles, upper triangle */
     tw_sparse *damping; /* of the same pattern; NULL if there is none */
     int64_t *start;     /* of each stored block and the end, into source */
-    uint32_t *source;   /* index of an element's block times two, plus one if it is to be transposed */
-    int64_t *target;    /* index of each stored block in the model's matrix */
-    double *product;    /* room for TW_MAX_BLOCK vectors */
+    uint32_t
+        *source;     /* index of an element's block times two, plus one if it is to be transposed */
+    int64_t *target; /* index of each stored block in the model's matrix */
+    double *product; /* room for TW_MAX_BLOCK vectors */
 } tw_assembly;
 
-tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles, const tw_element_list *list);
+tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles,
+                             const tw_element_list *list);
 /* Room for a matrix of damping besides. */
 tw_status tw_assembly_create_damping(tw_assembly *assembly);
 void tw_assembly_free(tw_assembly *assembly);
@@ -46,7 +48,8 @@ void tw_assembly_add_tangent(const tw_assembly *assembly, tw_sparse *matrix);
 
 /* The same with the matrix of damping. */
 void tw_assembly_gather_damping(tw_assembly *assembly, const double *element_blocks);
-void tw_assembly_add_damping_product(tw_assembly *assembly, int count, const double *in, double *out);
+void tw_assembly_add_damping_product(tw_assembly *assembly, int count, const double *in,
+                                     double *out);
 void tw_assembly_add_damping(const tw_assembly *assembly, double factor, tw_sparse *matrix);
 
 #endif

@@ -38,10 +38,12 @@ static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corne
 {
     int64_t found = 0;
     for (int64_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && sides[next].low == sides[i].low && sides[next].high == sides[i].high;)
+        for (next = i + 1;
+             next < count && sides[next].low == sides[i].low && sides[next].high == sides[i].high;)
             next++;
         if (next - i != 2 || sides[i].opposite == sides[i + 1].opposite) continue;
-        const int64_t four[4] = {sides[i].low, sides[i].high, sides[i].opposite, sides[i + 1].opposite};
+        const int64_t four[4] = {sides[i].low, sides[i].high, sides[i].opposite,
+                                 sides[i + 1].opposite};
         memcpy(corners + 4 * found++, four, sizeof four);
     }
     return found;
@@ -53,19 +55,21 @@ typedef struct bending {
 } bending;
 
 /* Adds `count` springs or hinges; `values` and `more` have room for `count`. */
-typedef tw_status adder(const bending *b, int64_t count, int64_t *corners, double *values, double *more,
-                        tw_error *error);
+typedef tw_status adder(const bending *b, int64_t count, int64_t *corners, double *values,
+                        double *more, tw_error *error);
 
-static tw_status add_springs(const bending *b, int64_t count, int64_t *corners, double *stiffness, double *cubic,
-                             tw_error *error)
+static tw_status add_springs(const bending *b, int64_t count, int64_t *corners, double *stiffness,
+                             double *cubic, tw_error *error)
 {
     for (int64_t e = 0; e < count; e++) {
         stiffness[e] = b->stiffness;
         cubic[e] = b->cubic;
-        memmove(corners + 2 * e, corners + 4 * e + 2, 2 * sizeof *corners); /* the opposite ones are the ends */
+        memmove(corners + 2 * e, corners + 4 * e + 2,
+                2 * sizeof *corners); /* the opposite ones are the ends */
     }
     return b->cubic == 0.0 ? tw_model_add_springs(b->model, count, corners, stiffness, NULL, error)
-                           : tw_model_add_cubic_springs(b->model, count, corners, stiffness, cubic, NULL, error);
+                           : tw_model_add_cubic_springs(b->model, count, corners, stiffness, cubic,
+                                                        NULL, error);
 }
 
 /* Twice the area of a triangle with the edge d and its vertex at x. */
@@ -77,8 +81,8 @@ static double twice_area(const double d[3], const double *from, const double *x)
     return sqrt(tw_dot3(normal, normal));
 }
 
-static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, double *stiffness, double *unused,
-                            tw_error *error)
+static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, double *stiffness,
+                            double *unused, tw_error *error)
 {
     (void)unused;
     const double *x = b->model->particles.position;
@@ -86,40 +90,47 @@ static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, d
         const int64_t *c = corners + 4 * e;
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = x[3 * c[1] + k] - x[3 * c[0] + k];
-        double areas = 0.5 * (twice_area(d, x + 3 * c[0], x + 3 * c[2]) + twice_area(d, x + 3 * c[0], x + 3 * c[3]));
-        if (!(areas > 0.0)) return tw_fail(error, TW_INVALID_ARGUMENT, "triangles without area cannot bend");
+        double areas = 0.5 * (twice_area(d, x + 3 * c[0], x + 3 * c[2]) +
+                              twice_area(d, x + 3 * c[0], x + 3 * c[3]));
+        if (!(areas > 0.0))
+            return tw_fail(error, TW_INVALID_ARGUMENT, "triangles without area cannot bend");
         stiffness[e] = b->stiffness * tw_dot3(d, d) / areas;
     }
     return tw_model_add_hinges(b->model, count, corners, stiffness, NULL, error);
 }
 
-static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t *corners, tw_error *error)
+static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t *corners,
+                           tw_error *error)
 {
     double *values = TW_NEW_ARRAY(count, double), *more = TW_NEW_ARRAY(count, double);
-    tw_status status =
-        values && more ? add(b, count, corners, values, more, error) : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = values && more ? add(b, count, corners, values, more, error)
+                                      : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_release(values);
     tw_release(more);
     return status;
 }
 
-static tw_status check_triangles(const tw_model *model, int64_t count, const int64_t *triangles, tw_error *error)
+static tw_status check_triangles(const tw_model *model, int64_t count, const int64_t *triangles,
+                                 tw_error *error)
 {
-    if (!model || count < 0 || (count && !triangles)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!model || count < 0 || (count && !triangles))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < 3 * count; i++)
         if (triangles[i] < 0 || triangles[i] >= model->particles.count)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "a triangle must join three of the particles 0 to %lld",
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "a triangle must join three of the particles 0 to %lld",
                            (long long)(model->particles.count - 1));
     return TW_OK;
 }
 
-static tw_status add_bending(const bending *b, adder *add, int64_t triangle_count, const int64_t *triangles,
-                             int64_t *added, tw_error *error)
+static tw_status add_bending(const bending *b, adder *add, int64_t triangle_count,
+                             const int64_t *triangles, int64_t *added, tw_error *error)
 {
     tw_status status = check_triangles(b->model, triangle_count, triangles, error);
     if (status != TW_OK) return status;
     side *sides = TW_NEW_ARRAY(3 * triangle_count, side);
-    int64_t *corners = TW_NEW_ARRAY(6 * triangle_count, int64_t), found = 0; /* an inner edge has two sides */
+    int64_t *corners = TW_NEW_ARRAY(6 * triangle_count, int64_t),
+            found = 0; /* an inner edge has two sides */
     if (sides && corners) {
         list_sides(triangle_count, triangles, sides);
         found = find_inner_edges(3 * triangle_count, sides, corners);
@@ -133,15 +144,17 @@ static tw_status add_bending(const bending *b, adder *add, int64_t triangle_coun
     return status;
 }
 
-tw_status tw_model_add_bending_springs(tw_model *model, int64_t triangle_count, const int64_t *triangles,
-                                       double stiffness, double cubic, int64_t *added, tw_error *error)
+tw_status tw_model_add_bending_springs(tw_model *model, int64_t triangle_count,
+                                       const int64_t *triangles, double stiffness, double cubic,
+                                       int64_t *added, tw_error *error)
 {
     const bending b = {model, stiffness, cubic};
     return add_bending(&b, add_springs, triangle_count, triangles, added, error);
 }
 
-tw_status tw_model_add_bending_hinges(tw_model *model, int64_t triangle_count, const int64_t *triangles,
-                                      double bending_stiffness, int64_t *added, tw_error *error)
+tw_status tw_model_add_bending_hinges(tw_model *model, int64_t triangle_count,
+                                      const int64_t *triangles, double bending_stiffness,
+                                      int64_t *added, tw_error *error)
 {
     const bending b = {model, bending_stiffness, 0.0};
     return add_bending(&b, add_hinges, triangle_count, triangles, added, error);

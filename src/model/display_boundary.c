@@ -36,14 +36,15 @@ static void mark_single(const face *bucket, int64_t count, bool *single)
     for (int64_t i = 0; i < count; i++) {
         bool alone = true;
         for (int64_t j = 0; j < count && alone; j++)
-            alone = i == j || bucket[i].middle != bucket[j].middle || bucket[i].largest != bucket[j].largest;
+            alone = i == j || bucket[i].middle != bucket[j].middle ||
+                    bucket[i].largest != bucket[j].largest;
         single[bucket[i].index] = alone;
     }
 }
 
 /* Faces sorted into buckets by their smallest vertex; `start` has particle_count + 1 zeros. */
-static void find_single(int64_t face_count, const int64_t *tetrahedra, int64_t particle_count, int64_t *start,
-                        face *sorted, bool *single)
+static void find_single(int64_t face_count, const int64_t *tetrahedra, int64_t particle_count,
+                        int64_t *start, face *sorted, bool *single)
 {
     int64_t v[3];
     for (int64_t i = 0; i < face_count; i++) {
@@ -71,22 +72,23 @@ static double signed_volume(const double *a, const double *b, const double *c, c
         v[k] = c[k] - a[k];
         w[k] = d[k] - a[k];
     }
-    return (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] + (u[0] * v[1] - u[1] * v[0]) * w[2];
+    return (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] +
+           (u[0] * v[1] - u[1] * v[0]) * w[2];
 }
 
 static void outward_face(const int64_t *t, const double *positions, int which, int64_t out[3])
 {
     /* `faces` points outward where the volume is positive */
-    bool positive =
-        signed_volume(positions + 3 * t[0], positions + 3 * t[1], positions + 3 * t[2], positions + 3 * t[3]) >= 0.0;
+    bool positive = signed_volume(positions + 3 * t[0], positions + 3 * t[1], positions + 3 * t[2],
+                                  positions + 3 * t[3]) >= 0.0;
     const int *corner = faces[which];
     out[0] = t[corner[0]];
     out[1] = t[corner[positive ? 1 : 2]];
     out[2] = t[corner[positive ? 2 : 1]];
 }
 
-tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count, const double *positions,
-                              int64_t *triangle_count, int64_t **out)
+tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count,
+                              const double *positions, int64_t *triangle_count, int64_t **out)
 {
     int64_t face_count = 4 * count, kept = 0;
     int64_t *start = tw_allocate_zeroed((size_t)particle_count + 1, sizeof(int64_t));
@@ -100,7 +102,8 @@ tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t 
     }
     *triangle_count = *out ? kept : 0;
     for (int64_t i = 0, next = 0; *out && i < face_count; i++)
-        if (single[i]) outward_face(tetrahedra + 4 * (i / 4), positions, (int)(i % 4), *out + 3 * next++);
+        if (single[i])
+            outward_face(tetrahedra + 4 * (i / 4), positions, (int)(i % 4), *out + 3 * next++);
     tw_release(start);
     tw_release(sorted);
     tw_release(single);

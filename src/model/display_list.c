@@ -75,7 +75,8 @@ static bool statements_are_right(const tw_display_surface *s)
     if (s->statement_count == 0) return true;
     if (!s->statement_face || !s->statement_end || !s->statements) return false;
     for (int64_t i = 0; i < s->statement_count; i++) {
-        if (s->statement_face[i] < face || s->statement_face[i] > s->face_count || s->statement_end[i] < end)
+        if (s->statement_face[i] < face || s->statement_face[i] > s->face_count ||
+            s->statement_end[i] < end)
             return false;
         face = s->statement_face[i];
         end = s->statement_end[i];
@@ -85,44 +86,62 @@ static bool statements_are_right(const tw_display_surface *s)
 
 static tw_status check_surface(const tw_display_surface *s, int64_t particles, tw_error *error)
 {
-    if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0 || s->edge_count < 0 || s->statement_count < 0)
+    if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0 || s->edge_count < 0 ||
+        s->statement_count < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a count of an embedded surface is negative");
     if (s->vertex_count == 0) return TW_OK;
     if (!s->carriers || !s->weights || !s->corners)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "an embedded surface needs carriers, weights and faces");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "an embedded surface needs carriers, weights and faces");
     if (!all_between(4 * s->vertex_count, s->carriers, 0, particles - 1))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "an embedded surface is carried by a particle that is not there");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "an embedded surface is carried by a particle that is not there");
     if (!weights_are_right(s))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the weights of an embedded vertex do not add up to 1");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the weights of an embedded vertex do not add up to 1");
     if (!faces_are_polygons(s) || !all_between(corner_count(s), s->corners, 0, s->vertex_count - 1))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a face of an embedded surface is not one of its vertices");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a face of an embedded surface is not one of its vertices");
     if ((s->texture_count && !s->texture) ||
-        (s->corner_texture && !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a corner of an embedded surface has a texture that is not there");
-    if (s->edge_count && (!s->edges || !all_between(2 * s->edge_count, s->edges, 0, s->vertex_count - 1)))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "an edge of an embedded surface is not between its vertices");
+        (s->corner_texture &&
+         !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a corner of an embedded surface has a texture that is not there");
+    if (s->edge_count &&
+        (!s->edges || !all_between(2 * s->edge_count, s->edges, 0, s->vertex_count - 1)))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "an edge of an embedded surface is not between its vertices");
     if (!statements_are_right(s))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the statements of an embedded surface are out of order");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the statements of an embedded surface are out of order");
     return TW_OK;
 }
 
-static tw_status check_cells(const char *what, int64_t count, const int64_t *cells, int corners, int64_t particles,
-                             tw_error *error)
+static tw_status check_cells(const char *what, int64_t count, const int64_t *cells, int corners,
+                             int64_t particles, tw_error *error)
 {
-    if (count >= 0 && (count == 0 || (cells && all_between(count * corners, cells, 0, particles - 1)))) return TW_OK;
-    return tw_fail(error, TW_INVALID_ARGUMENT, "%s to be shown must join particles that are there", what);
+    if (count >= 0 &&
+        (count == 0 || (cells && all_between(count * corners, cells, 0, particles - 1))))
+        return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT, "%s to be shown must join particles that are there",
+                   what);
 }
 
 static tw_status check_display(const tw_model *model, const tw_display *d, tw_error *error)
 {
     int64_t particles = model->particles.count;
     if (d->first < 0 || d->count < 0 || d->first > particles || d->count > particles - d->first)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a body to be shown has particles that are not there");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a body to be shown has particles that are not there");
     if (!(d->radius >= 0.0) || !isfinite(d->radius))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the radius of edges to be shown must be at least 0");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the radius of edges to be shown must be at least 0");
     tw_status status = check_cells("edges", d->edge_count, d->edges, 2, particles, error);
-    if (status == TW_OK) status = check_cells("triangles", d->triangle_count, d->triangles, 3, particles, error);
-    if (status == TW_OK) status = check_cells("tetrahedra", d->tetrahedron_count, d->tetrahedra, 4, particles, error);
+    if (status == TW_OK)
+        status = check_cells("triangles", d->triangle_count, d->triangles, 3, particles, error);
+    if (status == TW_OK)
+        status =
+            check_cells("tetrahedra", d->tetrahedron_count, d->tetrahedra, 4, particles, error);
     return status == TW_OK ? check_surface(&d->surface, particles, error) : status;
 }
 
@@ -147,7 +166,9 @@ static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
     to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
     to->statement_face = tw_copy_array(from->statement_face, statements, sizeof(int64_t), &good);
     to->statement_end = tw_copy_array(from->statement_end, statements, sizeof(int64_t), &good);
-    if (statements) to->statements = tw_copy_array(from->statements, from->statement_end[statements - 1], 1, &good);
+    if (statements)
+        to->statements =
+            tw_copy_array(from->statements, from->statement_end[statements - 1], 1, &good);
     return good;
 }
 
@@ -163,14 +184,16 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
                        .radius = from->radius};
     to->name = tw_copy_array(name, (int64_t)strlen(name) + 1, 1, &good);
     to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
-    to->triangles = tw_copy_array(from->triangles, 3 * from->triangle_count, sizeof(int64_t), &good);
-    to->tetrahedra = tw_copy_array(from->tetrahedra, 4 * from->tetrahedron_count, sizeof(int64_t), &good);
+    to->triangles =
+        tw_copy_array(from->triangles, 3 * from->triangle_count, sizeof(int64_t), &good);
+    to->tetrahedra =
+        tw_copy_array(from->tetrahedra, 4 * from->tetrahedron_count, sizeof(int64_t), &good);
     good = copy_surface(&to->surface, &from->surface) && good;
     if (!good || from->triangle_count || !from->tetrahedron_count) return good;
     int64_t *boundary = NULL;
     const tw_particles *p = &model->particles;
-    good = tw_display_boundary(to->tetrahedron_count, to->tetrahedra, p->count, p->position, &to->triangle_count,
-                               &boundary) == TW_OK;
+    good = tw_display_boundary(to->tetrahedron_count, to->tetrahedra, p->count, p->position,
+                               &to->triangle_count, &boundary) == TW_OK;
     to->triangles = boundary;
     return good;
 }

@@ -13,7 +13,7 @@ void tw_display_list_free(tw_display_list *displays);
 
 /* The faces that belong to one tetrahedron alone, turned outward by the `positions` of the particles (x, y, z each); in
  * the order of the tetrahedra. `*out` is freed with tw_release. (display_boundary.c) */
-tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count, const double *positions,
-                              int64_t *triangle_count, int64_t **out);
+tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count,
+                              const double *positions, int64_t *triangle_count, int64_t **out);
 
 #endif

@@ -24,11 +24,12 @@ typedef struct tw_force_view {
 
 /* What else a force is, besides a function of x that conserves its energy. */
 enum {
-    TW_FORCE_VELOCITY = 1,  /* depends on v: has add_damping_product */
-    TW_FORCE_TIME = 2,      /* depends on t explicitly: has add_time_derivative */
-    TW_FORCE_GENERAL = 4,   /* K is not symmetric: has add_symmetric_product */
-    TW_FORCE_FEEDS = 8,     /* can feed energy that add_energy does not know of */
-    TW_FORCE_FREE_ONLY = 16 /* acts on each particle by itself, and add_energy counts the free ones */
+    TW_FORCE_VELOCITY = 1, /* depends on v: has add_damping_product */
+    TW_FORCE_TIME = 2,     /* depends on t explicitly: has add_time_derivative */
+    TW_FORCE_GENERAL = 4,  /* K is not symmetric: has add_symmetric_product */
+    TW_FORCE_FEEDS = 8,    /* can feed energy that add_energy does not know of */
+    TW_FORCE_FREE_ONLY =
+        16 /* acts on each particle by itself, and add_energy counts the free ones */
 };
 
 /* Who is joined to whom: `corners` particles per element. */
@@ -62,7 +63,8 @@ typedef struct tw_force_table {
     /* out += df/dt at fixed x and v. */
     tw_status (*add_time_derivative)(void *data, const tw_force_view *at, double *out);
     /* out += df/dx x_rate + df/dv v_rate, of all particles: what moved particles do. NULL: by differences. */
-    tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate, double *out);
+    tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate,
+                          const double *v_rate, double *out);
 
     /* Fixes K, S and D for those that follow. */
     tw_status (*linearise)(void *data, const tw_force_view *at);

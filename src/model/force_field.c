@@ -15,9 +15,11 @@ typedef struct field {
     int64_t first, last;
     tw_field given;
     const tw_particles *particles;
-    double *partial;   /* energy per block of particles */
-    double *tangent;   /* -s db/dx per particle of the range, nine each; NULL if b does not depend on x */
-    int64_t *diagonal; /* index of the matrix block of each particle of the range; -1 if it is pinned */
+    double *partial; /* energy per block of particles */
+    double *
+        tangent; /* -s db/dx per particle of the range, nine each; NULL if b does not depend on x */
+    int64_t
+        *diagonal; /* index of the matrix block of each particle of the range; -1 if it is pinned */
 } field;
 
 static int64_t count_of(const field *f)
@@ -40,8 +42,9 @@ static unsigned field_traits(const void *data)
 {
     const field *f = data;
     bool known = f->given.potential != NULL;
-    return (f->given.rate ? TW_FORCE_TIME : 0u) | (f->given.gradient && !known ? TW_FORCE_GENERAL : 0u) |
-           (known ? 0u : TW_FORCE_FEEDS) | TW_FORCE_FREE_ONLY;
+    return (f->given.rate ? TW_FORCE_TIME : 0u) |
+           (f->given.gradient && !known ? TW_FORCE_GENERAL : 0u) | (known ? 0u : TW_FORCE_FEEDS) |
+           TW_FORCE_FREE_ONLY;
 }
 
 static tw_status field_complete(void *data, const tw_particles *particles)
@@ -51,7 +54,8 @@ static tw_status field_complete(void *data, const tw_particles *particles)
     f->partial = TW_NEW_ARRAY(tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK), double);
     f->tangent = f->given.gradient ? TW_NEW_ARRAY(9 * count_of(f), double) : NULL;
     f->diagonal = TW_NEW_ARRAY(count_of(f), int64_t);
-    return f->partial && f->diagonal && (f->tangent || !f->given.gradient) ? TW_OK : TW_OUT_OF_MEMORY;
+    return f->partial && f->diagonal && (f->tangent || !f->given.gradient) ? TW_OK
+                                                                           : TW_OUT_OF_MEMORY;
 }
 
 static void field_locate(void *data, const tw_sparse *matrix)
@@ -139,7 +143,8 @@ static tw_status field_add_energy(void *data, const tw_force_view *at, double *e
     if (!f->given.potential) return TW_OK;
     loop p = {.f = f, .t = at->t, .x = at->x};
     tw_status status = run(&p, energy_body);
-    for (int64_t b = 0; b < tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK); b++) *energy += f->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK); b++)
+        *energy += f->partial[b];
     return status;
 }
 
@@ -179,7 +184,8 @@ static void product_body(void *context, int64_t begin, int64_t end, int64_t bloc
         for (int c = 0; c < p->count && row >= 0; c++)
             for (int k = 0; k < 9; k++)
                 p->out[c * stride + 3 * row + k / 3] +=
-                    entry_of(f->tangent + 9 * i, k / 3, k % 3, p->symmetric) * p->in[c * stride + 3 * row + k % 3];
+                    entry_of(f->tangent + 9 * i, k / 3, k % 3, p->symmetric) *
+                    p->in[c * stride + 3 * row + k % 3];
     }
 }
 
@@ -215,8 +221,8 @@ static void no_stiffness_bound(const void *data, double *bound)
 }
 
 /* What a field does to a moved particle is nothing to the unknowns: no need of differences. */
-static tw_status field_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                                double *out)
+static tw_status field_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                                const double *v_rate, double *out)
 {
     (void)data;
     (void)at;
@@ -226,12 +232,13 @@ static tw_status field_add_rate(void *data, const tw_force_view *at, const doubl
     return TW_OK;
 }
 
-#define COMMON_ENTRIES                                                                                                 \
-    .name = "field", .release = field_release, .traits = field_traits, .complete = field_complete,                     \
-    .locate = field_locate, .add_energy = field_add_energy, .add_force = field_add_force,                              \
+#define COMMON_ENTRIES                                                                             \
+    .name = "field", .release = field_release, .traits = field_traits, .complete = field_complete, \
+    .locate = field_locate, .add_energy = field_add_energy, .add_force = field_add_force,          \
     .add_time_derivative = field_add_time_derivative, .add_rate = field_add_rate
 
-static const tw_force_table uniform_table = {COMMON_ENTRIES, .add_stiffness_bound = no_stiffness_bound};
+static const tw_force_table uniform_table = {COMMON_ENTRIES,
+                                             .add_stiffness_bound = no_stiffness_bound};
 static const tw_force_table gradient_table = {
     COMMON_ENTRIES, .linearise = field_linearise, .add_product = field_add_product,
     .add_symmetric_product = field_add_symmetric_product, .add_tangent = field_add_tangent};
@@ -243,11 +250,14 @@ tw_field tw_field_default(void)
     return (tw_field){0};
 }
 
-tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last, const tw_field *given, tw_error *error)
+tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last, const tw_field *given,
+                             tw_error *error)
 {
-    if (!model || !given || !given->value) return tw_fail(error, TW_INVALID_ARGUMENT, "a field needs its values");
+    if (!model || !given || !given->value)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a field needs its values");
     if (first < 0 || last < first || last >= model->particles.count)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "there are no particles %lld to %lld for a field", (long long)first,
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "there are no particles %lld to %lld for a field", (long long)first,
                        (long long)last);
     field *f = TW_NEW(field);
     if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -290,7 +300,8 @@ static tw_status uniform_potential(void *context, double t, const double x[3], d
     return TW_OK;
 }
 
-static tw_status add_uniform(tw_model *model, int64_t first, int64_t last, uniform what, bool is_force, tw_error *error)
+static tw_status add_uniform(tw_model *model, int64_t first, int64_t last, uniform what,
+                             bool is_force, tw_error *error)
 {
     uniform *u = TW_NEW(uniform);
     if (!u) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -306,14 +317,17 @@ static tw_status add_uniform(tw_model *model, int64_t first, int64_t last, unifo
     return status;
 }
 
-tw_status tw_model_add_load(tw_model *model, int64_t first, int64_t last, const double force[3], tw_error *error)
+tw_status tw_model_add_load(tw_model *model, int64_t first, int64_t last, const double force[3],
+                            tw_error *error)
 {
-    if (!force || !tw_vector_is_finite(3, force)) return tw_fail(error, TW_NOT_FINITE, "a load is not finite");
-    return add_uniform(model, first, last, (uniform){.b = {force[0], force[1], force[2]}}, true, error);
+    if (!force || !tw_vector_is_finite(3, force))
+        return tw_fail(error, TW_NOT_FINITE, "a load is not finite");
+    return add_uniform(model, first, last, (uniform){.b = {force[0], force[1], force[2]}}, true,
+                       error);
 }
 
-tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3], double frequency, double phase,
-                               tw_error *error)
+tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3], double frequency,
+                               double phase, tw_error *error)
 {
     if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!tw_vector_is_finite(3, acceleration) || !isfinite(frequency) || !isfinite(phase))

@@ -44,7 +44,8 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const loop *p = context;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) p->force[3 * i + k] += p->g->particles->load[i] * p->g->acceleration[k];
+        for (int k = 0; k < 3; k++)
+            p->force[3 * i + k] += p->g->particles->load[i] * p->g->acceleration[k];
 }
 
 static tw_status gravity_add_force(void *data, const tw_force_view *at, double *force)
@@ -73,7 +74,8 @@ static tw_status gravity_add_energy(void *data, const tw_force_view *at, double 
     loop p = {.g = data, .x = at->x};
     int64_t count = p.g->particles->free_count;
     tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++) *energy += p.g->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)
+        *energy += p.g->partial[b];
     return TW_OK;
 }
 

@@ -29,10 +29,11 @@ typedef struct hinges {
     tw_assembly assembly; /* S */
     double *blocks;       /* of S, BLOCKS * 9 per hinge */
     double *push;         /* twelve per hinge: what corners gather from */
-    double *gradient;     /* g at the last linearisation, twelve per hinge; NULL without damping, as the next two */
-    double *carried;      /* H v */
-    double *scalar;       /* one per hinge and column */
-    double *partial;      /* energy per block of hinges */
+    double *
+        gradient; /* g at the last linearisation, twelve per hinge; NULL without damping, as the next two */
+    double *carried; /* H v */
+    double *scalar;  /* one per hinge and column */
+    double *partial; /* energy per block of hinges */
 } hinges;
 
 static void hinges_release(void *data)
@@ -106,7 +107,8 @@ typedef struct loop {
 /* The vectors of the corners of hinge e. */
 static void collect(const hinges *h, int64_t e, const double *x, double out[4][3])
 {
-    for (int c = 0; c < 4; c++) memcpy(out[c], x + 3 * (int64_t)h->corner[4 * e + c], 3 * sizeof(double));
+    for (int c = 0; c < 4; c++)
+        memcpy(out[c], x + 3 * (int64_t)h->corner[4 * e + c], 3 * sizeof(double));
 }
 
 static bool evaluate(loop *p, int64_t e, tw_hinge_state *state)
@@ -162,9 +164,11 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
         collect(p->h, e, p->v_rate, w);
         tw_hinge_second(&state, d, second);
         double m = moment(p->h, e, &state, v);
-        double on_g = k * dot12(state.gradient, d) + p->h->beta * k * (dot12(second, v) + dot12(state.gradient, w));
+        double on_g = k * dot12(state.gradient, d) +
+                      p->h->beta * k * (dot12(second, v) + dot12(state.gradient, w));
         for (int i = 0; i < 12; i++)
-            p->h->push[12 * e + i] = -on_g * state.gradient[i / 3][i % 3] - m * second[i / 3][i % 3];
+            p->h->push[12 * e + i] =
+                -on_g * state.gradient[i / 3][i % 3] - m * second[i / 3][i % 3];
     }
 }
 
@@ -175,7 +179,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     const tw_incidence *incidence = &p->h->incidence;
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
-            for (int k = 0; k < 3; k++) p->out[3 * i + k] += p->h->push[3 * (int64_t)incidence->entry[n] + k];
+            for (int k = 0; k < 3; k++)
+                p->out[3 * i + k] += p->h->push[3 * (int64_t)incidence->entry[n] + k];
 }
 
 static tw_status add_pushes(loop *p, tw_parallel_body *body)
@@ -192,8 +197,8 @@ static tw_status hinges_add_force(void *data, const tw_force_view *at, double *f
     return add_pushes(&p, push_body);
 }
 
-static tw_status hinges_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                                 double *out)
+static tw_status hinges_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                                 const double *v_rate, double *out)
 {
     loop p = {.h = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
     return add_pushes(&p, rate_body);
@@ -217,7 +222,8 @@ static tw_status hinges_add_energy(void *data, const tw_force_view *at, double *
     hinges *h = data;
     loop p = {.h = h, .x = at->x};
     tw_parallel_for(h->count, TW_PARTICLE_BLOCK, energy_body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK); b++) *energy += h->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK); b++)
+        *energy += h->partial[b];
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }
 
@@ -249,7 +255,8 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
         if (!evaluate(p, e, &state)) continue;
         if (h->beta > 0.0) collect(h, e, p->v, v);
         double m = moment(h, e, &state, v);
-        for (int j = 0; j < 12; j++) fill_column(&state, h->stiffness[e], m, j, h->blocks + 9 * BLOCKS * e);
+        for (int j = 0; j < 12; j++)
+            fill_column(&state, h->stiffness[e], m, j, h->blocks + 9 * BLOCKS * e);
         if (!(h->beta > 0.0)) continue;
         tw_hinge_second(&state, v, carried);
         memcpy(h->gradient + 12 * e, state.gradient, sizeof state.gradient);
@@ -342,7 +349,8 @@ static void hinges_add_tangent(void *data, tw_sparse *matrix)
 /* Block (i, j) of the upper triangle += factor g_a g_b^T, where a is the corner of row i. */
 static void add_pair(const hinges *h, int64_t e, int a, int b, double factor, tw_sparse *matrix)
 {
-    int32_t i = h->particles->unknown[h->corner[4 * e + a]], j = h->particles->unknown[h->corner[4 * e + b]];
+    int32_t i = h->particles->unknown[h->corner[4 * e + a]],
+            j = h->particles->unknown[h->corner[4 * e + b]];
     if (i < 0 || j < i) return;
     double *block = tw_sparse_values(matrix) + 9 * tw_sparse_find(matrix, i, j);
     const double *row = h->gradient + 12 * e + 3 * a, *column = h->gradient + 12 * e + 3 * b;
@@ -353,7 +361,8 @@ static void hinges_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     const hinges *h = data;
     for (int64_t e = 0; e < h->count && h->beta > 0.0; e++)
-        for (int k = 0; k < 16; k++) add_pair(h, e, k / 4, k % 4, factor * h->beta * h->stiffness[e], matrix);
+        for (int k = 0; k < 16; k++)
+            add_pair(h, e, k / 4, k % 4, factor * h->beta * h->stiffness[e], matrix);
 }
 
 static const tw_force_table hinges_table = {
@@ -379,7 +388,8 @@ static const tw_force_table hinges_table = {
 
 /* ---- adding ---- */
 
-static tw_status check_hinge(const tw_model *model, const int64_t *c, double stiffness, double angle, tw_error *error)
+static tw_status check_hinge(const tw_model *model, const int64_t *c, double stiffness,
+                             double angle, tw_error *error)
 {
     bool sound = true;
     for (int b = 0; b < 4; b++) {
@@ -387,7 +397,8 @@ static tw_status check_hinge(const tw_model *model, const int64_t *c, double sti
         for (int a = 0; a < b; a++) sound = sound && c[a] != c[b];
     }
     if (!sound)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a hinge must join four of the particles 0 to %lld",
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a hinge must join four of the particles 0 to %lld",
                        (long long)(model->particles.count - 1));
     if (!(stiffness > 0.0) || !isfinite(stiffness) || !(fabs(angle) < 3.14159265358979323846))
         return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -396,14 +407,16 @@ static tw_status check_hinge(const tw_model *model, const int64_t *c, double sti
 }
 
 /* Angles at rest, given or as the particles are. */
-static tw_status find_angles(hinges *h, const double *given, const double *positions, tw_error *error)
+static tw_status find_angles(hinges *h, const double *given, const double *positions,
+                             tw_error *error)
 {
     for (int64_t e = 0; e < h->count; e++) {
         tw_hinge_state state;
         const double *x[4];
         for (int c = 0; c < 4; c++) x[c] = positions + 3 * (int64_t)h->corner[4 * e + c];
         if (!given && !tw_hinge_evaluate(x, &state))
-            return tw_fail(error, TW_INVALID_ARGUMENT, "a triangle of hinge %lld has no area", (long long)e);
+            return tw_fail(error, TW_INVALID_ARGUMENT, "a triangle of hinge %lld has no area",
+                           (long long)e);
         h->rest_angle[e] = given ? given[e] : state.angle;
     }
     return TW_OK;
@@ -426,12 +439,14 @@ static hinges *create(int64_t count, const int64_t *corners, const double *stiff
     return h;
 }
 
-tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *corners, const double *stiffness,
-                              const double *rest_angle, tw_error *error)
+tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *corners,
+                              const double *stiffness, const double *rest_angle, tw_error *error)
 {
-    if (!model || count < 0 || (count && (!corners || !stiffness))) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!model || count < 0 || (count && (!corners || !stiffness)))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < count; e++) {
-        tw_status status = check_hinge(model, corners + 4 * e, stiffness[e], rest_angle ? rest_angle[e] : 0.0, error);
+        tw_status status = check_hinge(model, corners + 4 * e, stiffness[e],
+                                       rest_angle ? rest_angle[e] : 0.0, error);
         if (status != TW_OK) return status;
     }
     hinges *h = create(count, corners, stiffness);

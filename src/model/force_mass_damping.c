@@ -19,11 +19,13 @@
 #include "model/symmetric3.h"
 
 enum { SUMS = 10, CHUNK_BLOCK = 16, BODY_BLOCK = 64 };
-static const double singular = 1e-10; /* inertia about an axis, relative to the largest, that counts as none */
+static const double singular =
+    1e-10; /* inertia about an axis, relative to the largest, that counts as none */
 
 /* The rigid motion of a body, and of a vector on it. */
 typedef struct body_motion {
-    int32_t reference; /* a particle of the fit: sums are taken relative to it, so that translations are exact */
+    int32_t
+        reference; /* a particle of the fit: sums are taken relative to it, so that translations are exact */
     double weight;
     double centre[3], velocity[3], spin[3];
     double inverse[9];       /* of the inertia */
@@ -150,8 +152,10 @@ static void centre_term(const loop *p, int64_t particle, const body_motion *m, d
 static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     m->weight = sum[0];
-    for (int k = 0; k < 3; k++) m->centre[k] = p->x[3 * (int64_t)m->reference + k] + sum[1 + k] / sum[0];
-    for (int k = 0; k < 3; k++) m->velocity[k] = p->v[3 * (int64_t)m->reference + k] + sum[4 + k] / sum[0];
+    for (int k = 0; k < 3; k++)
+        m->centre[k] = p->x[3 * (int64_t)m->reference + k] + sum[1 + k] / sum[0];
+    for (int k = 0; k < 3; k++)
+        m->velocity[k] = p->v[3 * (int64_t)m->reference + k] + sum[4 + k] / sum[0];
 }
 
 static void inertia_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
@@ -178,7 +182,8 @@ static void inertia_finish(const loop *p, body_motion *m, const double sum[SUMS]
 
 static void find_motion(mass_damping *d, const double *x, const double *v, body_motion *motion)
 {
-    loop p = {.d = d, .motion = motion, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
+    loop p = {
+        .d = d, .motion = motion, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
     sweep(&p);
     p.term = inertia_term;
     p.finish = inertia_finish;
@@ -195,14 +200,15 @@ static void force_write(const loop *p, int64_t i, const body_motion *m, bool hel
     difference(p->x + 3 * particle, m->centre, r);
     tw_cross3(m->spin, r, turned);
     for (int k = 0; k < 3; k++)
-        p->out[3 * particle + k] -=
-            p->d->alpha * p->d->particles->mass[particle] * (p->v[3 * particle + k] - m->velocity[k] - turned[k]);
+        p->out[3 * particle + k] -= p->d->alpha * p->d->particles->mass[particle] *
+                                    (p->v[3 * particle + k] - m->velocity[k] - turned[k]);
 }
 
 static tw_status mass_damping_add_force(void *data, const tw_force_view *at, double *force)
 {
     mass_damping *d = data;
-    loop p = {.d = d, .motion = d->motion, .x = at->x, .v = at->v, .out = force, .write = force_write};
+    loop p = {
+        .d = d, .motion = d->motion, .x = at->x, .v = at->v, .out = force, .write = force_write};
     find_motion(d, at->x, at->v, d->motion);
     write_all(&p);
     return TW_OK;
@@ -235,7 +241,8 @@ static void mean_term(const loop *p, int64_t particle, const body_motion *m, dou
 static void mean_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     bool held = p->d->bodies.held[p->d->bodies.body[m->reference]];
-    for (int k = 0; k < 3; k++) m->mean[k] = held ? 0.0 : entry_of(p, m->reference)[k] + sum[k] / m->weight;
+    for (int k = 0; k < 3; k++)
+        m->mean[k] = held ? 0.0 : entry_of(p, m->reference)[k] + sum[k] / m->weight;
 }
 
 static void turn_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
@@ -258,7 +265,8 @@ static void bend_term(const loop *p, int64_t particle, const body_motion *m, dou
     tw_cross3(s, v, turn);
     double rs = tw_dot3(r, s), rw = tw_dot3(r, m->spin), sw = tw_dot3(s, m->spin);
     for (int k = 0; k < 3; k++)
-        sum[k] += p->d->particles->mass[particle] * (turn[k] - 2.0 * rs * m->spin[k] + rw * s[k] + sw * r[k]);
+        sum[k] += p->d->particles->mass[particle] *
+                  (turn[k] - 2.0 * rs * m->spin[k] + rw * s[k] + sw * r[k]);
 }
 
 static void turn_finish(const loop *p, body_motion *m, const double sum[SUMS])
@@ -273,13 +281,15 @@ static void damping_write(const loop *p, int64_t i, const body_motion *m, bool h
     double scale = p->d->alpha * p->d->particles->mass[particle], r[3], turned[3] = {0.0, 0.0, 0.0};
     difference(p->x + 3 * particle, m->centre, r);
     if (!held) tw_cross3(m->turn, r, turned);
-    for (int k = 0; k < 3; k++) p->out[3 * i + k] += scale * (p->in[3 * i + k] - m->mean[k] - turned[k]);
+    for (int k = 0; k < 3; k++)
+        p->out[3 * i + k] += scale * (p->in[3 * i + k] - m->mean[k] - turned[k]);
 }
 
 static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     int64_t particle = p->d->particles->particle[i];
-    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], s[3], carried[3], turned[3] = {0.0, 0.0, 0.0};
+    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], s[3], carried[3],
+           turned[3] = {0.0, 0.0, 0.0};
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->in + 3 * i, m->mean, s);
     tw_cross3(m->spin, s, carried);
@@ -292,7 +302,8 @@ static void add_columns(loop p, int count, const double *in, double *out)
 {
     int64_t stride = 3 * p.d->particles->free_count;
     void (*term)(const loop *, int64_t, const body_motion *, double[SUMS]) = p.term;
-    bool some_free = p.d->bodies.held_count < p.d->bodies.count; /* mean and turn of held ones stay 0 */
+    bool some_free =
+        p.d->bodies.held_count < p.d->bodies.count; /* mean and turn of held ones stay 0 */
     for (int c = 0; c < count; c++) {
         p.in = in + c * stride;
         p.out = out + c * stride;
@@ -311,14 +322,24 @@ static void add_columns(loop p, int count, const double *in, double *out)
 static void mass_damping_add_damping_product(void *data, int count, const double *in, double *out)
 {
     mass_damping *d = data;
-    add_columns((loop){.d = d, .motion = d->fixed, .x = d->x, .v = d->v, .term = turn_term, .write = damping_write},
+    add_columns((loop){.d = d,
+                       .motion = d->fixed,
+                       .x = d->x,
+                       .v = d->v,
+                       .term = turn_term,
+                       .write = damping_write},
                 count, in, out);
 }
 
 static void mass_damping_add_product(void *data, int count, const double *in, double *out)
 {
     mass_damping *d = data;
-    add_columns((loop){.d = d, .motion = d->fixed, .x = d->x, .v = d->v, .term = bend_term, .write = stiffness_write},
+    add_columns((loop){.d = d,
+                       .motion = d->fixed,
+                       .x = d->x,
+                       .v = d->v,
+                       .term = bend_term,
+                       .write = stiffness_write},
                 count, in, out);
 }
 
@@ -338,13 +359,15 @@ static void mass_damping_add_damping(void *data, double factor, tw_sparse *matri
     double *values = tw_sparse_values(matrix);
     for (int64_t i = 0; i < d->particles->free_count; i++)
         for (int k = 0; k < 3; k++)
-            values[9 * d->diagonal[i] + 4 * k] += factor * d->alpha * d->particles->mass[d->particles->particle[i]];
+            values[9 * d->diagonal[i] + 4 * k] +=
+                factor * d->alpha * d->particles->mass[d->particles->particle[i]];
 }
 
 static void mass_damping_locate(void *data, const tw_sparse *matrix)
 {
     mass_damping *d = data;
-    for (int64_t i = 0; i < d->particles->free_count; i++) d->diagonal[i] = tw_sparse_find(matrix, i, i);
+    for (int64_t i = 0; i < d->particles->free_count; i++)
+        d->diagonal[i] = tw_sparse_find(matrix, i, i);
 }
 
 static void no_stiffness_bound(const void *data, double *bound)
@@ -358,7 +381,8 @@ static void no_stiffness_bound(const void *data, double *bound)
 static void choose_references(mass_damping *d)
 {
     const tw_bodies *b = &d->bodies;
-    for (int64_t i = 0; i < b->count; i++) d->motion[i].reference = d->fixed[i].reference = b->particle[b->start[i]];
+    for (int64_t i = 0; i < b->count; i++)
+        d->motion[i].reference = d->fixed[i].reference = b->particle[b->start[i]];
 }
 
 static tw_status mass_damping_complete(void *data, const tw_particles *particles)
@@ -371,7 +395,8 @@ static tw_status mass_damping_complete(void *data, const tw_particles *particles
     d->v = TW_NEW_ARRAY(3 * particles->count, double);
     d->partial = TW_NEW_ARRAY(SUMS * d->bodies.chunk_count, double);
     d->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
-    if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal) return TW_OUT_OF_MEMORY;
+    if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal)
+        return TW_OUT_OF_MEMORY;
     choose_references(d);
     return TW_OK;
 }

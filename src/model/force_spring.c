@@ -49,7 +49,8 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
     s->partial = TW_NEW_ARRAY(tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK), double);
     s->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     s->block = TW_NEW_ARRAY(s->count * s->corners * (s->corners - 1) / 2, int64_t);
-    if (!s->pull || !s->tangent || (damped && (!s->slide || !s->root)) || !s->partial || !s->diagonal || !s->block)
+    if (!s->pull || !s->tangent || (damped && (!s->slide || !s->root)) || !s->partial ||
+        !s->diagonal || !s->block)
         return TW_OUT_OF_MEMORY;
     return tw_incidence_create(&s->incidence, particles->count, s->count, s->corners, s->corner);
 }
@@ -73,7 +74,8 @@ static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t b
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
         for (int j = 0; j < count; j++)
-            tw_wide_store3(p->s->pull + 3 * (first + j), tw_wide_multiply(tw_wide_splat(batch.across[j]), batch.d[j]));
+            tw_wide_store3(p->s->pull + 3 * (first + j),
+                           tw_wide_multiply(tw_wide_splat(batch.across[j]), batch.d[j]));
     }
 }
 
@@ -104,7 +106,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
             tw_wide weight = tw_wide_splat(-s->weight[entry & (s->corners - 1)]);
-            sum = tw_wide_fma(weight, tw_wide_load3(s->pull + 3 * (int64_t)(entry >> s->shift)), sum);
+            sum =
+                tw_wide_fma(weight, tw_wide_load3(s->pull + 3 * (int64_t)(entry >> s->shift)), sum);
         }
         tw_wide_store3(p->out + 3 * i, sum);
     }
@@ -120,7 +123,8 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v};
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, tw_springs_are_plain(s) ? plain_pull_body : pull_body, &p);
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK,
+                    tw_springs_are_plain(s) ? plain_pull_body : pull_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, force);
     return TW_OK;
@@ -145,7 +149,8 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x};
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, energy_body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++) *energy += s->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++)
+        *energy += s->partial[b];
     return TW_OK;
 }
 
@@ -171,8 +176,8 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static tw_status springs_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                                  double *out)
+static tw_status springs_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                                  const double *v_rate, double *out)
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate};
@@ -193,14 +198,16 @@ static void springs_add_stiffness_bound(const void *data, double *bound)
         bound[s->corner[i]] += s->stiffness[i / s->corners] * all * fabs(s->weight[i % s->corners]);
 }
 
-#define COMMON_ENTRIES                                                                                                 \
-    .release = springs_release, .traits = springs_traits, .elements = springs_elements,                                \
-    .set_rayleigh = springs_set_rayleigh, .complete = springs_complete, .add_pattern = tw_springs_add_pattern,         \
-    .locate = tw_springs_locate, .add_energy = springs_add_energy, .add_force = springs_add_force,                     \
-    .add_rate = springs_add_rate, .linearise = tw_springs_linearise, .add_product = tw_springs_add_product,            \
-    .add_symmetric_product = tw_springs_add_symmetric_product, .add_rest_product = tw_springs_add_rest_product,        \
-    .add_tangent = tw_springs_add_tangent, .add_damping_product = tw_springs_add_damping_product,                      \
-    .add_damping = tw_springs_add_damping
+#define COMMON_ENTRIES                                                                             \
+    .release = springs_release, .traits = springs_traits, .elements = springs_elements,            \
+    .set_rayleigh = springs_set_rayleigh, .complete = springs_complete,                            \
+    .add_pattern = tw_springs_add_pattern, .locate = tw_springs_locate,                            \
+    .add_energy = springs_add_energy, .add_force = springs_add_force,                              \
+    .add_rate = springs_add_rate, .linearise = tw_springs_linearise,                               \
+    .add_product = tw_springs_add_product,                                                         \
+    .add_symmetric_product = tw_springs_add_symmetric_product,                                     \
+    .add_rest_product = tw_springs_add_rest_product, .add_tangent = tw_springs_add_tangent,        \
+    .add_damping_product = tw_springs_add_damping_product, .add_damping = tw_springs_add_damping
 
 static const tw_force_table linear_table = {
     .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};
@@ -228,13 +235,15 @@ static tw_status fill(tw_springs *s, const tw_springs_input *input)
     s->corner = TW_NEW_ARRAY(s->corners * s->count, int32_t);
     s->stiffness = tw_allocate_zeroed((size_t)s->count, sizeof(double));
     s->rest_length = TW_NEW_ARRAY(s->count, double);
-    if (!s->corner || !s->stiffness || !s->rest_length || !copy_values(s->count, input->cubic, &s->cubic) ||
+    if (!s->corner || !s->stiffness || !s->rest_length ||
+        !copy_values(s->count, input->cubic, &s->cubic) ||
         !copy_values(s->count, input->damping, &s->damping))
         return TW_OUT_OF_MEMORY;
     for (int64_t i = 0; i < s->corners * s->count; i++) s->corner[i] = (int32_t)input->corner[i];
     for (int64_t e = 0; e < s->count; e++) {
         if (input->stiffness) s->stiffness[e] = input->stiffness[e];
-        s->rest_length[e] = input->rest_length ? input->rest_length[e] : length_at(s, input->positions, e);
+        s->rest_length[e] =
+            input->rest_length ? input->rest_length[e] : length_at(s, input->positions, e);
     }
     return TW_OK;
 }

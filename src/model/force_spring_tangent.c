@@ -42,7 +42,8 @@ void tw_springs_locate(void *data, const tw_sparse *matrix)
                 s->block[pairs_of(s) * e + pair_of(b, c)] =
                     i >= 0 && j >= 0 ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i) : -1;
             }
-    for (int64_t i = 0; i < s->particles->free_count; i++) s->diagonal[i] = tw_sparse_find(matrix, i, i);
+    for (int64_t i = 0; i < s->particles->free_count; i++)
+        s->diagonal[i] = tw_sparse_find(matrix, i, i);
 }
 
 /* The parts that a spring's tangents have (spring_law.h). */
@@ -115,16 +116,20 @@ tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.s = data, .x = at->x, .v = at->v};
     bool plain = tw_springs_are_plain(p.s);
-    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, plain ? plain_linearise_body : linearise_body, &p);
+    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, plain ? plain_linearise_body : linearise_body,
+                    &p);
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }
 
 /* ---- products ---- */
 
 /* out += E u, or D's part of the spring; inlined with each part constant. */
-TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const double u[3], double out[3])
+TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const double u[3],
+                               double out[3])
 {
-    const double *t = which == ELASTIC ? s->tangent + 5 * e : which == SLIDING ? s->slide + 8 * e : s->root + 3 * e;
+    const double *t = which == ELASTIC   ? s->tangent + 5 * e
+                      : which == SLIDING ? s->slide + 8 * e
+                                         : s->root + 3 * e;
     double along = which == SLIDING ? tw_dot3(t + 4, u) : tw_dot3(t, u);
     if (which == ELASTIC) along *= t[4];
     for (int k = 0; k < 3; k++) out[k] += along * t[k];
@@ -132,7 +137,8 @@ TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const
 }
 
 /* Two ends: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. */
-TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out, part which)
+TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out,
+                              part which)
 {
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
@@ -146,7 +152,8 @@ TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, 
 }
 
 /* More corners: first E sum_c weight_c in_c per spring, ... */
-TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3], part which)
+TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3],
+                                part which)
 {
     double u[3] = {0.0, 0.0, 0.0};
     for (int c = 0; c < s->corners; c++) {
@@ -184,7 +191,8 @@ TW_ALWAYS_INLINE void add_rows(const loop *p, int64_t begin, int64_t end, part w
 {
     int64_t stride = 3 * p->s->particles->free_count;
     for (int64_t i = begin; i < end; i++)
-        for (int c = 0; c < p->count; c++) add_row(p->s, i, p->in + c * stride, p->out + c * stride, which);
+        for (int c = 0; c < p->count; c++)
+            add_row(p->s, i, p->in + c * stride, p->out + c * stride, which);
 }
 
 TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, part which)
@@ -195,16 +203,16 @@ TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, part
             find_pull(p->s, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c), which);
 }
 
-#define BODIES_OF(name, which)                                                                                         \
-    static void name##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)                             \
-    {                                                                                                                  \
-        (void)block;                                                                                                   \
-        add_rows(context, begin, end, which);                                                                          \
-    }                                                                                                                  \
-    static void name##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)                            \
-    {                                                                                                                  \
-        (void)block;                                                                                                   \
-        find_pulls(context, begin, end, which);                                                                        \
+#define BODIES_OF(name, which)                                                                     \
+    static void name##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)         \
+    {                                                                                              \
+        (void)block;                                                                               \
+        add_rows(context, begin, end, which);                                                      \
+    }                                                                                              \
+    static void name##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)        \
+    {                                                                                              \
+        (void)block;                                                                               \
+        find_pulls(context, begin, end, which);                                                    \
     }
 BODIES_OF(elastic, ELASTIC)
 BODIES_OF(sliding, SLIDING)
@@ -255,7 +263,8 @@ static void add_block(const tw_springs *s, part which, int64_t e, double factor,
 {
     const double *t = which == ELASTIC ? s->tangent + 5 * e : s->root + 3 * e;
     double across = which == ELASTIC ? t[3] : 0.0, along = which == ELASTIC ? t[4] : 1.0;
-    for (int k = 0; k < 9; k++) block[k] += factor * ((k % 4 == 0 ? across : 0.0) + along * t[k % 3] * t[k / 3]);
+    for (int k = 0; k < 9; k++)
+        block[k] += factor * ((k % 4 == 0 ? across : 0.0) + along * t[k % 3] * t[k / 3]);
 }
 
 /* One corner of a spring: its diagonal block, and the blocks of the upper triangle in its row. */
@@ -279,7 +288,8 @@ static void add_plain_row(const tw_springs *s, int64_t i, double *values)
         int32_t entry = s->incidence.entry[n];
         const double *t = s->tangent + 5 * (int64_t)(entry >> 1);
         double x = t[4] * t[0], y = t[4] * t[1], z = t[4] * t[2];
-        const double E[6] = {t[3] + x * t[0], x * t[1], x * t[2], t[3] + y * t[1], y * t[2], t[3] + z * t[2]};
+        const double E[6] = {t[3] + x * t[0], x * t[1], x * t[2],
+                             t[3] + y * t[1], y * t[2], t[3] + z * t[2]};
         for (int k = 0; k < 6; k++) sum[k] += E[k];
         if (s->particles->unknown[s->corner[entry ^ 1]] <= i) continue;
         double *block = values + 9 * s->block[entry >> 1];
@@ -317,7 +327,8 @@ void tw_springs_add_tangent(void *data, tw_sparse *matrix)
 {
     loop p = {.s = data, .matrix = matrix, .which = ELASTIC, .factor = 1.0};
     bool two_ends = p.s->corners == 2;
-    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, two_ends ? plain_matrix_body : matrix_body, &p);
+    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK,
+                    two_ends ? plain_matrix_body : matrix_body, &p);
 }
 
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)

@@ -30,7 +30,8 @@ static int64_t element_in(const tw_tetrahedra *t, int64_t group, int lane)
     return e < t->count ? e : t->count - 1;
 }
 
-static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int corner, const double *x, double y[3])
+static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int corner,
+                            const double *x, double y[3])
 {
     const int32_t *node = t->node + e * t->shape->nodes;
     const tw_shape_term *term = t->shape->corner[point][corner];
@@ -42,7 +43,8 @@ static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int co
 }
 
 /* F = sum_c (y_c - y_0) (grad L_c)^T, c = 1..3 */
-void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x, tw_lanes F[9])
+void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x,
+                               tw_lanes F[9])
 {
     tw_lanes edge[9];
     if (!x) {
@@ -62,7 +64,8 @@ void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point,
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                F[3 * r + c][l] = edge[r][l] * g[c][l] + edge[3 + r][l] * g[3 + c][l] + edge[6 + r][l] * g[6 + c][l];
+                F[3 * r + c][l] = edge[r][l] * g[c][l] + edge[3 + r][l] * g[3 + c][l] +
+                                  edge[6 + r][l] * g[6 + c][l];
 }
 
 /* ---- energy ---- */
@@ -86,7 +89,8 @@ static tw_status tetrahedra_add_energy(void *data, const tw_force_view *at, doub
     tw_tetrahedra_loop p = {.t = data, .x = at->x};
     int64_t groups = tw_tetrahedra_groups(p.t);
     tw_parallel_for(groups, TW_GROUP_BLOCK, energy_body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(groups, TW_GROUP_BLOCK); b++) *energy += p.t->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(groups, TW_GROUP_BLOCK); b++)
+        *energy += p.t->partial[b];
     return TW_OK;
 }
 
@@ -99,8 +103,9 @@ static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], 
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
             for (int l = 0; l < TW_LANES; l++)
-                force[3 * c + r][l] = -(*w)[l] * (P[3 * r][l] * g[3 * c][l] + P[3 * r + 1][l] * g[3 * c + 1][l] +
-                                                  P[3 * r + 2][l] * g[3 * c + 2][l]);
+                force[3 * c + r][l] =
+                    -(*w)[l] * (P[3 * r][l] * g[3 * c][l] + P[3 * r + 1][l] * g[3 * c + 1][l] +
+                                P[3 * r + 2][l] * g[3 * c + 2][l]);
 }
 
 /* node_force[a] += sum_c (dN_a/dL_c) force_c; the corner 0 balances the others. */
@@ -112,8 +117,9 @@ static void spread_force(const tw_shape *shape, int point, tw_lanes force[9], tw
             tw_lanes *out = node_force + 3 * term->node;
             for (int r = 0; r < 3; r++)
                 for (int l = 0; l < TW_LANES; l++)
-                    out[r][l] += term->weight *
-                                 (c ? force[3 * c - 3 + r][l] : -(force[r][l] + force[3 + r][l] + force[6 + r][l]));
+                    out[r][l] +=
+                        term->weight * (c ? force[3 * c - 3 + r][l]
+                                          : -(force[r][l] + force[3 + r][l] + force[6 + r][l]));
         }
 }
 
@@ -137,7 +143,8 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
             spread_force(t->shape, q, force, node_force);
         }
         for (int l = 0; l < TW_LANES && group * TW_LANES + l < t->count; l++)
-            for (int k = 0; k < entries; k++) t->element_force[entries * (group * TW_LANES + l) + k] = node_force[k][l];
+            for (int k = 0; k < entries; k++)
+                t->element_force[entries * (group * TW_LANES + l) + k] = node_force[k][l];
     }
 }
 
@@ -149,7 +156,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t i = begin; i < end; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = t->incidence.start[i]; n < t->incidence.start[i + 1]; n++)
-            for (int k = 0; k < 3; k++) sum[k] += t->element_force[3 * (int64_t)t->incidence.entry[n] + k];
+            for (int k = 0; k < 3; k++)
+                sum[k] += t->element_force[3 * (int64_t)t->incidence.entry[n] + k];
         for (int k = 0; k < 3; k++) s->p->out[3 * i + k] += sum[k];
     }
 }
@@ -227,7 +235,8 @@ static tw_status tetrahedra_complete(void *data, const tw_particles *particles)
     t->particles = particles;
     tw_status status = allocate(t, tw_element_list_blocks(&list));
     if (status == TW_OK)
-        status = tw_incidence_create(&t->incidence, particles->count, t->count, t->shape->nodes, t->node);
+        status = tw_incidence_create(&t->incidence, particles->count, t->count, t->shape->nodes,
+                                     t->node);
     if (status == TW_OK) status = tw_assembly_create(&t->assembly, particles, &list);
     if (status == TW_OK && t->beta > 0.0) status = tw_assembly_create_damping(&t->assembly);
     if (status == TW_OK && tw_tetrahedra_are_linear(t)) status = tw_tetrahedra_linearise_once(t);
@@ -262,13 +271,15 @@ static void linear_add_stiffness_bound(const void *data, double *bound)
             }
 }
 
-#define COMMON_ENTRIES                                                                                                 \
-    .release = tetrahedra_release, .traits = tetrahedra_traits, .elements = tetrahedra_elements,                       \
-    .set_rayleigh = tetrahedra_set_rayleigh, .complete = tetrahedra_complete, .add_pattern = tetrahedra_add_pattern,   \
-    .locate = tetrahedra_locate, .add_energy = tetrahedra_add_energy, .add_force = tetrahedra_add_force,               \
-    .add_rate = tw_tetrahedra_add_rate, .add_product = tw_tetrahedra_add_product,                                      \
-    .add_symmetric_product = tw_tetrahedra_add_symmetric_product, .add_rest_product = tw_tetrahedra_add_rest_product,  \
-    .add_tangent = tw_tetrahedra_add_tangent, .add_damping_product = tw_tetrahedra_add_damping_product,                \
+#define COMMON_ENTRIES                                                                             \
+    .release = tetrahedra_release, .traits = tetrahedra_traits, .elements = tetrahedra_elements,   \
+    .set_rayleigh = tetrahedra_set_rayleigh, .complete = tetrahedra_complete,                      \
+    .add_pattern = tetrahedra_add_pattern, .locate = tetrahedra_locate,                            \
+    .add_energy = tetrahedra_add_energy, .add_force = tetrahedra_add_force,                        \
+    .add_rate = tw_tetrahedra_add_rate, .add_product = tw_tetrahedra_add_product,                  \
+    .add_symmetric_product = tw_tetrahedra_add_symmetric_product,                                  \
+    .add_rest_product = tw_tetrahedra_add_rest_product, .add_tangent = tw_tetrahedra_add_tangent,  \
+    .add_damping_product = tw_tetrahedra_add_damping_product,                                      \
     .add_damping = tw_tetrahedra_add_damping
 
 static const tw_force_table tetrahedra_table = {
@@ -294,8 +305,9 @@ static tw_status set_geometry(tw_tetrahedra *t, const double *rest)
     return TW_OK;
 }
 
-tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *elements, const double *rest,
-                                     const tw_solid_material *material, tw_force *out)
+tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *elements,
+                                     const double *rest, const tw_solid_material *material,
+                                     tw_force *out)
 {
     tw_tetrahedra *t = TW_NEW(tw_tetrahedra);
     if (!t) return TW_OUT_OF_MEMORY;
@@ -306,7 +318,8 @@ tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *el
     t->gradient = TW_NEW_ARRAY(9 * tw_tetrahedra_groups(t), tw_lanes);
     t->weight = TW_NEW_ARRAY(tw_tetrahedra_groups(t), tw_lanes);
     tw_status status = t->node && t->gradient && t->weight ? TW_OK : TW_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < nodes * count && status == TW_OK; i++) t->node[i] = (int32_t)elements[i];
+    for (int64_t i = 0; i < nodes * count && status == TW_OK; i++)
+        t->node[i] = (int32_t)elements[i];
     if (status == TW_OK) status = set_geometry(t, rest);
     if (status != TW_OK) {
         tetrahedra_release(t);

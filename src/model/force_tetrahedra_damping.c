@@ -15,10 +15,12 @@ static void viscous(const tw_tetrahedra *t, tw_lanes *A, tw_lanes *B, tw_lanes o
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                product[3 * r + c][l] = A[r][l] * B[c][l] + A[3 + r][l] * B[3 + c][l] + A[6 + r][l] * B[6 + c][l];
+                product[3 * r + c][l] =
+                    A[r][l] * B[c][l] + A[3 + r][l] * B[3 + c][l] + A[6 + r][l] * B[6 + c][l];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            for (int l = 0; l < TW_LANES; l++) out[3 * r + c][l] = mu * (product[3 * r + c][l] + product[3 * c + r][l]);
+            for (int l = 0; l < TW_LANES; l++)
+                out[3 * r + c][l] = mu * (product[3 * r + c][l] + product[3 * c + r][l]);
     for (int l = 0; l < TW_LANES; l++) {
         double trace = lambda * (product[0][l] + product[4][l] + product[8][l]);
         for (int k = 0; k < 9; k += 4) out[k][l] += trace;
@@ -31,8 +33,8 @@ static void add_product(tw_lanes *A, tw_lanes *B, tw_lanes out[9])
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                out[3 * r + c][l] +=
-                    A[3 * r][l] * B[c][l] + A[3 * r + 1][l] * B[3 + c][l] + A[3 * r + 2][l] * B[6 + c][l];
+                out[3 * r + c][l] += A[3 * r][l] * B[c][l] + A[3 * r + 1][l] * B[3 + c][l] +
+                                     A[3 * r + 2][l] * B[6 + c][l];
 }
 
 static void clear(tw_lanes P[9])
@@ -54,7 +56,8 @@ static void current(const tw_tetrahedra_loop *p, int64_t group, int point, tw_la
 }
 
 /* beta F C : sym(F^T rate) for the rate of these velocities */
-static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t group, int point, tw_lanes P[9])
+static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t group, int point,
+                      tw_lanes P[9])
 {
     tw_lanes F[9], rate[9], second[9];
     current(p, group, point, F);
@@ -84,13 +87,14 @@ void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point
 }
 
 /* beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], F = I for the linear law */
-void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a, const tw_lanes *b,
-                                 tw_lanes K[9])
+void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
+                                 const tw_lanes *b, tw_lanes K[9])
 {
     double mu = t->beta * t->material.lame_mu, lambda = t->beta * t->material.lame_lambda;
     bool linear = tw_tetrahedra_are_linear(t);
     for (int l = 0; l < TW_LANES; l++) {
-        double G[9], Fa[3], Fb[3], inner = a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l];
+        double G[9], Fa[3], Fb[3],
+            inner = a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l];
         for (int k = 0; k < 9; k++) G[k] = linear ? (k % 4 == 0 ? 1.0 : 0.0) : F[k][l];
         for (int r = 0; r < 3; r++) {
             Fa[r] = G[3 * r] * a[0][l] + G[3 * r + 1] * a[1][l] + G[3 * r + 2] * a[2][l];
@@ -98,7 +102,8 @@ void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_l
         }
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
-                double rows = G[3 * r] * G[3 * c] + G[3 * r + 1] * G[3 * c + 1] + G[3 * r + 2] * G[3 * c + 2];
+                double rows =
+                    G[3 * r] * G[3 * c] + G[3 * r + 1] * G[3 * c + 1] + G[3 * r + 2] * G[3 * c + 2];
                 K[3 * r + c][l] = mu * (inner * rows + Fb[r] * Fa[c]) + lambda * Fa[r] * Fb[c];
             }
     }
@@ -134,10 +139,11 @@ static void rate_of_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_l
         for (int l = 0; l < TW_LANES; l++) P[k][l] += part[k][l];
 }
 
-tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                                 double *out)
+tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                                 const double *v_rate, double *out)
 {
-    tw_tetrahedra_loop p = {.t = data, .x = at->x, .v = at->v, .dx = x_rate, .dv = v_rate, .out = out};
+    tw_tetrahedra_loop p = {
+        .t = data, .x = at->x, .v = at->v, .dx = x_rate, .dv = v_rate, .out = out};
     tw_tetrahedra_add_stress(&p, rate_of_stress);
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }

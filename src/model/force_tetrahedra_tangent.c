@@ -23,7 +23,8 @@ static void times(const tw_lanes factor, const tw_lanes *T, const tw_lanes *a, t
 {
     for (int r = 0; r < 3; r++)
         for (int l = 0; l < TW_LANES; l++)
-            out[r][l] = factor[l] * (T[3 * r][l] * a[0][l] + T[3 * r + 1][l] * a[1][l] + T[3 * r + 2][l] * a[2][l]);
+            out[r][l] = factor[l] * (T[3 * r][l] * a[0][l] + T[3 * r + 1][l] * a[1][l] +
+                                     T[3 * r + 2][l] * a[2][l]);
 }
 
 /* K += left right^T */
@@ -35,7 +36,8 @@ static void add_outer(tw_lanes left[3], tw_lanes right[3], tw_lanes K[9])
 }
 
 /* The curvature between the gradients a and b: a block of nine lanes, row by row. */
-static void corner_block(const tw_solid_curvature *H, tw_lanes *F, const tw_lanes *a, const tw_lanes *b, tw_lanes K[9])
+static void corner_block(const tw_solid_curvature *H, tw_lanes *F, const tw_lanes *a,
+                         const tw_lanes *b, tw_lanes K[9])
 {
     static const tw_lanes one = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     tw_lanes inner, n[3], h[3], right[3];
@@ -43,7 +45,8 @@ static void corner_block(const tw_solid_curvature *H, tw_lanes *F, const tw_lane
         inner[l] = H->isotropic[l] * (a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l]);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            for (int l = 0; l < TW_LANES; l++) K[3 * r + c][l] = H->transposed[l] * b[r][l] * a[c][l];
+            for (int l = 0; l < TW_LANES; l++)
+                K[3 * r + c][l] = H->transposed[l] * b[r][l] * a[c][l];
     for (int k = 0; k < 9; k += 4)
         for (int l = 0; l < TW_LANES; l++) K[k][l] += inner[l];
     cross(a, b, n);
@@ -108,7 +111,8 @@ static void spread_blocks(const tw_shape *shape, int point, lane_block K[4][4], 
         for (int d = 0; d < 4; d++)
             for (int i = 0; i < terms; i++)
                 for (int j = 0; j < terms; j++) {
-                    const tw_shape_term *a = &shape->corner[point][c][i], *b = &shape->corner[point][d][j];
+                    const tw_shape_term *a = &shape->corner[point][c][i],
+                                        *b = &shape->corner[point][d][j];
                     if (a->node > b->node) continue;
                     int index = a->node * nodes - a->node * (a->node - 1) / 2 + b->node - a->node;
                     add_block(a->weight * b->weight, K[c][d], out[index]);
@@ -122,7 +126,8 @@ static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_
     tw_lanes F[9];
     tw_solid_curvature H;
     tw_tetrahedra_deformation(t, group, point, p->x, F);
-    if (!p->damping && !tw_solid_differentiate(&t->material, F, &H)) atomic_store(&p->undefined, true);
+    if (!p->damping && !tw_solid_differentiate(&t->material, F, &H))
+        atomic_store(&p->undefined, true);
     for (int c = 1; c < 4; c++)
         for (int d = c; d < 4; d++) {
             if (p->damping)
@@ -182,7 +187,8 @@ tw_status tw_tetrahedra_linearise(void *data, const tw_force_view *at)
 tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t)
 {
     if (t->beta > 0.0) gather(t, t->particles->position, true);
-    return gather(t, t->particles->position, false); /* last: its bound is taken from the elements */
+    return gather(t, t->particles->position,
+                  false); /* last: its bound is taken from the elements */
 }
 
 void tw_tetrahedra_add_symmetric_product(void *data, int count, const double *in, double *out)
@@ -211,7 +217,8 @@ static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const unknowns *u = context;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) u->out[3 * (int64_t)u->particles->particle[i] + k] = u->in[3 * i + k];
+        for (int k = 0; k < 3; k++)
+            u->out[3 * (int64_t)u->particles->particle[i] + k] = u->in[3 * i + k];
 }
 
 static void subtract_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -219,7 +226,8 @@ static void subtract_body(void *context, int64_t begin, int64_t end, int64_t blo
     (void)block;
     const unknowns *u = context;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) u->out[3 * i + k] -= u->force[3 * (int64_t)u->particles->particle[i] + k];
+        for (int k = 0; k < 3; k++)
+            u->out[3 * i + k] -= u->force[3 * (int64_t)u->particles->particle[i] + k];
 }
 
 /* out -= the change of the viscous force with a change `in` of the positions. */

@@ -47,7 +47,8 @@ static void user_release(void *data)
 static unsigned user_traits(const void *data)
 {
     const tw_user_force *g = &((const user *)data)->given;
-    return (g->velocity_dependent ? TW_FORCE_VELOCITY : 0u) | (g->time_dependent ? TW_FORCE_TIME : 0u) |
+    return (g->velocity_dependent ? TW_FORCE_VELOCITY : 0u) |
+           (g->time_dependent ? TW_FORCE_TIME : 0u) |
            (g->energy ? 0u : TW_FORCE_GENERAL | TW_FORCE_FEEDS);
 }
 
@@ -98,7 +99,9 @@ static double step_along(int64_t n, const double *base, const double *d)
     double size = 0.0, length = 0.0;
     tw_vector_norm(&space, base, &size);
     tw_vector_norm(&space, d, &length);
-    return length > 0.0 ? cbrt(DBL_EPSILON) * (1.0 + size / sqrt((double)n)) / length * sqrt((double)n) : 0.0;
+    return length > 0.0
+               ? cbrt(DBL_EPSILON) * (1.0 + size / sqrt((double)n)) / length * sqrt((double)n)
+               : 0.0;
 }
 
 /* out -= weight f(t, x, v). */
@@ -175,7 +178,8 @@ static void add_columns(user *u, bool in_velocity, int count, const double *in, 
         tw_status status = apply(u, in_velocity, in + c * n);
         if (status != TW_OK) u->failure = status;
         for (int64_t i = 0; i < n && status == TW_OK; i++)
-            out[c * n + i] += array_of(u, IMAGE)[3 * (int64_t)u->particles->particle[i / 3] + i % 3];
+            out[c * n + i] +=
+                array_of(u, IMAGE)[3 * (int64_t)u->particles->particle[i / 3] + i % 3];
     }
 }
 
@@ -260,21 +264,24 @@ static tw_status check_pairs(const tw_model *model, const tw_user_force *given, 
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < 2 * given->pair_count; i++)
         if (given->pairs[i] < 0 || given->pairs[i] >= model->particles.count)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "a pair must name two of the particles 0 to %lld",
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "a pair must name two of the particles 0 to %lld",
                            (long long)(model->particles.count - 1));
     return TW_OK;
 }
 
 static void say_what_is_missing(const tw_user_force *given)
 {
-    if (!given->stiffness) tw_log_line(TW_LOG_INFO, "a user's force without stiffness: products by differences");
+    if (!given->stiffness)
+        tw_log_line(TW_LOG_INFO, "a user's force without stiffness: products by differences");
     if (given->velocity_dependent && !given->damping)
         tw_log_line(TW_LOG_INFO, "a user's force without damping: products by differences");
 }
 
 tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *given, tw_error *error)
 {
-    if (!model || !given || !given->force) return tw_fail(error, TW_INVALID_ARGUMENT, "a user's force has no function");
+    if (!model || !given || !given->force)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a user's force has no function");
     tw_status status = check_pairs(model, given, error);
     if (status != TW_OK) return status;
     user *u = TW_NEW(user);

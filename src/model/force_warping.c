@@ -43,8 +43,9 @@ static void warping_release(void *data)
     if (!w) return;
     tw_incidence_free(&w->incidence);
     tw_assembly_free(&w->assembly);
-    void *blocks[] = {w->ends,   w->girder,     w->place,     w->framed,      w->seen,         w->gradient,
-                      w->factor, w->star_start, w->star_node, w->block_start, w->star_tangent, w->partial};
+    void *blocks[] = {w->ends,      w->girder,      w->place,        w->framed,
+                      w->seen,      w->gradient,    w->factor,       w->star_start,
+                      w->star_node, w->block_start, w->star_tangent, w->partial};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     if (w->dashpots.table) w->dashpots.table->release(w->dashpots.data);
     tw_release(w);
@@ -98,8 +99,10 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
             int64_t node = first + l;
             tw_star star;
             tw_polar_take(&polar, l, &star.polar);
-            bool defined = !w->framed[node] || tw_star_set(&star, count[l], w->seen + w->incidence.start[node]);
-            if (!visit(p, node, count[l], &star, sum) || !defined) atomic_store(&p->undefined, true);
+            bool defined = !w->framed[node] ||
+                           tw_star_set(&star, count[l], w->seen + w->incidence.start[node]);
+            if (!visit(p, node, count[l], &star, sum) || !defined)
+                atomic_store(&p->undefined, true);
         }
     }
 }
@@ -131,7 +134,8 @@ static tw_status warping_add_energy(void *data, const tw_force_view *at, double 
     loop p = {.w = data, .x = at->x};
     int64_t count = p.w->particles->count;
     tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++) *energy += p.w->partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)
+        *energy += p.w->partial[b];
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }
 
@@ -169,7 +173,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t i = begin; i < end; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = w->incidence.start[i]; n < w->incidence.start[i + 1]; n++) {
-            const double *own = w->gradient + 3 * n, *other = w->gradient + 3 * w->place[w->incidence.entry[n] ^ 1];
+            const double *own = w->gradient + 3 * n,
+                         *other = w->gradient + 3 * w->place[w->incidence.entry[n] ^ 1];
             for (int k = 0; k < 3; k++) sum[k] += own[k] - other[k];
         }
         for (int k = 0; k < 3; k++) p->out[3 * i + k] += sum[k];
@@ -304,8 +309,11 @@ static tw_status create_dashpots(warping *w)
         damping[e] = w->beta * w->girder[e].axial;
         for (int c = 0; c < 2; c++) corner[2 * e + c] = w->ends[2 * e + c];
     }
-    tw_springs_input input = {
-        .count = w->count, .corners = 2, .corner = corner, .damping = damping, .positions = w->particles->position};
+    tw_springs_input input = {.count = w->count,
+                              .corners = 2,
+                              .corner = corner,
+                              .damping = damping,
+                              .positions = w->particles->position};
     if (status == TW_OK) status = tw_force_springs_create(&input, &w->dashpots);
     if (status == TW_OK) status = w->dashpots.table->complete(w->dashpots.data, w->particles);
     tw_release(corner);
@@ -347,8 +355,8 @@ static tw_status allocate(warping *w, int64_t particles)
     w->star_node = TW_NEW_ARRAY(particles + 2 * w->count, int32_t);
     w->block_start = TW_NEW_ARRAY(particles, int64_t);
     w->partial = TW_NEW_ARRAY(tw_parallel_blocks(particles, TW_PARTICLE_BLOCK), double);
-    bool all = w->place && w->framed && w->seen && w->gradient && w->factor && w->star_start && w->star_node &&
-               w->block_start && w->partial;
+    bool all = w->place && w->framed && w->seen && w->gradient && w->factor && w->star_start &&
+               w->star_node && w->block_start && w->partial;
     return all ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -357,10 +365,12 @@ static tw_status warping_complete(void *data, const tw_particles *particles)
     warping *w = data;
     w->particles = particles;
     tw_status status = allocate(w, particles->count);
-    if (status == TW_OK) status = tw_incidence_create(&w->incidence, particles->count, w->count, 2, w->ends);
+    if (status == TW_OK)
+        status = tw_incidence_create(&w->incidence, particles->count, w->count, 2, w->ends);
     if (status != TW_OK) return status;
     list_stars(w);
-    tw_element_list list = {.count = particles->count, .start = w->star_start, .particle = w->star_node};
+    tw_element_list list = {
+        .count = particles->count, .start = w->star_start, .particle = w->star_node};
     w->star_tangent = TW_NEW_ARRAY(9 * tw_element_list_blocks(&list), double);
     if (!w->star_tangent) return TW_OUT_OF_MEMORY;
     status = tw_assembly_create(&w->assembly, particles, &list);
@@ -405,8 +415,8 @@ static const tw_force_table warping_table = {
     .add_damping = warping_add_damping,
 };
 
-tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial, const double *transverse,
-                                  const double *rest, tw_force *out)
+tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial,
+                                  const double *transverse, const double *rest, tw_force *out)
 {
     warping *w = TW_NEW(warping);
     if (!w) return TW_OUT_OF_MEMORY;

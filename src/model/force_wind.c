@@ -27,7 +27,8 @@ typedef struct wind {
     double *push;      /* a vector per triangle and column: what its corners gather from */
     double *tangent;   /* at the last linearisation: F_a, F_u (nine each, by rows), o_0, o_1, o_2 */
     int64_t *diagonal; /* index of the matrix block of each free particle with itself */
-    int64_t *block;    /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one of them is pinned */
+    int64_t
+        *block; /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one of them is pinned */
 } wind;
 
 enum { TANGENT = 27 };
@@ -83,9 +84,11 @@ static void wind_locate(void *data, const tw_sparse *matrix)
     wind *w = data;
     int32_t i, j;
     for (int64_t e = 0; e < 3 * w->count; e++)
-        w->block[e] =
-            pair_of(w, e / 3, (int)(e % 3), &i, &j) ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i) : -1;
-    for (int64_t p = 0; p < w->particles->free_count; p++) w->diagonal[p] = tw_sparse_find(matrix, p, p);
+        w->block[e] = pair_of(w, e / 3, (int)(e % 3), &i, &j)
+                          ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i)
+                          : -1;
+    for (int64_t p = 0; p < w->particles->free_count; p++)
+        w->diagonal[p] = tw_sparse_find(matrix, p, p);
 }
 
 /* ---- the law ---- */
@@ -146,7 +149,8 @@ static void find_force(const wind *w, const double a[3], const double u[3], doub
     for (int k = 0; k < 3; k++) F[k] = k1 * p * p / (A * U) * u[k] + k2 * p * U / A * a[k];
 }
 
-static void find_tangent(const wind *w, const double a[3], const double u[3], double F_a[9], double F_u[9])
+static void find_tangent(const wind *w, const double a[3], const double u[3], double F_a[9],
+                         double F_u[9])
 {
     double k1, k2, A = sqrt(tw_dot3(a, a)), U = sqrt(tw_dot3(u, u)), p = tw_dot3(u, a);
     coefficients(w, &k1, &k2);
@@ -154,8 +158,8 @@ static void find_tangent(const wind *w, const double a[3], const double u[3], do
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             double same = r == c ? 1.0 : 0.0, nr = a[r] / A, nc = a[c] / A;
-            F_a[3 * r + c] =
-                k1 * u[r] * (2.0 * p * u[c] - p * p / A * nc) + k2 * U * (nr * u[c] + p / A * (same - nr * nc));
+            F_a[3 * r + c] = k1 * u[r] * (2.0 * p * u[c] - p * p / A * nc) +
+                             k2 * U * (nr * u[c] + p / A * (same - nr * nc));
             F_u[3 * r + c] = k1 * (2.0 * p * u[r] * a[c] + p * p * (same - u[r] * u[c] / (U * U))) +
                              k2 * (U * nr * a[c] + p / U * nr * u[c]);
         }
@@ -168,8 +172,8 @@ static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
     memset(tangent, 0, TANGENT * sizeof *tangent);
     if (situation(p, e, a, u)) find_tangent(p->w, a, u, tangent, tangent + 9);
     for (int k = 0; k < 9; k++)
-        tangent[18 + k] =
-            p->x[3 * (int64_t)corner[(k / 3 + 1) % 3] + k % 3] - p->x[3 * (int64_t)corner[(k / 3 + 2) % 3] + k % 3];
+        tangent[18 + k] = p->x[3 * (int64_t)corner[(k / 3 + 1) % 3] + k % 3] -
+                          p->x[3 * (int64_t)corner[(k / 3 + 2) % 3] + k % 3];
 }
 
 /* out -= M b, M by rows. */
@@ -179,7 +183,8 @@ static inline void subtract_product(const double *M, const double b[3], double s
 }
 
 /* A third of -F_a da for moved corners: what K does. */
-static inline void stiffness_product(const double *tangent, const double *const in[3], double out[3])
+static inline void stiffness_product(const double *tangent, const double *const in[3],
+                                     double out[3])
 {
     double change[3] = {0.0, 0.0, 0.0}, part[3];
     for (int c = 0; c < 3; c++) {
@@ -240,7 +245,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     const tw_incidence *incidence = &p->w->incidence;
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
-            for (int k = 0; k < 3; k++) p->out[3 * i + k] += p->w->push[3 * (int64_t)(incidence->entry[n] / 3) + k];
+            for (int k = 0; k < 3; k++)
+                p->out[3 * i + k] += p->w->push[3 * (int64_t)(incidence->entry[n] / 3) + k];
 }
 
 static tw_status add_pushes(loop *p, tw_parallel_body *body)
@@ -264,8 +270,8 @@ static tw_status wind_add_time_derivative(void *data, const tw_force_view *at, d
     return status == TW_OK ? add_pushes(&p, rate_body) : status;
 }
 
-static tw_status wind_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                               double *out)
+static tw_status wind_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                               const double *v_rate, double *out)
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
     tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
@@ -292,7 +298,8 @@ static tw_status wind_linearise(void *data, const tw_force_view *at)
 
 /* What each triangle does to its corners, for every column; inlined with either product. */
 TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
-                                  void (*product)(const double *, const double *const[3], double[3]))
+                                  void (*product)(const double *, const double *const[3],
+                                                  double[3]))
 {
     const wind *w = p->w;
     int64_t stride = 3 * w->particles->free_count;
@@ -328,7 +335,8 @@ static void gather_column(const loop *p, int64_t i, int column, double *out)
     int64_t particle = w->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
     for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++) {
-        const double *push = w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);
+        const double *push =
+            w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);
         for (int k = 0; k < 3; k++) sum[k] += push[k];
     }
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
@@ -340,7 +348,8 @@ static void gather_columns_body(void *context, int64_t begin, int64_t end, int64
     loop *p = context;
     int64_t stride = 3 * p->w->particles->free_count;
     for (int64_t i = begin; i < end; i++)
-        for (int column = 0; column < p->count; column++) gather_column(p, i, column, p->out + column * stride);
+        for (int column = 0; column < p->count; column++)
+            gather_column(p, i, column, p->out + column * stride);
 }
 
 static void add_products(loop *p, tw_parallel_body *body)
@@ -381,7 +390,8 @@ static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
             int64_t here[2] = {i >= 0 ? w->diagonal[i] : -1, w->block[3 * e + c]};
             for (int k = 0; k < 18; k++)
                 if (here[k / 9] >= 0)
-                    values[9 * here[k / 9] + k % 9] += factor / 18.0 * (F_u[k % 9] + F_u[3 * (k % 9 % 3) + k % 9 / 3]);
+                    values[9 * here[k / 9] + k % 9] +=
+                        factor / 18.0 * (F_u[k % 9] + F_u[3 * (k % 9 % 3) + k % 9 / 3]);
         }
     }
 }
@@ -420,10 +430,13 @@ tw_wind tw_wind_default(void)
 
 static tw_status check_wind(const tw_wind *w, tw_error *error)
 {
-    const double values[] = {w->velocity[0], w->velocity[1], w->velocity[2], w->gust, w->gust_frequency};
-    if (!tw_vector_is_finite(5, values)) return tw_fail(error, TW_NOT_FINITE, "the wind is not finite");
-    bool sound = w->density >= 0.0 && w->drag >= 0.0 && w->lift >= 0.0 && w->gust_frequency >= 0.0 &&
-                 isfinite(w->density) && isfinite(w->drag) && isfinite(w->lift);
+    const double values[] = {w->velocity[0], w->velocity[1], w->velocity[2], w->gust,
+                             w->gust_frequency};
+    if (!tw_vector_is_finite(5, values))
+        return tw_fail(error, TW_NOT_FINITE, "the wind is not finite");
+    bool sound = w->density >= 0.0 && w->drag >= 0.0 && w->lift >= 0.0 &&
+                 w->gust_frequency >= 0.0 && isfinite(w->density) && isfinite(w->drag) &&
+                 isfinite(w->lift);
     return sound ? TW_OK
                  : tw_fail(error, TW_INVALID_ARGUMENT,
                            "density, drag, lift and gust frequency of a wind must not be negative");
@@ -434,12 +447,13 @@ static tw_status check_triangle(const tw_model *model, const int64_t *c, tw_erro
     bool sound = c[0] != c[1] && c[1] != c[2] && c[2] != c[0];
     for (int k = 0; k < 3; k++) sound = sound && c[k] >= 0 && c[k] < model->particles.count;
     return sound ? TW_OK
-                 : tw_fail(error, TW_INVALID_ARGUMENT, "a triangle must join three of the particles 0 to %lld",
+                 : tw_fail(error, TW_INVALID_ARGUMENT,
+                           "a triangle must join three of the particles 0 to %lld",
                            (long long)(model->particles.count - 1));
 }
 
-tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64_t *triangles, const tw_wind *given,
-                            tw_error *error)
+tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64_t *triangles,
+                            const tw_wind *given, tw_error *error)
 {
     if (!model || !given || triangle_count < 0 || (triangle_count && !triangles))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);

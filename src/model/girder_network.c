@@ -8,16 +8,18 @@
 #include "model/model_internal.h"
 #include "model/solid_forces.h"
 
-static tw_status check_girder(const int64_t *ends, int64_t e, double axial, double transverse, int64_t particle_count,
-                              tw_error *error)
+static tw_status check_girder(const int64_t *ends, int64_t e, double axial, double transverse,
+                              int64_t particle_count, tw_error *error)
 {
     int64_t a = ends[0], b = ends[1];
     if (a < 0 || b < 0 || a >= particle_count || b >= particle_count || a == b)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "girder %lld must join two of the particles 0 to %lld", (long long)e,
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "girder %lld must join two of the particles 0 to %lld", (long long)e,
                        (long long)(particle_count - 1));
     if (!(axial > 0.0) || !isfinite(axial) || !(transverse >= 0.0) || !isfinite(transverse))
         return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "girder %lld needs a positive axial and no negative transverse stiffness", (long long)e);
+                       "girder %lld needs a positive axial and no negative transverse stiffness",
+                       (long long)e);
     return TW_OK;
 }
 
@@ -25,7 +27,8 @@ static tw_status check_length(const double *a, const double *b, int64_t e, tw_er
 {
     double longest = 0.0;
     for (int k = 0; k < 3; k++) longest = fmax(longest, fabs(b[k] - a[k]));
-    if (!(longest > 0.0)) return tw_fail(error, TW_INVALID_ARGUMENT, "girder %lld has no length", (long long)e);
+    if (!(longest > 0.0))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "girder %lld has no length", (long long)e);
     return TW_OK;
 }
 
@@ -50,16 +53,19 @@ static tw_status check_distinct(int64_t count, const int64_t *ends, tw_error *er
     tw_status status = TW_OK;
     for (int64_t e = 1; e < count && status == TW_OK; e++)
         if (compare_pairs(pairs + 2 * e - 2, pairs + 2 * e) == 0)
-            status = tw_fail(error, TW_INVALID_ARGUMENT, "two girders join the particles %lld and %lld",
-                             (long long)pairs[2 * e], (long long)pairs[2 * e + 1]);
+            status =
+                tw_fail(error, TW_INVALID_ARGUMENT, "two girders join the particles %lld and %lld",
+                        (long long)pairs[2 * e], (long long)pairs[2 * e + 1]);
     tw_release(pairs);
     return status;
 }
 
-tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int64_t *ends, const double *axial,
-                                      const double *transverse, const double *rest, tw_error *error)
+tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int64_t *ends,
+                                      const double *axial, const double *transverse,
+                                      const double *rest, tw_error *error)
 {
-    if (!model || count < 0 || (count && (!ends || !axial))) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!model || count < 0 || (count && (!ends || !axial)))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (count > INT32_MAX / 64) return tw_fail(error, TW_UNSUPPORTED, "more than 2^25 girders");
     if (count == 0) return TW_OK;
     const tw_particles *p = &model->particles;
@@ -70,7 +76,8 @@ tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int6
     for (int64_t e = 0; e < count && status == TW_OK; e++) {
         const int64_t *pair = ends + 2 * e;
         status = check_girder(pair, e, axial[e], transverse ? transverse[e] : 0.0, p->count, error);
-        if (status == TW_OK) status = check_length(rest + 3 * pair[0], rest + 3 * pair[1], e, error);
+        if (status == TW_OK)
+            status = check_length(rest + 3 * pair[0], rest + 3 * pair[1], e, error);
     }
     if (status == TW_OK) status = check_distinct(count, ends, error);
     if (status != TW_OK) return status;

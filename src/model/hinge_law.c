@@ -71,7 +71,8 @@ static void change_of_q(const tw_hinge_state *h, int s, const double d[4][3], do
     tw_cross3(dfirst, second, one);
     tw_cross3(first, dsecond, two);
     double on_normal = tw_dot3(h->normal[s], one) + tw_dot3(h->normal[s], two);
-    for (int k = 0; k < 3; k++) dq[k] = (one[k] + two[k] - 2.0 * on_normal * h->q[s][k]) / h->square[s];
+    for (int k = 0; k < 3; k++)
+        dq[k] = (one[k] + two[k] - 2.0 * on_normal * h->q[s][k]) / h->square[s];
 }
 
 void tw_hinge_second(const tw_hinge_state *h, const double d[4][3], double out[4][3])
@@ -81,8 +82,10 @@ void tw_hinge_second(const tw_hinge_state *h, const double d[4][3], double out[4
     memset(out, 0, 12 * sizeof(double));
     for (int s = 0; s < 2; s++) {
         change_of_q(h, s, d, dq);
-        double da = dot_difference(d[1], d[2 + s], h->edge) + dot_difference(h->x[1], h->x[2 + s], dt);
-        double db = dot_difference(d[2 + s], d[0], h->edge) + dot_difference(h->x[2 + s], h->x[0], dt);
+        double da =
+            dot_difference(d[1], d[2 + s], h->edge) + dot_difference(h->x[1], h->x[2 + s], dt);
+        double db =
+            dot_difference(d[2 + s], d[0], h->edge) + dot_difference(h->x[2 + s], h->x[0], dt);
         for (int k = 0; k < 3; k++) {
             out[0][k] += da * h->q[s][k] + h->a[s] * dq[k];
             out[1][k] += db * h->q[s][k] + h->b[s] * dq[k];

@@ -9,7 +9,8 @@ typedef struct tw_hinge_state {
     double edge[3], length;       /* unit vector from 0 to 1, and the distance */
     double normal[2][3], q[2][3]; /* n = twice the area vector of each triangle; q = n/|n|^2 */
     double square[2];             /* |n|^2 */
-    double a[2], b[2];            /* where vertex 2 + s projects onto the edge: distances from corner 1 and from 0 */
+    double a[2],
+        b[2]; /* where vertex 2 + s projects onto the edge: distances from corner 1 and from 0 */
     double angle;
     double gradient[4][3];
 } tw_hinge_state;

@@ -2,13 +2,14 @@
 
 #include "base/allocate.h"
 
-tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count, int64_t element_count, int corners,
-                              const int32_t *corner_particle)
+tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count,
+                              int64_t element_count, int corners, const int32_t *corner_particle)
 {
     int64_t total = element_count * corners;
     if (total > INT32_MAX) return TW_UNSUPPORTED;
-    *incidence = (tw_incidence){.start = tw_allocate_zeroed((size_t)particle_count + 1, sizeof(int64_t)),
-                                .entry = TW_NEW_ARRAY(total, int32_t)};
+    *incidence =
+        (tw_incidence){.start = tw_allocate_zeroed((size_t)particle_count + 1, sizeof(int64_t)),
+                       .entry = TW_NEW_ARRAY(total, int32_t)};
     if (!incidence->start || !incidence->entry) {
         tw_incidence_free(incidence);
         return TW_OUT_OF_MEMORY;

@@ -12,8 +12,8 @@ typedef struct tw_incidence {
 } tw_incidence;
 
 /* `corner_particle` holds `corners` particle indices per element. */
-tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count, int64_t element_count, int corners,
-                              const int32_t *corner_particle);
+tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count,
+                              int64_t element_count, int corners, const int32_t *corner_particle);
 void tw_incidence_free(tw_incidence *incidence);
 
 #endif

@@ -33,7 +33,8 @@ static void unite_elements(int32_t *parent, const tw_force *force)
     if (!force->table->elements) return;
     tw_force_elements e = force->table->elements(force->data);
     for (int64_t i = 0; i < e.count; i++)
-        for (int c = 1; c < e.corners; c++) unite(parent, e.particle[e.corners * i], e.particle[e.corners * i + c]);
+        for (int c = 1; c < e.corners; c++)
+            unite(parent, e.particle[e.corners * i], e.particle[e.corners * i + c]);
 }
 
 /* body[] holds parents at first, numbers of bodies in the end. Roots come before their members. */
@@ -55,7 +56,8 @@ static void sort_particles(const tw_particles *particles, tw_bodies *b)
     for (int64_t p = 0; p < particles->count; p++)
         if (particles->pinned[p]) b->held[b->body[p]] = true;
     for (int64_t i = 0; i < b->count; i++) b->held_count += b->held[i];
-    for (int64_t p = 0; p < particles->count; p++) b->start[b->body[p] + 1] += counts(particles, b, p);
+    for (int64_t p = 0; p < particles->count; p++)
+        b->start[b->body[p] + 1] += counts(particles, b, p);
     for (int64_t i = 0; i < b->count; i++) b->start[i + 1] += b->start[i];
     for (int64_t i = 0; i <= b->count; i++) b->first_chunk[i] = b->start[i];
     for (int64_t p = 0; p < particles->count; p++)
@@ -74,7 +76,8 @@ static void cut_chunks(tw_bodies *b)
     b->chunk_begin[chunk] = b->start[b->count];
 }
 
-tw_status tw_bodies_find(const tw_particles *particles, int force_count, const tw_force *forces, tw_bodies *bodies)
+tw_status tw_bodies_find(const tw_particles *particles, int force_count, const tw_force *forces,
+                         tw_bodies *bodies)
 {
     int64_t n = particles->count;
     *bodies = (tw_bodies){.body = TW_NEW_ARRAY(n, int32_t), .particle = TW_NEW_ARRAY(n, int32_t)};
@@ -86,7 +89,8 @@ tw_status tw_bodies_find(const tw_particles *particles, int force_count, const t
     bodies->first_chunk = TW_NEW_ARRAY(bodies->count + 1, int64_t);
     bodies->held = tw_allocate_zeroed((size_t)bodies->count, sizeof(bool));
     bodies->chunk_begin = TW_NEW_ARRAY(bodies->count + n / TW_PARTICLE_BLOCK + 1, int64_t);
-    if (!bodies->start || !bodies->first_chunk || !bodies->held || !bodies->chunk_begin) return TW_OUT_OF_MEMORY;
+    if (!bodies->start || !bodies->first_chunk || !bodies->held || !bodies->chunk_begin)
+        return TW_OUT_OF_MEMORY;
     sort_particles(particles, bodies);
     cut_chunks(bodies);
     return TW_OK;

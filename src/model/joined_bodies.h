@@ -20,7 +20,8 @@ typedef struct tw_bodies {
     int64_t *first_chunk; /* of each body: count + 1 */
 } tw_bodies;
 
-tw_status tw_bodies_find(const tw_particles *particles, int force_count, const tw_force *forces, tw_bodies *bodies);
+tw_status tw_bodies_find(const tw_particles *particles, int force_count, const tw_force *forces,
+                         tw_bodies *bodies);
 void tw_bodies_free(tw_bodies *bodies);
 
 #endif

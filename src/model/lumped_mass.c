@@ -12,23 +12,28 @@ static double measure(int corners, const int64_t *corner, const double *position
 {
     double edge[3][3] = {{0.0}}, normal[3];
     for (int c = 1; c < corners; c++)
-        for (int k = 0; k < 3; k++) edge[c - 1][k] = positions[3 * corner[c] + k] - positions[3 * corner[0] + k];
+        for (int k = 0; k < 3; k++)
+            edge[c - 1][k] = positions[3 * corner[c] + k] - positions[3 * corner[0] + k];
     if (corners == 2) return sqrt(tw_dot3(edge[0], edge[0]));
     tw_cross3(edge[0], edge[1], normal);
-    return corners == 3 ? 0.5 * sqrt(tw_dot3(normal, normal)) : fabs(tw_dot3(normal, edge[2])) / 6.0;
+    return corners == 3 ? 0.5 * sqrt(tw_dot3(normal, normal))
+                        : fabs(tw_dot3(normal, edge[2])) / 6.0;
 }
 
-tw_status tw_lump_mass(int corners, int64_t element_count, const int64_t *elements, int64_t particle_count,
-                       const double *positions, double density, double *mass, tw_error *error)
+tw_status tw_lump_mass(int corners, int64_t element_count, const int64_t *elements,
+                       int64_t particle_count, const double *positions, double density,
+                       double *mass, tw_error *error)
 {
-    if (corners < 2 || corners > 4) return tw_fail(error, TW_INVALID_ARGUMENT, "elements have 2, 3 or 4 corners");
+    if (corners < 2 || corners > 4)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "elements have 2, 3 or 4 corners");
     if (element_count < 0 || particle_count < 0 || !(density > 0.0) || !isfinite(density))
         return tw_fail(error, TW_INVALID_ARGUMENT, "a density must be positive");
-    if (element_count > 0 && (!elements || !positions || !mass)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (element_count > 0 && (!elements || !positions || !mass))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < corners * element_count; i++)
         if (elements[i] < 0 || elements[i] >= particle_count)
-            return tw_fail(error, TW_INVALID_ARGUMENT, "an element names particle %lld of %lld", (long long)elements[i],
-                           (long long)particle_count);
+            return tw_fail(error, TW_INVALID_ARGUMENT, "an element names particle %lld of %lld",
+                           (long long)elements[i], (long long)particle_count);
     if (element_count > 0 && !tw_vector_is_finite(3 * particle_count, positions))
         return tw_fail(error, TW_NOT_FINITE, "a position is not finite");
     for (int64_t e = 0; e < element_count; e++) {

@@ -52,7 +52,8 @@ tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *
 {
     tw_mass_group *larger = TW_NEW_ARRAY(mass->group_count + 1, tw_mass_group), copy = *group;
     bool good = larger != NULL;
-    copy.particle = tw_copy_array(group->particle, group->nodes * group->count, sizeof *group->particle, &good);
+    copy.particle =
+        tw_copy_array(group->particle, group->nodes * group->count, sizeof *group->particle, &good);
     copy.mass = tw_copy_array(group->mass, group->count, sizeof *group->mass, &good);
     if (!good) {
         tw_release(larger);
@@ -133,7 +134,8 @@ static tw_status create_matrices(filling *f, tw_error *error)
     int64_t *wide = TW_NEW_ARRAY(start[mass->free_count], int64_t);
     if (!wide) return TW_OUT_OF_MEMORY;
     for (int64_t b = 0; b < start[mass->free_count]; b++) wide[b] = column[b];
-    status = tw_sparse_create(1, mass->free_count, start, wide, TW_STORE_UPPER, &mass->coupling, error);
+    status =
+        tw_sparse_create(1, mass->free_count, start, wide, TW_STORE_UPPER, &mass->coupling, error);
     tw_release(wide);
     return status;
 }
@@ -151,7 +153,8 @@ static void fill_matrices(filling *f)
         for (int k = 0; k < 9; k += 4) matrix[9 * b + k] = coupling[b];
 }
 
-tw_status tw_consistent_mass_complete(tw_consistent_mass *mass, const tw_particles *particles, tw_error *error)
+tw_status tw_consistent_mass_complete(tw_consistent_mass *mass, const tw_particles *particles,
+                                      tw_error *error)
 {
     filling f = {mass, particles, {.rows = particles->free_count}};
     mass->free_count = particles->free_count;
@@ -191,12 +194,14 @@ static void join_body(void *context, int64_t begin, int64_t end, int64_t block)
         for (int k = 0; k < 3; k++) t->out[3 * i + k] = t->in[k * t->n + i];
 }
 
-static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count, const double *in, double *out)
+static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count, const double *in,
+                                 double *out)
 {
     int64_t n = mass->free_count;
     double *separate = mass->columns, *result = mass->columns + 3 * n;
     for (int c = 0; c < count; c++) {
-        transposition apart = {n, in + 3 * n * c, separate}, together = {n, result, out + 3 * n * c};
+        transposition apart = {n, in + 3 * n * c, separate},
+                      together = {n, result, out + 3 * n * c};
         tw_parallel_for(n, TW_PARTICLE_BLOCK, separate_body, &apart);
         tw_status status = solve ? tw_cholesky_solve(mass->factor, 3, separate, result)
                                  : tw_sparse_apply(mass->coupling, 3, separate, result);

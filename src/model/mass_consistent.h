@@ -34,7 +34,8 @@ tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *
 void tw_consistent_mass_free(tw_consistent_mass *mass);
 
 /* Matrices and factor. TW_NOT_POSITIVE_DEFINITE if the masses of the particles do not contain those of the elements. */
-tw_status tw_consistent_mass_complete(tw_consistent_mass *mass, const tw_particles *particles, tw_error *error);
+tw_status tw_consistent_mass_complete(tw_consistent_mass *mass, const tw_particles *particles,
+                                      tw_error *error);
 
 /* out = M in and out = M^-1 in for one vector of the unknowns. */
 tw_status tw_consistent_mass_apply(void *mass, int count, const double *in, double *out);

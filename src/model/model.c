@@ -17,12 +17,14 @@ tw_status tw_model_create(tw_model **out)
 void tw_model_free(tw_model *model)
 {
     if (!model) return;
-    for (int i = 0; i < model->force_count; i++) model->forces[i].table->release(model->forces[i].data);
+    for (int i = 0; i < model->force_count; i++)
+        model->forces[i].table->release(model->forces[i].data);
     tw_motions_free(&model->motions);
     tw_particles *p = &model->particles;
-    void *blocks[] = {p->position,    p->velocity,  p->mass,         p->pinned,      p->unknown,
-                      p->particle,    model->x,     model->v,        model->force,   model->lumped_mass,
-                      model->partial, model->rates, model->friction, model->momentum};
+    void *blocks[] = {p->position,     p->velocity,        p->mass,        p->pinned,
+                      p->unknown,      p->particle,        model->x,       model->v,
+                      model->force,    model->lumped_mass, model->partial, model->rates,
+                      model->friction, model->momentum};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_consistent_mass_free(&model->mass);
     tw_sparse_free(model->stiffness);
@@ -63,14 +65,17 @@ static tw_status reserve(tw_model *model, int64_t count)
     return TW_OK;
 }
 
-tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *positions, const double *velocities,
-                                 const double *masses, int64_t *first, tw_error *error)
+tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *positions,
+                                 const double *velocities, const double *masses, int64_t *first,
+                                 tw_error *error)
 {
     if (!model || count < 0 || (count && (!positions || !masses)))
         return tw_fail(error, TW_INVALID_ARGUMENT, "particles need positions and masses");
     tw_particles *p = &model->particles;
-    if (count > INT32_MAX - p->count) return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 particles");
-    if (!tw_vector_is_finite(3 * count, positions) || (velocities && !tw_vector_is_finite(3 * count, velocities)))
+    if (count > INT32_MAX - p->count)
+        return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 particles");
+    if (!tw_vector_is_finite(3 * count, positions) ||
+        (velocities && !tw_vector_is_finite(3 * count, velocities)))
         return tw_fail(error, TW_NOT_FINITE, "a position or velocity is not finite");
     for (int64_t i = 0; i < count; i++)
         if (!(masses[i] > 0.0) || !isfinite(masses[i]))
@@ -95,8 +100,8 @@ tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *p
 tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *error)
 {
     if (!model || first < 0 || last < first || last >= model->particles.count)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "there are no particles %lld to %lld to pin", (long long)first,
-                       (long long)last);
+        return tw_fail(error, TW_INVALID_ARGUMENT, "there are no particles %lld to %lld to pin",
+                       (long long)first, (long long)last);
     tw_particles *p = &model->particles;
     for (int64_t i = first; i <= last; i++) {
         if (!p->pinned[i]) p->free_count--;
@@ -110,7 +115,8 @@ tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *e
 {
     if (model->force_count == TW_MODEL_MAX_FORCES) {
         force->table->release(force->data);
-        return tw_fail(error, TW_UNSUPPORTED, "more than %d forces in a model", TW_MODEL_MAX_FORCES);
+        return tw_fail(error, TW_UNSUPPORTED, "more than %d forces in a model",
+                       TW_MODEL_MAX_FORCES);
     }
     model->forces[model->force_count++] = *force;
     return TW_OK;
@@ -119,9 +125,11 @@ tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *e
 tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw_error *error)
 {
     if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    if (!tw_vector_is_finite(3, acceleration)) return tw_fail(error, TW_NOT_FINITE, "gravity is not finite");
+    if (!tw_vector_is_finite(3, acceleration))
+        return tw_fail(error, TW_NOT_FINITE, "gravity is not finite");
     if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;
     tw_force force;
-    if (tw_force_gravity_create(acceleration, &force) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (tw_force_gravity_create(acceleration, &force) != TW_OK)
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     return tw_model_add_force(model, &force, error);
 }

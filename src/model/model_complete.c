@@ -27,11 +27,13 @@ static tw_status allocate(tw_model *model)
     model->v = TW_NEW_ARRAY(3 * p->count, double);
     model->force = TW_NEW_ARRAY(3 * p->count, double);
     model->lumped_mass = TW_NEW_ARRAY(3 * p->free_count, double);
-    model->partial = TW_NEW_ARRAY(TW_MODEL_SUMS * tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK), double);
+    model->partial =
+        TW_NEW_ARRAY(TW_MODEL_SUMS * tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK), double);
     bool moves = model->motions.count > 0;
-    if (moves) model->rates = tw_allocate_zeroed(TW_MODEL_RATES * 3 * (size_t)p->count, sizeof(double));
-    bool all =
-        p->unknown && p->particle && model->x && model->v && model->force && model->lumped_mass && model->partial;
+    if (moves)
+        model->rates = tw_allocate_zeroed(TW_MODEL_RATES * 3 * (size_t)p->count, sizeof(double));
+    bool all = p->unknown && p->particle && model->x && model->v && model->force &&
+               model->lumped_mass && model->partial;
     return all && (!moves || model->rates) ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -43,9 +45,11 @@ static tw_status add_rayleigh(tw_model *model, tw_error *error)
             model->forces[i].table->set_rayleigh(model->forces[i].data, model->rayleigh_stiffness);
     if (model->rayleigh_mass == 0.0) return TW_OK;
     tw_force damping;
-    tw_status status = tw_force_mass_damping_create(model->rayleigh_mass, &model->particles, model->force_count,
-                                                    model->forces, &model->free_bodies_are_damped, &damping);
-    return status == TW_OK ? tw_model_add_force(model, &damping, error) : tw_fail_plain(error, status);
+    tw_status status =
+        tw_force_mass_damping_create(model->rayleigh_mass, &model->particles, model->force_count,
+                                     model->forces, &model->free_bodies_are_damped, &damping);
+    return status == TW_OK ? tw_model_add_force(model, &damping, error)
+                           : tw_fail_plain(error, status);
 }
 
 /* The sparse factor of a consistent mass, and what gravity acts on. */
@@ -57,21 +61,24 @@ static tw_status complete_mass(tw_model *model, tw_error *error)
     if (model->motions.count > 0)
         return tw_fail(error, TW_UNSUPPORTED, "consistent mass together with prescribed motion");
     if (model->rayleigh_mass > 0.0)
-        return tw_fail(error, TW_UNSUPPORTED, "consistent mass together with mass-proportional damping");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "consistent mass together with mass-proportional damping");
     model->momentum = TW_NEW_ARRAY(6 * p->free_count, double);
     if (!model->momentum) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_consistent_mass_complete(&model->mass, p, error);
     p->load = model->mass.load;
     if (status == TW_NOT_POSITIVE_DEFINITE)
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "the masses of the particles do not contain those of the elements of consistent mass");
+        return tw_fail(
+            error, TW_INVALID_ARGUMENT,
+            "the masses of the particles do not contain those of the elements of consistent mass");
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
 
 static tw_status complete_forces(tw_model *model)
 {
     for (int i = 0; i < model->force_count; i++) {
-        tw_status status = model->forces[i].table->complete(model->forces[i].data, &model->particles);
+        tw_status status =
+            model->forces[i].table->complete(model->forces[i].data, &model->particles);
         if (status != TW_OK) return status;
         model->traits |= tw_force_traits(&model->forces[i]);
     }
@@ -83,7 +90,8 @@ static tw_status complete_forces(tw_model *model)
 static bool can_multiply_by_matrix(const tw_model *model)
 {
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        bool general = tw_force_traits(f) & TW_FORCE_GENERAL, multiplies = f->table->add_product != NULL;
+        bool general = tw_force_traits(f) & TW_FORCE_GENERAL,
+             multiplies = f->table->add_product != NULL;
         if (f->table->take_failure || (general && !f->table->add_rest_product)) return false;
         if (multiplies && !general && !f->table->add_tangent) return false;
     }
@@ -101,11 +109,13 @@ static tw_status analyse_pattern(tw_model *model, tw_error *error)
 {
     tw_pattern pattern = {.rows = model->particles.free_count};
     for (int i = 0; i < model->force_count; i++)
-        if (model->forces[i].table->add_pattern) model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
+        if (model->forces[i].table->add_pattern)
+            model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
     tw_status status = tw_pattern_finish(&pattern, &model->stiffness, error);
     model->multiplies_by_matrix = can_multiply_by_matrix(model);
     for (int i = 0; i < model->force_count && status == TW_OK; i++)
-        if (model->forces[i].table->locate) model->forces[i].table->locate(model->forces[i].data, model->stiffness);
+        if (model->forces[i].table->locate)
+            model->forces[i].table->locate(model->forces[i].data, model->stiffness);
     return status;
 }
 
@@ -132,9 +142,12 @@ static tw_status bound_eigenvalue(tw_model *model)
 tw_status tw_model_complete(tw_model *model, tw_error *error)
 {
     tw_particles *p = &model->particles;
-    if (p->free_count == 0) return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
-    if (model->mass.group_count > 0 && model->motions.count > 0) /* moved particles would act by their inertia */
-        return tw_fail(error, TW_UNSUPPORTED, "prescribed motion needs lumped mass, not consistent mass");
+    if (p->free_count == 0)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
+    if (model->mass.group_count > 0 &&
+        model->motions.count > 0) /* moved particles would act by their inertia */
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "prescribed motion needs lumped mass, not consistent mass");
     if (allocate(model) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     number_unknowns(p);
     memcpy(model->x, p->position, 3 * (size_t)p->count * sizeof(double));

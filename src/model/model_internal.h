@@ -31,15 +31,16 @@ struct tw_model {
     unsigned traits;             /* TW_FORCE_... of all forces together */
     bool free_bodies_are_damped; /* by alpha: their rigid motion is exempt */
     double *x, *v, *force;       /* of all particles, three each */
-    double *rates;               /* TW_MODEL_RATES such arrays, for moved particles; NULL if there are none */
-    double *friction;            /* two such arrays, for powers; NULL where nothing gives or takes energy */
-    double *lumped_mass;         /* of the unknowns */
-    double *momentum;            /* M v, and then v, of the unknowns; NULL where the mass is lumped */
-    double *partial;             /* sums per block of free particles, MODEL_SUMS each */
+    double *rates;    /* TW_MODEL_RATES such arrays, for moved particles; NULL if there are none */
+    double *friction; /* two such arrays, for powers; NULL where nothing gives or takes energy */
+    double *lumped_mass; /* of the unknowns */
+    double *momentum;    /* M v, and then v, of the unknowns; NULL where the mass is lumped */
+    double *partial;     /* sums per block of free particles, MODEL_SUMS each */
     tw_sparse *stiffness;
     tw_matrix_content content;
-    bool multiplies_by_matrix; /* products with S by the matrix, filled at the first one after a linearisation */
-    double eigenvalue_bound;   /* of M^-1 K at any state; 0 if some force does not know */
+    bool
+        multiplies_by_matrix; /* products with S by the matrix, filled at the first one after a linearisation */
+    double eigenvalue_bound; /* of M^-1 K at any state; 0 if some force does not know */
 };
 
 /* Takes the force over, also when it fails. (model.c) */
@@ -66,6 +67,7 @@ tw_status tw_model_apply_symmetric(void *context, int count, const double *in, d
 tw_status tw_model_apply_damping(void *context, int count, const double *in, double *out);
 tw_status tw_model_assemble(void *context, tw_sparse *matrix);
 tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix);
-tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v, double *out);
+tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v,
+                                   double *out);
 
 #endif

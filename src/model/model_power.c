@@ -29,11 +29,12 @@ static bool is_joining(unsigned traits)
 }
 
 /* out += the forces of the kind asked for. */
-static tw_status add_forces(const tw_model *model, bool (*is_asked)(unsigned traits), const tw_force_view *at,
-                            double *out)
+static tw_status add_forces(const tw_model *model, bool (*is_asked)(unsigned traits),
+                            const tw_force_view *at, double *out)
 {
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        tw_status status = is_asked(tw_force_traits(f)) ? f->table->add_force(f->data, at, out) : TW_OK;
+        tw_status status =
+            is_asked(tw_force_traits(f)) ? f->table->add_force(f->data, at, out) : TW_OK;
         if (status != TW_OK) return status;
     }
     return TW_OK;
@@ -45,7 +46,8 @@ static double power_on(const tw_model *model, bool held, const double *force)
     const tw_particles *p = &model->particles;
     double sum = 0.0;
     for (int64_t i = 0; i < p->count; i++)
-        for (int k = 0; k < 3 && (p->unknown[i] < 0) == held; k++) sum += model->v[3 * i + k] * force[3 * i + k];
+        for (int k = 0; k < 3 && (p->unknown[i] < 0) == held; k++)
+            sum += model->v[3 * i + k] * force[3 * i + k];
     return sum;
 }
 
@@ -55,8 +57,11 @@ static tw_status add_potential_rate(const tw_model *model, double t, double *rat
     double s = cbrt(DBL_EPSILON) * fmax(1.0, fabs(t)), ahead = 0.0, behind = 0.0;
     tw_force_view later = {t + s, model->x, model->v}, earlier = {t - s, model->x, model->v};
     tw_status status = TW_OK;
-    for (const tw_force *f = model->forces; f < model->forces + model->force_count && status == TW_OK; f++) {
-        if (!(tw_force_traits(f) & TW_FORCE_TIME) || is_feeding(tw_force_traits(f)) || !f->table->add_energy) continue;
+    for (const tw_force *f = model->forces;
+         f < model->forces + model->force_count && status == TW_OK; f++) {
+        if (!(tw_force_traits(f) & TW_FORCE_TIME) || is_feeding(tw_force_traits(f)) ||
+            !f->table->add_energy)
+            continue;
         status = f->table->add_energy(f->data, &later, &ahead);
         if (status == TW_OK) status = f->table->add_energy(f->data, &earlier, &behind);
     }
@@ -66,7 +71,8 @@ static tw_status add_potential_rate(const tw_model *model, double t, double *rat
 
 bool tw_model_exchanges_energy(const tw_model *model)
 {
-    return (model->traits & (TW_FORCE_VELOCITY | TW_FORCE_TIME | TW_FORCE_FEEDS)) || model->motions.count > 0;
+    return (model->traits & (TW_FORCE_VELOCITY | TW_FORCE_TIME | TW_FORCE_FEEDS)) ||
+           model->motions.count > 0;
 }
 
 tw_status tw_model_powers(tw_model *model, double t, double *damping, double *outside)
@@ -74,7 +80,8 @@ tw_status tw_model_powers(tw_model *model, double t, double *damping, double *ou
     *damping = *outside = 0.0;
     if (!model->friction) return TW_OK;
     int64_t n = 3 * model->particles.count;
-    double *still = model->friction, *other = model->friction + n, *force = model->force; /* still: zeros */
+    double *still = model->friction, *other = model->friction + n,
+           *force = model->force; /* still: zeros */
     tw_force_view moving = {t, model->x, model->v}, standing = {t, model->x, still};
     tw_vector_fill(n, 0.0, force);
     tw_vector_fill(n, 0.0, other);
@@ -93,6 +100,7 @@ tw_status tw_model_powers(tw_model *model, double t, double *damping, double *ou
         status = add_forces(model, is_feeding, &moving, other);
         *outside += power_on(model, false, other);
     }
-    if (status == TW_OK && (model->traits & TW_FORCE_TIME)) status = add_potential_rate(model, t, outside);
+    if (status == TW_OK && (model->traits & TW_FORCE_TIME))
+        status = add_potential_rate(model, t, outside);
     return status;
 }

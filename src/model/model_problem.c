@@ -42,7 +42,8 @@ static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t
     const tw_particles *p = &c->model->particles;
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
-        for (int k = 0; k < 3; k++) c->a[3 * i + k] = c->force[3 * particle + k] / p->mass[particle];
+        for (int k = 0; k < 3; k++)
+            c->a[3 * i + k] = c->force[3 * particle + k] / p->mass[particle];
     }
 }
 
@@ -51,25 +52,29 @@ static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const copy *c = context;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) c->a[3 * i + k] = c->force[3 * (int64_t)c->model->particles.particle[i] + k];
+        for (int k = 0; k < 3; k++)
+            c->a[3 * i + k] = c->force[3 * (int64_t)c->model->particles.particle[i] + k];
 }
 
 tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a)
 {
     bool consistent = model->mass.group_count > 0;
     copy c = {.model = model, .force = force, .a = consistent ? model->momentum : a};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, consistent ? pack_body : acceleration_body, &c);
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK,
+                    consistent ? pack_body : acceleration_body, &c);
     return consistent ? tw_consistent_mass_solve(&model->mass, 1, model->momentum, a) : TW_OK;
 }
 
-static tw_status model_acceleration(void *context, double t, const double *x, const double *v, double *a)
+static tw_status model_acceleration(void *context, double t, const double *x, const double *v,
+                                    double *a)
 {
     tw_model *model = context;
     tw_model_unpack(model, t, x, v);
     tw_vector_fill(3 * model->particles.count, 0.0, model->force);
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
-        tw_status status = model->forces[i].table->add_force(model->forces[i].data, &at, model->force);
+        tw_status status =
+            model->forces[i].table->add_force(model->forces[i].data, &at, model->force);
         if (status != TW_OK) return status;
     }
     return tw_model_divide_by_mass(model, model->force, a);
@@ -82,14 +87,15 @@ static tw_status potential_energy(tw_model *model, double t, double *potential)
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
         if (!model->forces[i].table->add_energy) continue;
-        tw_status status = model->forces[i].table->add_energy(model->forces[i].data, &at, potential);
+        tw_status status =
+            model->forces[i].table->add_energy(model->forces[i].data, &at, potential);
         if (status != TW_OK) return status;
     }
     return TW_OK;
 }
 
-static tw_status model_energy(void *context, double t, const double *x, const double *v, double *kinetic,
-                              double *potential)
+static tw_status model_energy(void *context, double t, const double *x, const double *v,
+                              double *kinetic, double *potential)
 {
     tw_model *model = context;
     double sums[TW_MODEL_SUMS];
@@ -163,10 +169,10 @@ static void describe_damping(const tw_model *model, tw_second_order_problem *pro
 {
     if (!(model->traits & (TW_FORCE_VELOCITY | TW_FORCE_GENERAL))) return;
     problem->stiffness_is_general = (model->traits & TW_FORCE_GENERAL) != 0;
-    problem->symmetric_part =
-        (tw_symmetric_part){.apply = tw_model_apply_symmetric,
-                            .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
-                            .rayleigh_stiffness = model->rayleigh_stiffness};
+    problem->symmetric_part = (tw_symmetric_part){
+        .apply = tw_model_apply_symmetric,
+        .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
+        .rayleigh_stiffness = model->rayleigh_stiffness};
     if (!(model->traits & TW_FORCE_VELOCITY)) return;
     problem->velocity_dependent = true;
     problem->apply_damping = tw_model_apply_damping;
@@ -220,7 +226,8 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) {
             simulation->start[3 * i + k] = p->position[3 * (int64_t)p->particle[i] + k];
-            simulation->start[3 * (p->free_count + i) + k] = p->velocity[3 * (int64_t)p->particle[i] + k];
+            simulation->start[3 * (p->free_count + i) + k] =
+                p->velocity[3 * (int64_t)p->particle[i] + k];
         }
     *out = simulation;
     return TW_OK;

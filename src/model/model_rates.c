@@ -15,10 +15,12 @@ static double *array_of(const tw_model *model, int which)
 }
 
 /* out += sign/(2s) f(x + sign s x_rate, v + sign s v_rate). */
-static tw_status add_side(tw_model *model, const tw_force *force, const tw_force_view *at, double s, double *out)
+static tw_status add_side(tw_model *model, const tw_force *force, const tw_force_view *at, double s,
+                          double *out)
 {
     int64_t n = 3 * model->particles.count;
-    double *x = array_of(model, MOVED_X), *v = array_of(model, MOVED_V), *side = array_of(model, BEHIND);
+    double *x = array_of(model, MOVED_X), *v = array_of(model, MOVED_V),
+           *side = array_of(model, BEHIND);
     tw_vector_copy(n, at->x, x);
     tw_vector_copy(n, at->v, v);
     tw_vector_axpy(n, s, array_of(model, X_RATE), x);
@@ -31,7 +33,8 @@ static tw_status add_side(tw_model *model, const tw_force *force, const tw_force
 }
 
 /* For a force without add_rate: central differences along the motion. */
-static tw_status add_difference(tw_model *model, const tw_force *force, const tw_force_view *at, double *out)
+static tw_status add_difference(tw_model *model, const tw_force *force, const tw_force_view *at,
+                                double *out)
 {
     double size = 0.0, rate = 0.0;
     tw_space space = {.local_size = 3 * model->particles.count};
@@ -42,10 +45,12 @@ static tw_status add_difference(tw_model *model, const tw_force *force, const tw
     return status == TW_OK ? add_side(model, force, at, -s, out) : status;
 }
 
-static tw_status add_rate(tw_model *model, const tw_force *force, const tw_force_view *at, double *out)
+static tw_status add_rate(tw_model *model, const tw_force *force, const tw_force_view *at,
+                          double *out)
 {
     if (force->table->add_rate)
-        return force->table->add_rate(force->data, at, array_of(model, X_RATE), array_of(model, V_RATE), out);
+        return force->table->add_rate(force->data, at, array_of(model, X_RATE),
+                                      array_of(model, V_RATE), out);
     return force->table->linearise ? add_difference(model, force, at, out) : TW_OK;
 }
 
@@ -57,7 +62,8 @@ static void find_motion_rates(tw_model *model, double t)
     tw_motions_evaluate(motions, &model->particles, t, array_of(model, MOVED_X), x_rate, v_rate);
 }
 
-tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v, double *out)
+tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v,
+                                   double *out)
 {
     tw_model *model = context;
     tw_model_unpack(model, t, x, v);
@@ -67,7 +73,8 @@ tw_status tw_model_time_derivative(void *context, double t, const double *x, con
     if (moves) find_motion_rates(model, t);
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
         tw_status status = TW_OK;
-        if (f->table->add_time_derivative) status = f->table->add_time_derivative(f->data, &at, model->force);
+        if (f->table->add_time_derivative)
+            status = f->table->add_time_derivative(f->data, &at, model->force);
         if (status == TW_OK && moves) status = add_rate(model, f, &at, model->force);
         if (status != TW_OK) return status;
     }

@@ -8,7 +8,8 @@
 #include "model/springs.h"
 
 /* All different, and all there. */
-static tw_status check_corners(const tw_model *model, int corners, const int64_t *corner, tw_error *error)
+static tw_status check_corners(const tw_model *model, int corners, const int64_t *corner,
+                               tw_error *error)
 {
     int64_t count = model->particles.count;
     bool sound = true;
@@ -28,13 +29,17 @@ static bool is_at_least(double value, double least)
 
 static tw_status check_values(const tw_springs_input *input, int64_t e, tw_error *error)
 {
-    double k = input->stiffness ? input->stiffness[e] : 0.0, q = input->cubic ? input->cubic[e] : 0.0;
-    double c = input->damping ? input->damping[e] : 0.0, L = input->rest_length ? input->rest_length[e] : 0.0;
-    bool pulls = is_at_least(k, 0.0) && is_at_least(q, 0.0) && is_at_least(c, 0.0) && k + q + c > 0.0;
+    double k = input->stiffness ? input->stiffness[e] : 0.0,
+           q = input->cubic ? input->cubic[e] : 0.0;
+    double c = input->damping ? input->damping[e] : 0.0,
+           L = input->rest_length ? input->rest_length[e] : 0.0;
+    bool pulls =
+        is_at_least(k, 0.0) && is_at_least(q, 0.0) && is_at_least(c, 0.0) && k + q + c > 0.0;
     if (input->damping && !pulls)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the damping of a dashpot must be positive");
     if (!pulls || !is_at_least(L, 0.0))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a spring needs a positive stiffness and a rest length >= 0");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a spring needs a positive stiffness and a rest length >= 0");
     return TW_OK;
 }
 
@@ -44,7 +49,8 @@ static tw_status add_springs(tw_model *model, tw_springs_input *input, tw_error 
     if (!model || input->count < 0 || (input->count && (!input->corner || !has_law)))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < input->count; e++) {
-        tw_status status = check_corners(model, input->corners, input->corner + input->corners * e, error);
+        tw_status status =
+            check_corners(model, input->corners, input->corner + input->corners * e, error);
         if (status == TW_OK) status = check_values(input, e, error);
         if (status != TW_OK) return status;
     }
@@ -57,18 +63,23 @@ static tw_status add_springs(tw_model *model, tw_springs_input *input, tw_error 
     return status;
 }
 
-tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *ends, const double *stiffness,
-                               const double *rest_length, tw_error *error)
+tw_status tw_model_add_springs(tw_model *model, int64_t count, const int64_t *ends,
+                               const double *stiffness, const double *rest_length, tw_error *error)
 {
-    tw_springs_input input = {
-        .count = count, .corners = 2, .corner = ends, .stiffness = stiffness, .rest_length = rest_length};
+    tw_springs_input input = {.count = count,
+                              .corners = 2,
+                              .corner = ends,
+                              .stiffness = stiffness,
+                              .rest_length = rest_length};
     return add_springs(model, &input, error);
 }
 
-tw_status tw_model_add_cubic_springs(tw_model *model, int64_t count, const int64_t *ends, const double *stiffness,
-                                     const double *cubic, const double *rest_length, tw_error *error)
+tw_status tw_model_add_cubic_springs(tw_model *model, int64_t count, const int64_t *ends,
+                                     const double *stiffness, const double *cubic,
+                                     const double *rest_length, tw_error *error)
 {
-    if (count > 0 && !cubic) return tw_fail(error, TW_INVALID_ARGUMENT, "cubic springs need their coefficients");
+    if (count > 0 && !cubic)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "cubic springs need their coefficients");
     tw_springs_input input = {.count = count,
                               .corners = 2,
                               .corner = ends,
@@ -78,16 +89,20 @@ tw_status tw_model_add_cubic_springs(tw_model *model, int64_t count, const int64
     return add_springs(model, &input, error);
 }
 
-tw_status tw_model_add_face_springs(tw_model *model, int64_t count, const int64_t *corners, const double *stiffness,
-                                    const double *rest_length, tw_error *error)
+tw_status tw_model_add_face_springs(tw_model *model, int64_t count, const int64_t *corners,
+                                    const double *stiffness, const double *rest_length,
+                                    tw_error *error)
 {
-    tw_springs_input input = {
-        .count = count, .corners = 4, .corner = corners, .stiffness = stiffness, .rest_length = rest_length};
+    tw_springs_input input = {.count = count,
+                              .corners = 4,
+                              .corner = corners,
+                              .stiffness = stiffness,
+                              .rest_length = rest_length};
     return add_springs(model, &input, error);
 }
 
-tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *ends, const double *damping,
-                                tw_error *error)
+tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *ends,
+                                const double *damping, tw_error *error)
 {
     tw_springs_input input = {.count = count, .corners = 2, .corner = ends, .damping = damping};
     return add_springs(model, &input, error);
@@ -96,7 +111,8 @@ tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *e
 tw_status tw_model_set_rayleigh(tw_model *model, double alpha, double beta, tw_error *error)
 {
     if (!model || !is_at_least(alpha, 0.0) || !is_at_least(beta, 0.0))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "Rayleigh damping needs alpha >= 0 and beta >= 0");
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "Rayleigh damping needs alpha >= 0 and beta >= 0");
     model->rayleigh_mass = alpha;
     model->rayleigh_stiffness = beta;
     return TW_OK;

@@ -29,7 +29,8 @@ static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
     const tw_model *model = context;
     double *packed = model->momentum + 3 * model->particles.free_count;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < 3; k++) packed[3 * i + k] = model->v[3 * (int64_t)model->particles.particle[i] + k];
+        for (int k = 0; k < 3; k++)
+            packed[3 * i + k] = model->v[3 * (int64_t)model->particles.particle[i] + k];
 }
 
 /* model->momentum = M v, for a consistent mass. */

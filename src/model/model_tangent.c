@@ -34,13 +34,15 @@ static tw_status outcome(const tw_model *model)
     return status;
 }
 
-static void add(const tw_force *force, add_function *function, int count, const double *in, double *out)
+static void add(const tw_force *force, add_function *function, int count, const double *in,
+                double *out)
 {
     if (function) function(force->data, count, in, out);
 }
 
 /* Products with K (exact) or S force by force. */
-static tw_status apply_by_forces(tw_model *model, bool exact, int count, const double *in, double *out)
+static tw_status apply_by_forces(tw_model *model, bool exact, int count, const double *in,
+                                 double *out)
 {
     clear(model, count, out);
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
@@ -71,7 +73,8 @@ tw_status tw_model_apply_stiffness(void *context, int count, const double *in, d
     tw_status status = apply_by_matrix(model, count, in, out);
     if (status != TW_OK || !(model->traits & TW_FORCE_GENERAL)) return status;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
-        if (tw_force_traits(f) & TW_FORCE_GENERAL) add(f, f->table->add_rest_product, count, in, out);
+        if (tw_force_traits(f) & TW_FORCE_GENERAL)
+            add(f, f->table->add_rest_product, count, in, out);
     return TW_OK;
 }
 
@@ -92,7 +95,8 @@ tw_status tw_model_assemble(void *context, tw_sparse *matrix)
     int64_t blocks = tw_sparse_row_start(matrix)[model->particles.free_count];
     tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
     for (int i = 0; i < model->force_count; i++)
-        if (model->forces[i].table->add_tangent) model->forces[i].table->add_tangent(model->forces[i].data, matrix);
+        if (model->forces[i].table->add_tangent)
+            model->forces[i].table->add_tangent(model->forces[i].data, matrix);
     tw_status status = outcome(model);
     if (own && status == TW_OK) model->content = TW_MATRIX_TANGENT;
     return status;

@@ -10,13 +10,14 @@
 void tw_motions_free(tw_motions *motions)
 {
     for (int i = 0; i < motions->count; i++)
-        if (motions->list[i].motion.release) motions->list[i].motion.release(motions->list[i].motion.context);
+        if (motions->list[i].motion.release)
+            motions->list[i].motion.release(motions->list[i].motion.context);
     tw_release(motions->list);
     *motions = (tw_motions){0};
 }
 
-void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t, double *x, double *v,
-                         double *a)
+void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
+                         double *x, double *v, double *a)
 {
     double unused[3];
     for (int m = 0; m < motions->count; m++) {
@@ -40,19 +41,23 @@ static bool reserve(tw_motions *motions)
     return true;
 }
 
-tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const tw_motion *motion, tw_error *error)
+tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const tw_motion *motion,
+                             tw_error *error)
 {
-    if (!model || !motion || !motion->at) return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs its function");
+    if (!model || !motion || !motion->at)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs its function");
     if (!reserve(&model->motions)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_model_pin(model, first, last, error);
-    if (status == TW_OK) model->motions.list[model->motions.count++] = (tw_prescribed){first, last, *motion};
+    if (status == TW_OK)
+        model->motions.list[model->motions.count++] = (tw_prescribed){first, last, *motion};
     return status;
 }
 
 /* ---- ready-made ---- */
 
 /* Hands the data over to the model, or frees it. */
-static tw_status prescribe(tw_model *model, int64_t first, int64_t last, tw_motion motion, tw_error *error)
+static tw_status prescribe(tw_model *model, int64_t first, int64_t last, tw_motion motion,
+                           tw_error *error)
 {
     motion.release = tw_release;
     tw_status status = tw_model_prescribe(model, first, last, &motion, error);
@@ -64,8 +69,8 @@ typedef struct drift {
     double velocity[3];
 } drift;
 
-static void drift_at(void *context, double t, const double start[3], double position[3], double velocity[3],
-                     double acceleration[3])
+static void drift_at(void *context, double t, const double start[3], double position[3],
+                     double velocity[3], double acceleration[3])
 {
     const drift *d = context;
     for (int k = 0; k < 3; k++) {
@@ -75,8 +80,8 @@ static void drift_at(void *context, double t, const double start[3], double posi
     }
 }
 
-tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last, const double velocity[3],
-                                      tw_error *error)
+tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last,
+                                      const double velocity[3], tw_error *error)
 {
     if (!velocity || !tw_vector_is_finite(3, velocity))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed velocity is not finite");
@@ -90,8 +95,8 @@ typedef struct oscillation {
     double amplitude[3], omega, phase;
 } oscillation;
 
-static void oscillation_at(void *context, double t, const double start[3], double position[3], double velocity[3],
-                           double acceleration[3])
+static void oscillation_at(void *context, double t, const double start[3], double position[3],
+                           double velocity[3], double acceleration[3])
 {
     const oscillation *o = context;
     double angle = o->omega * t + o->phase;
@@ -102,10 +107,12 @@ static void oscillation_at(void *context, double t, const double start[3], doubl
     }
 }
 
-tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last, const double amplitude[3],
-                                         double frequency, double phase, tw_error *error)
+tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last,
+                                         const double amplitude[3], double frequency, double phase,
+                                         tw_error *error)
 {
-    if (!amplitude || !tw_vector_is_finite(3, amplitude) || !isfinite(frequency) || !isfinite(phase))
+    if (!amplitude || !tw_vector_is_finite(3, amplitude) || !isfinite(frequency) ||
+        !isfinite(phase))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed oscillation is not finite");
     oscillation *o = TW_NEW(oscillation);
     if (!o) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -120,15 +127,17 @@ typedef struct rotation {
 
 static void cross(const double a[3], const double b[3], double out[3])
 {
-    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
 /* Rodrigues: r = along + cos(wt) across + sin(wt) n x across. */
-static void rotation_at(void *context, double t, const double start[3], double position[3], double velocity[3],
-                        double acceleration[3])
+static void rotation_at(void *context, double t, const double start[3], double position[3],
+                        double velocity[3], double acceleration[3])
 {
     const rotation *r = context;
-    double arm[3], across[3], beside[3], along = 0.0, c = cos(r->rate * t), s = sin(r->rate * t), w = r->rate;
+    double arm[3], across[3], beside[3], along = 0.0, c = cos(r->rate * t), s = sin(r->rate * t),
+                                         w = r->rate;
     for (int k = 0; k < 3; k++) arm[k] = start[k] - r->point[k];
     for (int k = 0; k < 3; k++) along += arm[k] * r->axis[k];
     for (int k = 0; k < 3; k++) across[k] = arm[k] - along * r->axis[k];
@@ -140,13 +149,16 @@ static void rotation_at(void *context, double t, const double start[3], double p
     }
 }
 
-tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last, const double point[3],
-                                      const double axis[3], double rate, tw_error *error)
+tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last,
+                                      const double point[3], const double axis[3], double rate,
+                                      tw_error *error)
 {
-    if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis) || !isfinite(rate))
+    if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis) ||
+        !isfinite(rate))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    if (!(length > 0.0)) return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
+    if (!(length > 0.0))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
     rotation *r = TW_NEW(rotation);
     if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     r->rate = rate;

@@ -41,10 +41,12 @@ static void find_slopes(keyframes *f, int c)
         double mean_after = (f->value[3 * (i + 1) + c] - f->value[3 * i + c]) / after;
         double share = i > 1 ? 1.0 / (before * diagonal[i - 1]) : 0.0;
         diagonal[i] = 2.0 * (1.0 / before + 1.0 / after) - share / before;
-        right[i] = 3.0 * (mean_before / before + mean_after / after) - (i > 1 ? share * right[i - 1] : 0.0);
+        right[i] = 3.0 * (mean_before / before + mean_after / after) -
+                   (i > 1 ? share * right[i - 1] : 0.0);
     }
     for (int64_t i = n - 2; i > 0; i--)
-        f->slope[3 * i + c] = (right[i] - f->slope[3 * (i + 1) + c] / (f->time[i + 1] - f->time[i])) / diagonal[i];
+        f->slope[3 * i + c] =
+            (right[i] - f->slope[3 * (i + 1) + c] / (f->time[i + 1] - f->time[i])) / diagonal[i];
 }
 
 /* The interval with time[i] <= t < time[i + 1]. */
@@ -62,8 +64,8 @@ static int64_t interval_of(const keyframes *f, double t)
 }
 
 /* The motion stands still outside the table. */
-static void stand(const double start[3], const double value[3], double position[3], double velocity[3],
-                  double acceleration[3])
+static void stand(const double start[3], const double value[3], double position[3],
+                  double velocity[3], double acceleration[3])
 {
     for (int c = 0; c < 3; c++) {
         position[c] = start[c] + value[c];
@@ -71,8 +73,8 @@ static void stand(const double start[3], const double value[3], double position[
     }
 }
 
-static void keyframes_at(void *context, double t, const double start[3], double position[3], double velocity[3],
-                         double acceleration[3])
+static void keyframes_at(void *context, double t, const double start[3], double position[3],
+                         double velocity[3], double acceleration[3])
 {
     const keyframes *f = context;
     int64_t last = f->count - 1;
@@ -89,7 +91,8 @@ static void keyframes_at(void *context, double t, const double start[3], double 
     for (int c = 0; c < 3; c++) {
         const double *value = f->value + 3 * i + c, *slope = f->slope + 3 * i + c;
         double rise = value[3] - value[0], m0 = h * slope[0], m1 = h * slope[3];
-        double a = m0 + m1 - 2.0 * rise, b = 3.0 * rise - 2.0 * m0 - m1; /* value + m0 s + b s^2 + a s^3 */
+        double a = m0 + m1 - 2.0 * rise,
+               b = 3.0 * rise - 2.0 * m0 - m1; /* value + m0 s + b s^2 + a s^3 */
         position[c] = start[c] + value[0] + s * (m0 + s * (b + s * a));
         velocity[c] = (m0 + s * (2.0 * b + 3.0 * s * a)) / h;
         acceleration[c] = (2.0 * b + 6.0 * s * a) / (h * h);
@@ -116,8 +119,9 @@ static keyframes *create(int64_t count, const double *times, const double *displ
     return f;
 }
 
-tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count, const double *times,
-                                       const double *displacements, tw_error *error)
+tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count,
+                                       const double *times, const double *displacements,
+                                       tw_error *error)
 {
     if (count < 2 || !times || !displacements)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs at least two keyframes");
@@ -125,8 +129,9 @@ tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t l
         return tw_fail(error, TW_NOT_FINITE, "a keyframe is not finite");
     for (int64_t i = 1; i < count; i++)
         if (!(times[i] > times[i - 1]))
-            return tw_fail(error, TW_INVALID_ARGUMENT, "the times of keyframes must ascend: %g is not after %g",
-                           times[i], times[i - 1]);
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "the times of keyframes must ascend: %g is not after %g", times[i],
+                           times[i - 1]);
     keyframes *f = create(count, times, displacements);
     if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_motion motion = {.context = f, .at = keyframes_at, .release = keyframes_release};

@@ -19,7 +19,7 @@ typedef struct tw_motions {
 
 void tw_motions_free(tw_motions *motions);
 /* Positions, velocities and, unless NULL, accelerations of the particles that move, into arrays of all particles. */
-void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t, double *x, double *v,
-                         double *a);
+void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
+                         double *x, double *v, double *a);
 
 #endif

@@ -13,9 +13,11 @@ typedef struct tw_particles {
     double *mass;
     bool *pinned;
     /* once the model is complete: */
-    int32_t *unknown;   /* index among the free ones; -1 if pinned. Its unknowns are 3 i, 3 i + 1, 3 i + 2 */
-    int32_t *particle;  /* the reverse: particle of each free index */
-    const double *load; /* what a uniform acceleration acts on: mass, or the row sums of a consistent mass */
+    int32_t *
+        unknown; /* index among the free ones; -1 if pinned. Its unknowns are 3 i, 3 i + 1, 3 i + 2 */
+    int32_t *particle; /* the reverse: particle of each free index */
+    const double
+        *load; /* what a uniform acceleration acts on: mass, or the row sums of a consistent mass */
 } tw_particles;
 
 #endif

@@ -47,7 +47,8 @@ static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *colum
         sum += here + 1;
     }
     for (int64_t r = 0; r < pattern->rows; r++) column[start[r]++] = r;
-    for (int64_t p = 0; p < pattern->count; p++) column[start[pattern->pairs[2 * p]]++] = pattern->pairs[2 * p + 1];
+    for (int64_t p = 0; p < pattern->count; p++)
+        column[start[pattern->pairs[2 * p]]++] = pattern->pairs[2 * p + 1];
     for (int64_t r = pattern->rows; r > 0; r--) start[r] = start[r - 1];
     start[0] = 0;
 }
@@ -57,7 +58,8 @@ static void sort_and_unite(int64_t rows, int64_t *start, int64_t *column)
 {
     int64_t kept = 0, begin = 0;
     for (int64_t r = 0; r < rows; r++) {
-        int64_t end = start[r + 1]; /* still the old offset: only those up to start[r] have been rewritten */
+        int64_t end =
+            start[r + 1]; /* still the old offset: only those up to start[r] have been rewritten */
         qsort(column + begin, (size_t)(end - begin), sizeof *column, compare_columns);
         start[r] = kept;
         for (int64_t c = begin; c < end; c++)

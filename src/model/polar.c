@@ -33,9 +33,11 @@ static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
     const double small = 0.25 * DBL_EPSILON;
     tw_lanes c, s, excess;
     for (int l = 0; l < TW_LANES; l++) {
-        double alpha = dot(B, p, p, l), beta = dot(B, q, q, l), gamma = dot(B, p, q, l), gap = beta - alpha;
+        double alpha = dot(B, p, p, l), beta = dot(B, q, q, l), gamma = dot(B, p, q, l),
+               gap = beta - alpha;
         /* tan of the smaller angle with cot(2 angle) = gap / (2 gamma) */
-        double t = copysign(2.0, gap) * gamma / (fabs(gap) + sqrt(gap * gap + 4.0 * gamma * gamma) + DBL_MIN);
+        double t = copysign(2.0, gap) * gamma /
+                   (fabs(gap) + sqrt(gap * gap + 4.0 * gamma * gamma) + DBL_MIN);
         c[l] = 1.0 / sqrt(1.0 + t * t);
         s[l] = c[l] * t;
         excess[l] = gamma * gamma - small * small * alpha * beta;
@@ -73,7 +75,8 @@ static void left_rotation(tw_lanes *B, tw_lanes *U, tw_lanes *s)
         x /= length;
         y /= length;
         z /= length;
-        double along = x * B[1][l] + y * B[4][l] + z * B[7][l], sign = copysign(1.0, z), a = -1.0 / (sign + z);
+        double along = x * B[1][l] + y * B[4][l] + z * B[7][l], sign = copysign(1.0, z),
+               a = -1.0 / (sign + z);
         double p = B[1][l] - along * x + tiny * (1.0 + sign * x * x * a);
         double q = B[4][l] - along * y + tiny * sign * x * y * a;
         double r = B[7][l] - along * z - tiny * sign * x;

@@ -8,7 +8,8 @@
 void tw_probing_free(tw_probing *probing)
 {
     tw_sparse_free(probing->matrix);
-    void *blocks[] = {probing->target, probing->neighbour, probing->start, probing->colour, probing->in, probing->out};
+    void *blocks[] = {probing->target, probing->neighbour, probing->start,
+                      probing->colour, probing->in,        probing->out};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     *probing = (tw_probing){0};
 }
@@ -115,14 +116,16 @@ void tw_probing_locate(tw_probing *probing, const tw_sparse *matrix)
     const int64_t *start = tw_sparse_row_start(probing->matrix);
     const int32_t *column = tw_sparse_column(probing->matrix);
     for (int64_t r = 0; r < probing->particles->free_count; r++)
-        for (int64_t b = start[r]; b < start[r + 1]; b++) probing->target[b] = tw_sparse_find(matrix, r, column[b]);
+        for (int64_t b = start[r]; b < start[r + 1]; b++)
+            probing->target[b] = tw_sparse_find(matrix, r, column[b]);
 }
 
 /* Half of A_ij's column k into the stored block of i and j, as it is and transposed where it belongs: the symmetric
  * part, once both (i, j) and (j, i) have come. */
 static void add_column(tw_probing *p, int32_t i, int32_t j, int k, const double image[3])
 {
-    double *block = tw_sparse_values(p->matrix) + 9 * tw_sparse_find(p->matrix, i < j ? i : j, i < j ? j : i);
+    double *block =
+        tw_sparse_values(p->matrix) + 9 * tw_sparse_find(p->matrix, i < j ? i : j, i < j ? j : i);
     for (int r = 0; r < 3; r++) {
         if (i <= j) block[3 * k + r] += 0.5 * image[r];
         if (i >= j) block[3 * r + k] += 0.5 * image[r];
@@ -134,7 +137,8 @@ tw_status tw_probing_fill(tw_probing *p, tw_probe_function *product, void *conte
     int64_t n = p->particles->free_count;
     tw_vector_fill(9 * stored_blocks(p), 0.0, tw_sparse_values(p->matrix));
     for (int c = 0; c < 3 * p->colours; c++) {
-        for (int64_t i = 0; i < 3 * n; i++) p->in[i] = p->colour[i / 3] == c / 3 && i % 3 == c % 3 ? 1.0 : 0.0;
+        for (int64_t i = 0; i < 3 * n; i++)
+            p->in[i] = p->colour[i / 3] == c / 3 && i % 3 == c % 3 ? 1.0 : 0.0;
         tw_status status = product(context, p->in, p->out);
         if (status != TW_OK) return status;
         for (int32_t j = 0; j < n; j++)

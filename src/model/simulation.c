@@ -6,7 +6,8 @@
 
 const char *const tw_system_columns[] = {"q", "p", NULL};
 
-tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context, int64_t state_size)
+tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context,
+                                    int64_t state_size)
 {
     tw_simulation *simulation = TW_NEW(tw_simulation);
     double *start = tw_allocate_zeroed((size_t)state_size, sizeof(double));
@@ -74,7 +75,8 @@ tw_status tw_simulation_rows(tw_simulation *simulation, double t, const double *
     return simulation->table->rows(simulation->context, t, u, rows);
 }
 
-tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u, tw_measurement *out)
+tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
+                                tw_measurement *out)
 {
     memset(out, 0, sizeof *out);
     return simulation->table->measure(simulation->context, t, u, out);
@@ -94,5 +96,7 @@ int tw_simulation_display_count(const tw_simulation *simulation)
 
 const tw_display *tw_simulation_display(const tw_simulation *simulation, int index)
 {
-    return index >= 0 && index < tw_simulation_display_count(simulation) ? &simulation->displays->list[index] : NULL;
+    return index >= 0 && index < tw_simulation_display_count(simulation)
+               ? &simulation->displays->list[index]
+               : NULL;
 }

@@ -26,7 +26,8 @@ struct tw_simulation {
 };
 
 /* A simulation with room for its start; takes the context over, also when memory is out (then NULL). */
-tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context, int64_t state_size);
+tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context,
+                                    int64_t state_size);
 
 /* "q", "p": the columns of systems of equations. */
 extern const char *const tw_system_columns[];

@@ -53,7 +53,8 @@ static tw_status iterate(lanczos *l, int most, int *count)
     double beta = 0.0;
     for (int j = 0; j < most; j++) {
         tw_status status = l->problem->apply_stiffness(l->problem->context, 1, l->q, l->Kq);
-        if (status == TW_OK) status = tw_vector_dot(&l->problem->space, l->q, l->Kq, &l->diagonal[j]);
+        if (status == TW_OK)
+            status = tw_vector_dot(&l->problem->space, l->q, l->Kq, &l->diagonal[j]);
         if (status == TW_OK) status = solve_mass(l, l->Kq, l->w);
         if (status != TW_OK) return status;
         tw_vector_axpy(l->n, -l->diagonal[j], l->q, l->w);
@@ -86,7 +87,8 @@ static bool all_below(const lanczos *l, int count, double bound)
 static double largest_eigenvalue(const lanczos *l, int count)
 {
     double high = 0.0, low = 0.0;
-    for (int j = 0; j < count; j++) high = fmax(high, fabs(l->diagonal[j]) + (j > 0 ? l->off[j - 1] : 0.0) + l->off[j]);
+    for (int j = 0; j < count; j++)
+        high = fmax(high, fabs(l->diagonal[j]) + (j > 0 ? l->off[j - 1] : 0.0) + l->off[j]);
     for (int bisection = 0; bisection < 60; bisection++) {
         double middle = 0.5 * (low + high);
         if (all_below(l, count, middle))

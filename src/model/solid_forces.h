@@ -7,11 +7,12 @@
 #include "model/force.h"
 
 /* TW_INVALID_ARGUMENT if an element has no volume at rest. */
-tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *elements, const double *rest,
-                                     const tw_solid_material *material, tw_force *out);
+tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *elements,
+                                     const double *rest, const tw_solid_material *material,
+                                     tw_force *out);
 
 /* `transverse` may be NULL. */
-tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial, const double *transverse,
-                                  const double *rest, tw_force *out);
+tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial,
+                                  const double *transverse, const double *rest, tw_force *out);
 
 #endif

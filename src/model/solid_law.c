@@ -44,7 +44,8 @@ static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                P[3 * r + c][l] = m->mu * (F[3 * r + c][l] + F[3 * c + r][l] - (r == c ? 2.0 : 0.0));
+                P[3 * r + c][l] =
+                    m->mu * (F[3 * r + c][l] + F[3 * c + r][l] - (r == c ? 2.0 : 0.0));
     for (int l = 0; l < TW_LANES; l++) {
         double pressure = m->lambda * (F[0][l] + F[4][l] + F[8][l] - 3.0);
         for (int k = 0; k < 9; k += 4) P[k][l] += pressure;
@@ -81,7 +82,8 @@ static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lan
     tw_polar_lanes polar;
     tw_lanes pressure;
     tw_polar_decompose_lanes(F, &polar);
-    for (int l = 0; l < TW_LANES; l++) pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
+    for (int l = 0; l < TW_LANES; l++)
+        pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++)
             P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k][l]) + pressure[l] * polar.R[k][l];
@@ -94,12 +96,13 @@ static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                T[3 * r + c][l] =
-                    polar->U[3 * r + k][l] * polar->V[3 * c + j][l] - polar->U[3 * r + j][l] * polar->V[3 * c + k][l];
+                T[3 * r + c][l] = polar->U[3 * r + k][l] * polar->V[3 * c + j][l] -
+                                  polar->U[3 * r + j][l] * polar->V[3 * c + k][l];
 }
 
 /* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,  dR = sum_i T_i (T_i : dF) / (s_j + s_k) */
-static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
+static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F,
+                                   tw_solid_curvature *out)
 {
     bool exists = true;
     tw_polar_lanes polar;
@@ -133,7 +136,8 @@ static void find_invariants(tw_lanes *F, invariants *out)
         for (int c = 0; c < 3; c++) {
             int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
             for (int l = 0; l < TW_LANES; l++)
-                out->C[3 * r + c][l] = F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
+                out->C[3 * r + c][l] =
+                    F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
         }
     for (int l = 0; l < TW_LANES; l++) {
         out->J[l] = F[0][l] * out->C[0][l] + F[1][l] * out->C[1][l] + F[2][l] * out->C[2][l];
@@ -149,7 +153,8 @@ static void neo_hookean_energy(const tw_solid_constants *m, tw_lanes *F, tw_lane
     find_invariants(F, &at);
     for (int l = 0; l < TW_LANES; l++) {
         double volume = at.J[l] - m->alpha;
-        psi[l] = 0.5 * m->mu * (at.I[l] - 3.0 - log(at.I[l] + 1.0)) + 0.5 * m->lambda * volume * volume - m->rest;
+        psi[l] = 0.5 * m->mu * (at.I[l] - 3.0 - log(at.I[l] + 1.0)) +
+                 0.5 * m->lambda * volume * volume - m->rest;
     }
 }
 
@@ -228,7 +233,8 @@ bool tw_solid_change(const tw_solid_constants *m, tw_lanes *F, tw_lanes *dF, tw_
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
-                dP[3 * r + c][l] = H.isotropic[l] * dF[3 * r + c][l] + H.transposed[l] * dF[3 * c + r][l] +
+                dP[3 * r + c][l] = H.isotropic[l] * dF[3 * r + c][l] +
+                                   H.transposed[l] * dF[3 * c + r][l] +
                                    H.bend[l] * cofactor_change(F, dF, r, c, l);
     for (int i = 0; i < H.terms; i++)
         for (int l = 0; l < TW_LANES; l++) {

@@ -12,9 +12,10 @@
 typedef struct tw_solid_constants {
     tw_solid_law law;
     double lame_mu, lame_lambda;
-    double mu, lambda; /* the same; for neo-Hookean those of Smith et al. that agree with them at rest */
-    double alpha;      /* neo-Hookean: J at which the volume term vanishes */
-    double rest;       /* neo-Hookean: energy density at F = I, subtracted */
+    double mu,
+        lambda;   /* the same; for neo-Hookean those of Smith et al. that agree with them at rest */
+    double alpha; /* neo-Hookean: J at which the volume term vanishes */
+    double rest;  /* neo-Hookean: energy density at F = I, subtracted */
 } tw_solid_constants;
 
 tw_solid_constants tw_solid_constants_of(const tw_solid_material *material);

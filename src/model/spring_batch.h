@@ -12,7 +12,8 @@ typedef struct tw_spring_batch {
 } tw_spring_batch;
 
 /* Springs without length: k I if that is their rest length. */
-static inline void tw_spring_batch_correct(int count, const double *rest_length, tw_spring_batch *batch)
+static inline void tw_spring_batch_correct(int count, const double *rest_length,
+                                           tw_spring_batch *batch)
 {
     for (int j = 0; j < count; j++) {
         if (batch->length[j] > 0.0) continue;
@@ -33,8 +34,8 @@ static inline tw_wide tw_spring_batch_values(const double *values, int64_t first
 }
 
 /* Evaluates springs first to first + count - 1, count <= 4; the rest of the batch repeats the last one's d. */
-TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first, int count,
-                                               tw_spring_batch *batch)
+TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first,
+                                               int count, tw_spring_batch *batch)
 {
     const int32_t *corner = s->corner + 2 * first;
     tw_wide part[4];
@@ -49,12 +50,14 @@ TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double
     tw_wide q = tw_spring_batch_values(s->cubic, first, count);
     tw_wide square = tw_wide_multiply(part[0], part[0]);
     square = tw_wide_fma(part[2], part[2], tw_wide_fma(part[1], part[1], square));
-    tw_wide l = tw_wide_sqrt(square), e = tw_wide_subtract(l, L), bent = tw_wide_multiply(q, tw_wide_multiply(e, e));
+    tw_wide l = tw_wide_sqrt(square), e = tw_wide_subtract(l, L),
+            bent = tw_wide_multiply(q, tw_wide_multiply(e, e));
     tw_wide_store(batch->length, l);
     tw_wide_store(batch->slope, tw_wide_fma(tw_wide_splat(3.0), bent, k));
     tw_wide_store(batch->across, tw_wide_divide(tw_wide_multiply(e, tw_wide_add(k, bent)), l));
     batch->undefined = false;
-    bool sound = batch->length[0] > 0.0 && batch->length[1] > 0.0 && batch->length[2] > 0.0 && batch->length[3] > 0.0;
+    bool sound = batch->length[0] > 0.0 && batch->length[1] > 0.0 && batch->length[2] > 0.0 &&
+                 batch->length[3] > 0.0;
     if (!sound) tw_spring_batch_correct(count, s->rest_length + first, batch);
 }
 

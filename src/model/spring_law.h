@@ -58,7 +58,8 @@ static inline double tw_spring_pull(const tw_spring_law *s, const double d[3], c
     return (T + (s->damping + s->beta * slope) * tw_dot3(d, y) / l) / l;
 }
 
-static inline tw_spring_state tw_spring_linearise(const tw_spring_law *s, const double d[3], const double y[3])
+static inline tw_spring_state tw_spring_linearise(const tw_spring_law *s, const double d[3],
+                                                  const double y[3])
 {
     tw_spring_state state = {.across = 0.0};
     double l = sqrt(tw_dot3(d, d)), slope, T = tw_spring_tension(s, l, &slope);
@@ -86,14 +87,16 @@ static inline void tw_spring_product(const tw_spring_state *s, const double u[3]
 }
 
 /* out += the frictional part. */
-static inline void tw_spring_slide_product(const tw_spring_state *s, const double u[3], double out[3])
+static inline void tw_spring_slide_product(const tw_spring_state *s, const double u[3],
+                                           double out[3])
 {
     double along = s->slide_along * tw_dot3(s->n, u) + tw_dot3(s->g, u);
     for (int k = 0; k < 3; k++) out[k] += s->slide_across * u[k] + along * s->n[k];
 }
 
 /* out += c n n^T u. */
-static inline void tw_spring_damping_product(const tw_spring_state *s, const double u[3], double out[3])
+static inline void tw_spring_damping_product(const tw_spring_state *s, const double u[3],
+                                             double out[3])
 {
     double along = s->c * tw_dot3(s->n, u);
     for (int k = 0; k < 3; k++) out[k] += along * s->n[k];

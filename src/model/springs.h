@@ -32,10 +32,11 @@ typedef struct tw_springs {
 
     const tw_particles *particles;
     tw_incidence incidence;
-    double *pull;      /* a vector per spring and column: what particles gather from */
-    double *tangent;   /* at the last linearisation, five per spring: n, across, along */
-    double *slide;     /* likewise, eight: n, slide_across, slide_along n + g, 0; NULL without damping */
-    double *root;      /* likewise, three: sqrt(c) n; NULL without damping */
+    double *pull;    /* a vector per spring and column: what particles gather from */
+    double *tangent; /* at the last linearisation, five per spring: n, across, along */
+    double
+        *slide;   /* likewise, eight: n, slide_across, slide_along n + g, 0; NULL without damping */
+    double *root; /* likewise, three: sqrt(c) n; NULL without damping */
     double *partial;   /* energy per block of springs */
     int64_t *diagonal; /* index of the matrix block of each free particle with itself */
     int64_t *block;    /* of each pair of corners; -1 if one of them is pinned */

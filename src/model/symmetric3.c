@@ -41,6 +41,7 @@ void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inv
     for (int e = 0; e < 3; e++) {
         if (!(D[4 * e] > smallest * largest)) continue;
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) inverse[3 * r + c] += V[3 * r + e] * V[3 * c + e] / D[4 * e];
+            for (int c = 0; c < 3; c++)
+                inverse[3 * r + c] += V[3 * r + e] * V[3 * c + e] / D[4 * e];
     }
 }

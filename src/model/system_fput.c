@@ -43,7 +43,8 @@ static double linear_stiffness(const fput *f, int64_t i)
     return i < f->m ? 1.0 : f->omega * f->omega;
 }
 
-static tw_status fput_acceleration(void *context, double t, const double *x, const double *v, double *a)
+static tw_status fput_acceleration(void *context, double t, const double *x, const double *v,
+                                   double *a)
 {
     (void)t;
     (void)v;
@@ -73,7 +74,8 @@ static tw_status fput_linearise(void *context, double t, const double *x, const 
 static tw_status fput_apply_linear_part(void *context, int count, const double *in, double *out)
 {
     const fput *f = context;
-    for (int64_t j = 0; j < count * 2 * f->m; j++) out[j] = linear_stiffness(f, j % (2 * f->m)) * in[j];
+    for (int64_t j = 0; j < count * 2 * f->m; j++)
+        out[j] = linear_stiffness(f, j % (2 * f->m)) * in[j];
     return TW_OK;
 }
 
@@ -95,19 +97,21 @@ static tw_status fput_assemble(void *context, tw_sparse *matrix)
     const fput *f = context;
     double *values = tw_sparse_values(matrix);
     for (int64_t b = 0; b < tw_sparse_row_start(matrix)[2 * f->m]; b++) values[b] = 0.0;
-    for (int64_t i = 0; i < 2 * f->m; i++) values[tw_sparse_find(matrix, i, i)] = linear_stiffness(f, i);
+    for (int64_t i = 0; i < 2 * f->m; i++)
+        values[tw_sparse_find(matrix, i, i)] = linear_stiffness(f, i);
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         for (int a = 0; a < g.count; a++)
             for (int b = 0; b < g.count; b++)
                 if (g.index[a] <= g.index[b])
-                    values[tw_sparse_find(matrix, g.index[a], g.index[b])] += f->tangent[l] * g.sign[a] * g.sign[b];
+                    values[tw_sparse_find(matrix, g.index[a], g.index[b])] +=
+                        f->tangent[l] * g.sign[a] * g.sign[b];
     }
     return TW_OK;
 }
 
-static tw_status fput_energy(void *context, double t, const double *x, const double *v, double *kinetic,
-                             double *potential)
+static tw_status fput_energy(void *context, double t, const double *x, const double *v,
+                             double *kinetic, double *potential)
 {
     (void)t;
     const fput *f = context;

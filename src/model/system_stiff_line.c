@@ -29,7 +29,8 @@ static tw_status line_product(void *context, int count, const double *in, double
 static tw_status line_assemble(void *context, tw_sparse *matrix)
 {
     const stiff_line *line = context;
-    for (int i = 0; i < 2; i++) tw_sparse_values(matrix)[tw_sparse_find(matrix, i, i)] = -line->rate[i];
+    for (int i = 0; i < 2; i++)
+        tw_sparse_values(matrix)[tw_sparse_find(matrix, i, i)] = -line->rate[i];
     return TW_OK;
 }
 
@@ -97,7 +98,8 @@ static tw_first_order_problem line_problem(stiff_line *line)
                                     .energy_never_grows = true};
 }
 
-tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulation **out, tw_error *error)
+tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulation **out,
+                                   tw_error *error)
 {
     if (!out || !start || !(k >= 0.0) || !isfinite(k) || !isfinite(start[0]) || !isfinite(start[1]))
         return tw_fail(error, TW_INVALID_ARGUMENT, "stiff-line needs k >= 0 and a finite start");
@@ -107,7 +109,8 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
     line->rate[0] = 1.0;
     line->rate[1] = k;
     static const int64_t row_start[] = {0, 1, 2}, column[] = {0, 1};
-    tw_status status = tw_sparse_create(1, 2, row_start, column, TW_STORE_FULL, &line->matrix, error);
+    tw_status status =
+        tw_sparse_create(1, 2, row_start, column, TW_STORE_FULL, &line->matrix, error);
     if (status != TW_OK) {
         line_release(line);
         return status;

@@ -32,7 +32,8 @@ typedef struct tw_tetrahedra {
     double *element_tangent; /* as assembly.h wants it */
     double *partial;         /* energy per block of groups */
     double *x, *v;           /* at the last linearisation; NULL without damping */
-    double *change, *force;  /* of all particles: a vector of the unknowns, pinned ones 0, and what it does; likewise */
+    double *change,
+        *force; /* of all particles: a vector of the unknowns, pinned ones 0, and what it does; likewise */
 } tw_tetrahedra;
 
 /* What the bodies of the parallel loops see. */
@@ -58,7 +59,8 @@ static inline bool tw_tetrahedra_are_linear(const tw_tetrahedra *t)
 
 /* sum_c x_c (grad L_c)^T at a point of a group: F, or its change or rate. NULL stands for zeros. (force_tetrahedra.c)
  */
-void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x, tw_lanes F[9]);
+void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x,
+                               tw_lanes F[9]);
 
 /* out += the forces of elements whose stress at a point is what `stress` says, for all particles. */
 typedef void tw_stress_function(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
@@ -74,15 +76,16 @@ void tw_tetrahedra_add_tangent(void *data, tw_sparse *matrix);
 tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t);
 
 /* force_tetrahedra_damping.c */
-void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
+void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *loop, int64_t group, int point,
+                                  tw_lanes P[9]);
 /* What a change of x does to the viscous stress. */
 void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
 /* A block of the damping matrix, as corner blocks of stiffness are. */
-void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a, const tw_lanes *b,
-                                 tw_lanes K[9]);
+void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
+                                 const tw_lanes *b, tw_lanes K[9]);
 void tw_tetrahedra_add_damping_product(void *data, int count, const double *in, double *out);
 void tw_tetrahedra_add_damping(void *data, double factor, tw_sparse *matrix);
-tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const double *x_rate, const double *v_rate,
-                                 double *out);
+tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const double *x_rate,
+                                 const double *v_rate, double *out);
 
 #endif

@@ -18,20 +18,20 @@ static const tw_shape linear_shape = {
 #define NEAR    0.58541019662496845446 /* (5 + 3 sqrt 5) / 20 */
 #define FAR     0.13819660112501051518 /* (5 - sqrt 5) / 20 */
 #define L(c, q) ((c) == (q) ? NEAR : FAR)
-#define MIDDLE(node, j, q)                                                                                             \
-    {                                                                                                                  \
-        node, 4.0 * L(j, q)                                                                                            \
+#define MIDDLE(node, j, q)                                                                         \
+    {                                                                                              \
+        node, 4.0 * L(j, q)                                                                        \
     }
-#define CORNER(c, q, m0, m1, m2)                                                                                       \
-    {                                                                                                                  \
-        {c, 4.0 * L(c, q) - 1.0}, m0, m1, m2                                                                           \
+#define CORNER(c, q, m0, m1, m2)                                                                   \
+    {                                                                                              \
+        {c, 4.0 * L(c, q) - 1.0}, m0, m1, m2                                                       \
     }
-#define POINT(q)                                                                                                       \
-    {                                                                                                                  \
-        CORNER(0, q, MIDDLE(4, 1, q), MIDDLE(6, 2, q), MIDDLE(7, 3, q)),                                               \
-            CORNER(1, q, MIDDLE(4, 0, q), MIDDLE(5, 2, q), MIDDLE(8, 3, q)),                                           \
-            CORNER(2, q, MIDDLE(6, 0, q), MIDDLE(5, 1, q), MIDDLE(9, 3, q)),                                           \
-            CORNER(3, q, MIDDLE(7, 0, q), MIDDLE(8, 1, q), MIDDLE(9, 2, q)),                                           \
+#define POINT(q)                                                                                   \
+    {                                                                                              \
+        CORNER(0, q, MIDDLE(4, 1, q), MIDDLE(6, 2, q), MIDDLE(7, 3, q)),                           \
+            CORNER(1, q, MIDDLE(4, 0, q), MIDDLE(5, 2, q), MIDDLE(8, 3, q)),                       \
+            CORNER(2, q, MIDDLE(6, 0, q), MIDDLE(5, 1, q), MIDDLE(9, 3, q)),                       \
+            CORNER(3, q, MIDDLE(7, 0, q), MIDDLE(8, 1, q), MIDDLE(9, 2, q)),                       \
     }
 
 static const tw_shape quadratic_shape = {
@@ -40,7 +40,8 @@ static const tw_shape quadratic_shape = {
     .terms = 4,
     .corner = {POINT(0), POINT(1), POINT(2), POINT(3)},
     /* Diagonal scaling (Hinton, Rock, Zienkiewicz 1976): row sums would be negative at the corners. */
-    .lumped = {1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36, 4.0 / 27, 4.0 / 27, 4.0 / 27, 4.0 / 27, 4.0 / 27, 4.0 / 27},
+    .lumped = {1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36, 4.0 / 27, 4.0 / 27, 4.0 / 27, 4.0 / 27,
+               4.0 / 27, 4.0 / 27},
 };
 
 const tw_shape *tw_shape_of(int nodes)

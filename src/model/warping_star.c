@@ -11,7 +11,8 @@ static const double on_a_line = 1e-9, ambiguous = 1e-12;
 
 static inline void cross(const double a[3], const double b[3], double out[3])
 {
-    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
 /* [a]_x, for which [a]_x b = a x b */
@@ -32,7 +33,8 @@ static inline void multiply_transposed(const double A[9], const double B[9], dou
 {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            out[3 * r + c] = A[3 * r] * B[3 * c] + A[3 * r + 1] * B[3 * c + 1] + A[3 * r + 2] * B[3 * c + 2];
+            out[3 * r + c] =
+                A[3 * r] * B[3 * c] + A[3 * r + 1] * B[3 * c + 1] + A[3 * r + 2] * B[3 * c + 2];
 }
 
 static inline void add(double factor, const double A[9], double out[9])
@@ -42,7 +44,8 @@ static inline void add(double factor, const double A[9], double out[9])
 
 static inline void times(const double A[9], const double v[3], double out[3])
 {
-    for (int r = 0; r < 3; r++) out[r] = A[3 * r] * v[0] + A[3 * r + 1] * v[1] + A[3 * r + 2] * v[2];
+    for (int r = 0; r < 3; r++)
+        out[r] = A[3 * r] * v[0] + A[3 * r + 1] * v[1] + A[3 * r + 2] * v[2];
 }
 
 static inline void transposed_times(const double A[9], const double v[3], double out[3])
@@ -76,7 +79,8 @@ tw_girder tw_girder_make(const double d[3], double k, double t)
 {
     tw_girder g = {.d = {d[0], d[1], d[2]}, .axial = k};
     double length2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    for (int i = 0; i < 9; i++) g.C[i] = 0.5 * ((i % 4 == 0 ? t : 0.0) + (k - t) * d[i / 3] * d[i % 3] / length2);
+    for (int i = 0; i < 9; i++)
+        g.C[i] = 0.5 * ((i % 4 == 0 ? t : 0.0) + (k - t) * d[i / 3] * d[i % 3] / length2);
     return g;
 }
 
@@ -102,7 +106,8 @@ bool tw_star_set(tw_star *star, int count, tw_girder *girders)
     double inverse[3] = {1.0 / (s[1] + s[2]), 1.0 / (s[2] + s[0]), 1.0 / (s[0] + s[1])};
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            star->G_inverse[3 * r + c] = V[3 * r] * inverse[0] * V[3 * c] + V[3 * r + 1] * inverse[1] * V[3 * c + 1] +
+            star->G_inverse[3 * r + c] = V[3 * r] * inverse[0] * V[3 * c] +
+                                         V[3 * r + 1] * inverse[1] * V[3 * c + 1] +
                                          V[3 * r + 2] * inverse[2] * V[3 * c + 2];
     for (int j = 0; j < count; j++) {
         double torque[3];
@@ -118,7 +123,8 @@ double tw_star_energy(int count, const tw_girder *girders)
 {
     double sum = 0.0;
     for (int j = 0; j < count; j++)
-        for (int k = 0; k < 3; k++) sum += 0.5 * girders[j].s[k] * (girders[j].z[k] - girders[j].d[k]);
+        for (int k = 0; k < 3; k++)
+            sum += 0.5 * girders[j].s[k] * (girders[j].z[k] - girders[j].d[k]);
     return sum;
 }
 
@@ -170,7 +176,8 @@ static void turning_change(const tw_star *star, int count, const tw_girder *gird
  *     dG eta = sum_j M_j delta_j - [S eta]_x omega,  M_j = k_j (eta d_j^T - (d_j . eta) I)
  *     d eta = G^-1 (d tau - dG eta) = sum_j N_j delta_j,  N_j = G^-1 (Q_j - M_j + W Omega_j)
  *     R^T d(R g_j) = C_j delta_j / 2 + U_j omega + k_j [d_j]_x d eta,  U_j = C_j [z_j]_x / 2 - [g_j]_x */
-static void factorise_one(const tw_star *star, const tw_girder *girder, const double W[9], tw_star_factor *out)
+static void factorise_one(const tw_star *star, const tw_girder *girder, const double W[9],
+                          tw_star_factor *out)
 {
     const double *R = star->polar.R;
     double d_matrix[9], Omega[9], Q[9], z_matrix[9], N[9], U[9], g_matrix[9], g[3], temporary[9];
@@ -185,9 +192,11 @@ static void factorise_one(const tw_star *star, const tw_girder *girder, const do
 
     multiply(W, Omega, temporary);
     add(1.0, Q, temporary);
-    double along = girder->d[0] * star->eta[0] + girder->d[1] * star->eta[1] + girder->d[2] * star->eta[2];
+    double along =
+        girder->d[0] * star->eta[0] + girder->d[1] * star->eta[1] + girder->d[2] * star->eta[2];
     for (int k = 0; k < 9; k++)
-        temporary[k] -= girder->axial * (star->eta[k / 3] * girder->d[k % 3] - (k % 4 == 0 ? along : 0.0));
+        temporary[k] -=
+            girder->axial * (star->eta[k / 3] * girder->d[k % 3] - (k % 4 == 0 ? along : 0.0));
     multiply(star->G_inverse, temporary, N);
     multiply_transposed(N, R, out->eta);
 
@@ -200,7 +209,8 @@ static void factorise_one(const tw_star *star, const tw_girder *girder, const do
     multiply_transposed(temporary, R, out->C);
 }
 
-void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders, tw_star_factor *factors)
+void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders,
+                       tw_star_factor *factors)
 {
     double W[9];
     turning_change(star, count, girders, W);
@@ -212,8 +222,9 @@ void tw_star_block(const tw_star_factor *j, const tw_star_factor *k, double bloc
     for (int r = 0; r < 9; r += 3) {
         const double *turned = j->turned + r, *lever = j->lever + r;
         for (int c = 0; c < 3; c++)
-            block[r + c] = turned[0] * k->omega[c] + turned[1] * k->omega[3 + c] + turned[2] * k->omega[6 + c] +
-                           lever[0] * k->eta[c] + lever[1] * k->eta[3 + c] + lever[2] * k->eta[6 + c];
+            block[r + c] = turned[0] * k->omega[c] + turned[1] * k->omega[3 + c] +
+                           turned[2] * k->omega[6 + c] + lever[0] * k->eta[c] +
+                           lever[1] * k->eta[3 + c] + lever[2] * k->eta[6 + c];
     }
     if (j == k) add(1.0, j->C, block);
 }
@@ -240,7 +251,8 @@ bool tw_spring_half_gradient(const tw_girder *girder, double gradient[3])
 {
     double l, L;
     bool defined = lengths(girder, &l, &L);
-    for (int k = 0; k < 3; k++) gradient[k] = defined ? 0.5 * girder->axial * (1.0 - L / l) * girder->y[k] : 0.0;
+    for (int k = 0; k < 3; k++)
+        gradient[k] = defined ? 0.5 * girder->axial * (1.0 - L / l) * girder->y[k] : 0.0;
     return defined;
 }
 

@@ -52,7 +52,8 @@ double tw_star_energy(int count, const tw_girder *girders);
 void tw_star_gradient(const tw_star *star, const tw_girder *girder, double gradient[3]);
 
 /* d^2 E / dy_j dy_k = delta_jk C_j + turned_j omega_k + lever_j eta_k */
-void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders, tw_star_factor *factors);
+void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders,
+                       tw_star_factor *factors);
 void tw_star_block(const tw_star_factor *j, const tw_star_factor *k, double block[9]);
 
 /* The same of a girder as a mere spring, 1/4 k (|y| - |d|)^2: false where it has no direction. */

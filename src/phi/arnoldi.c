@@ -63,7 +63,8 @@ static tw_status norm_of(const tw_arnoldi *a, int j, double noise, double *norm)
     double value = 0;
     tw_status status = TW_OK;
     if (a->metric) {
-        status = a->metric->square(a->metric->context, vector_of(a, j), dual_of(a, j), noise, &value);
+        status =
+            a->metric->square(a->metric->context, vector_of(a, j), dual_of(a, j), noise, &value);
         value = sqrt(fmax(value, 0));
     } else {
         status = tw_vector_norm(&a->op->space, vector_of(a, j), &value);
@@ -103,7 +104,8 @@ static tw_status apply_operator(tw_arnoldi *a, int j)
     double *z = vector_of(a, j + 1), *dual = dual_of(a, j + 1);
     if (!a->metric) return tw_arnoldi_apply(a, vector_of(a, j), z);
     tw_status status = spend(a);
-    if (status == TW_OK) status = a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual);
+    if (status == TW_OK)
+        status = a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual);
     if (status == TW_OK && a->scale != 1) {
         tw_vector_scale(n, a->scale, z);
         tw_vector_scale(n, a->scale, dual);
@@ -149,7 +151,8 @@ static tw_status subtract_projections(tw_arnoldi *a, int first, int j)
 {
     int64_t n = a->op->space.local_size;
     int count = j + 1 - first;
-    double *c = a->window_products, *z = vector_of(a, j + 1), *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
+    double *c = a->window_products, *z = vector_of(a, j + 1),
+           *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
     const double *right = a->metric ? dual_of(a, j + 1) : z;
     tw_status status = tw_vector_dots(&a->op->space, count, vector_of(a, first), right, c);
     if (status) return status;

@@ -27,15 +27,17 @@ typedef struct tw_arnoldi {
     double *H;               /* (capacity + 1)^2, column-major */
     double *window_products; /* capacity + 1, scratch */
 
-    int dimension;        /* m: columns of H that are there */
-    double steepest;      /* largest |scale A v| / |v| (2-norm) seen in this basis; only with a tail, else 0 */
+    int dimension; /* m: columns of H that are there */
+    double
+        steepest; /* largest |scale A v| / |v| (2-norm) seen in this basis; only with a tail, else 0 */
     bool exhausted;       /* the space is invariant to rounding: it cannot and need not grow */
     int64_t products;     /* done so far, over all bases */
     int64_t max_products; /* then TW_BUDGET_EXHAUSTED */
 } tw_arnoldi;
 
 /* Begins a basis with (u; tail); *length is its norm, 0 if there is nothing to build on. */
-tw_status tw_arnoldi_start(tw_arnoldi *arnoldi, const double *u, const double *tail, double *length);
+tw_status tw_arnoldi_start(tw_arnoldi *arnoldi, const double *u, const double *tail,
+                           double *length);
 
 /* Grows the basis to `dimension`, or until it is exhausted. */
 tw_status tw_arnoldi_extend(tw_arnoldi *arnoldi, int dimension);

@@ -17,8 +17,8 @@ typedef struct pass_job {
     bool add_before;       /* and the one before it */
 } pass_job;
 
-static void advance(int64_t n, const pass_job *job, const double *restrict y, const double *restrict mass,
-                    const double *restrict now, double *restrict next)
+static void advance(int64_t n, const pass_job *job, const double *restrict y,
+                    const double *restrict mass, const double *restrict now, double *restrict next)
 {
     double s = job->s, m = job->m, o = job->o;
     if (mass)
@@ -27,8 +27,8 @@ static void advance(int64_t n, const pass_job *job, const double *restrict y, co
         for (int64_t i = 0; i < n; i++) next[i] = s * y[i] + m * now[i] + o * next[i];
 }
 
-static void add_pair(int64_t n, double a, const double *restrict x, double b, const double *restrict y,
-                     double *restrict out)
+static void add_pair(int64_t n, double a, const double *restrict x, double b,
+                     const double *restrict y, double *restrict out)
 {
     for (int64_t i = 0; i < n; i++) out[i] += a * x[i] + b * y[i];
 }
@@ -43,16 +43,18 @@ static void pass_body(void *context, int64_t begin, int64_t end, int64_t block)
     int64_t size = run->memory->size, n = end - begin;
     for (int c = 0; c < run->active; c++) {
         int64_t at = c * size + begin;
-        advance(n, job, job->product + at, job->mass ? job->mass + begin : NULL, run->now + at, run->before + at);
+        advance(n, job, job->product + at, job->mass ? job->mass + begin : NULL, run->now + at,
+                run->before + at);
     }
     if (!job->add) return;
     for (int i = 0; i < run->output_count; i++)
         for (int c = 0; c < run->active; c++) {
             const double *terms =
-                run->coefficients + ((size_t)i * (size_t)run->start_count + (size_t)run->start[c]) * (size_t)run->row;
+                run->coefficients +
+                ((size_t)i * (size_t)run->start_count + (size_t)run->start[c]) * (size_t)run->row;
             int64_t at = c * size + begin;
-            add_pair(n, job->add_before ? terms[job->degree - 1] : 0, run->now + at, terms[job->degree],
-                     run->before + at, run->outputs[i] + begin);
+            add_pair(n, job->add_before ? terms[job->degree - 1] : 0, run->now + at,
+                     terms[job->degree], run->before + at, run->outputs[i] + begin);
         }
 }
 
@@ -135,7 +137,8 @@ tw_status tw_chebyshev_measure(tw_chebyshev_run *run)
             y = run->memory->momentum;
             status = tw_mass_multiply(&run->metric, 1, x, run->memory->momentum);
         }
-        if (status == TW_OK) status = tw_vector_weighted_dot(&run->metric.space, run->metric.lumped, x, y, &square);
+        if (status == TW_OK)
+            status = tw_vector_weighted_dot(&run->metric.space, run->metric.lumped, x, y, &square);
         if (status) return status;
         if (!isfinite(square)) return TW_NOT_FINITE;
         run->growth[run->start[c]] = fmax(run->growth[run->start[c]], sqrt(fmax(square, 0)));

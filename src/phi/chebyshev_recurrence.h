@@ -13,11 +13,12 @@ typedef struct tw_chebyshev_run {
     tw_chebyshev_interval interval;
     int active; /* start vectors still in the block */
     int start[TW_MAX_BLOCK];
-    double norm[TW_MAX_BLOCK];   /* |b_j|_M, of the requests' start vectors */
-    double growth[TW_MAX_BLOCK]; /* largest |T_k b|_M / |b|_M seen; about 1 while the interval holds the spectrum */
-    int degree;                  /* k: `now` holds T_k b, `before` T_{k-1} b, normalised */
-    int added;                   /* terms up to this degree are in the outputs */
-    double *now, *before;        /* active contiguous columns each */
+    double norm[TW_MAX_BLOCK]; /* |b_j|_M, of the requests' start vectors */
+    double growth
+        [TW_MAX_BLOCK]; /* largest |T_k b|_M / |b|_M seen; about 1 while the interval holds the spectrum */
+    int degree;         /* k: `now` holds T_k b, `before` T_{k-1} b, normalised */
+    int added;          /* terms up to this degree are in the outputs */
+    double *now, *before; /* active contiguous columns each */
     int output_count, start_count, row;
     double *const *outputs;
     const double *coefficients; /* of f_ij at (i * start_count + j) * row, times |b_j| */

@@ -40,7 +40,8 @@ static void transform(int n, double *z, const double *roots)
             }
 }
 
-tw_status tw_chebyshev_coefficients(const tw_spectral_function *f, const tw_chebyshev_interval *interval, int count,
+tw_status tw_chebyshev_coefficients(const tw_spectral_function *f,
+                                    const tw_chebyshev_interval *interval, int count,
                                     double *scratch, double *c)
 {
     double *z = scratch, *roots = scratch + 2 * (size_t)count;
@@ -51,7 +52,8 @@ tw_status tw_chebyshev_coefficients(const tw_spectral_function *f, const tw_cheb
     /* c_k = 2/n sum_l f(cos(pi (l + 1/2)/n)) cos(pi k (l + 1/2)/n); even samples forwards, odd ones backwards turn it
      * into a Fourier transform of the same length (Makhoul 1980). */
     for (int l = 0; l < count; l++) {
-        double value = f->value(f->context, interval->middle + interval->half * cos(pi * (l + 0.5) / count));
+        double value =
+            f->value(f->context, interval->middle + interval->half * cos(pi * (l + 0.5) / count));
         if (!isfinite(value)) return TW_NOT_FINITE;
         int place = l % 2 == 0 ? l / 2 : count - 1 - l / 2;
         z[2 * place] = value;

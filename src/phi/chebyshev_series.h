@@ -15,7 +15,8 @@ size_t tw_chebyshev_scratch(int count);
 
 /* c[0..count-1] by the discrete cosine transform of `count` (a power of two) samples: O(count log count).
  * TW_NOT_FINITE if f is not finite somewhere. */
-tw_status tw_chebyshev_coefficients(const tw_spectral_function *f, const tw_chebyshev_interval *interval, int count,
+tw_status tw_chebyshev_coefficients(const tw_spectral_function *f,
+                                    const tw_chebyshev_interval *interval, int count,
                                     double *scratch, double *c);
 
 /* tail[k] = sum of |c_l| over l > k, in place of c's copy: what a series cut after T_k lacks at most. */

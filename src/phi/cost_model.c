@@ -8,13 +8,16 @@ static const double factor_flop_bytes = 0.5, small_flop_bytes = 2, value_bytes =
 
 static double product_bytes_of(const tw_operator *op)
 {
-    return op->bytes_per_product > 0 ? op->bytes_per_product : 3 * 8.0 * (double)op->space.local_size;
+    return op->bytes_per_product > 0 ? op->bytes_per_product
+                                     : 3 * 8.0 * (double)op->space.local_size;
 }
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs)
 {
-    return (tw_phi_setting){
-        .n = (double)op->space.local_size, .product_bytes = product_bytes_of(op), .starts = 1, .outputs = outputs};
+    return (tw_phi_setting){.n = (double)op->space.local_size,
+                            .product_bytes = product_bytes_of(op),
+                            .starts = 1,
+                            .outputs = outputs};
 }
 
 static bool is_spectral(tw_phi_engine engine)
@@ -22,7 +25,8 @@ static bool is_spectral(tw_phi_engine engine)
     return engine == TW_PHI_LANCZOS || engine == TW_PHI_CHEBYSHEV || engine == TW_PHI_SHIFT_INVERT;
 }
 
-tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine engine, int starts, int outputs)
+tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine engine, int starts,
+                                     int outputs)
 {
     double n = (double)op->stiffness.space.local_size;
     return (tw_phi_setting){.n = is_spectral(engine) || engine == TW_PHI_DENSE ? n : 2 * n,
@@ -41,7 +45,9 @@ static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
     double m = s->dimension, outputs = w->outputs / fmin(w->starts, TW_MAX_BLOCK);
     switch (s->engine) {
     case TW_PHI_LANCZOS:
-        return 9 + 0.5 * outputs; /* two fused passes, a basis too large for the caches; outputs by four vectors */
+        return 9 +
+               0.5 *
+                   outputs; /* two fused passes, a basis too large for the caches; outputs by four vectors */
     case TW_PHI_CHEBYSHEV:
         return 4 + outputs; /* a fused pass; outputs every second time */
     case TW_PHI_SHIFT_INVERT:
@@ -95,12 +101,14 @@ static double values_taken(const tw_phi_statistics *s, const tw_phi_setting *w)
 double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
     double n = w->n, vector = 8 * n, moved = vectors_moved(s, w) * vector;
-    if (s->engine == TW_PHI_DENSE) /* materialised, then n^3 for a decomposition (or several exponentials of J) */
+    if (s->engine ==
+        TW_PHI_DENSE) /* materialised, then n^3 for a decomposition (or several exponentials of J) */
         return (double)s->products * w->product_bytes + 9 * small_flop_bytes * n * n * n;
     double sweeps = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
     double factors = (double)s->factorizations * w->factor_flops * factor_flop_bytes;
-    return sweeps + each + factors + small_flop_bytes * small_flops(s, w) + value_bytes * values_taken(s, w);
+    return sweeps + each + factors + small_flop_bytes * small_flops(s, w) +
+           value_bytes * values_taken(s, w);
 }
 
 /* Degree of a polynomial that follows cos(reach x), |x| <= 1, in half-steps of its argument: the Bessel functions fall
@@ -126,7 +134,8 @@ static double rational_solves(const tw_phi_setting *w, double tolerance)
 }
 
 /* The constants are fitted to tests/test_auto.c's grid and to the coil (docs/phi.md). */
-void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolerance, tw_phi_statistics *expected)
+void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolerance,
+                    tw_phi_statistics *expected)
 {
     double degree = polynomial_degree(w->reach, tolerance);
     double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
@@ -158,6 +167,7 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolera
         expected->products = (int64_t)fmax(0.9 * along + 1, fmin(10, w->n));
         expected->dimension = (int)fmin(fmin(fmax(along, 10), 60), w->n);
         expected->substeps = (int64_t)(1 + along / 60);
-        if (engine == TW_PHI_PHIPM && expected->products > 4 * (int64_t)w->n) expected->products = 4 * (int64_t)w->n;
+        if (engine == TW_PHI_PHIPM && expected->products > 4 * (int64_t)w->n)
+            expected->products = 4 * (int64_t)w->n;
     }
 }

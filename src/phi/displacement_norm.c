@@ -17,11 +17,12 @@ tw_spectral_function tw_displacement_weight(const double *time)
 static double weighted_value(const void *context, double lambda)
 {
     const tw_weighted_function *pair = context;
-    return pair->weight->value(pair->weight->context, lambda) * pair->f->value(pair->f->context, lambda);
+    return pair->weight->value(pair->weight->context, lambda) *
+           pair->f->value(pair->f->context, lambda);
 }
 
-tw_spectral_function tw_weigh_function(const tw_spectral_function *weight, const tw_spectral_function *f,
-                                       tw_weighted_function *pair)
+tw_spectral_function tw_weigh_function(const tw_spectral_function *weight,
+                                       const tw_spectral_function *f, tw_weighted_function *pair)
 {
     *pair = (tw_weighted_function){weight, f};
     return (tw_spectral_function){f->value ? weighted_value : NULL, pair};

@@ -12,7 +12,7 @@ tw_spectral_function tw_displacement_weight(const double *time);
 typedef struct tw_weighted_function {
     const tw_spectral_function *weight, *f;
 } tw_weighted_function;
-tw_spectral_function tw_weigh_function(const tw_spectral_function *weight, const tw_spectral_function *f,
-                                       tw_weighted_function *pair);
+tw_spectral_function tw_weigh_function(const tw_spectral_function *weight,
+                                       const tw_spectral_function *f, tw_weighted_function *pair);
 
 #endif

@@ -8,7 +8,8 @@ void tw_accounts_begin(tw_error_accounts *a, double initial_size)
 }
 
 /* sum = growth * sum + factor * errors. */
-static void charge(tw_block_errors *sum, double growth, double factor, const tw_block_errors *errors)
+static void charge(tw_block_errors *sum, double growth, double factor,
+                   const tw_block_errors *errors)
 {
     for (int b = 0; b < 2; b++) {
         sum->truncation[b] = growth * sum->truncation[b] + factor * errors->truncation[b];
@@ -29,8 +30,8 @@ static void halve(tw_error_accounts *a)
     a->count /= 2;
 }
 
-void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_block_errors *errors, double growth,
-                     const double *amplified, int first, int end)
+void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_block_errors *errors,
+                     double growth, const double *amplified, int first, int end)
 {
     charge(&a->step_by_step, growth, 1, errors);
     for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, amplified[i], errors);
@@ -57,7 +58,8 @@ static double early_growth(const tw_error_accounts *a, double s, double size)
 tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
                                    const tw_block_errors *last, double growth)
 {
-    tw_block_errors product = a->step_by_step, foreseen = a->foreseen[i], history = {{0}, {0}}, result;
+    tw_block_errors product = a->step_by_step, foreseen = a->foreseen[i], history = {{0}, {0}},
+                    result;
     for (int k = 0; k < a->count; k++) {
         double since = a->records[k].size > 0 ? size / a->records[k].size : 1;
         double factor = fmax(fmax(1, since), early_growth(a, time - a->records[k].time, size));
@@ -69,8 +71,10 @@ tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double tim
         charge(&history, 1, 1, last);
     }
     for (int b = 0; b < 2; b++) {
-        result.truncation[b] = fmax(history.truncation[b], fmin(product.truncation[b], foreseen.truncation[b]));
-        result.rounding[b] = fmax(history.rounding[b], fmin(product.rounding[b], foreseen.rounding[b]));
+        result.truncation[b] =
+            fmax(history.truncation[b], fmin(product.truncation[b], foreseen.truncation[b]));
+        result.rounding[b] =
+            fmax(history.rounding[b], fmin(product.rounding[b], foreseen.rounding[b]));
     }
     return result;
 }

@@ -34,11 +34,12 @@ void tw_accounts_begin(tw_error_accounts *accounts, double initial_size);
 
 /* Books a substep that ended at `time` with |u| = size. `growth` is what it does to earlier errors at most,
  * amplified[i] what becomes of its own until node i, first <= i < end. */
-void tw_accounts_add(tw_error_accounts *accounts, double time, double size, const tw_block_errors *errors,
-                     double growth, const double *amplified, int first, int end);
+void tw_accounts_add(tw_error_accounts *accounts, double time, double size,
+                     const tw_block_errors *errors, double growth, const double *amplified,
+                     int first, int end);
 
 /* The errors at node i, reached at `time` with |u| = size, `last` being those of a substep that is not booked. */
-tw_block_errors tw_accounts_settle(const tw_error_accounts *accounts, int i, double time, double size,
-                                   const tw_block_errors *last, double growth);
+tw_block_errors tw_accounts_settle(const tw_error_accounts *accounts, int i, double time,
+                                   double size, const tw_block_errors *last, double growth);
 
 #endif

@@ -53,7 +53,8 @@ void tw_error_ledger_add(tw_error_ledger *ledger, double theta, tw_local_error e
     cell->noise = hypot(cell->noise, error.noise);
 }
 
-tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger, const tw_amplification *amplification, double f, int b)
+tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger,
+                                  const tw_amplification *amplification, double f, int b)
 {
     tw_local_error sum = {0};
     for (int i = 0; i <= TW_LEDGER_CELLS; i++) {

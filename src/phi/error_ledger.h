@@ -11,11 +11,13 @@ enum { TW_LEDGER_CELLS = 256 };
 
 /* Amplification over delta in [0, 1] (units of the longest time of one sign), in cells. */
 typedef struct tw_amplification {
-    double logarithm[TW_LEDGER_CELLS + 1][2]; /* of the probe's block norms; NAN where nothing was noted */
+    double logarithm[TW_LEDGER_CELLS + 1]
+                    [2]; /* of the probe's block norms; NAN where nothing was noted */
 } tw_amplification;
 
 void tw_amplification_clear(tw_amplification *amplification);
-void tw_amplification_note(tw_amplification *amplification, double delta, const double logarithm[2]);
+void tw_amplification_note(tw_amplification *amplification, double delta,
+                           const double logarithm[2]);
 /* exp(rate delta) everywhere. */
 void tw_amplification_set_rate(tw_amplification *amplification, double rate);
 
@@ -34,7 +36,7 @@ void tw_error_ledger_clear(tw_error_ledger *ledger);
 void tw_error_ledger_add(tw_error_ledger *ledger, double theta, tw_local_error error);
 
 /* All errors entered so far as they arrive at f, in block b. */
-tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger, const tw_amplification *amplification, double f,
-                                  int b);
+tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger,
+                                  const tw_amplification *amplification, double f, int b);
 
 #endif

@@ -22,7 +22,11 @@ static void free_memory(tw_exp_memory *memory)
 
 static tw_exp_memory *create_memory(const tw_phi_workspace *workspace)
 {
-    enum { INPUTS = TW_PHI_MAX_ORDER + 1, BASIS = TW_SPECTRUM_STEPS + 1, COLUMNS = INPUTS + BASIS + 10 };
+    enum {
+        INPUTS = TW_PHI_MAX_ORDER + 1,
+        BASIS = TW_SPECTRUM_STEPS + 1,
+        COLUMNS = INPUTS + BASIS + 10
+    };
     size_t n = (size_t)workspace->vector_size;
     tw_exp_memory *memory = TW_NEW(tw_exp_memory);
     if (!memory) return NULL;
@@ -92,7 +96,8 @@ static tw_status take_inputs(tw_exp_call *call)
     for (int b = 0; b < 2; b++) call->size[b] = 0;
     for (int k = 0; k <= request->order; k++) {
         if (!request->vectors[k]) continue;
-        double *copy = call->memory->inputs + call->input_count * n, *norm = call->input_norm[call->input_count];
+        double *copy = call->memory->inputs + call->input_count * n,
+               *norm = call->input_norm[call->input_count];
         tw_vector_copy(n, request->vectors[k], copy);
         tw_vector_scale(n, 1 / call->scale, copy);
         tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, copy, norm);
@@ -115,7 +120,8 @@ static void start_outputs(const tw_exp_call *call)
         tw_vector_fill(n, 0.0, request->outputs[i]);
         if (request->nodes[i] * request->time != 0) continue;
         for (int k = 0; k < call->input_count; k++)
-            tw_vector_axpy(n, 1 / factorial(call->input_order[k]), call->memory->inputs + k * n, request->outputs[i]);
+            tw_vector_axpy(n, 1 / factorial(call->input_order[k]), call->memory->inputs + k * n,
+                           request->outputs[i]);
     }
 }
 
@@ -152,7 +158,8 @@ static void guess_sizes(tw_exp_call *call, double longest)
     double angle = fmin(longest * call->bounds.norm, 1);
     for (int b = 0; b < 2; b++) {
         call->target_size[b] = call->size[b];
-        if (call->size[b] == 0 && call->workspace->frame) call->target_size[b] = 0.1 * angle * call->size[1 - b];
+        if (call->size[b] == 0 && call->workspace->frame)
+            call->target_size[b] = 0.1 * angle * call->size[1 - b];
     }
 }
 
@@ -161,7 +168,8 @@ static tw_status learn_sizes(tw_exp_call *call)
 {
     for (int i = 0; i < call->request->node_count; i++) {
         double norm[2];
-        tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, call->request->outputs[i], norm);
+        tw_status status =
+            tw_phi_block_norms(call->workspace, &call->op->space, call->request->outputs[i], norm);
         if (status) return status;
         for (int b = 0; b < 2; b++) {
             double size = fmax(norm[b], call->size[b]);
@@ -178,7 +186,8 @@ static tw_status judge(const tw_exp_call *call, double *truncation, double *roun
     double tolerance = call->workspace->options.tolerance;
     for (int i = 0; i < call->request->node_count; i++) {
         double norm[2];
-        tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, call->request->outputs[i], norm);
+        tw_status status =
+            tw_phi_block_norms(call->workspace, &call->op->space, call->request->outputs[i], norm);
         if (status) return status;
         for (int b = 0; b < 2; b++) {
             double size = fmax(norm[b], call->size[b]);
@@ -192,14 +201,16 @@ static tw_status judge(const tw_exp_call *call, double *truncation, double *roun
 }
 
 /* Repeats with a tighter tolerance or shorter substeps as long as that can help. */
-static tw_status run_until_trusted(tw_exp_call *call, const tw_exp_trajectory *trajectories, int count)
+static tw_status run_until_trusted(tw_exp_call *call, const tw_exp_trajectory *trajectories,
+                                   int count)
 {
     for (int attempt = 1;; attempt++) {
         double truncation = 0, rounding = 0;
         tw_status status = run_all(call, trajectories, count);
         if (!status) status = judge(call, &truncation, &rounding);
         if (status) return status;
-        call->statistics->estimated_error = (truncation + rounding) * call->workspace->options.tolerance;
+        call->statistics->estimated_error =
+            (truncation + rounding) * call->workspace->options.tolerance;
         if (truncation + rounding <= 1) return TW_OK;
         bool lower_hump = rounding > 0.5 && call->hump > AVOIDABLE_HUMP;
         if (attempt == MAX_ATTEMPTS || (rounding > 1 && !lower_hump)) return TW_ILL_CONDITIONED;
@@ -221,7 +232,8 @@ static tw_status evaluate(tw_exp_call *call)
     int count = 0;
     double longest = 0;
     if (call->input_count > 0)
-        count = tw_exp_trajectories(call->request, call->input_count, call->input_order, trajectories);
+        count =
+            tw_exp_trajectories(call->request, call->input_count, call->input_order, trajectories);
     for (int i = 0; i < count; i++) {
         if (!isfinite(trajectories[i].time)) return TW_NOT_FINITE;
         longest = fmax(longest, fabs(trajectories[i].time));
@@ -230,8 +242,8 @@ static tw_status evaluate(tw_exp_call *call)
     if (count == 0) {
         start_outputs(call);
     } else {
-        status = tw_spectrum_bounds_find(call->workspace, call->op, longest, call->memory->basis, call->statistics,
-                                         &call->bounds);
+        status = tw_spectrum_bounds_find(call->workspace, call->op, longest, call->memory->basis,
+                                         call->statistics, &call->bounds);
         if (status) return status;
         know_amplification(call, trajectories, count);
         guess_sizes(call, longest);
@@ -243,8 +255,9 @@ static tw_status evaluate(tw_exp_call *call)
     return status;
 }
 
-tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memory, tw_phi_workspace *workspace,
-                                const tw_operator *op, const tw_phi_request *request, tw_phi_statistics *statistics,
+tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memory,
+                                tw_phi_workspace *workspace, const tw_operator *op,
+                                const tw_phi_request *request, tw_phi_statistics *statistics,
                                 tw_error *error)
 {
     tw_exp_call call = {.method = method,
@@ -257,7 +270,8 @@ tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memo
                         .tolerance = workspace->options.tolerance,
                         .caution = 1,
                         .scale = 1};
-    call.substep = (tw_substep){.workspace = workspace, .op = op, .statistics = statistics, .vectors = memory->substep};
+    call.substep = (tw_substep){
+        .workspace = workspace, .op = op, .statistics = statistics, .vectors = memory->substep};
     tw_status status = evaluate(&call);
     return status ? tw_fail_plain(error, status) : TW_OK;
 }

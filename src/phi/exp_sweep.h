@@ -53,7 +53,7 @@ typedef struct tw_exp_method {
 typedef struct tw_exp_memory {
     double *vectors; /* one block, cut up below */
     double *inputs;  /* scaled copies of the v_k that are not zero */
-    double *basis;   /* of tw_spectrum_bounds_find; its room serves outputs inside a substep later */
+    double *basis; /* of tw_spectrum_bounds_find; its room serves outputs inside a substep later */
     tw_substep_vectors substep;
     double *leja;    /* points, leja only */
     double *scratch; /* of tw_leja_build */
@@ -80,13 +80,13 @@ struct tw_exp_call {
     int input_count;                       /* vectors that are not zero */
     int input_order[TW_PHI_MAX_ORDER + 1]; /* their k */
     double input_norm[TW_PHI_MAX_ORDER + 1][2];
-    double size[2];                         /* max(sum_k |v_k|/k!, reference) per block, scaled */
-    double target_size[2];                  /* the same as far as truncation on the way is concerned */
-    int sharing;                            /* trajectories that contribute to one output, and share its tolerance */
-    double hump;                            /* largest |term| / |u| seen */
+    double size[2];        /* max(sum_k |v_k|/k!, reference) per block, scaled */
+    double target_size[2]; /* the same as far as truncation on the way is concerned */
+    int sharing;           /* trajectories that contribute to one output, and share its tolerance */
+    double hump;           /* largest |term| / |u| seen */
     double truncation[TW_PHI_MAX_NODES][2]; /* estimated, per output and block, scaled */
     double rounding[TW_PHI_MAX_NODES][2];
-    double built_length;         /* what call->newton was built for without nodes inside; 0: nothing */
+    double built_length; /* what call->newton was built for without nodes inside; 0: nothing */
     bool amplification_known[2]; /* for positive and negative times */
 };
 
@@ -95,8 +95,9 @@ tw_status tw_exp_reserve(tw_phi_workspace *workspace, tw_phi_engine engine, tw_e
 void tw_exp_release(tw_phi_workspace *workspace);
 
 /* first_order of an engine of this frame. */
-tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memory, tw_phi_workspace *workspace,
-                                const tw_operator *op, const tw_phi_request *request, tw_phi_statistics *statistics,
+tw_status tw_exp_sweep_evaluate(const tw_exp_method *method, tw_exp_memory *memory,
+                                tw_phi_workspace *workspace, const tw_operator *op,
+                                const tw_phi_request *request, tw_phi_statistics *statistics,
                                 tw_error *error);
 
 /* Cuts the request into trajectories through all nodes with c_i t != 0; returns how many. */

@@ -51,7 +51,8 @@ static int by_order(const tw_phi_request *request, int input_count, const int *i
                                               .input_count = 1,
                                               .first_input = k};
             for (int i = 0; i < request->node_count; i++)
-                if (same_sign(request->nodes[i], sign)) insert_node(trajectory, i, fabs(request->nodes[i]) / longest);
+                if (same_sign(request->nodes[i], sign))
+                    insert_node(trajectory, i, fabs(request->nodes[i]) / longest);
         }
     }
     return count;
@@ -104,8 +105,8 @@ int tw_exp_trajectories(const tw_phi_request *request, int input_count, const in
     for (int i = 0; i < request->node_count; i++)
         if (first_of_its_value(request, i)) nodes += fabs(request->nodes[i]);
     double orders = input_count * (longest_node(request, 1) + longest_node(request, -1));
-    bool one_node_each =
-        (nodes <= orders && input_count > 1) || vanishing_fraction(request, input_order[input_count - 1]);
+    bool one_node_each = (nodes <= orders && input_count > 1) ||
+                         vanishing_fraction(request, input_order[input_count - 1]);
     return one_node_each ? by_node(request, input_count, trajectories)
                          : by_order(request, input_count, input_order, trajectories);
 }

@@ -57,7 +57,8 @@ static void set_sources(tw_exp_call *call)
     tw_substep_sources *sources = &call->substep.sources;
     *sources = (tw_substep_sources){0};
     int64_t n = call->op->space.local_size;
-    for (int i = trajectory->first_input; i < trajectory->first_input + trajectory->input_count; i++) {
+    for (int i = trajectory->first_input; i < trajectory->first_input + trajectory->input_count;
+         i++) {
         if (call->input_order[i] == 0) continue;
         if (sources->count == 0) sources->vectors = call->memory->inputs + i * n;
         sources->order[sources->count] = call->input_order[i];
@@ -118,7 +119,8 @@ static void set_targets(progress *p)
         double node = trajectory->f[p->next_node + o - 1];
         for (int b = 0; b < 2; b++) {
             double size = size_at(p, b, node);
-            call->substep.target[o][b] = share * (node - p->theta) / node * (size > 0 ? size : smaller_size(p, node));
+            call->substep.target[o][b] =
+                share * (node - p->theta) / node * (size > 0 ? size : smaller_size(p, node));
         }
     }
 }
@@ -141,7 +143,8 @@ static tw_status plan(progress *p)
     double end = p->theta + p->length;
     tw_newton *newton = call->newton;
     newton->fraction[0] = 1;
-    for (int i = p->next_node; i < trajectory->node_count && trajectory->f[i] < end * (1 - 1e-13); i++)
+    for (int i = p->next_node; i < trajectory->node_count && trajectory->f[i] < end * (1 - 1e-13);
+         i++)
         newton->fraction[++p->inside] = (trajectory->f[i] - p->theta) / p->length;
     newton->outputs = 1 + p->inside;
     if (p->length != call->built_length || p->inside > 0) {
@@ -165,7 +168,8 @@ static tw_status add_magnitudes(const tw_space *space, const double *x, double *
     double norm = 0;
     tw_status status = tw_vector_norm(space, x, &norm);
     if (status == TW_OK && norm > 0 && isfinite(norm))
-        tw_parallel_for(space->local_size, 16384, magnitude_body, &(magnitude_job){1 / norm, x, sum});
+        tw_parallel_for(space->local_size, 16384, magnitude_body,
+                        &(magnitude_job){1 / norm, x, sum});
     return status;
 }
 
@@ -181,10 +185,12 @@ static tw_status start_probe(tw_exp_call *call)
     tw_status status = TW_OK;
     const tw_exp_trajectory *trajectory = call->trajectory;
     for (int i = 0; i < trajectory->input_count && !status; i++)
-        status = add_magnitudes(space, call->memory->inputs + (trajectory->first_input + i) * n, weight);
+        status =
+            add_magnitudes(space, call->memory->inputs + (trajectory->first_input + i) * n, weight);
     for (int i = 0; i < 2 && !status; i++) {
         status = tw_phi_spend(call->workspace, call->statistics, 1);
-        if (!status && call->op->apply(call->op->context, 1, weight, product)) status = TW_CALLBACK_FAILED;
+        if (!status && call->op->apply(call->op->context, 1, weight, product))
+            status = TW_CALLBACK_FAILED;
         if (!status) status = add_magnitudes(space, product, weight);
     }
     if (!status) status = tw_phi_random_direction(space, probe);
@@ -223,7 +229,8 @@ static tw_status note_probe(progress *p)
     double total = hypot(norm[0], norm[1]);
     if (!isfinite(total)) return TW_NOT_FINITE;
     double logarithm[2] = {p->probe_log + log(norm[0]), p->probe_log + log(norm[1])};
-    tw_amplification_note(amplification_of(call), (p->theta + p->length) * call->trajectory->share, logarithm);
+    tw_amplification_note(amplification_of(call), (p->theta + p->length) * call->trajectory->share,
+                          logarithm);
     if (total > 0) tw_vector_scale(call->op->space.local_size, 1 / total, probe);
     p->probe_log += log(total);
     return TW_OK;
@@ -236,7 +243,8 @@ static tw_local_error local_error(const progress *p, int o, int b, const double 
     const tw_exp_call *call = p->call;
     double first = fmax(p->norm[0], grown[0]), second = fmax(p->norm[1], grown[1]);
     double source = call->workspace->frame && b == 0 ? second : first + second;
-    double angle = fabs(call->substep.time) * call->bounds.block_norm[b] * p->length * call->newton->fraction[o];
+    double angle = fabs(call->substep.time) * call->bounds.block_norm[b] * p->length *
+                   call->newton->fraction[o];
     return (tw_local_error){.truncation = call->substep.truncation[o][b],
                             .drift = call->substep.moved[b] ? DBL_EPSILON * angle * source : 0,
                             .noise = call->substep.noise[o][b]};
@@ -254,10 +262,11 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
     tw_status status = tw_phi_block_norms(call->workspace, &call->op->space, u, norm);
     for (int b = 0; b < 2 && !status; b++) {
         tw_local_error local = local_error(p, o, b, norm),
-                       arrived =
-                           tw_error_ledger_at(&call->memory->ledger, amplification_of(call), f * trajectory->share, b);
+                       arrived = tw_error_ledger_at(&call->memory->ledger, amplification_of(call),
+                                                    f * trajectory->share, b);
         call->truncation[i][b] += factor * (arrived.truncation + local.truncation);
-        call->rounding[i][b] += factor * (arrived.drift + local.drift + hypot(arrived.noise, local.noise));
+        call->rounding[i][b] +=
+            factor * (arrived.drift + local.drift + hypot(arrived.noise, local.noise));
     }
     return status;
 }
@@ -267,8 +276,10 @@ static void enter_error(progress *p, const double grown[2])
 {
     tw_exp_call *call = p->call;
     tw_local_error x = local_error(p, 0, 0, grown), v = local_error(p, 0, 1, grown);
-    tw_local_error both = {hypot(x.truncation, v.truncation), hypot(x.drift, v.drift), hypot(x.noise, v.noise)};
-    tw_error_ledger_add(&call->memory->ledger, (p->theta + p->length) * call->trajectory->share, both);
+    tw_local_error both = {hypot(x.truncation, v.truncation), hypot(x.drift, v.drift),
+                           hypot(x.noise, v.noise)};
+    tw_error_ledger_add(&call->memory->ledger, (p->theta + p->length) * call->trajectory->share,
+                        both);
 }
 
 static tw_status accept(progress *p)
@@ -285,11 +296,13 @@ static tw_status accept(progress *p)
     if (!isfinite(grown)) return TW_NOT_FINITE;
     for (int o = 1; o <= p->inside && !status; o++)
         status = deliver(p, p->next_node++, o, vectors->inside + (o - 1) * n);
-    while (!status && p->next_node < trajectory->node_count && trajectory->f[p->next_node] <= end * (1 + 1e-13))
+    while (!status && p->next_node < trajectory->node_count &&
+           trajectory->f[p->next_node] <= end * (1 + 1e-13))
         status = deliver(p, p->next_node++, 0, vectors->sum);
     if (status) return status;
     enter_error(p, norm);
-    double size = fmax(fmax(hypot(p->norm[0], p->norm[1]), grown), fmax(call->size[0], call->size[1]));
+    double size =
+        fmax(fmax(hypot(p->norm[0], p->norm[1]), grown), fmax(call->size[0], call->size[1]));
     call->hump = fmax(call->hump, call->substep.hump[0] / size);
     double *swap = vectors->state;
     vectors->state = vectors->sum;
@@ -319,7 +332,8 @@ tw_status tw_exp_trajectory_run(tw_exp_call *call)
             continue;
         }
         call->statistics->rejected++;
-        if (call->substep.diverged && hypot(p.norm[0], p.norm[1]) > NEAR_OVERFLOW) status = TW_NOT_FINITE;
+        if (call->substep.diverged && hypot(p.norm[0], p.norm[1]) > NEAR_OVERFLOW)
+            status = TW_NOT_FINITE;
         call->method->reject(call, p.length);
         call->built_length = 0;
         if (++rejections > MAX_REJECTIONS && !status) status = TW_NOT_CONVERGED;

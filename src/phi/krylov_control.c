@@ -25,7 +25,8 @@ static void measure(tw_krylov_control *c, const tw_krylov_trial *trial, double o
         c->order = fmax(1, log(omega / c->old_omega) / log(c->tau / c->old_tau));
         c->order_is_default = false;
     } else {
-        if (c->order_is_default || c->rejections == 0) c->order = fmax(trial->dimension / 4.0, 0.25);
+        if (c->order_is_default || c->rejections == 0)
+            c->order = fmax(trial->dimension / 4.0, 0.25);
         c->order_is_default = true;
     }
     if (c->m != c->old_m && c->tau == c->old_tau && c->rejections >= 1) {
@@ -43,7 +44,8 @@ static double cost(const tw_krylov_control *c, double m, double tau, const tw_kr
 {
     double p = c->columns, n = c->vector_size, products = 5 + fmax(log2(trial->norm), 0);
     double vectors = c->method->window > 0 ? 3 * (m + p) : m * m + 3 * p + 2;
-    return ((m + p) * c->entries + vectors * n + products * pow(m + p - 1, 3)) * ceil(trial->remaining / tau);
+    return ((m + p) * c->entries + vectors * n + products * pow(m + p - 1, 3)) *
+           ceil(trial->remaining / tau);
 }
 
 static int clamp_dimension(const tw_krylov_control *c, double wanted)
@@ -57,10 +59,12 @@ enum { MOST_STRETCHES = 3 };
 /* Whether to try a longer substep with the same basis although this one is good. */
 static bool stretch(tw_krylov_control *c, const tw_krylov_trial *trial, double omega)
 {
-    if (c->rejections == 0 || c->stretches >= MOST_STRETCHES || c->tau == c->certain || !(c->old_tau > c->tau))
+    if (c->rejections == 0 || c->stretches >= MOST_STRETCHES || c->tau == c->certain ||
+        !(c->old_tau > c->tau))
         return false;
     double order = log(c->old_omega / omega) / log(c->old_tau / c->tau);
-    double longer = fmin(trial->remaining, c->tau * pow(c->method->aim_at_limit / omega, 1 / order));
+    double longer =
+        fmin(trial->remaining, c->tau * pow(c->method->aim_at_limit / omega, 1 / order));
     longer = fmin(longer, 0.5 * (c->tau + c->old_tau));
     if (!(longer > 1.1 * c->tau)) return false;
     c->certain = c->tau;
@@ -74,7 +78,8 @@ bool tw_krylov_control_judge(tw_krylov_control *c, const tw_krylov_trial *trial)
 {
     const tw_krylov_method *method = c->method;
     double omega = fmin(fmax(trial->omega, 1e-100), 1e100), tau = c->tau, tau_new = tau;
-    bool accepted = omega <= method->accept, at_limit = trial->exhausted || trial->dimension >= c->max_dimension;
+    bool accepted = omega <= method->accept,
+         at_limit = trial->exhausted || trial->dimension >= c->max_dimension;
     int m_new = c->m;
     if (accepted && at_limit && stretch(c, trial, omega)) return false;
     if (!accepted && c->certain > 0) {

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 
 typedef struct tw_krylov_method {
-    bool augmented;       /* KIOPS: exp of the augmented operator; else phipm: recurrence w_j and one phi_p */
-    bool simultaneous;    /* all nodes in one sweep; else a sweep per node */
-    bool skips_zero;      /* no product with a zero vector in the recurrence */
-    bool dimension_first; /* KIOPS: grow m to its limit, then shrink tau; else phipm: whichever costs less */
-    int window;           /* vectors orthogonalised against, 0: all (2 if the operator is symmetric or skew) */
+    bool
+        augmented; /* KIOPS: exp of the augmented operator; else phipm: recurrence w_j and one phi_p */
+    bool simultaneous; /* all nodes in one sweep; else a sweep per node */
+    bool skips_zero;   /* no product with a zero vector in the recurrence */
+    bool
+        dimension_first; /* KIOPS: grow m to its limit, then shrink tau; else phipm: whichever costs less */
+    int window; /* vectors orthogonalised against, 0: all (2 if the operator is symmetric or skew) */
     int min_dimension, start_dimension, max_dimension;
     double aim;          /* gamma: error aimed at, in units of the tolerance */
     double aim_at_limit; /* gamma at the largest dimension */

@@ -4,8 +4,14 @@
 #include "phi/phi_krylov.h"
 #include "phi/phi_substeps.h"
 
-static const tw_phi_engine family[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_KIOPS};
-enum { FAMILY = sizeof family / sizeof family[0], DEFAULT_DIMENSION = 128, LEAST_DIMENSION = 2, MOST_DIMENSION = 1024 };
+static const tw_phi_engine family[] = {TW_PHI_PHIPM, TW_PHI_PHIPM_IOM2, TW_PHI_PHIPM_SIMUL_IOM2,
+                                       TW_PHI_KIOPS};
+enum {
+    FAMILY = sizeof family / sizeof family[0],
+    DEFAULT_DIMENSION = 128,
+    LEAST_DIMENSION = 2,
+    MOST_DIMENSION = 1024
+};
 
 static void free_memory(tw_krylov_memory *memory)
 {
@@ -54,7 +60,8 @@ static tw_krylov_memory *create_memory(const tw_phi_workspace *workspace)
         memory->vectors[i] = TW_NEW_ARRAY(n, double);
         complete = complete && memory->vectors[i];
     }
-    if (tw_projection_create(&memory->projection, a->capacity + TW_PHI_MAX_ORDER + 1) == TW_OK && complete)
+    if (tw_projection_create(&memory->projection, a->capacity + TW_PHI_MAX_ORDER + 1) == TW_OK &&
+        complete)
         return memory;
     free_memory(memory);
     return NULL;

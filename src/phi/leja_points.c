@@ -8,7 +8,8 @@ void tw_leja_points(int count, double *points)
 {
     double sorted[TW_NEWTON_MAX_DEGREE + 1] = {-2, 0, 2};
     double candidate[TW_NEWTON_MAX_DEGREE + 1] = {-1, 1};
-    double product[TW_NEWTON_MAX_DEGREE + 1] = {3, 3}; /* of distances from each candidate to all points */
+    double product[TW_NEWTON_MAX_DEGREE + 1] = {
+        3, 3}; /* of distances from each candidate to all points */
     static const double first[3] = {2, -2, 0};
     for (int i = 0; i < count && i < 3; i++) points[i] = first[i];
     for (int known = 3; known < count; known++) {
@@ -18,7 +19,8 @@ void tw_leja_points(int count, double *points)
         double x = candidate[best];
         points[known] = x;
         memmove(sorted + best + 2, sorted + best + 1, (size_t)(known - best - 1) * sizeof *sorted);
-        memmove(candidate + best + 1, candidate + best, (size_t)(known - 1 - best) * sizeof *candidate);
+        memmove(candidate + best + 1, candidate + best,
+                (size_t)(known - 1 - best) * sizeof *candidate);
         memmove(product + best + 1, product + best, (size_t)(known - 1 - best) * sizeof *product);
         sorted[best + 1] = x;
         for (int i = 0; i < known; i++) product[i] *= fabs(candidate[i] - x);
@@ -39,7 +41,8 @@ static void divided_differences(int count, const double *x, double unit, double 
 }
 
 /* Thin ellipse along the real axis: divided differences of exp(g (center + xi)). */
-static void differences_horizontal(const tw_leja_segment *segment, tw_newton *newton, int o, double *d)
+static void differences_horizontal(const tw_leja_segment *segment, tw_newton *newton, int o,
+                                   double *d)
 {
     int count = newton->degree + 1;
     double g = newton->fraction[o];
@@ -50,12 +53,14 @@ static void differences_horizontal(const tw_leja_segment *segment, tw_newton *ne
 
 /* Thin ellipse along the imaginary axis, x^2 = -eta^2: exp(g x) = cos(g eta) + x sin(g eta)/eta, each half a function
  * of eta^2 alone, with divided differences in s = eta^2 / capacity^2. */
-static void differences_vertical(const tw_leja_segment *segment, const double *points, tw_newton *newton, int o,
-                                 double *scratch)
+static void differences_vertical(const tw_leja_segment *segment, const double *points,
+                                 tw_newton *newton, int o, double *scratch)
 {
     int count = newton->degree / 2 + 1;
-    double g = newton->fraction[o], unit = segment->capacity, quarter = segment->half_length / (2 * unit);
-    double *s = scratch, *even = scratch + count, *odd = scratch + 2 * count, factor = exp(g * segment->center);
+    double g = newton->fraction[o], unit = segment->capacity,
+           quarter = segment->half_length / (2 * unit);
+    double *s = scratch, *even = scratch + count, *odd = scratch + 2 * count,
+           factor = exp(g * segment->center);
     for (int l = 0; l < count; l++) {
         s[l] = quarter * quarter * (2 + points[l]);
         double eta = unit * sqrt(s[l]);
@@ -70,8 +75,8 @@ static void differences_vertical(const tw_leja_segment *segment, const double *p
 
 /* One Taylor step of c' = (Z - lowest) c over delta, Z the matrix of "times x" in the Newton basis (Opitz):
  * x b_j = divisor_j b_{j+1} + shift_j b_j - pair_j b_{j-1}. */
-static void march_step(const tw_newton *newton, double lowest, double delta, int terms, double *c, double *term,
-                       double *next)
+static void march_step(const tw_newton *newton, double lowest, double delta, int terms, double *c,
+                       double *term, double *next)
 {
     int m = newton->degree;
     const double *shift = newton->shift, *divisor = newton->divisor, *pair = newton->pair;
@@ -80,7 +85,8 @@ static void march_step(const tw_newton *newton, double lowest, double delta, int
         double part = delta / k;
         next[0] = part * ((shift[0] - lowest) * term[0] - pair[1] * term[1]);
         for (int j = 1; j < m; j++)
-            next[j] = part * ((shift[j] - lowest) * term[j] + divisor[j - 1] * term[j - 1] - pair[j + 1] * term[j + 1]);
+            next[j] = part * ((shift[j] - lowest) * term[j] + divisor[j - 1] * term[j - 1] -
+                              pair[j + 1] * term[j + 1]);
         next[m] = part * ((shift[m] - lowest) * term[m] + divisor[m - 1] * term[m - 1]);
         for (int j = 0; j <= m; j++) c[j] += next[j];
         double *swap = term;
@@ -100,12 +106,14 @@ static void march(const tw_leja_segment *segment, tw_newton *newton, int o, doub
 {
     int m = newton->degree;
     double *c = newton->coefficient[o], g = newton->fraction[o];
-    double size = segment->capacity + 2 * segment->half_length, lowest = segment->vertical ? 0 : -segment->half_length;
+    double size = segment->capacity + 2 * segment->half_length,
+           lowest = segment->vertical ? 0 : -segment->half_length;
     int steps = (int)ceil(g * size / (segment->vertical ? 2 : 6)) + 1;
     int terms = (segment->vertical ? 32 : 45) + 3 * m / steps;
     memset(c, 0, (size_t)(m + 1) * sizeof *c);
     c[0] = 1;
-    for (int i = 0; i < steps; i++) march_step(newton, lowest, g / steps, terms, c, scratch, scratch + m + 1);
+    for (int i = 0; i < steps; i++)
+        march_step(newton, lowest, g / steps, terms, c, scratch, scratch + m + 1);
     double factor = exp(g * segment->center);
     for (int j = 0; j <= m; j++) c[j] *= factor;
 }
@@ -134,11 +142,13 @@ static void drop_noise(tw_newton *newton)
         if (j > newton->degree - LAST) noise = fmax(noise, fabs(c[j]));
     }
     if (noise > 1e-13 * largest) return;
-    while (newton->degree > 1 && fmax(fabs(c[newton->degree]), fabs(c[newton->degree - 1])) <= 2 * noise)
+    while (newton->degree > 1 &&
+           fmax(fabs(c[newton->degree]), fabs(c[newton->degree - 1])) <= 2 * noise)
         newton->degree -= 2;
 }
 
-void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton, double *scratch)
+void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton,
+                   double *scratch)
 {
     place_points(points, segment, newton);
     bool thin = !segment->precise && segment->half_length >= 1.98 * segment->capacity;

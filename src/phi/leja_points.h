@@ -13,12 +13,13 @@ typedef struct tw_leja_segment {
     bool vertical; /* foci at center +- i half_length, else center +- half_length */
     double center; /* real */
     double half_length;
-    bool precise;    /* every coefficient to a small relative error, not only to one of the largest */
+    bool precise; /* every coefficient to a small relative error, not only to one of the largest */
     double capacity; /* (sum of the semi-axes) / 2, >= half_length / 2 */
 } tw_leja_segment;
 
 /* Fills newton for exp on the segment's Leja points: everything but degree, window, outputs and fraction, which are
  * given. `scratch` has room for 3 (degree + 1) doubles. */
-void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton, double *scratch);
+void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton,
+                   double *scratch);
 
 #endif

@@ -9,12 +9,14 @@ enum { SUM_BLOCK = 4096, PARTIALS = 1024 };
 
 tw_mass_metric tw_mass_metric_of(const tw_second_order *op)
 {
-    return (tw_mass_metric){.space = op->stiffness.space, .lumped = op->lumped_mass, .consistent = op->mass};
+    return (tw_mass_metric){
+        .space = op->stiffness.space, .lumped = op->lumped_mass, .consistent = op->mass};
 }
 
 tw_status tw_mass_multiply(const tw_mass_metric *metric, int count, const double *x, double *y)
 {
-    if (metric->consistent) return metric->consistent->apply(metric->consistent->context, count, x, y);
+    if (metric->consistent)
+        return metric->consistent->apply(metric->consistent->context, count, x, y);
     int64_t n = metric->space.local_size;
     for (int j = 0; j < count; j++) {
         if (metric->lumped)
@@ -57,7 +59,8 @@ static tw_status sum(const tw_space *space, tw_parallel_body *body, sum_job *job
     job->partial = partial;
     tw_parallel_for(space->local_size, block, body, job);
     *result = 0;
-    for (int64_t b = 0; b < tw_parallel_blocks(space->local_size, block); b++) *result += partial[b];
+    for (int64_t b = 0; b < tw_parallel_blocks(space->local_size, block); b++)
+        *result += partial[b];
     return space->reduce ? space->reduce(space->context, result, 1) : TW_OK;
 }
 

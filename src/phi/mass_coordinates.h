@@ -21,7 +21,8 @@ tw_mass_metric tw_mass_metric_of(const tw_second_order *op);
 tw_status tw_mass_multiply(const tw_mass_metric *metric, int count, const double *x, double *y);
 
 /* |x|_M, safe against overflow of the squares. scratch: N entries, used for a consistent mass only. */
-tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *scratch, double *norm);
+tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *scratch,
+                       double *norm);
 
 /* Entries of a vector over all ranks. */
 tw_status tw_global_size(const tw_space *space, double *size);

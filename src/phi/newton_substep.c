@@ -22,7 +22,8 @@ void tw_newton_fill_tails(tw_newton *newton)
         double decay = m > 0 && c[m - 1] != 0 ? fabs(c[m] / c[m - 1]) : 1;
         double ratio = fmin(newton->growth[m] * decay, 0.9);
         tail[m] = fabs(c[m]) * ratio / (1 - ratio);
-        for (int j = m - 1; j >= 0; j--) tail[j] = newton->growth[j] * (fabs(c[j + 1]) + tail[j + 1]);
+        for (int j = m - 1; j >= 0; j--)
+            tail[j] = newton->growth[j] * (fabs(c[j + 1]) + tail[j + 1]);
     }
 }
 
@@ -85,7 +86,8 @@ static double pythagoras(const double norms[2])
 /* |y_j| per block, with what its polynomials z_l, l <= k, still promise of v_k. */
 static tw_status measure(recurrence *r)
 {
-    tw_status status = tw_phi_block_norms(r->step->workspace, &r->step->op->space, r->current, r->block);
+    tw_status status =
+        tw_phi_block_norms(r->step->workspace, &r->step->op->space, r->current, r->block);
     if (status) return status;
     const tw_substep_sources *sources = &r->step->sources;
     memcpy(r->norm, r->block, sizeof r->norm);
@@ -104,7 +106,8 @@ static void advance_polynomials(recurrence *r)
     int j = r->j, top = r->step->sources.top;
     double next[TW_PHI_MAX_ORDER + 1] = {0};
     for (int k = 1; k <= top; k++) {
-        double shifted = r->step->length * (k > 1 ? r->z[k - 1] : 0.0) - (newton->center + newton->shift[j]) * r->z[k];
+        double shifted = r->step->length * (k > 1 ? r->z[k - 1] : 0.0) -
+                         (newton->center + newton->shift[j]) * r->z[k];
         next[k] = (shifted + newton->pair[j] * r->z_previous[k]) / newton->divisor[j];
     }
     memcpy(r->z_previous, r->z, sizeof r->z);
@@ -157,7 +160,8 @@ static void combine(recurrence *r)
                                     .sum = r->step->vectors.sum + offset});
     }
     for (int o = 1; o < newton->outputs; o++)
-        tw_vector_axpy(r->n, newton->coefficient[o][j + 1], r->next, r->step->vectors.inside + (o - 1) * r->n);
+        tw_vector_axpy(r->n, newton->coefficient[o][j + 1], r->next,
+                       r->step->vectors.inside + (o - 1) * r->n);
     double *oldest = r->previous;
     r->previous = r->current;
     r->current = r->next;
@@ -195,7 +199,8 @@ static double cautious_tail(const recurrence *r, int o, double excess)
         size *= excess * newton->growth[i];
         double term = size * fabs(newton->coefficient[o][i + 1]);
         sum += term;
-        if (!(sum < DBL_MAX) || term <= 1e-3 * sum * fabs(1 - excess * newton->growth[i + 1])) break;
+        if (!(sum < DBL_MAX) || term <= 1e-3 * sum * fabs(1 - excess * newton->growth[i + 1]))
+            break;
     }
     return sum;
 }
@@ -242,7 +247,8 @@ static tw_status judge_probe(recurrence *r)
 {
     if (!r->probing) return TW_OK;
     tw_status status = tw_vector_norm(&r->step->op->space, r->current + r->n, &r->probe_norm);
-    if (r->j >= r->newton->window && r->probe_norm * r->newton->tail[0][r->j] <= probe_tolerance) r->probing = false;
+    if (r->j >= r->newton->window && r->probe_norm * r->newton->tail[0][r->j] <= probe_tolerance)
+        r->probing = false;
     return status;
 }
 
@@ -292,7 +298,8 @@ static void watch_growth(recurrence *r)
     int settling = SETTLING + r->step->sources.top;
     if (r->j <= settling) r->settled = fmax(r->settled, size);
     double excess = size / r->settled;
-    if (r->j > settling && excess > 0) r->step->growth_rate = pow(excess, 1.0 / (r->j - settling / 2.0));
+    if (r->j > settling && excess > 0)
+        r->step->growth_rate = pow(excess, 1.0 / (r->j - settling / 2.0));
     double limit = r->newton->divergence;
     r->step->diverged = isinf(size) || (limit > 0 && r->j > settling && excess > limit);
 }

@@ -13,10 +13,11 @@
 enum { TW_NEWTON_MAX_DEGREE = 512, TW_NEWTON_MAX_OUTPUTS = TW_PHI_MAX_NODES + 1 };
 
 typedef struct tw_newton {
-    int degree;        /* highest, <= TW_NEWTON_MAX_DEGREE */
-    double divergence; /* |y_j| this much larger than at the start means points in the wrong place; 0: never */
-    int window;        /* terms over which the remainder is judged, <= 8 */
-    int outputs;       /* how many polynomials */
+    int degree; /* highest, <= TW_NEWTON_MAX_DEGREE */
+    double
+        divergence; /* |y_j| this much larger than at the start means points in the wrong place; 0: never */
+    int window;                             /* terms over which the remainder is judged, <= 8 */
+    int outputs;                            /* how many polynomials */
     double fraction[TW_NEWTON_MAX_OUTPUTS]; /* g_o in (0, 1]; g_0 = 1 */
     double center;                          /* of the points, in units of X */
     double shift[TW_NEWTON_MAX_DEGREE + 1]; /* xi_j */
@@ -24,7 +25,8 @@ typedef struct tw_newton {
     double divisor[TW_NEWTON_MAX_DEGREE + 1];
     double growth[TW_NEWTON_MAX_DEGREE + 1]; /* what |y_{j+1}| / |y_j| is expected to stay below */
     double coefficient[TW_NEWTON_MAX_OUTPUTS][TW_NEWTON_MAX_DEGREE + 1];
-    double tail[TW_NEWTON_MAX_OUTPUTS][TW_NEWTON_MAX_DEGREE + 1]; /* remainder after j, per unit of |y_j| */
+    double tail[TW_NEWTON_MAX_OUTPUTS]
+               [TW_NEWTON_MAX_DEGREE + 1]; /* remainder after j, per unit of |y_j| */
 } tw_newton;
 
 /* Fills `tail` from `coefficient` and `growth`: tail_j = growth_j (|c_{j+1}| + tail_{j+1}). */
@@ -61,13 +63,13 @@ typedef struct tw_substep {
     bool probe;                              /* whether the second column takes part */
     /* Results: */
     bool converged;
-    bool diverged;                               /* terms overflowed, or grew beyond newton->divergence */
-    int degree;                                  /* reached */
+    bool diverged; /* terms overflowed, or grew beyond newton->divergence */
+    int degree;    /* reached */
     double truncation[TW_NEWTON_MAX_OUTPUTS][2]; /* estimated */
     double hump[TW_NEWTON_MAX_OUTPUTS];          /* max_j |c_oj y_j| */
     double noise[TW_NEWTON_MAX_OUTPUTS][2];      /* rounding, estimated */
-    bool moved[2];                               /* whether any term beyond the first has entries in this block */
-    double growth_rate;                          /* geometric mean of |y_{j+1}| / |y_j| after the first terms */
+    bool moved[2];      /* whether any term beyond the first has entries in this block */
+    double growth_rate; /* geometric mean of |y_{j+1}| / |y_j| after the first terms */
 } tw_substep;
 
 /* Spends products from the call's budget; TW_BUDGET_EXHAUSTED if it is used up. */

@@ -33,7 +33,8 @@ static tw_status apply_tangent(tw_phi_pair *pair, const double *in, double *forc
 
 tw_status tw_phi_pair_frequency(tw_phi_pair *pair, double fallback, double *omega)
 {
-    double *x = pair->scratch[0], *force = pair->scratch[1], *y = pair->scratch[2], largest = 0, length = 0;
+    double *x = pair->scratch[0], *force = pair->scratch[1], *y = pair->scratch[2], largest = 0,
+           length = 0;
     *omega = sqrt(fmax(pair->op->eigenvalue_max, 0));
     if (*omega > 0) return TW_OK;
     rough_vector(pair->n, x);

@@ -32,7 +32,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     if (job.b == 0)
         for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_x[i];
     else
-        for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_x[i] + job.b * job.y_v[i];
+        for (int64_t i = begin; i < end; i++)
+            job.out_x[i] = job.a * job.y_x[i] + job.b * job.y_v[i];
     if (job.weight)
         for (int64_t i = begin; i < end; i++) job.out_x[i] /= job.weight[i];
 }
@@ -43,7 +44,8 @@ static void scatter_body(void *context, int64_t begin, int64_t end, int64_t bloc
     (void)block;
     const pair_job job = *(const pair_job *)context;
     if (job.weight)
-        for (int64_t i = begin; i < end; i++) job.out_v[i] = job.force[i] / job.weight[i] + job.b * job.y_v[i];
+        for (int64_t i = begin; i < end; i++)
+            job.out_v[i] = job.force[i] / job.weight[i] + job.b * job.y_v[i];
     else
         for (int64_t i = begin; i < end; i++) job.out_v[i] = job.force[i] + job.b * job.y_v[i];
     for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_v[i];
@@ -118,7 +120,8 @@ static tw_status apply_columns(void *context, int count, const double *in, doubl
     for (int j = 0; j < count && status == TW_OK; j++) {
         const double *y = in + size * j;
         status = restoring_force(pair, y, pair->scratch[2]);
-        if (status == TW_OK) status = accelerate(pair, pair->scratch[2], y + pair->n, out + size * j);
+        if (status == TW_OK)
+            status = accelerate(pair, pair->scratch[2], y + pair->n, out + size * j);
     }
     return status;
 }
@@ -141,21 +144,24 @@ static tw_status mass_dual(void *context, const double *u, double *dual)
 }
 
 /* G J u = (omega M u_v, force - alpha M u_v): no product with M, since M u_v is carried along. */
-static tw_status mass_apply(void *context, const double *u, const double *dual, double *out, double *dual_out)
+static tw_status mass_apply(void *context, const double *u, const double *dual, double *out,
+                            double *dual_out)
 {
     tw_phi_pair *pair = context;
     int64_t n = pair->n;
     tw_status status = restoring_force(pair, u, dual_out + n);
     if (status == TW_OK) status = accelerate(pair, dual_out + n, u + n, out);
     if (status) return status;
-    pair_job job = {.y_v = dual + n, .force = dual_out + n, .out_x = dual_out, .out_v = dual_out + n};
+    pair_job job = {
+        .y_v = dual + n, .force = dual_out + n, .out_x = dual_out, .out_v = dual_out + n};
     job.a = pair->omega;
     job.b = -pair->op->rayleigh_mass;
     tw_parallel_for(n, MAP_BLOCK, scatter_body, &job);
     return TW_OK;
 }
 
-static tw_status mass_square(void *context, const double *u, const double *dual, double noise, double *value)
+static tw_status mass_square(void *context, const double *u, const double *dual, double noise,
+                             double *value)
 {
     const tw_phi_pair *pair = context;
     tw_space space = pair->half;
@@ -179,7 +185,8 @@ static tw_status energy_dual(void *context, const double *u, double *dual)
 
 /* K^ u_x = omega^2 dual_x is known; the one product is q = K^ u_v, the dual of the new x-part being q/omega. The force
  * -omega dual_x - beta q - D^ u_v has R divided out already: it needs the mass only where that is consistent. */
-static tw_status energy_apply(void *context, const double *u, const double *dual, double *out, double *dual_out)
+static tw_status energy_apply(void *context, const double *u, const double *dual, double *out,
+                              double *dual_out)
 {
     tw_phi_pair *pair = context;
     int64_t n = pair->n;
@@ -206,7 +213,8 @@ static tw_status energy_apply(void *context, const double *u, const double *dual
 }
 
 /* A direction without positive curvature of its own refutes the inner product, however large the v-part beside it. */
-static tw_status energy_square(void *context, const double *u, const double *dual, double noise, double *value)
+static tw_status energy_square(void *context, const double *u, const double *dual, double noise,
+                               double *value)
 {
     const tw_phi_pair *pair = context;
     int64_t n = pair->n;
@@ -216,9 +224,12 @@ static tw_status energy_square(void *context, const double *u, const double *dua
     if (status == TW_OK) status = tw_vector_dot(&pair->half, u, u, &x_length);
     if (status == TW_OK) status = tw_vector_dot(&pair->half, u + n, u + n, &v_length);
     if (status) return status;
-    bool vanishes = x_length + v_length <= noise, counts = x_length > noise + NEGLIGIBLE_SHARE * v_length;
+    bool vanishes = x_length + v_length <= noise,
+         counts = x_length > noise + NEGLIGIBLE_SHARE * v_length;
     *value = vanishes ? 0 : curvature + kinetic;
-    return (counts && curvature < SMALLEST_CURVATURE * x_length) || *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
+    return (counts && curvature < SMALLEST_CURVATURE * x_length) || *value < 0
+               ? TW_NOT_POSITIVE_DEFINITE
+               : TW_OK;
 }
 
 /* |x|_M of one half, by the consistent or, in raw coordinates, the lumped mass. */
@@ -250,12 +261,16 @@ static const double *mass_root(const tw_phi_pair *pair, double *root)
     return root;
 }
 
-void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op, tw_phi_inner_product inner_product, double *root,
-                      double *scratch)
+void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op,
+                      tw_phi_inner_product inner_product, double *root, double *scratch)
 {
     int64_t n = op->stiffness.space.local_size;
-    *pair = (tw_phi_pair){
-        .op = op, .inner_product = inner_product, .n = n, .half = op->stiffness.space, .omega = 1, .frame.split = n};
+    *pair = (tw_phi_pair){.op = op,
+                          .inner_product = inner_product,
+                          .n = n,
+                          .half = op->stiffness.space,
+                          .omega = 1,
+                          .frame.split = n};
     for (int i = 0; i < 3; i++) pair->scratch[i] = scratch + i * n;
     pair->root = mass_root(pair, root);
     if (inner_product == TW_INNER_ENERGY)
@@ -274,8 +289,10 @@ tw_operator tw_phi_pair_operator(tw_phi_pair *pair)
     const tw_operator *K = &pair->op->stiffness;
     tw_operator J = {.space = pair->half, .apply = apply_columns, .context = pair};
     J.space.local_size = 2 * pair->n;
-    bool undamped = !pair->op->damping && pair->op->rayleigh_mass == 0 && pair->op->rayleigh_stiffness == 0;
-    if (pair->inner_product == TW_INNER_ENERGY && undamped && K->symmetry == TW_SYMMETRIC) J.symmetry = TW_SKEW;
+    bool undamped =
+        !pair->op->damping && pair->op->rayleigh_mass == 0 && pair->op->rayleigh_stiffness == 0;
+    if (pair->inner_product == TW_INNER_ENERGY && undamped && K->symmetry == TW_SYMMETRIC)
+        J.symmetry = TW_SKEW;
     J.bytes_per_product = K->bytes_per_product;
     return J;
 }

@@ -20,7 +20,8 @@ typedef struct choices {
 } choices;
 
 /* Inserts in ascending order of cost. */
-static void consider(choices *c, tw_phi_engine engine, const tw_phi_setting *setting, double tolerance)
+static void consider(choices *c, tw_phi_engine engine, const tw_phi_setting *setting,
+                     double tolerance)
 {
     tw_phi_statistics expected;
     tw_phi_predict(engine, setting, tolerance, &expected);
@@ -41,15 +42,16 @@ static double span_of(const tw_phi_request *request)
 }
 
 /* About |A|, A = Op or M^-1 Op, by a few steps of the power method from a vector that has a share of every mode. */
-static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op, const tw_second_order *pair,
-                            double *norm, int64_t *products)
+static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op,
+                            const tw_second_order *pair, double *norm, int64_t *products)
 {
     int64_t n = op->space.local_size;
     double *x = workspace->memory[TW_PHI_AUTO], *y = x + n, length = 0;
     for (int64_t i = 0; i < n; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (1.0 + 1e-3 * (double)(i % 97));
     tw_status status = tw_vector_norm(&op->space, x, &length);
     *norm = 0;
-    for (int step = 0; step < BOUND_STEPS && status == TW_OK && length > 0 && isfinite(length); step++) {
+    for (int step = 0; step < BOUND_STEPS && status == TW_OK && length > 0 && isfinite(length);
+         step++) {
         tw_vector_scale(n, 1 / length, x);
         status = op->apply(op->context, 1, x, y);
         ++*products;
@@ -75,10 +77,11 @@ static bool is_spectral(const tw_second_order *op)
 static tw_status find_bound(tw_phi_workspace *workspace, tw_second_order *op, int64_t *products)
 {
     if (op->eigenvalue_max > 0) return TW_OK;
-    if (!is_spectral(op)) return power_norm(workspace, &op->stiffness, op, &op->eigenvalue_max, products);
+    if (!is_spectral(op))
+        return power_norm(workspace, &op->stiffness, op, &op->eigenvalue_max, products);
     tw_spectral_interval interval = {0, 0};
-    tw_status status =
-        tw_spectral_find_interval(tw_spectral_memory_of(workspace), op, BOUND_STEPS, NULL, &interval, products);
+    tw_status status = tw_spectral_find_interval(tw_spectral_memory_of(workspace), op, BOUND_STEPS,
+                                                 NULL, &interval, products);
     op->eigenvalue_max = fmax(interval.high, -interval.low);
     return status;
 }
@@ -132,14 +135,17 @@ typedef struct pair_question {
     bool keeps;                        /* the basis is to serve again: chebyshev has none */
 } pair_question;
 
-static choices rank_with(const tw_phi_workspace *workspace, const pair_question *q, double roughness)
+static choices rank_with(const tw_phi_workspace *workspace, const pair_question *q,
+                         double roughness)
 {
-    static const tw_phi_engine general[] = {TW_PHI_DENSE, TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2, TW_PHI_PHIPM,
-                                            TW_PHI_LEJA};
-    static const tw_phi_engine symmetric[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_SHIFT_INVERT, TW_PHI_CHEBYSHEV};
+    static const tw_phi_engine general[] = {TW_PHI_DENSE, TW_PHI_KIOPS, TW_PHI_PHIPM_SIMUL_IOM2,
+                                            TW_PHI_PHIPM, TW_PHI_LEJA};
+    static const tw_phi_engine symmetric[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_SHIFT_INVERT,
+                                              TW_PHI_CHEBYSHEV};
     choices found = {0};
     bool spectral = is_spectral(q->op);
-    int count = (int)(spectral ? sizeof symmetric / sizeof symmetric[0] : sizeof general / sizeof general[0]);
+    int count = (int)(spectral ? sizeof symmetric / sizeof symmetric[0]
+                               : sizeof general / sizeof general[0]);
     for (int i = 0; i < count; i++) {
         tw_phi_engine engine = spectral ? symmetric[i] : general[i];
         if (engine == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) continue;
@@ -155,12 +161,14 @@ static choices rank_with(const tw_phi_workspace *workspace, const pair_question 
 
 /* The engines for a pair, cheapest first. Shift-invert depends on how rough the start vectors are; if it would win with
  * smooth ones, that is found out. */
-static tw_status rank_pair(tw_phi_workspace *workspace, const pair_question *q, choices *found, int64_t *products)
+static tw_status rank_pair(tw_phi_workspace *workspace, const pair_question *q, choices *found,
+                           int64_t *products)
 {
     *found = rank_with(workspace, q, 0);
     if (found->list[0].engine != TW_PHI_SHIFT_INVERT) return TW_OK;
     double roughness = 0;
-    tw_status status = find_roughness(workspace, q->op, q->starts, q->vectors, &roughness, products);
+    tw_status status =
+        find_roughness(workspace, q->op, q->starts, q->vectors, &roughness, products);
     if (status == TW_OK) *found = rank_with(workspace, q, roughness);
     return status;
 }
@@ -175,17 +183,21 @@ typedef struct auto_call {
     const tw_spectral_request *spectral;
 } auto_call;
 
-static tw_status call_engine(tw_phi_workspace *workspace, const auto_call *call, const tw_phi_engine_table *engine,
-                             tw_phi_statistics *statistics, tw_error *error)
+static tw_status call_engine(tw_phi_workspace *workspace, const auto_call *call,
+                             const tw_phi_engine_table *engine, tw_phi_statistics *statistics,
+                             tw_error *error)
 {
     if (call->first)
-        return engine->first_order ? engine->first_order(workspace, call->first, call->phi, statistics, error)
-                                   : TW_UNSUPPORTED;
+        return engine->first_order
+                   ? engine->first_order(workspace, call->first, call->phi, statistics, error)
+                   : TW_UNSUPPORTED;
     if (call->phi)
-        return engine->second_order ? engine->second_order(workspace, call->pair, call->phi, statistics, error)
-                                    : TW_UNSUPPORTED;
-    return engine->spectral ? engine->spectral(workspace, call->pair, call->spectral, statistics, error)
-                            : TW_UNSUPPORTED;
+        return engine->second_order
+                   ? engine->second_order(workspace, call->pair, call->phi, statistics, error)
+                   : TW_UNSUPPORTED;
+    return engine->spectral
+               ? engine->spectral(workspace, call->pair, call->spectral, statistics, error)
+               : TW_UNSUPPORTED;
 }
 
 /* Whether another engine may do better than one that answered so. */
@@ -206,8 +218,9 @@ static bool may_go_on(tw_status status)
 
 /* One engine after the other; what the failed ones and the ranking did is counted too. If none succeeds, the answer of
  * the first that was limited by rounding alone is the best there is, and is made again. */
-static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found, const auto_call *call,
-                              int64_t products, tw_phi_statistics *statistics, tw_error *error)
+static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
+                              const auto_call *call, int64_t products,
+                              tw_phi_statistics *statistics, tw_error *error)
 {
     int64_t budget = workspace->options.max_products, solves = 0, factorizations = 0;
     int rounded = -1;
@@ -231,8 +244,9 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
     return status;
 }
 
-static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
-                                  tw_phi_statistics *statistics, tw_error *error)
+static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator *op,
+                                  const tw_phi_request *request, tw_phi_statistics *statistics,
+                                  tw_error *error)
 {
     double norm = op->norm;
     int64_t products = 0;
@@ -246,12 +260,14 @@ static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator
 }
 
 static tw_status auto_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                   const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                   const tw_phi_request *request, tw_phi_statistics *statistics,
+                                   tw_error *error)
 {
     tw_second_order bounded = *op;
     int64_t products = 0, n = op->stiffness.space.local_size;
     choices found;
-    pair_question q = {.op = &bounded, .time = span_of(request), .outputs = 2 * request->node_count};
+    pair_question q = {
+        .op = &bounded, .time = span_of(request), .outputs = 2 * request->node_count};
     for (int k = 0; k <= request->order; k++) {
         if (!request->vectors[k]) continue;
         q.vectors[q.starts++] = request->vectors[k];
@@ -265,13 +281,16 @@ static tw_status auto_second_order(tw_phi_workspace *workspace, const tw_second_
 }
 
 static tw_status auto_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
-                               const tw_spectral_request *request, tw_phi_statistics *statistics, tw_error *error)
+                               const tw_spectral_request *request, tw_phi_statistics *statistics,
+                               tw_error *error)
 {
     tw_second_order bounded = *op;
     int64_t products = 0;
     choices found;
-    pair_question q = {
-        .op = &bounded, .time = fabs(request->time), .outputs = request->output_count, .keeps = !request->single_use};
+    pair_question q = {.op = &bounded,
+                       .time = fabs(request->time),
+                       .outputs = request->output_count,
+                       .keeps = !request->single_use};
     for (int j = 0; j < request->start_count; j++)
         if (request->starts[j]) q.vectors[q.starts++] = request->starts[j];
     tw_status status = find_bound(workspace, &bounded, &products);

@@ -68,7 +68,7 @@ typedef struct task {
     int terms;                                 /* of every series, a power of two */
     int degree[TW_MAX_BLOCK];                  /* at which the series of start j are cut */
     double missing[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum of |c| beyond that degree */
-    double mean[MAX_OUTPUTS][TW_MAX_BLOCK];    /* |b_j| times f_ij's mean square over the interval */
+    double mean[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| times f_ij's mean square over the interval */
     double largest[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum |c|: bounds |f_ij| */
     double measured[MAX_OUTPUTS];              /* |output|_M once it was formed, else negative */
 } task;
@@ -90,10 +90,12 @@ static tw_status first_spectrum(task *t, const tw_second_order *op, int64_t *pro
         t->spectrum = (tw_spectral_interval){0, op->eigenvalue_max};
         return TW_OK;
     }
-    tw_status status = tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, NULL, &t->spectrum, products);
+    tw_status status =
+        tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, NULL, &t->spectrum, products);
     double time = t->request->time;
     if (status == TW_OK && time * time * -t->spectrum.low > 4)
-        status = tw_spectral_find_interval(t->run.memory, op, SHARP_STEPS, NULL, &t->spectrum, products);
+        status =
+            tw_spectral_find_interval(t->run.memory, op, SHARP_STEPS, NULL, &t->spectrum, products);
     t->spectrum.low = fmin(t->spectrum.low, 0);
     return status;
 }
@@ -104,9 +106,11 @@ static tw_status enlarge_spectrum(task *t, const tw_second_order *op, int64_t *p
     for (int c = 0; c < t->run.active; c++) {
         tw_spectral_interval more;
         const double *grown = t->run.now + c * t->run.memory->size;
-        tw_status status = tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, grown, &more, products);
+        tw_status status =
+            tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, grown, &more, products);
         if (status) return status;
-        double margin = 0.02 * (fmax(more.high, t->spectrum.high) - fmin(more.low, t->spectrum.low));
+        double margin =
+            0.02 * (fmax(more.high, t->spectrum.high) - fmin(more.low, t->spectrum.low));
         if (more.low < t->spectrum.low) t->spectrum.low = more.low - margin;
         if (more.high > t->spectrum.high) t->spectrum.high = more.high + margin;
     }
@@ -122,7 +126,8 @@ static const tw_spectral_function *function_of(const task *t, int i, int j)
 
 static double *series_of(const task *t, int i, int j)
 {
-    return t->memory->coefficients + ((size_t)i * (size_t)t->request->start_count + (size_t)j) * MAX_TERMS;
+    return t->memory->coefficients +
+           ((size_t)i * (size_t)t->request->start_count + (size_t)j) * MAX_TERMS;
 }
 
 /* Coefficients of f_ij times |b_j|, with `terms` terms; *resolved: they fall off before the end. */
@@ -130,7 +135,8 @@ static tw_status expand_one(task *t, int i, int j, bool *resolved)
 {
     double *c = series_of(t, i, j), norm = t->run.norm[j], last = 0, all = 0, square = 0;
     int n = t->terms;
-    tw_status status = tw_chebyshev_coefficients(function_of(t, i, j), &t->run.interval, n, t->memory->scratch, c);
+    tw_status status =
+        tw_chebyshev_coefficients(function_of(t, i, j), &t->run.interval, n, t->memory->scratch, c);
     if (status) return status;
     for (int k = 0; k < n; k++) {
         c[k] *= norm;
@@ -204,7 +210,8 @@ static void choose_degree(task *t, int j)
     for (int i = 0; i < t->request->output_count; i++) {
         if (t->largest[i][j] == 0) continue;
         tw_chebyshev_tails(t->terms, series_of(t, i, j), t->memory->tails);
-        double allowed = fmax(t->options->tolerance * scale_of(t, i) / t->starts, DBL_EPSILON * t->largest[i][j]);
+        double allowed = fmax(t->options->tolerance * scale_of(t, i) / t->starts,
+                              DBL_EPSILON * t->largest[i][j]);
         while (degree < t->terms - 1 && t->memory->tails[degree] > allowed) degree++;
     }
     t->degree[j] = degree > 0 ? degree : 1;
@@ -217,7 +224,8 @@ static void find_missing(task *t)
         for (int j = 0; j < t->request->start_count; j++) {
             if (t->largest[i][j] == 0) continue;
             tw_chebyshev_tails(t->terms, series_of(t, i, j), t->memory->tails);
-            t->missing[i][j] = t->memory->tails[t->degree[j] < t->terms ? t->degree[j] : t->terms - 1];
+            t->missing[i][j] =
+                t->memory->tails[t->degree[j] < t->terms ? t->degree[j] : t->terms - 1];
         }
 }
 
@@ -230,7 +238,8 @@ static tw_status find_norms(task *t, const double *const *starts)
     for (int j = 0; j < t->request->start_count; j++) {
         run->norm[j] = 0;
         if (!starts[j]) continue;
-        tw_status status = tw_mass_norm(&run->metric, starts[j], run->memory->momentum, &run->norm[j]);
+        tw_status status =
+            tw_mass_norm(&run->metric, starts[j], run->memory->momentum, &run->norm[j]);
         if (status) return status;
         t->starts += run->norm[j] > 0;
     }
@@ -263,11 +272,13 @@ static tw_status measure_outputs(task *t, bool *again)
 {
     *again = false;
     for (int i = 0; i < t->request->output_count; i++) {
-        if (fmax(error_of(t, i), rounding_of(t, i)) <= t->options->tolerance * reference_of(t, i)) continue;
-        tw_status status =
-            tw_mass_norm(&t->run.metric, t->request->outputs[i], t->run.memory->momentum, &t->measured[i]);
+        if (fmax(error_of(t, i), rounding_of(t, i)) <= t->options->tolerance * reference_of(t, i))
+            continue;
+        tw_status status = tw_mass_norm(&t->run.metric, t->request->outputs[i],
+                                        t->run.memory->momentum, &t->measured[i]);
         if (status) return status;
-        if (error_of(t, i) > fmax(t->options->tolerance * scale_of(t, i), 8 * rounding_of(t, i))) *again = true;
+        if (error_of(t, i) > fmax(t->options->tolerance * scale_of(t, i), 8 * rounding_of(t, i)))
+            *again = true;
     }
     return TW_OK;
 }
@@ -279,9 +290,11 @@ static tw_status sweep(task *t, int target, bool *grown)
     while (run->degree < target && !*grown) {
         if (run->products + run->active > t->options->max_products) return TW_BUDGET_EXHAUSTED;
         tw_status status = tw_chebyshev_step(run, run->degree + 1 == target);
-        if (status == TW_OK && (run->degree == target || run->degree % LOOK == 0)) status = tw_chebyshev_measure(run);
+        if (status == TW_OK && (run->degree == target || run->degree % LOOK == 0))
+            status = tw_chebyshev_measure(run);
         if (status) return status;
-        for (int c = 0; c < run->active; c++) *grown = *grown || run->growth[run->start[c]] > tolerated_growth;
+        for (int c = 0; c < run->active; c++)
+            *grown = *grown || run->growth[run->start[c]] > tolerated_growth;
     }
     return TW_OK;
 }
@@ -342,7 +355,8 @@ static tw_status verdict(const task *t, tw_phi_statistics *statistics, tw_error 
     for (int i = 0; i < t->request->output_count; i++) {
         double scale = scale_of(t, i), rounding = rounding_of(t, i);
         if (scale > 0)
-            statistics->estimated_error = fmax(statistics->estimated_error, fmax(error_of(t, i), rounding) / scale);
+            statistics->estimated_error =
+                fmax(statistics->estimated_error, fmax(error_of(t, i), rounding) / scale);
         if (rounding > t->options->tolerance * scale) ill_conditioned = true;
     }
     if (!ill_conditioned) return TW_OK;
@@ -353,16 +367,19 @@ static tw_status verdict(const task *t, tw_phi_statistics *statistics, tw_error 
 static tw_status explain(tw_status status, const task *t, tw_error *error)
 {
     if (status == TW_NOT_CONVERGED)
-        return tw_fail(error, status, "chebyshev needs a series of more than %d terms, or found no end", t->terms);
+        return tw_fail(error, status,
+                       "chebyshev needs a series of more than %d terms, or found no end", t->terms);
     if (status == TW_BUDGET_EXHAUSTED)
         return tw_fail(error, status, "chebyshev used up its budget of %lld products",
                        (long long)t->options->max_products);
-    if (status == TW_NOT_FINITE) return tw_fail(error, status, "an operator or a function of it overflowed");
+    if (status == TW_NOT_FINITE)
+        return tw_fail(error, status, "an operator or a function of it overflowed");
     return tw_fail_plain(error, status);
 }
 
 static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
-                                    const tw_spectral_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                    const tw_spectral_request *request,
+                                    tw_phi_statistics *statistics, tw_error *error)
 {
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "chebyshev needs a symmetric stiffness");
@@ -394,7 +411,8 @@ static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second
 }
 
 static tw_status chebyshev_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                        const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                        const tw_phi_request *request,
+                                        tw_phi_statistics *statistics, tw_error *error)
 {
     return tw_phi_spectral_evaluate(workspace, &tw_phi_chebyshev, op, request, statistics, error);
 }

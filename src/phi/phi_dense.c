@@ -53,8 +53,9 @@ static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
     int largest = tw_dense_largest(workspace);
     if (limits->size > largest)
         return largest == LARGEST
-                   ? tw_fail(error, TW_UNSUPPORTED, "phi engine dense stops at order %d, this problem has %lld",
-                             LARGEST, (long long)limits->size)
+                   ? tw_fail(error, TW_UNSUPPORTED,
+                             "phi engine dense stops at order %d, this problem has %lld", LARGEST,
+                             (long long)limits->size)
                    : TW_OK;
     tw_dense_memory *memory = TW_NEW(tw_dense_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -68,33 +69,40 @@ static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
     memory->vectors = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 2) * d, double);
     memory->columns = TW_NEW_ARRAY(TW_MAX_BLOCK * n, double);
     memory->modal = TW_NEW_ARRAY(tw_dense_modal_scratch((int)n), double);
-    memory->general = TW_NEW_ARRAY(memory->general_order ? d * d + tw_dense_general_scratch((int)d) : 1, double);
-    bool complete =
-        memory->factor && memory->eigen && memory->vectors && memory->columns && memory->modal && memory->general;
-    for (int i = 0; i < memory->basis_count && complete; i++) complete = reserve_basis(&memory->bases[i], (int)n);
+    memory->general =
+        TW_NEW_ARRAY(memory->general_order ? d * d + tw_dense_general_scratch((int)d) : 1, double);
+    bool complete = memory->factor && memory->eigen && memory->vectors && memory->columns &&
+                    memory->modal && memory->general;
+    for (int i = 0; i < memory->basis_count && complete; i++)
+        complete = reserve_basis(&memory->bases[i], (int)n);
     return complete ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
 static tw_status check(const tw_phi_workspace *workspace, const tw_space *space, tw_error *error)
 {
     if (!workspace->memory[TW_PHI_DENSE])
-        return tw_fail(error, TW_UNSUPPORTED, "phi engine dense: no memory is reserved for order %lld (at most %d)",
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "phi engine dense: no memory is reserved for order %lld (at most %d)",
                        (long long)workspace->limits.size, LARGEST_AUTO);
-    if (space->reduce) return tw_fail(error, TW_UNSUPPORTED, "phi engine dense: the operator is distributed");
+    if (space->reduce)
+        return tw_fail(error, TW_UNSUPPORTED, "phi engine dense: the operator is distributed");
     return TW_OK;
 }
 
-static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
-                             tw_phi_statistics *statistics, tw_error *error)
+static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op,
+                             const tw_phi_request *request, tw_phi_statistics *statistics,
+                             tw_error *error)
 {
     tw_status status = check(workspace, &op->space, error);
     if (status) return status;
-    return op->symmetry == TW_SYMMETRIC ? tw_dense_symmetric_first_order(workspace, op, request, statistics, error)
-                                        : tw_dense_general_first_order(workspace, op, request, statistics, error);
+    return op->symmetry == TW_SYMMETRIC
+               ? tw_dense_symmetric_first_order(workspace, op, request, statistics, error)
+               : tw_dense_general_first_order(workspace, op, request, statistics, error);
 }
 
-static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op, const tw_phi_request *request,
-                              tw_phi_statistics *statistics, tw_error *error)
+static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op,
+                              const tw_phi_request *request, tw_phi_statistics *statistics,
+                              tw_error *error)
 {
     tw_status status = check(workspace, &op->stiffness.space, error);
     if (status) return status;
@@ -103,11 +111,13 @@ static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order
                      : tw_dense_general_second_order(workspace, op, request, statistics, error);
 }
 
-static tw_status spectral(tw_phi_workspace *workspace, const tw_second_order *op, const tw_spectral_request *request,
-                          tw_phi_statistics *statistics, tw_error *error)
+static tw_status spectral(tw_phi_workspace *workspace, const tw_second_order *op,
+                          const tw_spectral_request *request, tw_phi_statistics *statistics,
+                          tw_error *error)
 {
     tw_status status = check(workspace, &op->stiffness.space, error);
     return status ? status : tw_dense_spectral(workspace, op, request, statistics, error);
 }
 
-const tw_phi_engine_table tw_phi_dense = {reserve, release, first_order, second_order, spectral, tw_dense_reuse};
+const tw_phi_engine_table tw_phi_dense = {reserve,      release,  first_order,
+                                          second_order, spectral, tw_dense_reuse};

@@ -11,7 +11,7 @@
 enum {
     TW_DENSE_MAX_INPUTS = 2 * (TW_PHI_MAX_ORDER + 1), /* vectors a modal job combines */
     TW_DENSE_MAX_PARTS = 2,                           /* x-part and v-part */
-    TW_DENSE_BASES = TW_PHI_MAX_SLOTS + 1             /* the last one in use serves calls without a slot */
+    TW_DENSE_BASES = TW_PHI_MAX_SLOTS + 1 /* the last one in use serves calls without a slot */
 };
 
 /* Eigenvectors X of A = M^-1 K in the mass inner product: A X = X diag(lambda), X^T M X = I. */
@@ -58,12 +58,14 @@ typedef struct tw_dense_memory {
     int n;             /* order of the operator (of K) */
     int general_order; /* order of the general path's matrix; 0 if it is too large for it */
     int basis_count;   /* slots, and one more */
-    double *factor;    /* L, n x n lower triangle, or its diagonal in the first n entries (lumped mass) */
-    double *eigen;     /* scratch of the eigendecomposition; also holds D^ */
-    double *vectors;   /* the request's vectors in the coordinates used: TW_PHI_MAX_ORDER + 1 columns */
-    double *columns;   /* TW_MAX_BLOCK columns of n entries */
-    double *modal;     /* scratch of tw_dense_modal */
-    double *general;   /* Z, then scratch of tw_dense_general */
+    double
+        *factor; /* L, n x n lower triangle, or its diagonal in the first n entries (lumped mass) */
+    double *eigen; /* scratch of the eigendecomposition; also holds D^ */
+    double
+        *vectors; /* the request's vectors in the coordinates used: TW_PHI_MAX_ORDER + 1 columns */
+    double *columns; /* TW_MAX_BLOCK columns of n entries */
+    double *modal;   /* scratch of tw_dense_modal */
+    double *general; /* Z, then scratch of tw_dense_general */
     tw_dense_basis bases[TW_DENSE_BASES];
 } tw_dense_memory;
 
@@ -73,16 +75,19 @@ int tw_dense_largest(const tw_phi_workspace *workspace);
 /* ---- phi_dense_operator.c ---- */
 
 /* matrix = an operator of the workspace's order, column by column. */
-tw_status tw_dense_write_out(const tw_dense_memory *memory, tw_apply_function *apply, void *context, double *matrix);
+tw_status tw_dense_write_out(const tw_dense_memory *memory, tw_apply_function *apply, void *context,
+                             double *matrix);
 /* The same for K or A: counted against the budget, and in the statistics. */
-tw_status tw_dense_materialise(const tw_phi_workspace *workspace, const tw_operator *op, double *matrix,
-                               tw_phi_statistics *statistics, tw_error *error);
+tw_status tw_dense_materialise(const tw_phi_workspace *workspace, const tw_operator *op,
+                               double *matrix, tw_phi_statistics *statistics, tw_error *error);
 /* memory->factor = L, M = L L^T; for lumped or unit mass its diagonal. */
-tw_status tw_dense_factor_mass(const tw_dense_memory *memory, const tw_second_order *op, tw_error *error);
+tw_status tw_dense_factor_mass(const tw_dense_memory *memory, const tw_second_order *op,
+                               tw_error *error);
 /* A = L^-1 A L^-T. */
 void tw_dense_scale_by_mass(const tw_dense_memory *memory, const tw_second_order *op, double *A);
 /* y = L^T x: the mass norm of x is the Euclidean norm of y. */
-void tw_dense_to_mass(const tw_dense_memory *memory, const tw_second_order *op, const double *x, double *y);
+void tw_dense_to_mass(const tw_dense_memory *memory, const tw_second_order *op, const double *x,
+                      double *y);
 /* x = L^-T y in place. */
 void tw_dense_from_mass(const tw_dense_memory *memory, const tw_second_order *op, double *y);
 
@@ -95,22 +100,27 @@ double tw_dense_request_unit(const tw_phi_request *request, int64_t size);
 /* Notes the relative error of one part of one output. */
 void tw_dense_note_error(tw_phi_statistics *statistics, double error, double size);
 /* TW_OK, or TW_ILL_CONDITIONED if the largest error noted exceeds the tolerance. */
-tw_status tw_dense_judge(const tw_phi_workspace *workspace, const tw_phi_statistics *statistics, tw_error *error);
+tw_status tw_dense_judge(const tw_phi_workspace *workspace, const tw_phi_statistics *statistics,
+                         tw_error *error);
 
 /* ---- the engine's calls, by the kind of problem ---- */
 
 tw_status tw_dense_symmetric_first_order(tw_phi_workspace *workspace, const tw_operator *op,
-                                         const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error);
+                                         const tw_phi_request *request,
+                                         tw_phi_statistics *statistics, tw_error *error);
 tw_status tw_dense_symmetric_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                          const tw_phi_request *request, tw_phi_statistics *statistics,
-                                          tw_error *error);
+                                          const tw_phi_request *request,
+                                          tw_phi_statistics *statistics, tw_error *error);
 tw_status tw_dense_general_first_order(tw_phi_workspace *workspace, const tw_operator *op,
-                                       const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error);
+                                       const tw_phi_request *request, tw_phi_statistics *statistics,
+                                       tw_error *error);
 tw_status tw_dense_general_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                        const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error);
-tw_status tw_dense_spectral(tw_phi_workspace *workspace, const tw_second_order *op, const tw_spectral_request *request,
-                            tw_phi_statistics *statistics, tw_error *error);
-tw_status tw_dense_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request, tw_phi_statistics *statistics,
-                         tw_error *error);
+                                        const tw_phi_request *request,
+                                        tw_phi_statistics *statistics, tw_error *error);
+tw_status tw_dense_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
+                            const tw_spectral_request *request, tw_phi_statistics *statistics,
+                            tw_error *error);
+tw_status tw_dense_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,
+                         tw_phi_statistics *statistics, tw_error *error);
 
 #endif

@@ -34,7 +34,8 @@ size_t tw_dense_general_scratch(int d)
 static general_work carve(int d, double *scratch)
 {
     size_t m = (size_t)augmented_order(d);
-    general_work work = {.augmented = scratch, .exponential = scratch + m * m, .expm_scratch = scratch + 2 * m * m};
+    general_work work = {
+        .augmented = scratch, .exponential = scratch + m * m, .expm_scratch = scratch + 2 * m * m};
     work.second = work.expm_scratch + tw_dense_expm_scratch((int)m);
     return work;
 }
@@ -56,15 +57,18 @@ static void fill_augmented(const tw_dense_general_job *job, bool perturbed, doub
     memset(augmented, 0, m * m * sizeof *augmented);
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < d; i++)
-            augmented[j * m + i] = job->tau * job->Z[j * d + i] * (perturbed ? perturbation(j * d + i) : 1);
+            augmented[j * m + i] =
+                job->tau * job->Z[j * d + i] * (perturbed ? perturbation(j * d + i) : 1);
     for (size_t k = 1; k <= p; k++) {
-        double *column = augmented + (m - k) * m; /* v_1 in the last column, v_p in the first of W */
+        double *column =
+            augmented + (m - k) * m; /* v_1 in the last column, v_p in the first of W */
         memcpy(column, job->vectors + k * d, d * sizeof *column);
         if (k < p) column[m - k - 1] = 1;
     }
 }
 
-static tw_status evaluate(const tw_dense_general_job *job, bool perturbed, const general_work *work, double *out)
+static tw_status evaluate(const tw_dense_general_job *job, bool perturbed, const general_work *work,
+                          double *out)
 {
     int d = job->d, m = d + job->order;
     fill_augmented(job, perturbed, work->augmented);
@@ -99,7 +103,8 @@ static void evaluate_at_zero(tw_dense_general_job *job)
     for (int i = 0; i < job->d; i++) {
         job->out[i] = 0;
         for (int k = job->order; k >= 0; k--)
-            job->out[i] += tw_inverse_factorial[k] * job->vectors[(size_t)k * (size_t)job->d + (size_t)i];
+            job->out[i] +=
+                tw_inverse_factorial[k] * job->vectors[(size_t)k * (size_t)job->d + (size_t)i];
     }
     job->error[0] = job->error[1] = 0;
 }

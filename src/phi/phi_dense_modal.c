@@ -26,7 +26,8 @@ static double combine(const tw_dense_modal_job *job, const double *table, int j)
     return sum;
 }
 
-static void evaluate(const tw_dense_basis *basis, tw_dense_modal_job *job, const modal_tables *tables)
+static void evaluate(const tw_dense_basis *basis, tw_dense_modal_job *job,
+                     const modal_tables *tables)
 {
     double shifted[TABLE];
     size_t row = (size_t)job->inputs * (size_t)job->outputs;
@@ -57,8 +58,8 @@ static double unit_of(const tw_dense_modal_job *job, int n, int r)
 /* Rounding turns A into A + E, in the eigenbasis a matrix of random entries of size sigma. To first order (Daleckii and
  * Krein) out_i changes by sum_j E_ij f[lambda_i, lambda_j] in_j, which gives the square sum
  *     sigma^2 sum_ij ((h_ij - h_jj) / (lambda_i - lambda_j))^2,  h_ij = sum_q f_q(lambda_i) in_q[j]. */
-static double sensitivity(const tw_dense_basis *basis, const tw_dense_modal_job *job, const modal_tables *tables, int r,
-                          double unit)
+static double sensitivity(const tw_dense_basis *basis, const tw_dense_modal_job *job,
+                          const modal_tables *tables, int r, double unit)
 {
     int n = basis->n;
     double sigma = basis->uncertainty, sum = 0;
@@ -68,7 +69,8 @@ static double sensitivity(const tw_dense_basis *basis, const tw_dense_modal_job 
         for (int i = 0; i < n; i++) {
             double gap = basis->lambda[i] - basis->lambda[j], difference = change;
             if (fabs(gap) > sigma) {
-                const double *table = tables->value + (size_t)i * row + (size_t)r * (size_t)job->inputs;
+                const double *table =
+                    tables->value + (size_t)i * row + (size_t)r * (size_t)job->inputs;
                 difference = (combine(job, table, j) - here) / gap * (sigma / unit);
             }
             sum += difference * difference;
@@ -78,8 +80,8 @@ static double sensitivity(const tw_dense_basis *basis, const tw_dense_modal_job 
 }
 
 /* Rounding in the change to modal coordinates: a random error of size eps |in_q| in each, seen through f_q. */
-static double noise(const tw_dense_basis *basis, const tw_dense_modal_job *job, const modal_tables *tables, int r,
-                    double unit)
+static double noise(const tw_dense_basis *basis, const tw_dense_modal_job *job,
+                    const modal_tables *tables, int r, double unit)
 {
     int n = basis->n;
     size_t row = (size_t)job->inputs * (size_t)job->outputs;
@@ -89,7 +91,8 @@ static double noise(const tw_dense_basis *basis, const tw_dense_modal_job *job, 
         double square = 0, gain = 0;
         for (int j = 0; j < n; j++) {
             double entry = job->in[q][j] / unit;
-            double function = tables->value[(size_t)j * row + (size_t)r * (size_t)job->inputs + (size_t)q];
+            double function =
+                tables->value[(size_t)j * row + (size_t)r * (size_t)job->inputs + (size_t)q];
             square += entry * entry;
             gain += function * function;
         }
@@ -105,6 +108,8 @@ void tw_dense_modal(const tw_dense_basis *basis, tw_dense_modal_job *job, double
     for (int r = 0; r < job->outputs; r++) {
         double unit = unit_of(job, basis->n, r);
         job->error[r] = 0;
-        if (unit > 0) job->error[r] = sensitivity(basis, job, &tables, r, unit) + noise(basis, job, &tables, r, unit);
+        if (unit > 0)
+            job->error[r] =
+                sensitivity(basis, job, &tables, r, unit) + noise(basis, job, &tables, r, unit);
     }
 }

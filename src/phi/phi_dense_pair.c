@@ -9,15 +9,17 @@
 #include "phi/scalar_functions.h"
 
 /* `vectors` holds the request's vectors in the coordinates of Z; outputs are left in them too. */
-static tw_status general_nodes(tw_phi_workspace *workspace, const tw_phi_request *request, int order, int split,
-                               const double reference[2], tw_phi_statistics *statistics, tw_error *error)
+static tw_status general_nodes(tw_phi_workspace *workspace, const tw_phi_request *request,
+                               int order, int split, const double reference[2],
+                               tw_phi_statistics *statistics, tw_error *error)
 {
     const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     int d = memory->general_order;
     size_t square = (size_t)d * (size_t)d;
     tw_dense_general_job job = {.d = d, .order = order, .split = split, .Z = memory->general};
     job.vectors = memory->vectors;
-    double norm = tw_dense_norm1(d, job.Z), sizes[2] = {reference[0], reference[1]}, sums[2] = {0, 0};
+    double norm = tw_dense_norm1(d, job.Z), sizes[2] = {reference[0], reference[1]},
+           sums[2] = {0, 0};
     for (int k = 0; k <= order; k++) {
         const double *v = job.vectors + (size_t)k * (size_t)d;
         sums[0] += tw_inverse_factorial[k] * tw_dense_norm(split, v);
@@ -28,7 +30,8 @@ static tw_status general_nodes(tw_phi_workspace *workspace, const tw_phi_request
         job.out = request->outputs[i];
         tw_status status = tw_dense_general(&job, memory->general + square);
         if (status)
-            return tw_fail(error, status, "phi engine dense: exponential at node %d: %s", i, tw_status_text(status));
+            return tw_fail(error, status, "phi engine dense: exponential at node %d: %s", i,
+                           tw_status_text(status));
         double part[2] = {tw_dense_norm(split, job.out), tw_dense_norm(d - split, job.out + split)};
         for (int r = 0; r < 2; r++)
             tw_dense_note_error(statistics, job.error[r], fmax(part[r], fmax(sums[r], sizes[r])));
@@ -48,18 +51,23 @@ static tw_status write_pair(tw_phi_workspace *workspace, const tw_second_order *
     size_t n = (size_t)memory->n, d = 2 * n;
     double *A = memory->bases[memory->basis_count - 1].X, *B = memory->eigen, *Z = memory->general;
     tw_status status = tw_dense_factor_mass(memory, op, error);
-    if (status == TW_OK) status = tw_dense_materialise(workspace, &op->stiffness, A, statistics, error);
+    if (status == TW_OK)
+        status = tw_dense_materialise(workspace, &op->stiffness, A, statistics, error);
     if (status) return status;
     memset(B, 0, n * n * sizeof *B);
-    if (op->damping) status = tw_dense_write_out(memory, op->damping->apply, op->damping->context, B);
-    if (status) return tw_fail(error, status, "phi engine dense: damping operator: %s", tw_status_text(status));
+    if (op->damping)
+        status = tw_dense_write_out(memory, op->damping->apply, op->damping->context, B);
+    if (status)
+        return tw_fail(error, status, "phi engine dense: damping operator: %s",
+                       tw_status_text(status));
     tw_dense_scale_by_mass(memory, op, A);
     tw_dense_scale_by_mass(memory, op, B);
     for (size_t i = 0; i < n * n; i++) B[i] += op->rayleigh_stiffness * A[i];
     for (size_t i = 0; i < n; i++) B[i * n + i] += op->rayleigh_mass;
     double theta = sqrt(tw_dense_norm1(memory->n, A));
     if (theta == 0) theta = tw_dense_norm1(memory->n, B);
-    if (!isfinite(theta)) return tw_fail(error, TW_NOT_FINITE, "phi engine dense: the operator overflows");
+    if (!isfinite(theta))
+        return tw_fail(error, TW_NOT_FINITE, "phi engine dense: the operator overflows");
     theta = theta > 0 ? ldexp(1.0, ilogb(theta)) : 1;
     memset(Z, 0, d * d * sizeof *Z);
     for (size_t j = 0; j < n; j++) {
@@ -73,8 +81,8 @@ static tw_status write_pair(tw_phi_workspace *workspace, const tw_second_order *
     return TW_OK;
 }
 
-static void load_pair(const tw_dense_memory *memory, const tw_second_order *op, const tw_phi_request *request,
-                      int order, double theta, double unit)
+static void load_pair(const tw_dense_memory *memory, const tw_second_order *op,
+                      const tw_phi_request *request, int order, double theta, double unit)
 {
     size_t n = (size_t)memory->n;
     for (int q = 0; q < 2 * (order + 1); q++) {
@@ -86,12 +94,14 @@ static void load_pair(const tw_dense_memory *memory, const tw_second_order *op, 
 }
 
 tw_status tw_dense_general_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                        const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                        const tw_phi_request *request,
+                                        tw_phi_statistics *statistics, tw_error *error)
 {
     const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     int n = memory->n, order = request->order;
     if (!memory->general_order)
-        return tw_fail(error, TW_UNSUPPORTED, "phi engine dense: general damping stops at %d unknowns, here are %d",
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "phi engine dense: general damping stops at %d unknowns, here are %d",
                        tw_dense_largest(workspace) / 2, n);
     double theta = 1;
     tw_status status = write_pair(workspace, op, &theta, statistics, error);
@@ -111,13 +121,15 @@ tw_status tw_dense_general_second_order(tw_phi_workspace *workspace, const tw_se
 }
 
 tw_status tw_dense_general_first_order(tw_phi_workspace *workspace, const tw_operator *op,
-                                       const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                       const tw_phi_request *request, tw_phi_statistics *statistics,
+                                       tw_error *error)
 {
     const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     int n = memory->n, order = request->order;
     tw_status status = tw_dense_materialise(workspace, op, memory->general, statistics, error);
     if (status) return status;
-    double unit = tw_dense_request_unit(request, n), reference[2] = {request->reference[0] / unit, 0};
+    double unit = tw_dense_request_unit(request, n),
+           reference[2] = {request->reference[0] / unit, 0};
     for (int k = 0; k <= order; k++)
         for (int i = 0; i < n; i++)
             memory->vectors[(size_t)k * (size_t)n + (size_t)i] =

@@ -72,9 +72,10 @@ typedef struct plan {
     int64_t n;
     int start_count, blocks;
     start starts[MAX_STARTS];
-    double reference[2];          /* of x- and v-parts */
-    double longest;               /* largest |nodes[i] * time| */
-    double bound[MAX_OUTPUTS];    /* errors promised by the blocks so far, in units of their tolerance */
+    double reference[2]; /* of x- and v-parts */
+    double longest;      /* largest |nodes[i] * time| */
+    double
+        bound[MAX_OUTPUTS]; /* errors promised by the blocks so far, in units of their tolerance */
     double *outputs[MAX_OUTPUTS]; /* x- and v-part of each output in turn */
     double lowest_first;          /* smallest Ritz value the first block met */
     bool ill_conditioned;
@@ -106,14 +107,15 @@ static tw_status collect_starts(plan *p, double *scratch)
             if (norm > 0) add_start(p, v + part * p->n, part, k);
         }
     }
-    for (int part = X; part <= V; part++) p->reference[part] = fmax(sum[part], p->request->reference[part]);
+    for (int part = X; part <= V; part++)
+        p->reference[part] = fmax(sum[part], p->request->reference[part]);
     p->blocks = (p->start_count + TW_MAX_BLOCK - 1) / TW_MAX_BLOCK;
     return TW_OK;
 }
 
 /* Starts [first, first + count) into outputs (x- and v-part of every node). */
-static tw_status evaluate_block(plan *p, int first, int count, double *const *outputs, tw_phi_statistics *statistics,
-                                tw_error *error)
+static tw_status evaluate_block(plan *p, int first, int count, double *const *outputs,
+                                tw_phi_statistics *statistics, tw_error *error)
 {
     const tw_phi_request *q = p->request;
     entry entries[MAX_OUTPUTS * TW_MAX_BLOCK];
@@ -132,8 +134,8 @@ static tw_status evaluate_block(plan *p, int first, int count, double *const *ou
                                              .orders = s->orders,
                                              .row = i % 2,
                                              .column = s->part};
-            functions[i * count + j] =
-                (tw_spectral_function){damped ? damped_value : undamped_value, &entries[i * count + j]};
+            functions[i * count + j] = (tw_spectral_function){
+                damped ? damped_value : undamped_value, &entries[i * count + j]};
         }
     }
     tw_spectral_request request = {.start_count = count,
@@ -170,10 +172,12 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
     for (int b = 0; b < p->blocks; b++) {
         int first = b * TW_MAX_BLOCK;
         int starts = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
-        for (int i = 0; i < count; i++) parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
+        for (int i = 0; i < count; i++)
+            parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
         tw_phi_statistics one = {.engine = statistics->engine};
         int64_t budget = p->workspace->options.max_products;
-        p->workspace->options.max_products = budget - statistics->products; /* what the blocks before left */
+        p->workspace->options.max_products =
+            budget - statistics->products; /* what the blocks before left */
         tw_status status = evaluate_block(p, first, starts, parts, &one, error);
         p->workspace->options.max_products = budget;
         add_statistics(statistics, &one);
@@ -211,7 +215,8 @@ static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error 
     tw_phi_options *options = &p->workspace->options;
     double tolerance = options->tolerance, factor = 1;
     options->tolerance = tolerance / p->blocks;
-    const double *lowest = &tw_spectral_memory_of(p->workspace)->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
+    const double *lowest =
+        &tw_spectral_memory_of(p->workspace)->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
     tw_status status = evaluate_blocks(p, statistics, error);
     double seen = p->lowest_first;
     if (status == TW_OK) status = cancellation(p, &factor);

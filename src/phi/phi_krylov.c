@@ -21,7 +21,7 @@ typedef struct evaluation {
     const tw_phi_request *request;
     tw_krylov_memory *memory;
     tw_phi_statistics *statistics;
-    double factor;                         /* a power of two that brings the largest vector to about 1 */
+    double factor; /* a power of two that brings the largest vector to about 1 */
     double sizes[TW_PHI_MAX_ORDER + 1][2]; /* |v_k| */
     double scale[2];                       /* max(sum_k |v_k| / k!, reference) */
     int active_count;
@@ -87,7 +87,8 @@ static node_group group_of(const tw_phi_request *request, double sign)
 /* Runs one sweep over nodes [first, first + count) of the group with v_k for the k given (-1: all of them). */
 static tw_status sweep(evaluation *e, const node_group *group, int first, int count, int k)
 {
-    tw_phi_sweep sweep = {.scale = group->time[first + count - 1], .factor = e->factor, .tolerance = e->tolerance};
+    tw_phi_sweep sweep = {
+        .scale = group->time[first + count - 1], .factor = e->factor, .tolerance = e->tolerance};
     int power = count > 1 && k > 0 ? k : 0;
     for (int j = 0; j < e->active_count; j++) {
         int index = e->active[j];
@@ -104,7 +105,8 @@ static tw_status sweep(evaluation *e, const node_group *group, int first, int co
         sweep.outputs[i] = e->request->outputs[group->output[first + i]];
         for (int b = 0; b < 2; b++) sweep.scales[i][b] = e->scale[b] * theta;
     }
-    tw_status status = tw_phi_substeps_run(e->workspace, e->method, e->memory, &sweep, e->statistics);
+    tw_status status =
+        tw_phi_substeps_run(e->workspace, e->method, e->memory, &sweep, e->statistics);
     for (int i = 0; i < count && status == TW_OK; i++)
         for (int b = 0; b < 2; b++) {
             e->errors[group->output[first + i]][b] += sweep.weights[i] * sweep.errors[i][b];
@@ -160,7 +162,8 @@ static tw_status run_sweeps(evaluation *e, int64_t n)
 }
 
 /* Largest estimated errors over outputs and blocks in units of what the norm of phi.h relates them to. */
-static tw_status weigh_errors(const evaluation *e, const tw_space *space, double *truncation, double *total)
+static tw_status weigh_errors(const evaluation *e, const tw_space *space, double *truncation,
+                              double *total)
 {
     *truncation = *total = 0;
     for (int i = 0; i < e->request->node_count; i++) {
@@ -181,7 +184,8 @@ static tw_status weigh_errors(const evaluation *e, const tw_space *space, double
 static void finish_outputs(const evaluation *e, int64_t n)
 {
     const tw_phi_request *request = e->request;
-    for (int i = 0; i < request->node_count; i++) tw_vector_scale(n, 1 / e->factor, request->outputs[i]);
+    for (int i = 0; i < request->node_count; i++)
+        tw_vector_scale(n, 1 / e->factor, request->outputs[i]);
     for (int i = 0; i < request->node_count; i++)
         for (int j = 0; j < i; j++)
             if (request->nodes[i] * request->time == request->nodes[j] * request->time) {
@@ -226,16 +230,19 @@ static tw_status explain(tw_status status, double estimate, tw_error *error)
     case TW_ILL_CONDITIONED:
         return tw_fail(error, status, "rounding allows a relative error of %.1e only", estimate);
     case TW_BUDGET_EXHAUSTED:
-        return tw_fail(error, status, "the budget of products was spent before the last node was reached");
+        return tw_fail(error, status,
+                       "the budget of products was spent before the last node was reached");
     case TW_NOT_FINITE:
-        return tw_fail(error, status, "the product is not finite, or the solution grows beyond double precision");
+        return tw_fail(error, status,
+                       "the product is not finite, or the solution grows beyond double precision");
     default:
         return tw_fail_plain(error, status);
     }
 }
 
-tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method *method, const tw_operator *op,
-                             const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method *method,
+                             const tw_operator *op, const tw_phi_request *request,
+                             tw_phi_statistics *statistics, tw_error *error)
 {
     evaluation e = {.workspace = workspace,
                     .method = method,
@@ -245,7 +252,8 @@ tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method
     bind(&e.memory->arnoldi, workspace, method, op);
     tw_status status = measure(&e, &op->space);
     if (status == TW_OK && e.active_count == 0) {
-        for (int i = 0; i < request->node_count; i++) tw_vector_fill(op->space.local_size, 0.0, request->outputs[i]);
+        for (int i = 0; i < request->node_count; i++)
+            tw_vector_fill(op->space.local_size, 0.0, request->outputs[i]);
         return TW_OK;
     }
     if (status == TW_OK) status = evaluate(&e, &op->space);

@@ -17,30 +17,35 @@ tw_status tw_krylov_reserve(tw_phi_workspace *workspace, tw_phi_engine engine, t
 void tw_krylov_release(tw_phi_workspace *workspace, tw_phi_engine engine);
 
 /* first_order of each of the four. */
-tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method *method, const tw_operator *op,
-                             const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error);
+tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method *method,
+                             const tw_operator *op, const tw_phi_request *request,
+                             tw_phi_statistics *statistics, tw_error *error);
 
 /* The table `name` of the engine whose `method` is all that it has of its own. */
-#define TW_KRYLOV_ENGINE(name, engine, method)                                                                         \
-    static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)                                             \
-    {                                                                                                                  \
-        return tw_krylov_reserve(workspace, (engine), error);                                                          \
-    }                                                                                                                  \
-    static void release(tw_phi_workspace *workspace)                                                                   \
-    {                                                                                                                  \
-        tw_krylov_release(workspace, (engine));                                                                        \
-    }                                                                                                                  \
-    static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,    \
-                                 tw_phi_statistics *statistics, tw_error *error)                                       \
-    {                                                                                                                  \
-        return tw_krylov_evaluate(workspace, &(method), op, request, statistics, error);                               \
-    }                                                                                                                  \
-    static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op,                              \
-                                  const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)       \
-    {                                                                                                                  \
-        return tw_phi_pair_evaluate(workspace, &(name), op, request, statistics, error);                               \
-    }                                                                                                                  \
-    const tw_phi_engine_table name = {                                                                                 \
-        .reserve = reserve, .release = release, .first_order = first_order, .second_order = second_order}
+#define TW_KRYLOV_ENGINE(name, engine, method)                                                     \
+    static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)                         \
+    {                                                                                              \
+        return tw_krylov_reserve(workspace, (engine), error);                                      \
+    }                                                                                              \
+    static void release(tw_phi_workspace *workspace)                                               \
+    {                                                                                              \
+        tw_krylov_release(workspace, (engine));                                                    \
+    }                                                                                              \
+    static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op,               \
+                                 const tw_phi_request *request, tw_phi_statistics *statistics,     \
+                                 tw_error *error)                                                  \
+    {                                                                                              \
+        return tw_krylov_evaluate(workspace, &(method), op, request, statistics, error);           \
+    }                                                                                              \
+    static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op,          \
+                                  const tw_phi_request *request, tw_phi_statistics *statistics,    \
+                                  tw_error *error)                                                 \
+    {                                                                                              \
+        return tw_phi_pair_evaluate(workspace, &(name), op, request, statistics, error);           \
+    }                                                                                              \
+    const tw_phi_engine_table name = {.reserve = reserve,                                          \
+                                      .release = release,                                          \
+                                      .first_order = first_order,                                  \
+                                      .second_order = second_order}
 
 #endif

@@ -20,14 +20,15 @@ static const double safety = 2;
 /* One evaluation under way. */
 typedef struct run {
     const tw_spectral_request *request;
-    const tw_spectral_function *judged; /* whose errors count: the request's, or weighed for the displacement norm */
+    const tw_spectral_function
+        *judged; /* whose errors count: the request's, or weighed for the displacement norm */
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
     double tolerance;
-    int starts;                                       /* nonzero ones: the tolerance is shared between them */
+    int starts; /* nonzero ones: the tolerance is shared between them */
     tw_chain_error errors[TW_MAX_BLOCK][MAX_OUTPUTS]; /* of the last check */
-    double measured[MAX_OUTPUTS];                     /* |output|_M once it was formed, else negative */
-    double worst;                                     /* largest error/allowed of the last check */
+    double measured[MAX_OUTPUTS]; /* |output|_M once it was formed, else negative */
+    double worst;                 /* largest error/allowed of the last check */
     bool ill_conditioned;
 } run;
 
@@ -43,13 +44,15 @@ static const tw_spectral_function *weigh(const tw_spectral_request *request, wei
     w->weight = tw_displacement_weight(&request->time);
     for (int k = 0; k < request->output_count * request->start_count; k++) {
         const tw_spectral_function *f = &request->functions[k];
-        w->function[k] =
-            request->velocity[k / request->start_count] ? tw_weigh_function(&w->weight, f, &w->pair[k]) : *f;
+        w->function[k] = request->velocity[k / request->start_count]
+                             ? tw_weigh_function(&w->weight, f, &w->pair[k])
+                             : *f;
     }
     return w->function;
 }
 
-static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *request, weighing *weighed)
+static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *request,
+                  weighing *weighed)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
     run r = {.request = request,
@@ -76,7 +79,8 @@ static double size_of(const run *r, int i)
 static double scale_of(const run *r, int i)
 {
     double scale = fmax(r->request->reference ? r->request->reference[i] : 0, size_of(r, i));
-    for (int k = 0; r->request->velocity && k < r->request->output_count; k++) scale = fmax(scale, size_of(r, k));
+    for (int k = 0; r->request->velocity && k < r->request->output_count; k++)
+        scale = fmax(scale, size_of(r, k));
     return scale;
 }
 
@@ -98,8 +102,8 @@ static double chain_excess(run *r, int j)
 static tw_status estimate_chain(run *r, int j, int m)
 {
     const tw_spectral_request *q = r->request;
-    return tw_chain_estimate(&r->slot->chain[j], m, &r->slot->range, q->output_count, q->start_count, r->judged + j,
-                             &r->memory->scratch, r->errors[j]);
+    return tw_chain_estimate(&r->slot->chain[j], m, &r->slot->range, q->output_count,
+                             q->start_count, r->judged + j, &r->memory->scratch, r->errors[j]);
 }
 
 /* ln of the factor by which the error has fallen at dimension m: the Bessel function J_2m(tau), which bounds the
@@ -114,11 +118,13 @@ static double expected_decay(int m, double tau)
 
 /* The dimension at which to look again: most of the way to where the error is expected to be small enough, by the
  * Bessel model and by the slope between the last two looks (both overshoot: the decay accelerates). */
-static int next_look(const run *r, const tw_sweep *sweep, int last_look, double last_worst, int limit)
+static int next_look(const run *r, const tw_sweep *sweep, int last_look, double last_worst,
+                     int limit)
 {
     int m = sweep->dimension, expected = m + 1;
     double spread = 0, missing = log(fmin(r->worst, 1e300));
-    for (int c = 0; c < sweep->active; c++) spread = fmax(spread, tw_chain_spread(&r->slot->chain[sweep->chain[c]], m));
+    for (int c = 0; c < sweep->active; c++)
+        spread = fmax(spread, tw_chain_spread(&r->slot->chain[sweep->chain[c]], m));
     double tau = fabs(r->request->time) * sqrt(spread), now = expected_decay(m, tau);
     while (expected < limit && expected_decay(expected, tau) - now < missing) expected++;
     double fallen = log(fmin(last_worst, 1e300)) - missing;
@@ -138,7 +144,8 @@ static int next_look(const run *r, const tw_sweep *sweep, int last_look, double 
  * before any orthogonality can be lost. */
 static void choose_orthogonality(const run *r, tw_sweep *sweep)
 {
-    if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > r->memory->capacity) return;
+    if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > r->memory->capacity)
+        return;
     if (sweep->total_size * sweep->active > (double)r->memory->pool_vectors) return;
     double spread = 0;
     for (int c = 0; c < sweep->active; c++)
@@ -179,11 +186,12 @@ static tw_status look(run *r, tw_sweep *sweep)
     return TW_OK;
 }
 
-static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options, tw_phi_statistics *statistics,
-                          tw_error *error)
+static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options,
+                          tw_phi_statistics *statistics, tw_error *error)
 {
     int limit = r->memory->capacity, last_look = 0, target = 1;
-    if (options->max_dimension > 0 && options->max_dimension < limit) limit = options->max_dimension;
+    if (options->max_dimension > 0 && options->max_dimension < limit)
+        limit = options->max_dimension;
     double last_worst = 0;
     while (sweep->active > 0) {
         choose_orthogonality(r, sweep);
@@ -192,7 +200,8 @@ static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options
         if (status == TW_BUDGET_EXHAUSTED)
             return tw_fail(error, status, "lanczos used up its budget of %lld products",
                            (long long)options->max_products);
-        if (status == TW_NOT_FINITE) return tw_fail(error, status, "an operator or a function of it overflowed");
+        if (status == TW_NOT_FINITE)
+            return tw_fail(error, status, "an operator or a function of it overflowed");
         if (status) return tw_fail_plain(error, status);
         if (sweep->active == 0) break;
         if (sweep->dimension >= limit)
@@ -218,15 +227,20 @@ static tw_status form_outputs(run *r, tw_sweep *sweep)
         offset[j] = (int64_t)j * memory->capacity;
         if (chain->dimension == 0) continue;
         double *coefficients = memory->coefficients + offset[j];
-        tw_status status = tw_chain_coefficients(chain, chain->dimension, q->output_count, q->start_count,
-                                                 q->functions + j, &memory->scratch, row, coefficients);
+        tw_status status =
+            tw_chain_coefficients(chain, chain->dimension, q->output_count, q->start_count,
+                                  q->functions + j, &memory->scratch, row, coefficients);
         if (status) return status;
         int count = chain->stored < chain->dimension ? chain->stored : chain->dimension;
-        tw_spectral_combine(memory->size, count, chain->vector, q->output_count, row, coefficients, add, q->outputs);
+        tw_spectral_combine(memory->size, count, chain->vector, q->output_count, row, coefficients,
+                            add, q->outputs);
         add = true;
     }
-    for (int i = 0; i < q->output_count && !add; i++) tw_vector_fill(memory->size, 0, q->outputs[i]);
-    return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs, row, offset, memory->coefficients) : TW_OK;
+    for (int i = 0; i < q->output_count && !add; i++)
+        tw_vector_fill(memory->size, 0, q->outputs[i]);
+    return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs, row, offset,
+                                   memory->coefficients)
+                 : TW_OK;
 }
 
 /* The norms of the outputs, where the reference alone does not settle the matter and cancellation between start vectors
@@ -244,7 +258,8 @@ static tw_status measure_outputs(run *r, bool *again)
         if (contributions < 2 || error <= r->tolerance * reference || r->measured[i] >= 0) continue;
         if (r->request->velocity && r->request->velocity[i])
             continue; /* its weighed norm is known of the chains alone */
-        tw_status status = tw_mass_norm(&r->slot->metric, r->request->outputs[i], r->memory->product, &r->measured[i]);
+        tw_status status = tw_mass_norm(&r->slot->metric, r->request->outputs[i],
+                                        r->memory->product, &r->measured[i]);
         if (status) return status;
         if (error > r->tolerance * scale_of(r, i)) *again = true;
     }
@@ -324,7 +339,8 @@ static tw_status attempt(run *r, const tw_second_order *op, const tw_phi_options
 }
 
 static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
-                                  const tw_spectral_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                  const tw_spectral_request *request, tw_phi_statistics *statistics,
+                                  tw_error *error)
 {
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "lanczos needs a symmetric stiffness");
@@ -349,13 +365,15 @@ static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_re
     weighing weighed;
     run r = run_of(workspace, request, &weighed);
     if (request->start_count != r.slot->start_count)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the slot holds a basis for %d start vectors, not %d",
-                       r.slot->start_count, request->start_count);
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the slot holds a basis for %d start vectors, not %d", r.slot->start_count,
+                       request->start_count);
     for (int j = 0; j < request->start_count; j++) r.starts += r.slot->chain[j].dimension > 0;
     double worst = 0;
     for (int j = 0; j < request->start_count; j++) {
         tw_chain *chain = &r.slot->chain[j];
-        if (chain->dimension > chain->stored) chain->dimension = chain->stored, chain->exhausted = false;
+        if (chain->dimension > chain->stored)
+            chain->dimension = chain->stored, chain->exhausted = false;
         if (chain->dimension == 0) continue;
         tw_status status = estimate_chain(&r, j, chain->dimension);
         if (status) return tw_fail_plain(error, status);
@@ -366,12 +384,14 @@ static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_re
     if (status == TW_OK && !again) status = measure_outputs(&r, &again);
     if (status) return tw_fail_plain(error, status);
     if (again)
-        return tw_fail(error, TW_NOT_CONVERGED, "the kept basis is too small: error %.1e times the tolerance", worst);
+        return tw_fail(error, TW_NOT_CONVERGED,
+                       "the kept basis is too small: error %.1e times the tolerance", worst);
     return verdict(&r, statistics, error);
 }
 
 static tw_status lanczos_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
-                                      const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+                                      const tw_phi_request *request, tw_phi_statistics *statistics,
+                                      tw_error *error)
 {
     return tw_phi_spectral_evaluate(workspace, &tw_phi_lanczos, op, request, statistics, error);
 }

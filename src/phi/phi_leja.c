@@ -59,17 +59,21 @@ static double price(const ellipse *e, double right)
 }
 
 /* The cheapest of some ellipses around the Ritz values of t A, and 0 if there are sources. */
-static ellipse enclose(const tw_spectrum_bounds *bounds, double time, double low, double high, bool with_zero)
+static ellipse enclose(const tw_spectrum_bounds *bounds, double time, double low, double high,
+                       bool with_zero)
 {
     enum { CENTERS = 9, SHAPES = 13 };
-    double tall = fmax(fabs(time) * bounds->imag_max, 1e-6 * (high - low)), wide = fmax((high - low) / 2, 1e-6 * tall);
+    double tall = fmax(fabs(time) * bounds->imag_max, 1e-6 * (high - low)),
+           wide = fmax((high - low) / 2, 1e-6 * tall);
     ellipse best = {0};
     double lowest = INFINITY;
     for (int i = 0; i < CENTERS; i++)
         for (int j = 0; j < SHAPES; j++) {
-            double shape = exp2(0.5 * (j - (SHAPES - 1) * 0.5)); /* from upright to flat, 1/8 to 8 */
+            double shape =
+                exp2(0.5 * (j - (SHAPES - 1) * 0.5)); /* from upright to flat, 1/8 to 8 */
             double center = low + (high - low) * (i + 2) / (CENTERS + 3);
-            ellipse e = {center, 1e-9 * wide * shape, 1e-9 * tall / shape}; /* a germ, grown by `include` */
+            ellipse e = {center, 1e-9 * wide * shape,
+                         1e-9 * tall / shape}; /* a germ, grown by `include` */
             for (int k = 0; k < bounds->ritz_count; k++)
                 include(&e, time * bounds->ritz_real[k], time * bounds->ritz_imaginary[k]);
             if (with_zero) include(&e, 0, 0);
@@ -101,7 +105,8 @@ static void begin(tw_exp_call *call)
     ellipse e = enclose(bounds, time, low, high, sources);
     call->fit.center = e.center;
     /* Ritz values lag behind at the tips of the spectrum, hardly across it. */
-    call->fit.horizontal = e.horizontal + (e.horizontal > e.vertical ? margin : MINOR_MARGIN * margin);
+    call->fit.horizontal =
+        e.horizontal + (e.horizontal > e.vertical ? margin : MINOR_MARGIN * margin);
     call->fit.vertical = e.vertical + (e.horizontal > e.vertical ? MINOR_MARGIN * margin : margin);
 }
 
@@ -117,7 +122,8 @@ static double factorial_degree(double capacity, double digits)
  * Bessel functions J_m(R), small beyond m = R + O(R^(1/3)); on a long real one like exp(-m^2 / 2R). */
 static double expected_degree(const tw_exp_call *call, double h)
 {
-    double p = call->fit.horizontal * h, q = call->fit.vertical * h, digits = -log(0.01 * call->tolerance);
+    double p = call->fit.horizontal * h, q = call->fit.vertical * h,
+           digits = -log(0.01 * call->tolerance);
     double small = fmin(p, q), large = fmax(p, q);
     double degree = fmin(factorial_degree((p + q) / 2, digits),
                          1.05 * large + 1.2 * digits * cbrt(fmax(large, 1) / 10) + 5 * sqrt(small));
@@ -137,9 +143,11 @@ static double hump_rate(const tw_exp_call *call)
 static bool suits(const tw_exp_call *call, double h)
 {
     const tw_exp_fit *fit = &call->fit;
-    double large = fmax(fit->horizontal, fit->vertical) * h, small = fmin(fit->horizontal, fit->vertical) * h;
+    double large = fmax(fit->horizontal, fit->vertical) * h,
+           small = fmin(fit->horizontal, fit->vertical) * h;
     double room = call->workspace->options.tolerance / (8 * DBL_EPSILON * call->caution);
-    bool representable = small <= BEARABLE_THICKNESS || fabs(fit->center) * h + large <= LARGEST_EXPONENT;
+    bool representable =
+        small <= BEARABLE_THICKNESS || fabs(fit->center) * h + large <= LARGEST_EXPONENT;
     bool bearable = hump_rate(call) * h <= fmax(log(room), SMALLEST_HUMP);
     return representable && bearable && expected_degree(call, h) <= 0.9 * highest_degree(call);
 }
@@ -167,7 +175,8 @@ static tw_leja_segment segment_of(const tw_exp_call *call, double h)
         center = (low + high) / 2;
         p = (high - low) / 2;
     }
-    tw_leja_segment segment = {.vertical = q > p, .center = center, .precise = fit->precise || fmax(p, q) < 20};
+    tw_leja_segment segment = {
+        .vertical = q > p, .center = center, .precise = fit->precise || fmax(p, q) < 20};
     segment.half_length = sqrt(fabs(p * p - q * q));
     segment.capacity = fmax((p + q) / 2, SMALLEST_CAPACITY);
     return segment;
@@ -181,7 +190,8 @@ static void build(tw_exp_call *call, double h)
     if (call->fit.precise || degree > highest_degree(call)) degree = highest_degree(call);
     newton->degree = (degree - 1) | 1; /* whole pairs */
     newton->window = 6;
-    newton->divergence = fmin(fmax(0.01 * call->workspace->options.tolerance / DBL_EPSILON, 1e3), 1e6);
+    newton->divergence =
+        fmin(fmax(0.01 * call->workspace->options.tolerance / DBL_EPSILON, 1e3), 1e6);
     tw_leja_build(call->memory->leja, &segment, newton, call->memory->scratch);
 }
 
@@ -205,24 +215,30 @@ static void reject(tw_exp_call *call, double h)
     }
 }
 
-static const tw_exp_method leja = {.begin = begin, .length = length, .build = build, .reject = reject};
+static const tw_exp_method leja = {
+    .begin = begin, .length = length, .build = build, .reject = reject};
 
 static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
 {
     return tw_exp_reserve(workspace, TW_PHI_LEJA, error);
 }
 
-static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op, const tw_phi_request *request,
-                             tw_phi_statistics *statistics, tw_error *error)
+static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op,
+                             const tw_phi_request *request, tw_phi_statistics *statistics,
+                             tw_error *error)
 {
-    return tw_exp_sweep_evaluate(&leja, workspace->memory[TW_PHI_LEJA], workspace, op, request, statistics, error);
+    return tw_exp_sweep_evaluate(&leja, workspace->memory[TW_PHI_LEJA], workspace, op, request,
+                                 statistics, error);
 }
 
-static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op, const tw_phi_request *request,
-                              tw_phi_statistics *statistics, tw_error *error)
+static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order *op,
+                              const tw_phi_request *request, tw_phi_statistics *statistics,
+                              tw_error *error)
 {
     return tw_phi_pair_evaluate(workspace, &tw_phi_leja, op, request, statistics, error);
 }
 
-const tw_phi_engine_table tw_phi_leja = {
-    .reserve = reserve, .release = tw_exp_release, .first_order = first_order, .second_order = second_order};
+const tw_phi_engine_table tw_phi_leja = {.reserve = reserve,
+                                         .release = tw_exp_release,
+                                         .first_order = first_order,
+                                         .second_order = second_order};

@@ -58,7 +58,8 @@ static double exp_of_sum(double a, double b, double rest)
 /* Closed forms of exp Z for eigenvalues m +- i omega. */
 static void complex_pair(oscillator *o, const eigenvalue_data *data)
 {
-    double omega = sqrt(-data->discriminant), m = data->middle, growth = exp(m) * (1 + data->middle_rest);
+    double omega = sqrt(-data->discriminant), m = data->middle,
+           growth = exp(m) * (1 + data->middle_rest);
     double rest = (fma(-omega, omega, -data->discriminant) - data->discriminant_rest) / (2 * omega);
     double cosine = cos(omega) * cos(rest) - sin(omega) * sin(rest);
     double sine = (sin(omega) * cos(rest) + cos(omega) * sin(rest)) / (omega + rest);
@@ -73,7 +74,8 @@ static void close_pair(oscillator *o, const eigenvalue_data *data)
 {
     double w = sqrt(data->discriminant), m = data->middle, rest = 0;
     if (w > 0) rest = (fma(-w, w, data->discriminant) + data->discriminant_rest) / (2 * w);
-    double upper = exp_of_sum(m, w, data->middle_rest + rest), lower = exp_of_sum(m, -w, data->middle_rest - rest);
+    double upper = exp_of_sum(m, w, data->middle_rest + rest),
+           lower = exp_of_sum(m, -w, data->middle_rest - rest);
     double even = 0.5 * (upper + lower), odd = 0.5 * (upper - lower) / w;
     if (w < 1) odd = exp(m) * (1 + data->middle_rest) * (w > 0 ? sinh(w) / w : 1);
     o->radius = fabs(m) + w;
@@ -88,7 +90,8 @@ static void separate_pair(oscillator *o, const eigenvalue_data *data, double w)
     double rest = (fma(-w, w, data->discriminant) + data->discriminant_rest) / (2 * w),
            side = data->middle < 0 ? -1 : 1;
     double far = exp_of_sum(data->middle, side * w, data->middle_rest + side * rest);
-    double near = exp_of_sum(data->middle, -side * w, data->middle_rest - side * rest), gap = o->far - o->near;
+    double near = exp_of_sum(data->middle, -side * w, data->middle_rest - side * rest),
+           gap = o->far - o->near;
     o->radius = fabs(o->far);
     o->beta[0] = (far - near) / gap;
     o->alpha0 = (o->far * near - o->near * far) / gap;
@@ -170,7 +173,8 @@ static double alpha(const oscillator *o, int k)
     if (k == 0) return o->alpha0;
     double before = o->beta[k - 1], damping = o->p * o->beta[k];
     double constant = tw_inverse_factorial[k], stiffness = o->q * o->beta[k + 1];
-    return fabs(before) + fabs(damping) <= constant + fabs(stiffness) ? before - damping : constant - stiffness;
+    return fabs(before) + fabs(damping) <= constant + fabs(stiffness) ? before - damping
+                                                                      : constant - stiffness;
 }
 
 void tw_phi_oscillator(double t, double lambda, double delta, int k, double entries[4])

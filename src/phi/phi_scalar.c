@@ -101,7 +101,8 @@ void tw_phi_scalar(double z, int count, double *phi)
         huge_argument(z, count, phi);
         return;
     }
-    int top = count - 1, up = z > UPWARD_FROM ? top : 0; /* indices up to `up` are reached from exp(z) */
+    int top = count - 1,
+        up = z > UPWARD_FROM ? top : 0; /* indices up to `up` are reached from exp(z) */
     if (z < 0) up = -z < top ? (int)-z : top;
     phi[0] = exp(z);
     for (int k = 0; k < up; k++) phi[k + 1] = (phi[k] - tw_inverse_factorial[k]) / z;

@@ -78,13 +78,15 @@ static tw_status start_recurrence(stepper *s)
     tw_vector_copy(s->n, s->u, term(s, 0));
     tw_status status = norms_of(s, s->u, s->terms[0]);
     for (int j = 1; j <= s->order && status == TW_OK; j++) status = recurrence_term(s, j);
-    return status ? status : tw_arnoldi_start(&s->memory->arnoldi, term(s, s->order), NULL, &s->beta);
+    return status ? status
+                  : tw_arnoldi_start(&s->memory->arnoldi, term(s, s->order), NULL, &s->beta);
 }
 
 /* KIOPS: the basis starts with (u; a), a_k = mu t^{p-k}/(p-k)!, k = 1..p, and its columns are b_{p+1-k}/mu. */
 static tw_status start_augmented(stepper *s)
 {
-    double tail[TW_PHI_MAX_ORDER] = {0}, power = s->sweep->factor / s->memory->arnoldi.column_factor;
+    double tail[TW_PHI_MAX_ORDER] = {0},
+           power = s->sweep->factor / s->memory->arnoldi.column_factor;
     for (int i = 0; i < s->order; i++) {
         tail[s->order - 1 - i] = power;
         power *= s->time / (i + 1);
@@ -105,7 +107,8 @@ static tw_status set_columns(stepper *s)
     double largest = 0;
     tw_status status = TW_OK;
     a->tail = s->method->augmented ? s->order : 0;
-    for (int k = 1; k <= s->order; k++) largest = fmax(largest, hypot(s->sweep->sizes[k][0], s->sweep->sizes[k][1]));
+    for (int k = 1; k <= s->order; k++)
+        largest = fmax(largest, hypot(s->sweep->sizes[k][0], s->sweep->sizes[k][1]));
     double mu = largest > 0 ? ldexp(1.0, ilogb(largest) + 1) : 1;
     a->column_factor = s->sweep->factor / mu;
     for (int k = 0; k < a->tail && status == TW_OK; k++) {
@@ -115,14 +118,16 @@ static tw_status set_columns(stepper *s)
         if (b && a->metric) status = tw_arnoldi_dual(a, b, term(s, k));
     }
     for (int b = 0; b < 2; b++)
-        for (int k = 1; k <= s->order; k++) s->column_sizes[b] = fmax(s->column_sizes[b], s->sweep->sizes[k][b] / mu);
+        for (int k = 1; k <= s->order; k++)
+            s->column_sizes[b] = fmax(s->column_sizes[b], s->sweep->sizes[k][b] / mu);
     return status;
 }
 
 static double tail_norm(const tw_arnoldi *a, int j)
 {
     double sum = 0;
-    for (int k = 0; k < a->tail; k++) sum = hypot(sum, a->tails[(size_t)j * TW_PHI_MAX_ORDER + (size_t)k]);
+    for (int k = 0; k < a->tail; k++)
+        sum = hypot(sum, a->tails[(size_t)j * TW_PHI_MAX_ORDER + (size_t)k]);
     return sum;
 }
 
@@ -136,10 +141,12 @@ static tw_status residual_direction(const stepper *s, double blocks[2])
     if (!s->workspace->frame) return TW_OK;
     tw_status status = TW_OK;
     blocks[0] = 0;
-    for (int j = a->dimension - 1; j <= a->dimension - (a->exhausted ? 1 : 0) && status == TW_OK; j++) {
+    for (int j = a->dimension - 1; j <= a->dimension - (a->exhausted ? 1 : 0) && status == TW_OK;
+         j++) {
         double norms[2] = {0, 0};
         status = norms_of(s, a->basis + j * s->n, norms);
-        for (int b = 0; b < 2; b++) blocks[b] = fmax(blocks[b], norms[b] + tail_norm(a, j) * s->column_sizes[b]);
+        for (int b = 0; b < 2; b++)
+            blocks[b] = fmax(blocks[b], norms[b] + tail_norm(a, j) * s->column_sizes[b]);
     }
     return status;
 }
@@ -158,8 +165,8 @@ static void estimate_rounding(const stepper *s, double tau, const double scale[2
 {
     const tw_projection *p = &s->memory->projection;
     const tw_arnoldi *a = &s->memory->arnoldi;
-    double T = a->tail ? tau * a->steepest : p->norm, whole = hypot(scale[0], scale[1]), polynomial[2] = {0, 0},
-           power = 1;
+    double T = a->tail ? tau * a->steepest : p->norm, whole = hypot(scale[0], scale[1]),
+           polynomial[2] = {0, 0}, power = 1;
     double initial = s->method->augmented ? s->beta : 0; /* the tail's share of it is exact */
     for (int j = 0; j < s->index; j++) {
         for (int b = 0; b < 2; b++) polynomial[b] += power * s->terms[j][b];
@@ -170,8 +177,8 @@ static void estimate_rounding(const stepper *s, double tau, const double scale[2
     double coefficients = fmax(0, s->beta * p->growth - CANCELLATION * fmax(whole, initial));
     for (int b = 0; b < 2; b++) {
         double cancelled = coefficients + fmax(0, polynomial[b] - CANCELLATION * scale[b]);
-        double disturbed =
-            fmax((sensitivity - 1) * scale[b], p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
+        double disturbed = fmax((sensitivity - 1) * scale[b],
+                                p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
         e->floor[b] = DBL_EPSILON * (1 + T) * scale[b];
         e->excess[b] = e->remainder[b] + DBL_EPSILON * (cancelled + (1 + T) * fmax(0, disturbed));
     }
@@ -205,8 +212,10 @@ static double error_ratio(const stepper *s, const estimate *e, double tau, const
 {
     double omega = 0;
     for (int b = 0; b < 2; b++) {
-        double allowed = fmax(s->sweep->tolerance / s->method->accept * tau * scale[b], e->floor[b]);
-        if (e->truncation[b] > 0) omega = fmax(omega, allowed > 0 ? e->truncation[b] / allowed : DBL_MAX);
+        double allowed =
+            fmax(s->sweep->tolerance / s->method->accept * tau * scale[b], e->floor[b]);
+        if (e->truncation[b] > 0)
+            omega = fmax(omega, allowed > 0 ? e->truncation[b] / allowed : DBL_MAX);
     }
     return omega;
 }
@@ -242,18 +251,22 @@ static double size_at_most(const stepper *s, double tau)
 static tw_status project(const stepper *s, double tau)
 {
     const tw_arnoldi *a = &s->memory->arnoldi;
-    return tw_projection_evaluate(&s->memory->projection, a->dimension, a->H, a->capacity + 1, s->index, tau);
+    return tw_projection_evaluate(&s->memory->projection, a->dimension, a->H, a->capacity + 1,
+                                  s->index, tau);
 }
 
 static bool cancels_too_much(const stepper *s, const estimate *e, double tau, const double scale[2])
 {
     for (int b = 0; b < 2; b++)
-        if (e->excess[b] > fmax(s->sweep->tolerance * fmax(tau, 0.1) * 0.5 * scale[b], 4 * e->floor[b])) return true;
+        if (e->excess[b] >
+            fmax(s->sweep->tolerance * fmax(tau, 0.1) * 0.5 * scale[b], 4 * e->floor[b]))
+            return true;
     return false;
 }
 
 /* Estimates the substep tau. Where the solution has grown, the tolerance relates to its new size: then it is formed. */
-static tw_status estimate_substep(stepper *s, double tau, double *out, estimate *e, double scale[2], double *omega)
+static tw_status estimate_substep(stepper *s, double tau, double *out, estimate *e, double scale[2],
+                                  double *omega)
 {
     double hopeful[2], norms[2], most = size_at_most(s, tau);
     scale_at(s, tau, scale);
@@ -263,9 +276,12 @@ static tw_status estimate_substep(stepper *s, double tau, double *out, estimate 
     *omega = error_ratio(s, e, tau, scale);
     s->candidate_is_ready = false;
     for (int b = 0; b < 2; b++) hopeful[b] = fmax(scale[b], most);
-    bool unknown = s->workspace->frame && (scale[0] == 0 || scale[1] == 0); /* a part that only now comes to be */
-    if (*omega <= s->method->accept && !unknown && !cancels_too_much(s, e, tau, scale)) return TW_OK;
-    if (error_ratio(s, e, tau, hopeful) > s->method->accept || cancels_too_much(s, e, tau, hopeful)) return TW_OK;
+    bool unknown = s->workspace->frame &&
+                   (scale[0] == 0 || scale[1] == 0); /* a part that only now comes to be */
+    if (*omega <= s->method->accept && !unknown && !cancels_too_much(s, e, tau, scale))
+        return TW_OK;
+    if (error_ratio(s, e, tau, hopeful) > s->method->accept || cancels_too_much(s, e, tau, hopeful))
+        return TW_OK;
     form_solution(s, tau, out);
     status = norms_of(s, out, norms);
     for (int b = 0; b < 2; b++) scale[b] = fmax(scale[b], norms[b]);
@@ -294,7 +310,8 @@ static tw_status emit(stepper *s, const double *u, const tw_block_errors *last, 
     double norms[2], time = s->sweep->nodes[i];
     tw_status status = norms_of(s, u, norms);
     tw_vector_axpy(s->n, s->sweep->weights[i], u, s->sweep->outputs[i]);
-    tw_block_errors total = tw_accounts_settle(&s->accounts, i, time, hypot(norms[0], norms[1]), last, growth);
+    tw_block_errors total =
+        tw_accounts_settle(&s->accounts, i, time, hypot(norms[0], norms[1]), last, growth);
     for (int b = 0; b < 2; b++) {
         s->sweep->errors[i][b] = total.truncation[b];
         s->sweep->rounding[i][b] = total.rounding[b];
@@ -307,7 +324,8 @@ static void foresee(stepper *s, double tau)
 {
     s->growth = s->memory->projection.forward[TW_PROJECTION_SAMPLES];
     for (int i = s->next; i < s->sweep->node_count; i++)
-        s->amplified[i] = tw_projection_amplification(&s->memory->projection, s->sweep->nodes[i] - s->time - tau);
+        s->amplified[i] =
+            tw_projection_amplification(&s->memory->projection, s->sweep->nodes[i] - s->time - tau);
 }
 
 /* Outputs strictly inside the substep come from the same basis. *omega > accept tells that one of them is not yet good
@@ -345,8 +363,8 @@ static tw_status take(stepper *s, double tau, bool reaches_node, const estimate 
     s->u = s->candidate;
     s->candidate = swap;
     s->time = reaches_node ? s->sweep->nodes[s->next] : s->time + tau;
-    tw_accounts_add(&s->accounts, s->time, hypot(norms[0], norms[1]), &errors, s->growth, s->amplified, s->next,
-                    s->sweep->node_count);
+    tw_accounts_add(&s->accounts, s->time, hypot(norms[0], norms[1]), &errors, s->growth,
+                    s->amplified, s->next, s->sweep->node_count);
     return reaches_node ? emit(s, s->u, NULL, 1) : TW_OK;
 }
 
@@ -397,7 +415,8 @@ static tw_status attempt(stepper *s, tw_phi_statistics *statistics)
     tw_krylov_trial trial = {.remaining = remaining};
     tw_status status = tw_arnoldi_extend(a, s->control.m);
     if (status) return status;
-    statistics->dimension = a->dimension > statistics->dimension ? a->dimension : statistics->dimension;
+    statistics->dimension =
+        a->dimension > statistics->dimension ? a->dimension : statistics->dimension;
     status = project(s, tau);
     if (status == TW_NOT_FINITE) {
         tw_krylov_control_shrink(&s->control, fmin(0.2, 100 / fmax(1, s->memory->projection.norm)));
@@ -415,7 +434,8 @@ static tw_status attempt(stepper *s, tw_phi_statistics *statistics)
     trial.norm = s->memory->projection.norm;
     trial.dimension = a->dimension;
     trial.exhausted = a->exhausted;
-    if (trial.omega <= s->method->accept && !s->candidate_is_ready) form_solution(s, tau, s->candidate);
+    if (trial.omega <= s->method->accept && !s->candidate_is_ready)
+        form_solution(s, tau, s->candidate);
     if (trial.omega <= s->method->accept) foresee(s, tau);
     if (trial.omega <= s->method->accept && s->method->augmented) {
         double inside = 0;
@@ -438,11 +458,12 @@ static double first_substep(const stepper *s)
     double first = s->sweep->nodes[s->method->augmented ? s->sweep->node_count - 1 : 0];
     double norm = fabs(s->sweep->scale) * s->memory->arnoldi.op->norm;
     if (s->method->augmented || s->method->simultaneous || !(norm > 0)) return first;
-    double middle = ceil(s->control.max_dimension / 2.0), size = hypot(s->sweep->scales[0][0], s->sweep->scales[0][1]);
+    double middle = ceil(s->control.max_dimension / 2.0),
+           size = hypot(s->sweep->scales[0][0], s->sweep->scales[0][1]);
     double start = hypot(s->size[0], s->size[1]);
     if (!(start > 0)) return first;
-    double terms = middle + 1,
-           factorial = terms * (log(terms) - 1) + 0.5 * log(6.283185307179586 * terms); /* its log */
+    double terms = middle + 1, factorial = terms * (log(terms) - 1) +
+                                           0.5 * log(6.283185307179586 * terms); /* its log */
     double logarithm = factorial + log(s->sweep->tolerance * size / (4 * start * norm));
     return fmin(first, 10 / norm * exp(logarithm / middle));
 }
@@ -454,16 +475,19 @@ static void set_control(stepper *s)
     int most = wanted > 0 ? wanted : s->method->max_dimension;
     s->control.method = s->method;
     s->control.max_dimension = most < a->capacity ? most : a->capacity;
-    s->control.min_dimension =
-        s->method->min_dimension < s->control.max_dimension ? s->method->min_dimension : s->control.max_dimension;
+    s->control.min_dimension = s->method->min_dimension < s->control.max_dimension
+                                   ? s->method->min_dimension
+                                   : s->control.max_dimension;
     s->control.vector_size = (double)s->n;
-    s->control.entries = a->op->bytes_per_product > 0 ? a->op->bytes_per_product / 8 : 10.0 * (double)s->n;
+    s->control.entries =
+        a->op->bytes_per_product > 0 ? a->op->bytes_per_product / 8 : 10.0 * (double)s->n;
     s->control.columns = s->order + 1;
     tw_krylov_control_begin(&s->control, first_substep(s));
 }
 
 tw_status tw_phi_substeps_run(const tw_phi_workspace *workspace, const tw_krylov_method *method,
-                              tw_krylov_memory *memory, tw_phi_sweep *sweep, tw_phi_statistics *statistics)
+                              tw_krylov_memory *memory, tw_phi_sweep *sweep,
+                              tw_phi_statistics *statistics)
 {
     stepper s = {.workspace = workspace, .method = method, .sweep = sweep, .memory = memory};
     tw_arnoldi *a = &memory->arnoldi;

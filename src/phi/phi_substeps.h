@@ -12,7 +12,8 @@
 typedef struct tw_krylov_memory {
     tw_arnoldi arnoldi;
     tw_projection projection;
-    double *recurrence; /* TW_PHI_MAX_ORDER + 1 vectors: phipm's w_j, or the duals of KIOPS' columns */
+    double
+        *recurrence; /* TW_PHI_MAX_ORDER + 1 vectors: phipm's w_j, or the duals of KIOPS' columns */
     double *vectors[3]; /* u, the next u, and one more */
 } tw_krylov_memory;
 
@@ -30,12 +31,13 @@ typedef struct tw_phi_sweep {
     double weights[TW_PHI_MAX_NODES];
     double scales[TW_PHI_MAX_NODES][2]; /* least size to which the tolerance relates, per block */
 
-    double errors[TW_PHI_MAX_NODES][2];   /* estimated, per block: what truncation left in u(node) */
+    double errors[TW_PHI_MAX_NODES][2]; /* estimated, per block: what truncation left in u(node) */
     double rounding[TW_PHI_MAX_NODES][2]; /* and rounding */
 } tw_phi_sweep;
 
 /* Runs the sweep; adds to substeps, rejected and dimension of *statistics. memory->arnoldi counts the products. */
 tw_status tw_phi_substeps_run(const tw_phi_workspace *workspace, const tw_krylov_method *method,
-                              tw_krylov_memory *memory, tw_phi_sweep *sweep, tw_phi_statistics *statistics);
+                              tw_krylov_memory *memory, tw_phi_sweep *sweep,
+                              tw_phi_statistics *statistics);
 
 #endif

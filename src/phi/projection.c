@@ -90,11 +90,12 @@ static void record(tw_projection *p, int l, const double *z)
     p->foreseen = l;
 }
 
-tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k, double tau)
+tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
+                                 double tau)
 {
     int order = m + k + 1;
-    double change[SAMPLES], size[SAMPLES], generic[SAMPLES + 1] = {1}, balance = augment(p, m, H, stride, k, tau),
-                                                             power = 1;
+    double change[SAMPLES], size[SAMPLES],
+        generic[SAMPLES + 1] = {1}, balance = augment(p, m, H, stride, k, tau), power = 1;
     p->m = m;
     p->order = order;
     p->step = tau / SAMPLES;
@@ -106,7 +107,8 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     now[k == 0 ? 0 : m + k - 1] = power;  /* -> y(s) */
     now[order + m + k] = power / balance; /* -> s^{k+1} phi_{k+1}(s H) e_1 */
     now[2 * order + m - 1] = 1;           /* -> exp(s H) e_m */
-    for (int i = 0; i < m; i++) now[3 * order + i] = (i % 3 == 1 ? -1 : 1) / sqrt(m); /* -> exp(s H) times any vector */
+    for (int i = 0; i < m; i++)
+        now[3 * order + i] = (i % 3 == 1 ? -1 : 1) / sqrt(m); /* -> exp(s H) times any vector */
     p->growth = k == 0 ? 1 : 0;
     p->forward[0] = 1;
     for (int l = 0; l < SAMPLES; l++) {
@@ -129,7 +131,8 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
         p->perturbation = fmax(p->perturbation, size[l] * generic[SAMPLES - 1 - l]);
     }
     /* E itself carries a relative error, and H one of that size times |tau H|. */
-    p->perturbation *= fmax(1, SAMPLES * leading_norm(m, order, p->exponential) / (SAMPLES + p->norm));
+    p->perturbation *=
+        fmax(1, SAMPLES * leading_norm(m, order, p->exponential) / (SAMPLES + p->norm));
     bool finite = isfinite(p->growth) && isfinite(p->variation) && isfinite(p->perturbation);
     return finite ? TW_OK : TW_NOT_FINITE;
 }

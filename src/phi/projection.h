@@ -25,14 +25,16 @@ typedef struct tw_projection {
     double *spare;     /* the part of vectors that is free */
     double correction; /* e_m^T tau^{k+1} phi_{k+1}(tau H) e_1 */
     double variation;
-    double growth;       /* largest |y(s)|_2 sampled */
-    double perturbation; /* largest |exp((tau - s) H) d| |y(s)|, |d| = 1: what a disturbance on the way becomes,
+    double growth; /* largest |y(s)|_2 sampled */
+    double
+        perturbation; /* largest |exp((tau - s) H) d| |y(s)|, |d| = 1: what a disturbance on the way becomes,
                              in units of |tau H| roundings */
-    double norm;         /* |tau H|_1 */
-    double step;         /* tau / SAMPLES */
-    double forward[TW_PROJECTION_REACH + 1]; /* [i]: largest |exp(s H) e_m|_2 for s <= i step, at least 1 */
-    int foreseen;                            /* last entry of forward that is there */
-    int m, order;                            /* of the last evaluation */
+    double norm; /* |tau H|_1 */
+    double step; /* tau / SAMPLES */
+    double forward[TW_PROJECTION_REACH +
+                   1]; /* [i]: largest |exp(s H) e_m|_2 for s <= i step, at least 1 */
+    int foreseen;      /* last entry of forward that is there */
+    int m, order;      /* of the last evaluation */
 } tw_projection;
 
 /* Allocates for m + k + 1 <= capacity; free accepts what a failed create left. */
@@ -40,7 +42,8 @@ tw_status tw_projection_create(tw_projection *projection, int capacity);
 void tw_projection_free(tw_projection *projection);
 
 /* H is m x m with leading dimension `stride`; k >= 0. TW_NOT_FINITE if the exponential overflows. */
-tw_status tw_projection_evaluate(tw_projection *projection, int m, const double *H, int stride, int k, double tau);
+tw_status tw_projection_evaluate(tw_projection *projection, int m, const double *H, int stride,
+                                 int k, double tau);
 
 /* What becomes of a disturbance of size 1 at the end of the substep after a further time s >= 0: the growth that H
  * shows, computed over some substeps and extrapolated as a power of s beyond. */

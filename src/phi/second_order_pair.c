@@ -41,7 +41,8 @@ void tw_phi_pair_release(tw_phi_workspace *workspace)
     workspace->pair_memory = NULL;
 }
 
-tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space, const double *u, double norms[2])
+tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space,
+                             const double *u, double norms[2])
 {
     const tw_phi_frame *frame = workspace->frame;
     norms[1] = 0;
@@ -100,13 +101,15 @@ static tw_status common_factor(const tw_space *space, const tw_phi_request *requ
 static double slowest_frequency(const tw_phi_request *request)
 {
     double longest = 0;
-    for (int i = 0; i < request->node_count; i++) longest = fmax(longest, fabs(request->nodes[i] * request->time));
+    for (int i = 0; i < request->node_count; i++)
+        longest = fmax(longest, fabs(request->nodes[i] * request->time));
     return longest > 0 && isfinite(1 / longest) ? 1 / longest : 1;
 }
 
 /* One evaluation in one inner product; outputs are the caller's, in (x, v), only on success. */
-static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_table *engine, tw_phi_pair *pair,
-                             const tw_phi_request *request, tw_phi_statistics *statistics, tw_error *error)
+static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
+                             tw_phi_pair *pair, const tw_phi_request *request,
+                             tw_phi_statistics *statistics, tw_error *error)
 {
     const pair_memory *memory = workspace->pair_memory;
     tw_operator J = tw_phi_pair_operator(pair);
@@ -114,7 +117,8 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     tw_status status = common_factor(&J.space, request, &factor);
     if (status) return tw_fail(error, status, "the vectors of the request overflow");
     if (factor == 0) {
-        for (int i = 0; i < request->node_count; i++) tw_vector_fill(2 * pair->n, 0.0, request->outputs[i]);
+        for (int i = 0; i < request->node_count; i++)
+            tw_vector_fill(2 * pair->n, 0.0, request->outputs[i]);
         return TW_OK;
     }
     const double *vectors[MAX_VECTORS] = {NULL};
@@ -129,7 +133,8 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     inner.reference[0] *= factor * pair->omega;
     inner.reference[1] *= factor;
     int64_t budget = workspace->options.max_products;
-    if (budget <= pair->products) return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
+    if (budget <= pair->products)
+        return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
     workspace->frame = &pair->frame;
     workspace->options.max_products = budget - pair->products;
     status = engine->first_order(workspace, &J, &inner, statistics, error);
@@ -142,7 +147,8 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
 
 static bool orthogonalises_incompletely(const tw_phi_engine_table *engine)
 {
-    return engine == &tw_phi_kiops || engine == &tw_phi_phipm_iom2 || engine == &tw_phi_phipm_simul_iom2;
+    return engine == &tw_phi_kiops || engine == &tw_phi_phipm_iom2 ||
+           engine == &tw_phi_phipm_simul_iom2;
 }
 
 static bool orthogonalises(const tw_phi_engine_table *engine)
@@ -151,15 +157,18 @@ static bool orthogonalises(const tw_phi_engine_table *engine)
 }
 
 tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
-                               const tw_second_order *op, const tw_phi_request *request, tw_phi_statistics *statistics,
-                               tw_error *error)
+                               const tw_second_order *op, const tw_phi_request *request,
+                               tw_phi_statistics *statistics, tw_error *error)
 {
     const pair_memory *memory = workspace->pair_memory;
-    if (!memory) return tw_fail(error, TW_UNSUPPORTED, "the workspace was made for first-order operators");
+    if (!memory)
+        return tw_fail(error, TW_UNSUPPORTED, "the workspace was made for first-order operators");
     /* The other engines have no inner product: for them only the scaling matters. */
-    tw_phi_inner_product inner = orthogonalises(engine) ? workspace->options.inner_product : TW_INNER_SCALED;
+    tw_phi_inner_product inner =
+        orthogonalises(engine) ? workspace->options.inner_product : TW_INNER_SCALED;
     if (inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(engine))
-        return tw_fail(error, TW_UNSUPPORTED, "incomplete orthogonalisation of raw (x, v) is not safe");
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "incomplete orthogonalisation of raw (x, v) is not safe");
     if (inner == TW_INNER_ENERGY && op->stiffness.symmetry != TW_SYMMETRIC) {
         inner = TW_INNER_SCALED;
         statistics->fell_back = true;
@@ -168,7 +177,8 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
     tw_phi_pair_bind(&pair, op, inner, memory->root, memory->scratch);
     double omega = 1;
     tw_status status = TW_OK;
-    if (inner != TW_INNER_EUCLIDEAN) status = tw_phi_pair_frequency(&pair, slowest_frequency(request), &omega);
+    if (inner != TW_INNER_EUCLIDEAN)
+        status = tw_phi_pair_frequency(&pair, slowest_frequency(request), &omega);
     if (status) return tw_fail(error, status, "the product with K failed");
     pair.omega = omega;
     status = evaluate_in(workspace, engine, &pair, request, statistics, error);

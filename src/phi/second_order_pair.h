@@ -26,8 +26,8 @@ typedef struct tw_phi_pair {
 size_t tw_phi_pair_scratch(int64_t n);
 
 /* Binds the pair to op; omega is still to be set. `root` (n entries) and `scratch` are the caller's memory. */
-void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op, tw_phi_inner_product inner_product, double *root,
-                      double *scratch);
+void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op,
+                      tw_phi_inner_product inner_product, double *root, double *scratch);
 
 /* sqrt of op->eigenvalue_max, or of an estimate by a few power steps with A = M^-1 K (counted); `fallback` if A = 0. */
 tw_status tw_phi_pair_frequency(tw_phi_pair *pair, double fallback, double *omega);

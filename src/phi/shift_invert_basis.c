@@ -10,17 +10,20 @@
 static const double new_share = 1e-13;
 
 /* image = (M + gamma K)^-1 M in. */
-static tw_status apply_inverse(const tw_second_order *op, const tw_mass_metric *metric, int count, const double *in,
-                               tw_rational_scratch *scratch, double *image, int64_t *solves)
+static tw_status apply_inverse(const tw_second_order *op, const tw_mass_metric *metric, int count,
+                               const double *in, tw_rational_scratch *scratch, double *image,
+                               int64_t *solves)
 {
     tw_status status = tw_mass_multiply(metric, count, in, scratch->force);
-    if (status == TW_OK) status = op->shifted->solve(op->shifted->context, count, scratch->force, image);
+    if (status == TW_OK)
+        status = op->shifted->solve(op->shifted->context, count, scratch->force, image);
     *solves += count;
     return status;
 }
 
 /* |x|_M of a vector of moderate size; weighed = M x. */
-static tw_status length(const tw_mass_metric *metric, const double *x, double *weighed, double *norm)
+static tw_status length(const tw_mass_metric *metric, const double *x, double *weighed,
+                        double *norm)
 {
     double square = 0;
     tw_status status = tw_mass_multiply(metric, 1, x, weighed);
@@ -31,14 +34,15 @@ static tw_status length(const tw_mass_metric *metric, const double *x, double *w
 
 /* x -= Q (Q^T M x), twice; column += the coefficients; what is left becomes the next vector of Q if it is new, and its
  * length is put below the coefficients. */
-static tw_status take_in(tw_rational_basis *basis, const tw_mass_metric *metric, double *x, double *weighed,
-                         double *column)
+static tw_status take_in(tw_rational_basis *basis, const tw_mass_metric *metric, double *x,
+                         double *weighed, double *column)
 {
     double before = 0, after = 0, part[TW_RATIONAL_MAX];
     tw_status status = length(metric, x, weighed, &before);
     for (int pass = 0; pass < 2 && status == TW_OK; pass++) {
         if (pass > 0) status = tw_mass_multiply(metric, 1, x, weighed);
-        if (status == TW_OK) status = tw_vector_dots(&metric->space, basis->count, basis->Q, weighed, part);
+        if (status == TW_OK)
+            status = tw_vector_dots(&metric->space, basis->count, basis->Q, weighed, part);
         for (int i = 0; i < basis->count; i++) {
             column[i] += part[i];
             part[i] = -part[i];
@@ -66,8 +70,9 @@ static void place_start(const double *b, double norm, int64_t n, double *to)
 }
 
 /* The start vectors that are not zero, normalised, into scratch->image; their numbers into `number`. */
-static tw_status gather_starts(tw_rational_basis *basis, const tw_mass_metric *metric, const double *const *starts,
-                               tw_rational_scratch *scratch, int *number)
+static tw_status gather_starts(tw_rational_basis *basis, const tw_mass_metric *metric,
+                               const double *const *starts, tw_rational_scratch *scratch,
+                               int *number)
 {
     for (int j = 0; j < basis->start_count; j++) {
         basis->norm[j] = 0;
@@ -76,15 +81,16 @@ static tw_status gather_starts(tw_rational_basis *basis, const tw_mass_metric *m
         tw_status status = tw_mass_norm(metric, starts[j], scratch->weighed, &basis->norm[j]);
         if (status) return status;
         if (!(basis->norm[j] > 0)) continue;
-        place_start(starts[j], basis->norm[j], basis->size, scratch->image + basis->active * basis->size);
+        place_start(starts[j], basis->norm[j], basis->size,
+                    scratch->image + basis->active * basis->size);
         number[basis->active++] = j;
     }
     return TW_OK;
 }
 
 tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op, int start_count,
-                            const double *const *starts, double gamma, bool smooth, tw_rational_scratch *scratch,
-                            int64_t *solves)
+                            const double *const *starts, double gamma, bool smooth,
+                            tw_rational_scratch *scratch, int64_t *solves)
 {
     tw_mass_metric metric = tw_mass_metric_of(op);
     int number[TW_MAX_BLOCK];
@@ -96,34 +102,39 @@ tw_status tw_rational_begin(tw_rational_basis *basis, const tw_second_order *op,
     basis->extensions = 0;
     tw_status status = gather_starts(basis, &metric, starts, scratch, number);
     if (status == TW_OK && smooth && basis->active > 0)
-        status = apply_inverse(op, &metric, basis->active, scratch->image, scratch, scratch->image, solves);
+        status = apply_inverse(op, &metric, basis->active, scratch->image, scratch, scratch->image,
+                               solves);
     for (int c = 0; c < basis->active && status == TW_OK; c++)
-        status = take_in(basis, &metric, scratch->image + c * basis->size, scratch->weighed, basis->start[number[c]]);
+        status = take_in(basis, &metric, scratch->image + c * basis->size, scratch->weighed,
+                         basis->start[number[c]]);
     return status;
 }
 
-tw_status tw_rational_extend(tw_rational_basis *basis, const tw_second_order *op, tw_rational_scratch *scratch,
-                             int64_t *solves)
+tw_status tw_rational_extend(tw_rational_basis *basis, const tw_second_order *op,
+                             tw_rational_scratch *scratch, int64_t *solves)
 {
     tw_mass_metric metric = tw_mass_metric_of(op);
     int first = basis->processed, width = basis->count - first;
     if (width > TW_MAX_BLOCK) width = TW_MAX_BLOCK;
     tw_status status = TW_OK;
     if (width > 0)
-        status = apply_inverse(op, &metric, width, basis->Q + first * basis->size, scratch, scratch->image, solves);
+        status = apply_inverse(op, &metric, width, basis->Q + first * basis->size, scratch,
+                               scratch->image, solves);
     for (int j = 0; j < width && status == TW_OK; j++) {
         double *column = basis->H + (size_t)(first + j) * (size_t)basis->capacity;
         for (int i = 0; i < basis->capacity; i++) column[i] = 0;
-        status = take_in(basis, &metric, scratch->image + j * basis->size, scratch->weighed, column);
+        status =
+            take_in(basis, &metric, scratch->image + j * basis->size, scratch->weighed, column);
         if (status == TW_OK) basis->processed++;
     }
     if (status == TW_OK && width > 0)
-        basis->edge[basis->extensions++] = (tw_rational_edge){.processed = basis->processed, .count = basis->count};
+        basis->edge[basis->extensions++] =
+            (tw_rational_edge){.processed = basis->processed, .count = basis->count};
     return status;
 }
 
-tw_status tw_rational_measure_rest(tw_rational_basis *basis, const tw_second_order *op, tw_rational_scratch *scratch,
-                                   int64_t *products)
+tw_status tw_rational_measure_rest(tw_rational_basis *basis, const tw_second_order *op,
+                                   tw_rational_scratch *scratch, int64_t *products)
 {
     const tw_operator *K = &op->stiffness;
     tw_rational_edge *edge = &basis->edge[basis->extensions - 1];
@@ -133,8 +144,10 @@ tw_status tw_rational_measure_rest(tw_rational_basis *basis, const tw_second_ord
     tw_status status = K->apply(K->context, width, q, scratch->image);
     *products += width;
     for (int j = 0; j < width && status == TW_OK; j++) {
-        status = tw_vector_dots(&K->space, width, q, scratch->image + j * basis->size, edge->rest[j]);
-        for (int i = 0; i < width; i++) edge->rest[j][i] = basis->gamma * edge->rest[j][i] + (i == j ? 1 : 0);
+        status =
+            tw_vector_dots(&K->space, width, q, scratch->image + j * basis->size, edge->rest[j]);
+        for (int i = 0; i < width; i++)
+            edge->rest[j][i] = basis->gamma * edge->rest[j][i] + (i == j ? 1 : 0);
     }
     return status;
 }

@@ -39,7 +39,8 @@ static double left_over(const tw_rational_basis *basis, int l, int s)
 }
 
 /* lift = H^-1 R, by H's Cholesky factor. */
-static tw_status lift_rest(const tw_rational_basis *basis, tw_rational_modes *modes, double *const *lift)
+static tw_status lift_rest(const tw_rational_basis *basis, tw_rational_modes *modes,
+                           double *const *lift)
 {
     int p = modes->count;
     memcpy(modes->factor, modes->U, (size_t)p * (size_t)p * sizeof *modes->U);
@@ -53,7 +54,8 @@ static tw_status lift_rest(const tw_rational_basis *basis, tw_rational_modes *mo
 }
 
 /* U = H becomes (I + gamma T)^-1 = H - R (C^-1 + R^T H^-1 R)^-1 R^T. */
-static tw_status make_galerkin(const tw_rational_basis *basis, tw_rational_modes *modes, double *const *lift)
+static tw_status make_galerkin(const tw_rational_basis *basis, tw_rational_modes *modes,
+                               double *const *lift)
 {
     int p = modes->count, width = modes->residual;
     const tw_rational_edge *edge = &basis->edge[basis->extensions - 1];
@@ -76,7 +78,8 @@ static tw_status make_galerkin(const tw_rational_basis *basis, tw_rational_modes
 }
 
 /* The start vectors in the eigenvectors, and R_k. */
-static void resolve_modes(const tw_rational_basis *basis, tw_rational_modes *modes, const double *const *lift)
+static void resolve_modes(const tw_rational_basis *basis, tw_rational_modes *modes,
+                          const double *const *lift)
 {
     int p = modes->count;
     for (int k = 0; k < p; k++) {
@@ -88,7 +91,8 @@ static void resolve_modes(const tw_rational_basis *basis, tw_rational_modes *mod
         }
         for (int s = 0; s < modes->residual; s++) {
             double sum = 0;
-            for (int l = 0; l < p; l++) sum += (lift ? modes->theta[k] * lift[s][l] : left_over(basis, l, s)) * u[l];
+            for (int l = 0; l < p; l++)
+                sum += (lift ? modes->theta[k] * lift[s][l] : left_over(basis, l, s)) * u[l];
             modes->rest[s][k] = sum;
         }
     }
@@ -130,14 +134,15 @@ typedef struct samples {
 } samples;
 
 /* |r(theta)| */
-static void sample(const tw_rational_basis *basis, const tw_rational_modes *modes, const tw_spectral_function *f,
-                   double theta, samples *s)
+static void sample(const tw_rational_basis *basis, const tw_rational_modes *modes,
+                   const tw_spectral_function *f, double theta, samples *s)
 {
     double r[TW_MAX_BLOCK] = {0}, here[TW_MAX_BLOCK], square = 0;
     for (int j = 0; j < basis->start_count; j++) here[j] = value_at(basis, &f[j], theta);
     for (int k = 0; k < modes->count; k++) {
         double sum = 0;
-        for (int j = 0; j < basis->start_count; j++) sum += modes->weight[j][k] * (here[j] - modes->value[j][k]);
+        for (int j = 0; j < basis->start_count; j++)
+            sum += modes->weight[j][k] * (here[j] - modes->value[j][k]);
         sum /= theta - modes->theta[k];
         for (int i = 0; i < modes->residual; i++) r[i] += sum * modes->rest[i][k];
     }
@@ -153,7 +158,8 @@ static double sampled_error(const tw_rational_basis *basis, const tw_rational_mo
     samples s = {0};
     int p = modes->count;
     const double *theta = modes->theta;
-    double top = theta[p - 1], residual = 0, least_gap = 1e-9; /* relative: stiff modes crowd near zero */
+    double top = theta[p - 1], residual = 0,
+           least_gap = 1e-9; /* relative: stiff modes crowd near zero */
     for (int i = 0; i < modes->residual; i++) residual = hypot(residual, modes->rest[i][p - 1]);
     if (theta[0] - basis->theta_low > least_gap * theta[0])
         sample(basis, modes, f, 0.5 * (basis->theta_low + theta[0]), &s);
@@ -161,7 +167,8 @@ static double sampled_error(const tw_rational_basis *basis, const tw_rational_mo
         if (!(theta[k + 1] - theta[k] > least_gap * theta[k + 1])) continue;
         sample(basis, modes, f, 0.5 * (theta[k] + theta[k + 1]), &s);
         /* a filter is a peak at lambda = 0, which may stand in the middle of an indefinite spectrum */
-        if (theta[k] < 1 - least_gap && theta[k + 1] > 1 + least_gap) sample(basis, modes, f, 1, &s);
+        if (theta[k] < 1 - least_gap && theta[k + 1] > 1 + least_gap)
+            sample(basis, modes, f, 1, &s);
     }
     double above = top < 1 ? 1 : top + residual;
     if (above - top > least_gap * above) {
@@ -173,16 +180,17 @@ static double sampled_error(const tw_rational_basis *basis, const tw_rational_mo
 
 /* What rounding does to output y_k: H is known to eps |H|, and M + gamma K, hence 1/theta, to eps |M + gamma K|, of
  * which the smallest theta tells (smoothed starts carry nothing of those modes). */
-static double rounding_of(const tw_rational_basis *basis, const tw_rational_modes *modes, const tw_spectral_function *f,
-                          int k)
+static double rounding_of(const tw_rational_basis *basis, const tw_rational_modes *modes,
+                          const tw_spectral_function *f, int k)
 {
-    double theta = modes->theta[k], step = 4 * DBL_EPSILON * fmax(modes->theta[modes->count - 1], 1);
+    double theta = modes->theta[k],
+           step = 4 * DBL_EPSILON * fmax(modes->theta[modes->count - 1], 1);
     double off = basis->smooth ? 0 : DBL_EPSILON / fmax(fabs(modes->theta[0]), DBL_EPSILON);
     double below = fmin(theta - step, theta / (1 + fabs(theta) * off)), moved = 0;
     for (int j = 0; j < basis->start_count; j++) {
         double here = modes->value[j][k];
-        double change =
-            fmax(fabs(value_at(basis, &f[j], below) - here), fabs(value_at(basis, &f[j], theta + step) - here));
+        double change = fmax(fabs(value_at(basis, &f[j], below) - here),
+                             fabs(value_at(basis, &f[j], theta + step) - here));
         moved += change * fabs(modes->weight[j][k]);
     }
     return moved;
@@ -204,11 +212,13 @@ static tw_rational_error sum_values(const tw_rational_basis *basis, tw_rational_
         norm += y[k] * y[k];
         change += moved * moved;
     }
-    return (tw_rational_error){.norm = sqrt(norm), .rounding = sqrt(change) + 2 * DBL_EPSILON * largest};
+    return (tw_rational_error){.norm = sqrt(norm),
+                               .rounding = sqrt(change) + 2 * DBL_EPSILON * largest};
 }
 
-tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes, const tw_spectral_function *f,
-                           const tw_spectral_function *weight, double *coefficients, tw_rational_error *error)
+tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes,
+                           const tw_spectral_function *f, const tw_spectral_function *weight,
+                           double *coefficients, tw_rational_error *error)
 {
     double y[TW_RATIONAL_MAX], weighted_y[TW_RATIONAL_MAX];
     tw_weighted_function pair[TW_MAX_BLOCK];
@@ -216,7 +226,8 @@ tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *mo
     int p = modes->count;
     *error = sum_values(basis, modes, f, y);
     if (weight) {
-        for (int j = 0; j < basis->start_count; j++) weighted[j] = tw_weigh_function(weight, &f[j], &pair[j]);
+        for (int j = 0; j < basis->start_count; j++)
+            weighted[j] = tw_weigh_function(weight, &f[j], &pair[j]);
         f = weighted;
         *error = sum_values(basis, modes, f, weighted_y);
     }
@@ -226,18 +237,22 @@ tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *mo
     error->rounding *= modes->unit;
     for (int k = 0; k < p; k++) y[k] *= modes->unit;
     tw_dense_apply(false, p, p, modes->U, y, coefficients);
-    return isfinite(error->error) && isfinite(error->norm) && isfinite(error->rounding) ? TW_OK : TW_NOT_FINITE;
+    return isfinite(error->error) && isfinite(error->norm) && isfinite(error->rounding)
+               ? TW_OK
+               : TW_NOT_FINITE;
 }
 
 double tw_rational_weighted_norm(const tw_rational_basis *basis, const tw_rational_modes *modes,
-                                 const tw_spectral_function *weight, const double *change, double *scratch)
+                                 const tw_spectral_function *weight, const double *change,
+                                 double *scratch)
 {
     int p = modes->count;
     double square = 0;
     tw_dense_apply(true, p, p, modes->U, change, scratch);
     for (int k = 0; k < p; k++) {
         double safe = fmax(modes->theta[k], DBL_EPSILON);
-        double part = scratch[k] * (weight ? weight->value(weight->context, (1 / safe - 1) / basis->gamma) : 1);
+        double part = scratch[k] *
+                      (weight ? weight->value(weight->context, (1 / safe - 1) / basis->gamma) : 1);
         square += part * part;
     }
     return sqrt(square);

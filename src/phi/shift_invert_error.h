@@ -46,11 +46,13 @@ tw_status tw_rational_decompose(const tw_rational_basis *basis, tw_rational_mode
 
 /* |weight(A) Q change|, from the small matrix: `change` are coefficients in Q, `weight` NULL for 1; `scratch`: p. */
 double tw_rational_weighted_norm(const tw_rational_basis *basis, const tw_rational_modes *modes,
-                                 const tw_spectral_function *weight, const double *change, double *scratch);
+                                 const tw_spectral_function *weight, const double *change,
+                                 double *scratch);
 
 /* Looks at one output, f = its start_count functions; leaves its coefficients in Q in coefficients[0..p-1]. Its error,
  * norm and rounding are those of `weight` (NULL: 1) times f. */
-tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes, const tw_spectral_function *f,
-                           const tw_spectral_function *weight, double *coefficients, tw_rational_error *error);
+tw_status tw_rational_look(const tw_rational_basis *basis, tw_rational_modes *modes,
+                           const tw_spectral_function *f, const tw_spectral_function *weight,
+                           double *coefficients, tw_rational_error *error);
 
 #endif

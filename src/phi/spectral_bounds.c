@@ -23,7 +23,8 @@ static void random_body(void *context, int64_t begin, int64_t end, int64_t block
 }
 
 /* Ends of T's spectrum with their residuals beta_m |e_m^T s|. No negative Ritz value: no negative eigenvalue. */
-static tw_status read_interval(const tw_chain *chain, tw_chain_scratch *scratch, tw_spectral_interval *interval)
+static tw_status read_interval(const tw_chain *chain, tw_chain_scratch *scratch,
+                               tw_spectral_interval *interval)
 {
     tw_status status = tw_chain_decompose(chain, chain->dimension, scratch);
     if (status) return status;
@@ -34,24 +35,28 @@ static tw_status read_interval(const tw_chain *chain, tw_chain_scratch *scratch,
     return TW_OK;
 }
 
-tw_status tw_spectral_find_interval(tw_spectral_memory *memory, const tw_second_order *op, int steps,
-                                    const double *start, tw_spectral_interval *interval, int64_t *products)
+tw_status tw_spectral_find_interval(tw_spectral_memory *memory, const tw_second_order *op,
+                                    int steps, const double *start, tw_spectral_interval *interval,
+                                    int64_t *products)
 {
     if (!start) tw_parallel_for(memory->size, FILL_BLOCK, random_body, memory->bound_start);
     if (!start) start = memory->bound_start;
     tw_sweep sweep;
-    tw_status status = tw_sweep_begin(&sweep, op, memory, TW_SPECTRAL_OWN_SLOT, 1, (const double *const[]){start});
+    tw_status status =
+        tw_sweep_begin(&sweep, op, memory, TW_SPECTRAL_OWN_SLOT, 1, (const double *const[]){start});
     const tw_chain *chain = &memory->slot[TW_SPECTRAL_OWN_SLOT].chain[0];
     if (steps > memory->capacity) steps = memory->capacity;
     sweep.reorthogonalise = sweep.total_size <= memory->capacity;
-    while (status == TW_OK && sweep.dimension < steps && !chain->exhausted) status = tw_sweep_step(&sweep);
+    while (status == TW_OK && sweep.dimension < steps && !chain->exhausted)
+        status = tw_sweep_step(&sweep);
     *products += sweep.products;
     if (status == TW_OK) status = read_interval(chain, &memory->scratch, interval);
     tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);
     return status;
 }
 
-tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order *op, double bound, double *sharp)
+tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order *op, double bound,
+                              double *sharp)
 {
     const double margin = 1.01; /* of the eigenvalue: costs half a per cent of the products */
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
@@ -59,7 +64,8 @@ tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order
     if (!memory) return TW_OK;
     tw_spectral_interval interval;
     int64_t products = 0;
-    tw_status status = tw_spectral_find_interval(memory, op, SHARPEN_STEPS, NULL, &interval, &products);
+    tw_status status =
+        tw_spectral_find_interval(memory, op, SHARPEN_STEPS, NULL, &interval, &products);
     if (status == TW_OK && interval.high > 0) *sharp = fmin(bound, margin * interval.high);
     return status;
 }

@@ -40,22 +40,24 @@ static void share_out(tw_spectral_memory *memory, int slots)
             chain->alpha = take(&next, capacity);
             chain->beta = take(&next, capacity);
             chain->scale = take(&next, capacity + 1);
-            chain->vector = memory->pointers + ((size_t)s * TW_MAX_BLOCK + (size_t)j) * (capacity + 1);
+            chain->vector =
+                memory->pointers + ((size_t)s * TW_MAX_BLOCK + (size_t)j) * (capacity + 1);
         }
-    memory->scratch = (tw_chain_scratch){.capacity = memory->capacity,
-                                         .d = take(&next, padded),
-                                         .e = take(&next, padded),
-                                         .rows = take(&next, (1 + TW_CHAIN_PAD) * padded),
-                                         .ritz = (tw_ritz *)(void *)take(&next, RITZ_DOUBLES * capacity),
-                                         .Q = take(&next, capacity * capacity),
-                                         .eigen = take(&next, tw_dense_eigen_scratch(memory->capacity))};
+    memory->scratch =
+        (tw_chain_scratch){.capacity = memory->capacity,
+                           .d = take(&next, padded),
+                           .e = take(&next, padded),
+                           .rows = take(&next, (1 + TW_CHAIN_PAD) * padded),
+                           .ritz = (tw_ritz *)(void *)take(&next, RITZ_DOUBLES * capacity),
+                           .Q = take(&next, capacity * capacity),
+                           .eigen = take(&next, tw_dense_eigen_scratch(memory->capacity))};
 }
 
 static size_t numbers_needed(int capacity, int slots)
 {
     size_t m = (size_t)capacity, padded = m + TW_CHAIN_PAD;
-    return (size_t)(slots + 1) * TW_MAX_BLOCK * (3 * m + 1) + (3 + TW_CHAIN_PAD) * padded + RITZ_DOUBLES * m + m * m +
-           tw_dense_eigen_scratch(capacity);
+    return (size_t)(slots + 1) * TW_MAX_BLOCK * (3 * m + 1) + (3 + TW_CHAIN_PAD) * padded +
+           RITZ_DOUBLES * m + m * m + tw_dense_eigen_scratch(capacity);
 }
 
 tw_status tw_spectral_reserve(tw_phi_workspace *workspace, tw_error *error)
@@ -80,9 +82,11 @@ tw_status tw_spectral_reserve(tw_phi_workspace *workspace, tw_error *error)
     memory->numbers = TW_NEW_ARRAY(numbers_needed(memory->capacity, limits->slots), double);
     memory->pointers = TW_NEW_ARRAY((slots + 1) * TW_MAX_BLOCK * (capacity + 1), double *);
     memory->coefficients = TW_NEW_ARRAY(TW_SPECTRAL_MAX_OUTPUTS * TW_MAX_BLOCK * capacity, double);
-    if (!memory->pool || !memory->owner || !memory->product || !memory->momentum || !memory->rolling ||
-        !memory->parts || !memory->numbers || !memory->pointers || !memory->coefficients)
-        return tw_fail(error, TW_OUT_OF_MEMORY, "no memory for %lld basis vectors", (long long)memory->pool_vectors);
+    if (!memory->pool || !memory->owner || !memory->product || !memory->momentum ||
+        !memory->rolling || !memory->parts || !memory->numbers || !memory->pointers ||
+        !memory->coefficients)
+        return tw_fail(error, TW_OUT_OF_MEMORY, "no memory for %lld basis vectors",
+                       (long long)memory->pool_vectors);
     memset(memory->owner, -1, (size_t)memory->pool_vectors);
     share_out(memory, limits->slots);
     return TW_OK;

@@ -8,7 +8,8 @@
 
 enum {
     TW_SPECTRAL_MAX_OUTPUTS = 2 * TW_PHI_MAX_NODES,
-    TW_SPECTRAL_OWN_SLOT = TW_PHI_MAX_SLOTS, /* of phi_from_spectral.c: the caller's slots stay as they are */
+    TW_SPECTRAL_OWN_SLOT =
+        TW_PHI_MAX_SLOTS, /* of phi_from_spectral.c: the caller's slots stay as they are */
     TW_SPECTRAL_SLOTS
 };
 
@@ -28,8 +29,9 @@ typedef struct tw_spectral_memory {
     int64_t pool_vectors; /* how many */
     signed char *owner;   /* slot that holds a pool vector, or -1 */
     double *product;      /* TW_MAX_BLOCK vectors: K q */
-    double *momentum;     /* 3 TW_MAX_BLOCK vectors: M q of the last three steps, consistent mass only */
-    double *rolling;      /* 3 TW_MAX_BLOCK vectors: the recurrence once the pool is full */
+    double
+        *momentum;   /* 3 TW_MAX_BLOCK vectors: M q of the last three steps, consistent mass only */
+    double *rolling; /* 3 TW_MAX_BLOCK vectors: the recurrence once the pool is full */
     double *bound_start;  /* 1 vector: start of tw_spectral_find_interval */
     double *parts;        /* TW_SPECTRAL_MAX_OUTPUTS vectors: sums over blocks of start vectors */
     double *numbers;      /* all small arrays */
@@ -50,7 +52,8 @@ static inline tw_spectral_memory *tw_spectral_memory_of(const tw_phi_workspace *
 }
 
 /* Says whose basis the slot holds (TW_PHI_ENGINE_COUNT: none). */
-static inline void tw_spectral_set_engine(tw_phi_workspace *workspace, int slot, tw_phi_engine engine)
+static inline void tw_spectral_set_engine(tw_phi_workspace *workspace, int slot,
+                                          tw_phi_engine engine)
 {
     if (slot < TW_PHI_MAX_SLOTS) workspace->slot_engine[slot] = engine;
 }

@@ -25,10 +25,12 @@ typedef struct pass_job {
 
 static double add_lanes(const double *lane)
 {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static double dot_range(int64_t begin, int64_t end, const double *restrict x, const double *restrict y)
+static double dot_range(int64_t begin, int64_t end, const double *restrict x,
+                        const double *restrict y)
 {
     double lane[LANES] = {0}, rest = 0;
     int64_t i = begin;
@@ -58,8 +60,9 @@ static double update_range(int64_t begin, int64_t end, const double s[3], const 
 }
 
 /* r = a y / m + b q + c o; returns sum m r^2 */
-static double update_range_lumped(int64_t begin, int64_t end, const double s[3], const double *restrict m,
-                                  const double *restrict y, const double *restrict q, const double *restrict o,
+static double update_range_lumped(int64_t begin, int64_t end, const double s[3],
+                                  const double *restrict m, const double *restrict y,
+                                  const double *restrict q, const double *restrict o,
                                   double *restrict r)
 {
     double lane[LANES] = {0}, rest = 0;
@@ -94,14 +97,16 @@ static void update_body(void *context, int64_t begin, int64_t end, int64_t block
         const double *y = job->product + at, *q = job->current + at;
         double *sum = &job->partial[block * TW_MAX_BLOCK + j];
         if (job->mass)
-            *sum = update_range_lumped(begin, end, s, job->mass, y, q, job->previous[j], job->next + at);
+            *sum = update_range_lumped(begin, end, s, job->mass, y, q, job->previous[j],
+                                       job->next + at);
         else
             *sum = update_range(begin, end, s, y, q, job->previous[j], job->next + at);
     }
 }
 
 /* Runs the pass and sums its partial results per column, over ranks too. */
-static tw_status run_pass(const tw_space *space, tw_parallel_body *body, pass_job *job, double *sums)
+static tw_status run_pass(const tw_space *space, tw_parallel_body *body, pass_job *job,
+                          double *sums)
 {
     double partial[PARTIALS * TW_MAX_BLOCK];
     int64_t block = SUM_BLOCK;
@@ -110,7 +115,8 @@ static tw_status run_pass(const tw_space *space, tw_parallel_body *body, pass_jo
     tw_parallel_for(job->size, block, body, job);
     for (int j = 0; j < job->count; j++) {
         sums[j] = 0;
-        for (int64_t b = 0; b < tw_parallel_blocks(job->size, block); b++) sums[j] += partial[b * TW_MAX_BLOCK + j];
+        for (int64_t b = 0; b < tw_parallel_blocks(job->size, block); b++)
+            sums[j] += partial[b * TW_MAX_BLOCK + j];
     }
     return space->reduce ? space->reduce(space->context, sums, job->count) : TW_OK;
 }
@@ -153,8 +159,8 @@ static tw_status place_starts(tw_sweep *sweep, const double *const *starts)
     return tw_mass_multiply(metric, sweep->active, sweep->current, sweep->momentum);
 }
 
-tw_status tw_sweep_begin(tw_sweep *sweep, const tw_second_order *op, tw_spectral_memory *memory, int slot,
-                         int start_count, const double *const *starts)
+tw_status tw_sweep_begin(tw_sweep *sweep, const tw_second_order *op, tw_spectral_memory *memory,
+                         int slot, int start_count, const double *const *starts)
 {
     *sweep = (tw_sweep){.op = op, .memory = memory, .slot = slot};
     tw_spectral_open_slot(memory, slot);
@@ -200,7 +206,8 @@ static void recurrence_coefficients(const tw_sweep *sweep, int k, pass_job *job)
 /* Where vectors number k of the active chains go: into the pool, or in turn into three rolling places. */
 static double *next_place(tw_sweep *sweep, int k)
 {
-    double *place = sweep->storing ? tw_spectral_extend_slot(sweep->memory, sweep->slot, sweep->active) : NULL;
+    double *place =
+        sweep->storing ? tw_spectral_extend_slot(sweep->memory, sweep->slot, sweep->active) : NULL;
     if (place) return place;
     sweep->storing = false;
     return sweep->memory->rolling + (int64_t)(k % 3) * TW_MAX_BLOCK * sweep->memory->size;
@@ -218,10 +225,12 @@ static tw_status consistent_update(tw_sweep *sweep, int k, pass_job *job, double
     const tw_mass_metric *metric = &sweep->memory->slot[sweep->slot].metric;
     double *next = job->next, *momentum = momentum_place(sweep, k + 1);
     job->current = sweep->momentum;
-    for (int c = 0; c < sweep->active; c++) job->previous[c] = sweep->momentum_before + c * job->size;
+    for (int c = 0; c < sweep->active; c++)
+        job->previous[c] = sweep->momentum_before + c * job->size;
     job->next = momentum;
     tw_status status = run_pass(&metric->space, update_body, job, squares);
-    if (status == TW_OK) status = metric->consistent->solve(metric->consistent->context, job->count, momentum, next);
+    if (status == TW_OK)
+        status = metric->consistent->solve(metric->consistent->context, job->count, momentum, next);
     if (status) return status;
     job->current = next;
     job->product = momentum;
@@ -259,7 +268,8 @@ static tw_status reorthogonalise(tw_sweep *sweep, int k, double *next, double *s
 static bool vanishes(const tw_chain *chain, int k)
 {
     double largest = fabs(chain->alpha[0]);
-    for (int i = 0; i <= k; i++) largest = fmax(largest, fmax(fabs(chain->alpha[i]), i < k ? chain->beta[i] : 0));
+    for (int i = 0; i <= k; i++)
+        largest = fmax(largest, fmax(fabs(chain->alpha[i]), i < k ? chain->beta[i] : 0));
     return chain->beta[k] <= DBL_EPSILON * largest;
 }
 
@@ -270,7 +280,8 @@ static tw_status accept_step(tw_sweep *sweep, int k, double *next, const double 
         if (!isfinite(squares[c])) return TW_NOT_FINITE;
         chain->beta[k] = sqrt(fmax(squares[c], 0));
         chain->dimension = k + 1;
-        chain->exhausted = vanishes(chain, k) || (sweep->reorthogonalise && k + 1 >= sweep->total_size);
+        chain->exhausted =
+            vanishes(chain, k) || (sweep->reorthogonalise && k + 1 >= sweep->total_size);
         if (chain->exhausted) chain->beta[k] = 0;
         chain->scale[k + 1] = chain->exhausted ? 0 : 1 / chain->beta[k];
         chain->vector[k + 1] = next + c * sweep->memory->size;
@@ -349,15 +360,16 @@ void tw_sweep_retire(tw_sweep *sweep, const bool *keep)
 /* ---- the second pass ---- */
 
 /* Adds vector number k of the active chains to the outputs. */
-static void accumulate(const tw_sweep *sweep, int k, int output_count, double *const *outputs, int64_t row,
-                       const int64_t *offset, const double *coefficients)
+static void accumulate(const tw_sweep *sweep, int k, int output_count, double *const *outputs,
+                       int64_t row, const int64_t *offset, const double *coefficients)
 {
     int64_t n = sweep->memory->size;
     for (int c = 0; c < sweep->active; c++) {
         const tw_chain *chain = chain_of(sweep, c);
         if (k < chain->stored || k >= chain->dimension) continue;
         for (int i = 0; i < output_count; i++)
-            tw_vector_axpy(n, coefficients[i * row + offset[sweep->chain[c]] + k], sweep->current + c * n, outputs[i]);
+            tw_vector_axpy(n, coefficients[i * row + offset[sweep->chain[c]] + k],
+                           sweep->current + c * n, outputs[i]);
     }
 }
 
@@ -410,14 +422,15 @@ static tw_status repeat_step(tw_sweep *sweep)
     recurrence_coefficients(sweep, k, &job);
     status = metric->consistent ? consistent_update(sweep, k, &job, unused)
                                 : run_pass(&metric->space, update_body, &job, unused);
-    for (int c = 0; c < sweep->active; c++) sweep->previous[c] = sweep->current + c * sweep->memory->size;
+    for (int c = 0; c < sweep->active; c++)
+        sweep->previous[c] = sweep->current + c * sweep->memory->size;
     sweep->current = next;
     sweep->dimension = k + 1;
     return status;
 }
 
-tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outputs, int64_t row, const int64_t *offset,
-                          const double *coefficients)
+tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outputs, int64_t row,
+                          const int64_t *offset, const double *coefficients)
 {
     tw_spectral_slot *slot = &sweep->memory->slot[sweep->slot];
     int kept = kept_vectors(slot), last = 0;
@@ -427,10 +440,12 @@ tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outp
     tw_status status = restart(sweep, slot->metric.consistent ? 0 : kept - 1);
     while (status == TW_OK && sweep->dimension + 1 < last) {
         bool keep[TW_MAX_BLOCK] = {false};
-        for (int j = 0; j < slot->start_count; j++) keep[j] = sweep->dimension < slot->chain[j].dimension;
+        for (int j = 0; j < slot->start_count; j++)
+            keep[j] = sweep->dimension < slot->chain[j].dimension;
         tw_sweep_retire(sweep, keep);
         status = repeat_step(sweep);
-        if (status == TW_OK) accumulate(sweep, sweep->dimension, output_count, outputs, row, offset, coefficients);
+        if (status == TW_OK)
+            accumulate(sweep, sweep->dimension, output_count, outputs, row, offset, coefficients);
     }
     return status;
 }

@@ -65,7 +65,8 @@ static int block_end(int l, int n, const double *d, const double *e)
 static double tridiagonal_unit(int n, const double *d, const double *e)
 {
     double largest = 0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fmax(fabs(d[i]), i < n - 1 ? fabs(e[i]) : 0));
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fmax(fabs(d[i]), i < n - 1 ? fabs(e[i]) : 0));
     if (!(largest > 0) || !isfinite(largest)) return 1;
     int exponent = 0;
     frexp(largest, &exponent);
@@ -75,7 +76,8 @@ static double tridiagonal_unit(int n, const double *d, const double *e)
 tw_status tw_tridiagonal_rows(int n, double *d, double *e, int row_count, double *Z)
 {
     if (n < 1) return TW_OK;
-    if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e)) return TW_NOT_FINITE;
+    if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e))
+        return TW_NOT_FINITE;
     e[n - 1] = 0;
     double unit = tridiagonal_unit(n, d, e);
     for (int i = 0; i < n; i++) d[i] /= unit, e[i] /= unit;
@@ -125,7 +127,8 @@ static tw_status decompose_padded(const tw_chain *chain, int m, tw_chain_scratch
     continued_chain(chain, m, TW_CHAIN_PAD, scratch->d, scratch->e);
     memset(scratch->rows, 0, (size_t)rows * (size_t)n * sizeof(double));
     scratch->rows[0] = 1;
-    for (int r = 0; r < TW_CHAIN_PAD; r++) scratch->rows[(size_t)(m + r) * (size_t)rows + (size_t)(1 + r)] = 1;
+    for (int r = 0; r < TW_CHAIN_PAD; r++)
+        scratch->rows[(size_t)(m + r) * (size_t)rows + (size_t)(1 + r)] = 1;
     return tw_tridiagonal_rows(n, scratch->d, scratch->e, rows, scratch->rows);
 }
 
@@ -145,7 +148,8 @@ tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scr
     tw_status status = tw_tridiagonal_rows(m, scratch->d, scratch->e, 2, scratch->rows);
     if (status) return status;
     for (int k = 0; k < m; k++)
-        scratch->ritz[k] = (tw_ritz){scratch->d[k], scratch->rows[2 * k], scratch->rows[2 * k + 1], 0};
+        scratch->ritz[k] =
+            (tw_ritz){scratch->d[k], scratch->rows[2 * k], scratch->rows[2 * k + 1], 0};
     qsort(scratch->ritz, (size_t)m, sizeof(tw_ritz), ascending);
     return TW_OK;
 }
@@ -156,7 +160,8 @@ typedef struct samples {
     double square, largest, noise; /* sum r^2, max |r|, sum of (rounding error of r)^2 */
 } samples;
 
-static void sample(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta, double lambda, samples *s)
+static void sample(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta,
+                   double lambda, samples *s)
 {
     double r = 0, noise = 0, value = f->value(f->context, lambda);
     for (int k = 0; k < m; k++) {
@@ -174,7 +179,8 @@ static void sample(const tw_spectral_function *f, int m, const tw_ritz *ritz, do
 
 /* Samples zero (or what lies a residual below a negative end), every gap between Ritz values, and the upper end. Ghosts
  * of one eigenvalue, which appear when orthogonality is lost, leave no gap to look into. */
-static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta, double lowest)
+static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta,
+                           double lowest)
 {
     samples s = {0};
     double low = ritz[0].theta < 0 ? ritz[0].theta - beta * fabs(ritz[0].last) : 0;
@@ -189,7 +195,8 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
         if (!(ritz[k + 1].theta - ritz[k].theta > least_gap)) continue;
         sample(f, m, ritz, beta, 0.5 * (ritz[k].theta + ritz[k + 1].theta), &s);
         /* a filter is a peak at zero, which may stand in the middle of an indefinite spectrum */
-        if (ritz[k].theta < -least_gap && ritz[k + 1].theta > least_gap) sample(f, m, ritz, beta, 0, &s);
+        if (ritz[k].theta < -least_gap && ritz[k + 1].theta > least_gap)
+            sample(f, m, ritz, beta, 0, &s);
     }
     if (high - ritz[m - 1].theta > least_gap) sample(f, m, ritz, beta, high, &s);
     return s;
@@ -197,8 +204,8 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
 
 /* Largest |f(lambda)| times the largest weight an unseen mode at lambda can have, lambda going from `end` outwards up
  * to `reach`, as far as f exceeds what it is on the Ritz values. */
-static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *ritz, double spread, double end,
-                           double reach)
+static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *ritz, double spread,
+                           double end, double reach)
 {
     enum { PLACES = 8 };
     const double growth = 10;
@@ -208,21 +215,26 @@ static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *
         double distance = reach * j * j / (PLACES * PLACES);
         double value = fabs(f->value(f->context, end + distance));
         double seen = m * acosh(1 + 2 * fabs(distance) / spread);
-        if (isfinite(value) && value > growth * known) worst = fmax(worst, value / cosh(fmin(seen, 700)));
+        if (isfinite(value) && value > growth * known)
+            worst = fmax(worst, value / cosh(fmin(seen, 700)));
     }
     return worst;
 }
 
 /* Norm of f(T) e_1, and what a perturbation of T and of b by rounding does to it. */
-static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *ritz, const tw_chain_range *range)
+static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *ritz,
+                              const tw_chain_range *range)
 {
-    double largest = fmax(fabs(ritz[0].theta), fabs(ritz[m - 1].theta)), nudge = 4 * DBL_EPSILON * largest;
+    double largest = fmax(fabs(ritz[0].theta), fabs(ritz[m - 1].theta)),
+           nudge = 4 * DBL_EPSILON * largest;
     double norm = 0, change = 0;
     /* Rounding of b excites every mode there is. */
-    double top = fmax(fabs(f->value(f->context, range->lowest)), fabs(f->value(f->context, range->highest)));
+    double top =
+        fmax(fabs(f->value(f->context, range->lowest)), fabs(f->value(f->context, range->highest)));
     for (int k = 0; k < m; k++) {
         ritz[k].value = f->value(f->context, ritz[k].theta);
-        double moved = f->value(f->context, ritz[k].theta + nudge) - ritz[k].value, weight = ritz[k].first;
+        double moved = f->value(f->context, ritz[k].theta + nudge) - ritz[k].value,
+               weight = ritz[k].first;
         norm += weight * ritz[k].value * weight * ritz[k].value;
         change += weight * moved * weight * moved;
         top = fmax(top, fabs(ritz[k].value));
@@ -248,12 +260,14 @@ static double sampled_error(const tw_spectral_function *f, int m, const tw_ritz 
     error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, high, 0.5 * spread));
     /* A tangent that is barely indefinite hides no strongly negative modes. */
     double below = range->hidden_growth ? 0.5 * spread : fmin(0.5 * spread, -3 * range->lowest);
-    if (below > 0) error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, low, -below));
+    if (below > 0)
+        error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, low, -below));
     return error;
 }
 
-tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range, int count, int stride,
-                            const tw_spectral_function *f, tw_chain_scratch *scratch, tw_chain_error *errors)
+tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range, int count,
+                            int stride, const tw_spectral_function *f, tw_chain_scratch *scratch,
+                            tw_chain_error *errors)
 {
     bool exact = chain->exhausted && m == chain->dimension, padded = false, noisy = false;
     tw_status status = tw_chain_decompose(chain, m, scratch);
@@ -266,13 +280,16 @@ tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
         errors[i] = (tw_chain_error){0};
         if (!fi->value) continue;
         tw_chain_error one = size_of(fi, m, scratch->ritz, range);
-        if (!exact) one.error = sampled_error(fi, m, scratch->ritz, chain->beta[m - 1], range, &noisy);
+        if (!exact)
+            one.error = sampled_error(fi, m, scratch->ritz, chain->beta[m - 1], range, &noisy);
         if (!exact && noisy) {
             if (!padded) status = decompose_padded(chain, m, scratch);
             padded = true;
-            one.error = fmax(one.error, padded_error(fi, m + TW_CHAIN_PAD, scratch->d, scratch->rows));
+            one.error =
+                fmax(one.error, padded_error(fi, m + TW_CHAIN_PAD, scratch->d, scratch->rows));
         }
-        errors[i] = (tw_chain_error){chain->norm * one.error, chain->norm * one.norm, chain->norm * one.rounding};
+        errors[i] = (tw_chain_error){chain->norm * one.error, chain->norm * one.norm,
+                                     chain->norm * one.rounding};
         if (!isfinite(errors[i].error) || !isfinite(errors[i].norm)) status = TW_NOT_FINITE;
     }
     return status;
@@ -289,8 +306,9 @@ double tw_chain_spread(const tw_chain *chain, int m)
     return high - low;
 }
 
-tw_status tw_chain_coefficients(const tw_chain *chain, int m, int count, int stride, const tw_spectral_function *f,
-                                tw_chain_scratch *scratch, int64_t row, double *coefficients)
+tw_status tw_chain_coefficients(const tw_chain *chain, int m, int count, int stride,
+                                const tw_spectral_function *f, tw_chain_scratch *scratch,
+                                int64_t row, double *coefficients)
 {
     memcpy(scratch->d, chain->alpha, (size_t)m * sizeof(double));
     memcpy(scratch->e, chain->beta, (size_t)m * sizeof(double));

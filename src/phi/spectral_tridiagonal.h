@@ -35,16 +35,18 @@ typedef struct tw_chain_scratch {
 
 /* What is known of the spectrum outside what this chain has seen. */
 typedef struct tw_chain_range {
-    double lowest, highest; /* Ritz values of any chain so far, and 0: widened by tw_chain_estimate */
+    double lowest,
+        highest; /* Ritz values of any chain so far, and 0: widened by tw_chain_estimate */
     /* Whether to allow for growing modes below zero even if no Ritz value is negative. */
     bool hidden_growth;
 } tw_chain_range;
 
 /* What is known of |b| f(T_m) e_1 as an approximation to f(A) b. */
 typedef struct tw_chain_error {
-    double error;    /* |f(A) b - approximation|_M, estimated */
-    double norm;     /* |approximation|_M */
-    double rounding; /* change of the approximation when T is perturbed by a few units in the last place of |T| */
+    double error; /* |f(A) b - approximation|_M, estimated */
+    double norm;  /* |approximation|_M */
+    double
+        rounding; /* change of the approximation when T is perturbed by a few units in the last place of |T| */
 } tw_chain_error;
 
 /* Eigenvalues of T (diagonal d[n], off-diagonal e[n], e[n-1] ignored; both destroyed, d becomes the eigenvalues in no
@@ -65,14 +67,16 @@ tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scr
  * 1/T_m(1 + 2 (theta_1 - lambda)/spread) in b (Chebyshev), else it would have been seen; where f grows so fast that
  * this does not suffice, that too is an error. Where rounding hides r, T_m is continued by TW_CHAIN_PAD rows instead,
  * as if the recurrence went on with the coefficients it had last, and the error is what f has in the added rows. */
-tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range, int count, int stride,
-                            const tw_spectral_function *f, tw_chain_scratch *scratch, tw_chain_error *errors);
+tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range, int count,
+                            int stride, const tw_spectral_function *f, tw_chain_scratch *scratch,
+                            tw_chain_error *errors);
 
 /* Largest minus smallest eigenvalue of T_m (or 0, if that is outside), from above by Gershgorin. */
 double tw_chain_spread(const tw_chain *chain, int m);
 
 /* coefficients[i * row + k] = |b| scale_k e_k^T f_i(T_m) e_1, so that f_i(A) b = sum_k coefficients_k vector_k. */
-tw_status tw_chain_coefficients(const tw_chain *chain, int m, int count, int stride, const tw_spectral_function *f,
-                                tw_chain_scratch *scratch, int64_t row, double *coefficients);
+tw_status tw_chain_coefficients(const tw_chain *chain, int m, int count, int stride,
+                                const tw_spectral_function *f, tw_chain_scratch *scratch,
+                                int64_t row, double *coefficients);
 
 #endif

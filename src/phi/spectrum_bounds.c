@@ -42,8 +42,8 @@ tw_status tw_phi_random_direction(const tw_space *space, double *x)
 }
 
 /* Column k of H (leading dimension STEPS + 1) and the next basis vector, by classical Gram-Schmidt done twice. */
-static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operator *op, double *basis, int k,
-                              double *column, double norms[2])
+static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operator *op,
+                              double *basis, int k, double *column, double norms[2])
 {
     int64_t n = op->space.local_size;
     double *w = basis + (k + 1) * n;
@@ -92,7 +92,8 @@ static tw_status find_tridiagonal(tw_spectrum_bounds *bounds, double beta)
 static tw_status find_general(tw_spectrum_bounds *bounds, double beta)
 {
     int k = bounds->dimension;
-    double H[STEPS * STEPS], *real = bounds->ritz_real, *imaginary = bounds->ritz_imaginary, scratch[STEPS];
+    double H[STEPS * STEPS], *real = bounds->ritz_real, *imaginary = bounds->ritz_imaginary,
+                             scratch[STEPS];
     memcpy(H, bounds->H, (size_t)(k * k) * sizeof *H);
     tw_status status = tw_hessenberg_eigenvalues(k, H, real, imaginary, scratch);
     if (status) return status;
@@ -123,8 +124,9 @@ static void settle_coarse(tw_spectrum_bounds *bounds)
     bounds->imag_max = bounds->symmetry == TW_SYMMETRIC ? 0 : radius;
 }
 
-tw_status tw_spectrum_bounds_find(tw_phi_workspace *workspace, const tw_operator *op, double longest_time,
-                                  double *basis, tw_phi_statistics *statistics, tw_spectrum_bounds *bounds)
+tw_status tw_spectrum_bounds_find(tw_phi_workspace *workspace, const tw_operator *op,
+                                  double longest_time, double *basis, tw_phi_statistics *statistics,
+                                  tw_spectrum_bounds *bounds)
 {
     double columns[STEPS][STEPS + 1];
     *bounds = (tw_spectrum_bounds){.symmetry = op->symmetry};

@@ -13,8 +13,9 @@ enum { TW_SPECTRUM_STEPS = 20 };
 
 typedef struct tw_spectrum_bounds {
     tw_symmetry symmetry;
-    int dimension;                                   /* of H */
-    double H[TW_SPECTRUM_STEPS * TW_SPECTRUM_STEPS]; /* column-major, leading dimension `dimension` */
+    int dimension; /* of H */
+    double
+        H[TW_SPECTRUM_STEPS * TW_SPECTRUM_STEPS]; /* column-major, leading dimension `dimension` */
     int ritz_count;
     double ritz_real[TW_SPECTRUM_STEPS], ritz_imaginary[TW_SPECTRUM_STEPS];
     double margin;             /* by which the spectrum may reach beyond the Ritz values */
@@ -22,13 +23,14 @@ typedef struct tw_spectrum_bounds {
     double imag_max;           /* largest |imaginary part|, widened likewise */
     double norm;               /* largest |A v| / |v| seen: a lower bound of |A|_2 */
     double block_norm[2];      /* the same of the rows of each block (tw_phi_block_norms) */
-    bool coarse;               /* stopped early: `longest_time` |A| is so small that nothing hangs on it */
+    bool coarse; /* stopped early: `longest_time` |A| is so small that nothing hangs on it */
 } tw_spectrum_bounds;
 
 /* `basis` has room for TW_SPECTRUM_STEPS + 1 vectors. Stops early when longest_time |A| is small or the Krylov space
  * is exhausted. Products are spent from the budget. TW_NOT_FINITE if the operator returned a NaN or infinity. */
-tw_status tw_spectrum_bounds_find(tw_phi_workspace *workspace, const tw_operator *op, double longest_time,
-                                  double *basis, tw_phi_statistics *statistics, tw_spectrum_bounds *bounds);
+tw_status tw_spectrum_bounds_find(tw_phi_workspace *workspace, const tw_operator *op,
+                                  double longest_time, double *basis, tw_phi_statistics *statistics,
+                                  tw_spectrum_bounds *bounds);
 
 /* How fast powers of A - mu grow: about min over p of |(A - mu)^p|^(1/p) (Al-Mohy & Higham, eq. 3.12), with the
  * eigenvalue 0 of the augmented matrix beside A if `with_zero`. */

@@ -57,7 +57,8 @@ static void symmetrise(int order, double *B)
 {
     size_t n = (size_t)order;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < j; i++) B[i * n + j] = B[j * n + i] = 0.5 * (B[j * n + i] + B[i * n + j]);
+        for (size_t i = 0; i < j; i++)
+            B[i * n + j] = B[j * n + i] = 0.5 * (B[j * n + i] + B[i * n + j]);
 }
 
 /* |O O - A|_F / |A|_F; uses T. */
@@ -140,7 +141,8 @@ static tw_status product_step(sqrt_work *work, bool scaled, double *X, double *d
     double mu2 = scaled ? exp(-log_determinant / (double)n) : 1;
     memcpy(work->best, X, work->square * sizeof(double));
     tw_dense_multiply(work->n, 0.5 / sqrt(mu2), work->best, inverse, 0.5 * sqrt(mu2), X);
-    for (size_t i = 0; i < work->square; i++) work->M[i] = 0.25 * (mu2 * work->M[i] + inverse[i] / mu2);
+    for (size_t i = 0; i < work->square; i++)
+        work->M[i] = 0.25 * (mu2 * work->M[i] + inverse[i] / mu2);
     for (size_t i = 0; i < n; i++) work->M[i * n + i] += 0.5;
     symmetrise(work->n, X);
     symmetrise(work->n, work->M);
@@ -161,11 +163,13 @@ static tw_status by_product(sqrt_work *work, double *X, tw_sqrt_report *report)
         if (status) return TW_ILL_CONDITIONED;
         report->iterations++;
         /* It converges quadratically: once at rounding level, or no longer halving near it, it is done. */
-        if (distance < 4 * work->n * DBL_EPSILON || (distance < 1e-6 && distance > 0.5 * previous)) break;
+        if (distance < 4 * work->n * DBL_EPSILON || (distance < 1e-6 && distance > 0.5 * previous))
+            break;
         previous = distance;
     }
     report->residual = residual_of(work, X);
-    bool converged = distance < 1e-6 && report->residual <= 1e-15 * work->n * sqrt(report->condition) + 1e-12;
+    bool converged =
+        distance < 1e-6 && report->residual <= 1e-15 * work->n * sqrt(report->condition) + 1e-12;
     return converged ? TW_OK : TW_ILL_CONDITIONED;
 }
 
@@ -189,17 +193,22 @@ static tw_status compute(sqrt_work *work, tw_sqrt_method method, double *O, tw_s
     return method == TW_SQRT_PRODUCT ? by_product(work, O, report) : by_newton(work, O, report);
 }
 
-static tw_status explain(tw_status status, tw_sqrt_method method, const tw_sqrt_report *report, tw_error *error)
+static tw_status explain(tw_status status, tw_sqrt_method method, const tw_sqrt_report *report,
+                         tw_error *error)
 {
-    static const char *const names[] = {"eigendecomposition", "product iteration", "Newton's iteration"};
+    static const char *const names[] = {"eigendecomposition", "product iteration",
+                                        "Newton's iteration"};
     if (status == TW_OK) return status;
     if (status == TW_ILL_CONDITIONED)
-        return tw_fail(error, status, "square root: %s broke down at condition %.1e: residual %.1e after %d iterations",
-                       names[method], report->condition, report->residual, report->iterations);
+        return tw_fail(
+            error, status,
+            "square root: %s broke down at condition %.1e: residual %.1e after %d iterations",
+            names[method], report->condition, report->residual, report->iterations);
     return tw_fail(error, status, "square root by %s: %s", names[method], tw_status_text(status));
 }
 
-tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O, tw_sqrt_report *report, tw_error *error)
+tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O,
+                      tw_sqrt_report *report, tw_error *error)
 {
     if (n < 1 || !A || !O || (int)method < TW_SQRT_EIGEN || method > TW_SQRT_NEWTON)
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -213,7 +222,8 @@ tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O, 
         for (size_t i = 0; i < work.square; i++) O[i] = ldexp(O[i], half);
     }
     release(&work);
-    if (status != TW_OK && status != TW_ILL_CONDITIONED) memset(O, 0, (size_t)n * (size_t)n * sizeof *O);
+    if (status != TW_OK && status != TW_ILL_CONDITIONED)
+        memset(O, 0, (size_t)n * (size_t)n * sizeof *O);
     if (!tw_dense_is_finite((size_t)n * (size_t)n, O)) {
         memset(O, 0, (size_t)n * (size_t)n * sizeof *O);
         status = status ? status : TW_NOT_FINITE;

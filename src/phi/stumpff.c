@@ -24,7 +24,8 @@ static double series(double z, int k)
 /* Fills indices above `up` from the top two. */
 static void downward(double z, int up, int count, double *c)
 {
-    for (int k = count - 1; k > up; k--) c[k] = k + 2 < count ? tw_inverse_factorial[k] - z * c[k + 2] : series(z, k);
+    for (int k = count - 1; k > up; k--)
+        c[k] = k + 2 < count ? tw_inverse_factorial[k] - z * c[k + 2] : series(z, k);
 }
 
 static void upward(double z, int up, double *c)

@@ -24,8 +24,10 @@ static double next_noise(const tw_term_noise *n, tw_term_weights weights, int b,
         double weight = (nothing ? 0 : weights.applied[b]) + (s == b ? weights.kept : 0);
         double part = weight * n->size[0][s], older = s == b ? weights.previous * n->size[1][s] : 0;
         made += part + older;
-        if (n->size[0][s] > 0) handed_on = fmax(handed_on, n->noise[0][s] / n->size[0][s] * fmin(part, size));
-        if (n->size[1][s] > 0) handed_on = fmax(handed_on, n->noise[1][s] / n->size[1][s] * fmin(older, size));
+        if (n->size[0][s] > 0)
+            handed_on = fmax(handed_on, n->noise[0][s] / n->size[0][s] * fmin(part, size));
+        if (n->size[1][s] > 0)
+            handed_on = fmax(handed_on, n->noise[1][s] / n->size[1][s] * fmin(older, size));
     }
     return fmin(hypot(handed_on, DBL_EPSILON * made), size);
 }

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 typedef struct tw_term_noise {
-    bool pair;          /* two blocks of a second-order pair: the first is made of the second by scaling alone */
+    bool
+        pair; /* two blocks of a second-order pair: the first is made of the second by scaling alone */
     double size[2][2];  /* |y_j| and |y_{j-1}| per block */
     double noise[2][2]; /* the rounding in them */
 } tw_term_noise;

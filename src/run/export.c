@@ -30,8 +30,11 @@ static tw_status read_format(const tw_export_options *options, unsigned *format,
     *format = tw_frame_format_of(given);
     if (*format) return TW_OK;
     const char *nearest = tw_nearest_name(given, names, 5);
-    if (nearest) return tw_fail(error, TW_BAD_INPUT, "there is no format '%s', did you mean %s?", given, nearest);
-    return tw_fail(error, TW_BAD_INPUT, "there is no format '%s', it must be one of vtu, ply, obj, pc2, csv", given);
+    if (nearest)
+        return tw_fail(error, TW_BAD_INPUT, "there is no format '%s', did you mean %s?", given,
+                       nearest);
+    return tw_fail(error, TW_BAD_INPUT,
+                   "there is no format '%s', it must be one of vtu, ply, obj, pc2, csv", given);
 }
 
 static tw_status begin(conversion *c, const char *directory, unsigned format, tw_error *error)
@@ -39,7 +42,8 @@ static tw_status begin(conversion *c, const char *directory, unsigned format, tw
     tw_playback *p = c->playback;
     const char *to = c->options->directory;
     if (!to && format == p->format)
-        return tw_fail(error, TW_BAD_INPUT, "%s: its frames are %s already", directory, c->options->format);
+        return tw_fail(error, TW_BAD_INPUT, "%s: its frames are %s already", directory,
+                       c->options->format);
     if (!to) {
         tw_status status = tw_run_lock(directory, &c->lock, error);
         if (status != TW_OK) return status;
@@ -52,7 +56,8 @@ static tw_status begin(conversion *c, const char *directory, unsigned format, tw
         if (error) error->status = status;
     }
     if (status != TW_OK) return status;
-    return tw_frames_begin(c->frames, to ? to : directory, to ? NULL : TW_RUN_FRAME_FOLDER, 0, error);
+    return tw_frames_begin(c->frames, to ? to : directory, to ? NULL : TW_RUN_FRAME_FOLDER, 0,
+                           error);
 }
 
 static tw_status convert(conversion *c, tw_error *error)
@@ -67,12 +72,14 @@ static tw_status convert(conversion *c, tw_error *error)
         tw_frame frame = {.index = i, .table = &table};
         status = tw_playback_read(p, i, &frame.t, c->rows, error);
         if (status == TW_OK) status = tw_frames_write(c->frames, &frame, error);
-        if (status == TW_OK && c->options->progress) c->options->progress(c->options->context, i + 1, p->frame_count);
+        if (status == TW_OK && c->options->progress)
+            c->options->progress(c->options->context, i + 1, p->frame_count);
     }
     return status == TW_OK ? tw_frames_flush(c->frames, p->frame_count, error) : status;
 }
 
-static void fill_report(const conversion *c, const char *directory, unsigned format, tw_export_report *report)
+static void fill_report(const conversion *c, const char *directory, unsigned format,
+                        tw_export_report *report)
 {
     const char *to = c->options->directory;
     report->frames = c->playback->frame_count;
@@ -84,8 +91,8 @@ static void fill_report(const conversion *c, const char *directory, unsigned for
         snprintf(report->path, sizeof report->path, "%s/" TW_RUN_FRAME_FOLDER, directory);
 }
 
-tw_status tw_run_export(const char *directory, const tw_export_options *options, tw_export_report *report,
-                        tw_error *error)
+tw_status tw_run_export(const char *directory, const tw_export_options *options,
+                        tw_export_report *report, tw_error *error)
 {
     if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_export_options defaults = tw_export_options_default();

@@ -7,8 +7,8 @@
 #include "run/playback_internal.h"
 #include "run/run_internal.h"
 
-static tw_status frame_path(const tw_playback *p, unsigned format, int64_t index, char path[TW_FILE_PATH_SIZE],
-                            tw_error *error)
+static tw_status frame_path(const tw_playback *p, unsigned format, int64_t index,
+                            char path[TW_FILE_PATH_SIZE], tw_error *error)
 {
     char name[64];
     tw_frame_name(name, format, index);
@@ -26,8 +26,9 @@ static tw_status load_scene(tw_playback *p, const char *directory, tw_error *err
     char path[TW_FILE_PATH_SIZE];
     tw_status status = tw_file_path(path, directory, "scene.yaml", error);
     if (status == TW_OK && !tw_file_exists(path))
-        status = tw_fail(error, TW_BAD_INPUT, "%s: holds no run (no scene.yaml in it), name the directory of one",
-                         directory);
+        status =
+            tw_fail(error, TW_BAD_INPUT,
+                    "%s: holds no run (no scene.yaml in it), name the directory of one", directory);
     if (status == TW_OK) status = tw_scene_load(path, 0, NULL, &p->scene, error);
     if (status == TW_OK) status = tw_scene_build(p->scene, &p->simulation, error);
     if (status != TW_OK) return status;
@@ -54,7 +55,8 @@ static tw_status count_frames(tw_playback *p, const char *directory, tw_error *e
     tw_status status = p->frame_count > 0 ? drop_half_frame(p, error) : TW_OK;
     if (status != TW_OK || p->frame_count > 0) return status;
     return tw_fail(error, TW_BAD_INPUT,
-                   "%s: has no frames in csv or vtu, which hold all of a state; run it with fps > 0 and one of these",
+                   "%s: has no frames in csv or vtu, which hold all of a state; run it with fps > "
+                   "0 and one of these",
                    directory);
 }
 
@@ -96,12 +98,14 @@ int64_t tw_playback_frame_count(const tw_playback *playback)
     return playback->frame_count;
 }
 
-tw_status tw_playback_read(tw_playback *playback, int64_t index, double *t, double *rows, tw_error *error)
+tw_status tw_playback_read(tw_playback *playback, int64_t index, double *t, double *rows,
+                           tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
     if (!playback || !rows || index < 0 || index >= playback->frame_count)
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (t) *t = tw_run_frame_time(index, playback->fps, playback->duration);
     tw_status status = frame_path(playback, playback->format, index, path, error);
-    return status == TW_OK ? tw_frame_read(path, playback->format, &playback->table, rows, error) : status;
+    return status == TW_OK ? tw_frame_read(path, playback->format, &playback->table, rows, error)
+                           : status;
 }

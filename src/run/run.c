@@ -19,7 +19,8 @@ tw_run_options tw_run_options_default(void)
 
 static tw_status allocate(tw_run *run, tw_error *error)
 {
-    int64_t entries = tw_simulation_row_count(run->simulation) * tw_simulation_column_count(run->simulation);
+    int64_t entries =
+        tw_simulation_row_count(run->simulation) * tw_simulation_column_count(run->simulation);
     run->rows = tw_allocate_zeroed((size_t)entries, sizeof(double));
     run->u = TW_NEW_ARRAY(tw_simulation_state_size(run->simulation), double);
     if (!run->rows || !run->u) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -37,15 +38,21 @@ static void read_settings(tw_run *run)
 }
 
 /* Everything that can be refused is refused here, before anything is written. */
-static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_options *options, tw_error *error)
+static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_options *options,
+                         tw_error *error)
 {
-    *run = (tw_run){.scene = scene, .options = options, .lock = -1, .resumed_at = -1.0, .telemetry.descriptor = -1};
+    *run = (tw_run){.scene = scene,
+                    .options = options,
+                    .lock = -1,
+                    .resumed_at = -1.0,
+                    .telemetry.descriptor = -1};
     run->session_begin = tw_clock();
     run->threads_before = tw_threads();
     if (options->threads > 0) tw_set_threads(options->threads);
     read_settings(run);
     tw_status status = tw_scene_build(scene, &run->simulation, error);
-    if (status == TW_OK) status = tw_scene_create_integrator(scene, run->simulation, &run->integrator, error);
+    if (status == TW_OK)
+        status = tw_scene_create_integrator(scene, run->simulation, &run->integrator, error);
     if (status == TW_OK) status = allocate(run, error);
     if (status == TW_OK) status = tw_run_create_frames(run, error);
     return status;
@@ -68,9 +75,11 @@ static void release(tw_run *run)
 /* From t = 0 in a directory that holds the scene alone. */
 static tw_status start_new(tw_run *run, tw_error *error)
 {
-    tw_status status = tw_integrator_start(run->integrator, 0.0, tw_simulation_start(run->simulation), error);
+    tw_status status =
+        tw_integrator_start(run->integrator, 0.0, tw_simulation_start(run->simulation), error);
     if (status == TW_OK) status = tw_run_open_telemetry(run, error);
-    if (status == TW_OK) status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error);
+    if (status == TW_OK)
+        status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error);
     if (status == TW_OK) status = tw_run_measure_start(run, error);
     if (status == TW_OK) status = tw_run_write_frames(run, error);
     if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
@@ -84,7 +93,8 @@ static tw_status start_again(tw_run *run, tw_error *error)
     if (status != TW_OK) return status;
     run->earlier_seconds = run->memory.wall_seconds;
     tw_integrator_state(run->integrator, &run->session_start, NULL);
-    status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, run->memory.frame_count, error);
+    status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
+                             run->memory.frame_count, error);
     return status == TW_OK ? tw_run_open_telemetry(run, error) : status;
 }
 
@@ -120,7 +130,8 @@ static tw_status one_step(tw_run *run, double *t, tw_error *error)
     tell_progress(run, *t);
     bool due = tw_clock() - run->last_checkpoint >= run->checkpoint_every;
     if (due && *t < run->duration) status = tw_run_write_checkpoint(run, error);
-    if (status == TW_OK && *t < run->duration && run->options->stop && run->options->stop(run->options->context))
+    if (status == TW_OK && *t < run->duration && run->options->stop &&
+        run->options->stop(run->options->context))
         status = tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", *t);
     return status;
 }
@@ -134,8 +145,8 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
     while (status == TW_OK && t < run->duration) {
         tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
         if (s.steps + s.rejected_steps >= most)
-            return tw_fail(error, TW_BUDGET_EXHAUSTED, "integrator.max_steps %lld used up at t = %g s", (long long)most,
-                           t);
+            return tw_fail(error, TW_BUDGET_EXHAUSTED,
+                           "integrator.max_steps %lld used up at t = %g s", (long long)most, t);
         status = one_step(run, &t, error);
     }
     return status;
@@ -205,7 +216,8 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 {
     run->last_checkpoint = tw_clock();
     tw_status status = tw_run_write_record(run, TW_RUN_RUNNING, NULL, error);
-    if (status == TW_OK && run->options->started) run->options->started(run->options->context, run->directory);
+    if (status == TW_OK && run->options->started)
+        run->options->started(run->options->context, run->directory);
     if (status == TW_OK) status = step_to_the_end(run, error);
     status = finish(run, status, error);
     fill_report(run, report);
@@ -219,11 +231,13 @@ static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_err
     tw_status status = tw_run_make_directory(run, error);
     if (status != TW_OK) return status;
     status = start_new(run, error);
-    if (status == TW_INPUT_OUTPUT) fill_report(run, report); /* the scene is there: it can be resumed */
+    if (status == TW_INPUT_OUTPUT)
+        fill_report(run, report); /* the scene is there: it can be resumed */
     return status == TW_OK ? drive(run, report, error) : status;
 }
 
-tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report, tw_error *error)
+tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report,
+                       tw_error *error)
 {
     tw_error unseen = {0};
     if (!error) error = &unseen;
@@ -244,7 +258,8 @@ static bool is_finished(const tw_run *run)
     size_t size = 0;
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    if (t < run->duration || tw_file_path(path, run->directory, "run.json", NULL) != TW_OK) return false;
+    if (t < run->duration || tw_file_path(path, run->directory, "run.json", NULL) != TW_OK)
+        return false;
     if (tw_file_read(path, &text, &size, NULL) != TW_OK) return false;
     bool done = strstr(text, "\"status\": \"done\"") != NULL;
     tw_release(text);
@@ -259,7 +274,8 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
     if (status != TW_OK) return status;
     /* Killed before its first step: the scene is there, so the run can begin. */
     bool has_begun = tw_file_exists(path);
-    status = has_begun ? start_again(run, error) : tw_run_hash_scene(run, &run->memory.scene_hash, error);
+    status = has_begun ? start_again(run, error)
+                       : tw_run_hash_scene(run, &run->memory.scene_hash, error);
     if (status == TW_OK && !has_begun) status = start_new(run, error);
     if (status != TW_OK) return status;
     run->resumed_at = run->session_start;
@@ -269,7 +285,8 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
     return TW_OK;
 }
 
-tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report, tw_error *error)
+tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report,
+                        tw_error *error)
 {
     tw_error unseen = {0};
     if (!error) error = &unseen;
@@ -280,8 +297,9 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
     tw_scene *scene = NULL;
     tw_status status = tw_file_path(path, directory, "scene.yaml", error);
     if (status == TW_OK && !tw_file_exists(path))
-        status = tw_fail(error, TW_BAD_INPUT, "%s: holds no run (no scene.yaml in it), name the directory of one",
-                         directory);
+        status =
+            tw_fail(error, TW_BAD_INPUT,
+                    "%s: holds no run (no scene.yaml in it), name the directory of one", directory);
     if (status == TW_OK) status = tw_scene_load(path, 0, NULL, &scene, error);
     if (status != TW_OK) return status;
     tw_run run;

@@ -36,7 +36,8 @@ static void judge_energy_start(acceptance *a)
 {
     double expected = tw_scene_number(a->run->scene, "tests.energy_start", NAN);
     double value = a->run->memory.energy_start;
-    if (!isnan(expected)) judge(a, "energy_start", value, expected, fabs(value - expected) <= 1e-12 * fabs(expected));
+    if (!isnan(expected))
+        judge(a, "energy_start", value, expected, fabs(value - expected) <= 1e-12 * fabs(expected));
 }
 
 /* Entry `index` of tests.final; false past the last. */
@@ -52,7 +53,8 @@ static bool judge_row(acceptance *a, int index)
     bool there = row < (double)run->table.row_count;
     for (int k = 0; k < 3; k++) {
         snprintf(path, sizeof path, "tests.final.%d.position.%d", index, k);
-        if (run->table.column_count == 2) snprintf(path, sizeof path, "tests.final.%d.value", index);
+        if (run->table.column_count == 2)
+            snprintf(path, sizeof path, "tests.final.%d.value", index);
         double expected = tw_scene_number(run->scene, path, NAN);
         double value = there ? run->rows[(int64_t)row * run->table.column_count + k] : NAN;
         tw_print(name, sizeof name, "final row %.0f %s", row, run->table.columns[k]);
@@ -72,7 +74,9 @@ static void judge_displacement(acceptance *a)
     size_t size = (size_t)run->table.row_count * (size_t)columns;
     double *start = tw_allocate(size, sizeof *start);
     tw_status status = start ? TW_OK : TW_OUT_OF_MEMORY;
-    if (start) status = tw_simulation_rows(run->simulation, 0.0, tw_simulation_start(run->simulation), start);
+    if (start)
+        status =
+            tw_simulation_rows(run->simulation, 0.0, tw_simulation_start(run->simulation), start);
     for (int64_t i = 0; status == TW_OK && i < run->table.row_count; i++) {
         const double *x = run->rows + columns * i, *o = start + columns * i;
         most = fmax(most, hypot(hypot(x[0] - o[0], x[1] - o[1]), x[2] - o[2]));

@@ -16,7 +16,8 @@ static tw_status take_snapshot(tw_run *run, size_t *size, tw_error *error)
         run->snapshot_capacity = run->snapshot ? *size : 0;
         if (!run->snapshot) status = TW_OUT_OF_MEMORY;
     }
-    if (status == TW_OK) status = tw_integrator_serialise(run->integrator, run->snapshot, *size, size);
+    if (status == TW_OK)
+        status = tw_integrator_serialise(run->integrator, run->snapshot, *size, size);
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
 
@@ -61,12 +62,14 @@ static tw_status check_scene_unchanged(tw_run *run, uint64_t expected, tw_error 
     uint64_t hash = 0;
     tw_status status = tw_run_hash_scene(run, &hash, error);
     if (status != TW_OK || hash == expected) return status;
-    return tw_fail(error, TW_BAD_INPUT,
-                   "%s/scene.yaml: was changed since the run began, put it back or start a new run with it",
-                   run->directory);
+    return tw_fail(
+        error, TW_BAD_INPUT,
+        "%s/scene.yaml: was changed since the run began, put it back or start a new run with it",
+        run->directory);
 }
 
-static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *checkpoint, tw_error *error)
+static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *checkpoint,
+                         tw_error *error)
 {
     if (checkpoint->progress_size != sizeof run->memory)
         return tw_fail(error, TW_BAD_INPUT, "%s: was written by another build of twang", path);
@@ -74,7 +77,8 @@ static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *che
     tw_status status = check_scene_unchanged(run, run->memory.scene_hash, error);
     if (status != TW_OK) return status;
     tw_error inner = {0};
-    status = tw_integrator_restore(run->integrator, checkpoint->integrator, checkpoint->integrator_size, &inner);
+    status = tw_integrator_restore(run->integrator, checkpoint->integrator,
+                                   checkpoint->integrator_size, &inner);
     return status == TW_OK ? TW_OK : tw_fail(error, status, "%s: %s", path, inner.text);
 }
 

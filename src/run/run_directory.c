@@ -24,12 +24,14 @@ static tw_status take_given(tw_run *run, tw_error *error)
     const char *given = run->options->directory;
     size_t length = strlen(given);
     if (length == 0 || length > TW_RUN_DIRECTORY_SIZE - 256)
-        return tw_fail(error, TW_BAD_INPUT, "the name of the output directory is %s, give another one",
+        return tw_fail(error, TW_BAD_INPUT,
+                       "the name of the output directory is %s, give another one",
                        length ? "too long" : "empty");
     while (length > 1 && given[length - 1] == '/') length--;
     snprintf(run->directory, sizeof run->directory, "%.*s", (int)length, given);
     if (run->options->force || !tw_file_exists(run->directory)) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "%s: exists already, name another directory or give --force", run->directory);
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s: exists already, name another directory or give --force", run->directory);
 }
 
 /* runs/NAME-N with the first N from `*n` on that is free. */
@@ -37,19 +39,21 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 {
     if (mkdir("runs", 0777) != 0 && errno != EEXIST) return cannot_make("runs", error);
     for (; *n < 1000000; ++*n) {
-        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene), *n);
+        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene),
+                 *n);
         if (!tw_file_exists(run->directory)) return TW_OK;
     }
-    return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", tw_scene_name(run->scene));
+    return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory",
+                   tw_scene_name(run->scene));
 }
 
 /* Removes what an earlier run left, the checkpoint first, and nothing else. */
 static tw_status clear_directory(tw_run *run, tw_error *error)
 {
-    static const char *const files[] = {"checkpoint.bin",  "checkpoint.bin.part", "run.json",
-                                        "run.json.part",   "telemetry.csv",       "final.csv",
-                                        "final.csv.part",  "last_good.csv",       "last_good.csv.part",
-                                        "scene.yaml.part", "frames.pvd",          "frames.pvd.part"};
+    static const char *const files[] = {
+        "checkpoint.bin",     "checkpoint.bin.part", "run.json",       "run.json.part",
+        "telemetry.csv",      "final.csv",           "final.csv.part", "last_good.csv",
+        "last_good.csv.part", "scene.yaml.part",     "frames.pvd",     "frames.pvd.part"};
     tw_status status = TW_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == TW_OK; i++) {
         char path[TW_FILE_PATH_SIZE];
@@ -124,15 +128,18 @@ tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *err
 {
     int length = snprintf(run->directory, sizeof run->directory, "%s", directory);
     if (length > 0 && length < TW_RUN_DIRECTORY_SIZE - 256) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "the name of the directory is %s", length > 0 ? "too long" : "empty");
+    return tw_fail(error, TW_BAD_INPUT, "the name of the directory is %s",
+                   length > 0 ? "too long" : "empty");
 }
 
 tw_status tw_run_lock(const char *directory, int *lock, tw_error *error)
 {
     *lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock < 0) return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", directory, strerror(errno));
+    if (*lock < 0)
+        return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", directory, strerror(errno));
     if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "%s: another twang is writing there, wait for it or name another directory",
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s: another twang is writing there, wait for it or name another directory",
                    directory);
 }
 

@@ -22,7 +22,8 @@ tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
     char path[TW_FILE_PATH_SIZE];
     tw_integrator_state(run->integrator, &t, NULL);
     tw_status status = tw_file_path(path, run->directory, name, error);
-    if (status == TW_OK) status = fill_table(run, t, tw_integrator_state_view(run->integrator), error);
+    if (status == TW_OK)
+        status = fill_table(run, t, tw_integrator_state_view(run->integrator), error);
     if (status != TW_OK) return status;
     tw_text_clear(&run->scratch);
     tw_table_to_csv(&run->table, &run->scratch);
@@ -46,7 +47,8 @@ unsigned tw_run_frame_formats(const tw_scene *scene)
 tw_status tw_run_create_frames(tw_run *run, tw_error *error)
 {
     unsigned formats = tw_run_frame_formats(run->scene);
-    tw_status status = tw_integrator_expect_output(run->integrator, 0.0, formats ? 1 / run->fps : INFINITY);
+    tw_status status =
+        tw_integrator_expect_output(run->integrator, 0.0, formats ? 1 / run->fps : INFINITY);
     if (status) return tw_fail_plain(error, status);
     status = tw_frames_create(formats, run->simulation, run->fps, &run->frames, error);
     return status == TW_UNSUPPORTED ? tw_scene_blame(run->scene, "output.frames", error) : status;

@@ -29,7 +29,12 @@ typedef struct tw_run_memory {
     int64_t products_told, solves_told; /* counted in the telemetry rows so far */
 } tw_run_memory;
 
-typedef enum tw_run_state { TW_RUN_RUNNING, TW_RUN_DONE, TW_RUN_FAILED, TW_RUN_INTERRUPTED } tw_run_state;
+typedef enum tw_run_state {
+    TW_RUN_RUNNING,
+    TW_RUN_DONE,
+    TW_RUN_FAILED,
+    TW_RUN_INTERRUPTED
+} tw_run_state;
 
 typedef struct tw_run {
     const tw_scene *scene;
@@ -99,7 +104,8 @@ tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error);
 tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error);
 
 /* run_record.c: run.json. `why` is NULL unless the run failed. */
-tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why, tw_error *error);
+tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why,
+                              tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
 /* What energy errors are measured by: the largest kinetic energy, where rounding of the energies is small beside it. */

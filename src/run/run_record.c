@@ -46,7 +46,8 @@ static void add_costs(const tw_run *run, tw_json *json, const tw_integrator_stat
 {
     double t = 0.0, wall = tw_run_wall_seconds(run);
     tw_integrator_state(run->integrator, &t, NULL);
-    tw_json_string(json, "phi_engine", s->engine == TW_PHI_ENGINE_COUNT ? NULL : tw_phi_engine_name(s->engine));
+    tw_json_string(json, "phi_engine",
+                   s->engine == TW_PHI_ENGINE_COUNT ? NULL : tw_phi_engine_name(s->engine));
     tw_json_number(json, "wall_seconds", wall);
     tw_json_number(json, "simulated_seconds", t);
     tw_json_number(json, "duration", run->duration);

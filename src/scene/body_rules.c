@@ -7,13 +7,15 @@ static tw_status check_mass(const tw_node *body, const char *path, tw_error *err
 {
     const tw_node *mass = tw_node_find(body, "mass"), *density = tw_node_find(body, "density");
     if (mass && density)
-        return tw_fail_at(error, density->key_mark, "both %s.mass and %s.density are given, keep one of them", path,
-                          path);
+        return tw_fail_at(error, density->key_mark,
+                          "both %s.mass and %s.density are given, keep one of them", path, path);
     if (!mass && !density)
-        return tw_fail_at(error, body->mark, "%s has no mass, give mass (of a particle, in kg) or density", path);
+        return tw_fail_at(error, body->mark,
+                          "%s has no mass, give mass (of a particle, in kg) or density", path);
     const tw_node *inertia = tw_node_find(body, "inertia");
     if (inertia && strcmp(inertia->text, "consistent") == 0 && !density)
-        return tw_fail_at(error, inertia->mark, "%s.inertia is consistent, which needs density in place of mass", path);
+        return tw_fail_at(error, inertia->mark,
+                          "%s.inertia is consistent, which needs density in place of mass", path);
     return TW_OK;
 }
 
@@ -29,13 +31,14 @@ static tw_status check_material(const tw_node *body, const char *path, tw_error 
     for (int i = 0; i < 3; i++) {
         const tw_node *node = tw_node_find(body, refused[i]);
         if (node)
-            return tw_fail_at(error, node->key_mark, "%s.%s does not apply to material %s, only to %s", path,
-                              refused[i], material->text, springs ? "finite elements" : "springs");
+            return tw_fail_at(error, node->key_mark,
+                              "%s.%s does not apply to material %s, only to %s", path, refused[i],
+                              material->text, springs ? "finite elements" : "springs");
     }
     const char *needed = springs ? "stiffness" : "youngs_modulus";
     if (!tw_node_find(body, needed))
-        return tw_fail_at(error, body->mark, "key %s.%s is missing, material %s needs it %s", path, needed,
-                          material->text, springs ? "[N/m]" : "[Pa]");
+        return tw_fail_at(error, body->mark, "key %s.%s is missing, material %s needs it %s", path,
+                          needed, material->text, springs ? "[N/m]" : "[Pa]");
     return TW_OK;
 }
 

@@ -48,8 +48,8 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     if (status == TW_OK) status = tw_model_add_gravity(build->model, gravity, error);
     if (status == TW_OK) status = tw_build_forces(build, error);
     if (status == TW_OK && tw_model_free_count(build->model) == 0)
-        status =
-            tw_fail_at(error, tw_scene_node(build->scene, held)->mark, "%s hold every particle, leave one free", held);
+        status = tw_fail_at(error, tw_scene_node(build->scene, held)->mark,
+                            "%s hold every particle, leave one free", held);
     return status;
 }
 
@@ -66,7 +66,8 @@ static void release_bodies(tw_build *build)
 static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_error *error)
 {
     tw_build build = {.scene = scene};
-    build.bodies = tw_allocate_zeroed((size_t)tw_scene_node(scene, "bodies")->count, sizeof *build.bodies);
+    build.bodies =
+        tw_allocate_zeroed((size_t)tw_scene_node(scene, "bodies")->count, sizeof *build.bodies);
     tw_status status = build.bodies ? tw_model_create(&build.model) : TW_OUT_OF_MEMORY;
     if (status == TW_OK)
         status = fill_model(&build, error);
@@ -81,7 +82,8 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
 static tw_status build_system(const tw_node *system, tw_simulation **out, tw_error *error)
 {
     if (strcmp(tw_node_text(system, "kind"), "fput") == 0)
-        return tw_simulation_fput(tw_node_integer(system, "m"), tw_node_number(system, "omega"), out, error);
+        return tw_simulation_fput(tw_node_integer(system, "m"), tw_node_number(system, "omega"),
+                                  out, error);
     double start[2];
     tw_node_numbers(system, "start", 2, start);
     return tw_simulation_stiff_line(tw_node_number(system, "k"), start, out, error);

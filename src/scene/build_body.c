@@ -11,23 +11,27 @@
 enum { BODY_NAME_SIZE = 256 };
 
 /* Masses of a mass per particle, or of a density over the body's highest cells. */
-tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses, tw_error *error)
+tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses,
+                          tw_error *error)
 {
     const tw_mesh *mesh = &body->mesh;
-    double mass = tw_node_number(body->node, "mass"), density = tw_node_number(body->node, "density");
+    double mass = tw_node_number(body->node, "mass"),
+           density = tw_node_number(body->node, "density");
     for (int64_t i = 0; i < body->count; i++) masses[i] = mass;
     if (tw_node_find(body->node, "mass")) return TW_OK;
     if (mesh->tetrahedron_count)
         return tw_solid_lumped_mass(body->nodes, mesh->tetrahedron_count,
-                                    body->elements ? body->elements : mesh->tetrahedra, body->count, positions, density,
-                                    masses, error);
+                                    body->elements ? body->elements : mesh->tetrahedra, body->count,
+                                    positions, density, masses, error);
     bool sheet = mesh->triangle_count > 0;
     return tw_lump_mass(sheet ? 3 : 2, sheet ? mesh->triangle_count : mesh->edge_count,
-                        sheet ? mesh->triangles : mesh->edges, mesh->vertex_count, positions, density, masses, error);
+                        sheet ? mesh->triangles : mesh->edges, mesh->vertex_count, positions,
+                        density, masses, error);
 }
 
 /* v = velocity + spin x (x - centre of mass) */
-static void fill_velocities(const tw_node *node, int64_t count, const double *x, const double *masses, double *v)
+static void fill_velocities(const tw_node *node, int64_t count, const double *x,
+                            const double *masses, double *v)
 {
     double velocity[3], spin[3], centre[3] = {0.0, 0.0, 0.0}, mass = 0.0;
     tw_node_numbers(node, "velocity", 3, velocity);
@@ -40,19 +44,22 @@ static void fill_velocities(const tw_node *node, int64_t count, const double *x,
     for (int64_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             int a = (k + 1) % 3, b = (k + 2) % 3;
-            v[3 * i + k] = velocity[k] + spin[a] * (x[3 * i + b] - centre[b]) - spin[b] * (x[3 * i + a] - centre[a]);
+            v[3 * i + k] = velocity[k] + spin[a] * (x[3 * i + b] - centre[b]) -
+                           spin[b] * (x[3 * i + a] - centre[a]);
         }
 }
 
 static tw_status add_particles(tw_model *model, tw_body *body, tw_error *error)
 {
     const double *x = body->mesh.vertices;
-    double *velocities = TW_NEW_ARRAY(3 * body->count, double), *masses = TW_NEW_ARRAY(body->count, double);
+    double *velocities = TW_NEW_ARRAY(3 * body->count, double),
+           *masses = TW_NEW_ARRAY(body->count, double);
     tw_status status = velocities && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK) status = tw_build_masses(body, x, masses, error);
     if (status == TW_OK) {
         fill_velocities(body->node, body->count, x, masses, velocities);
-        status = tw_model_add_particles(model, body->count, x, velocities, masses, &body->first, error);
+        status =
+            tw_model_add_particles(model, body->count, x, velocities, masses, &body->first, error);
     }
     tw_release(velocities);
     tw_release(masses);
@@ -77,18 +84,21 @@ static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_er
     if (status == TW_OK)
         status = tw_solid_element_mass(body->nodes, count, own, body->count, body->mesh.vertices,
                                        tw_node_number(body->node, "density"), masses, error);
-    if (status == TW_OK) status = tw_model_add_consistent_mass(model, body->nodes, count, elements, masses, error);
+    if (status == TW_OK)
+        status = tw_model_add_consistent_mass(model, body->nodes, count, elements, masses, error);
     tw_release(elements);
     tw_release(masses);
     return status;
 }
 
 /* The surface of the file, face for face, every vertex of it carried by the tetrahedron it lies in. */
-static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out, tw_error *error)
+static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out,
+                             tw_error *error)
 {
     const tw_mesh *surface = &body->surface;
     const tw_mesh_faces *faces = &surface->faces;
-    tw_status status = tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding, error);
+    tw_status status = tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices,
+                                           embedding, error);
     if (status != TW_OK) return status;
     for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
     *out = (tw_display_surface){.vertex_count = embedding->count,
@@ -121,8 +131,10 @@ static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
         snprintf(name, BODY_NAME_SIZE, "%s", given ? given : tw_node_text(node, "kind"));
         return;
     }
-    const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file, *dot = strrchr(stem, '.');
-    snprintf(name, BODY_NAME_SIZE, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
+    const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file,
+               *dot = strrchr(stem, '.');
+    snprintf(name, BODY_NAME_SIZE, "%.*s",
+             dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
 }
 
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
@@ -143,8 +155,10 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
                           .tetrahedron_count = mesh->tetrahedron_count,
                           .tetrahedra = tetrahedra};
     tw_embedding embedding = {0};
-    tw_status status = edges && triangles && tetrahedra ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK && body->surface.vertex_count) status = add_surface(body, &embedding, &display.surface, error);
+    tw_status status =
+        edges && triangles && tetrahedra ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (status == TW_OK && body->surface.vertex_count)
+        status = add_surface(body, &embedding, &display.surface, error);
     if (status == TW_OK) status = tw_model_add_display(model, &display, error);
     tw_embedding_free(&embedding);
     tw_release(edges);
@@ -162,16 +176,17 @@ static tw_status refine(tw_body *body, tw_error *error)
     body->elements = TW_NEW_ARRAY(10 * count, int64_t);
     tw_status status = edges && body->elements ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK)
-        status =
-            tw_solid_quadratic(mesh->vertex_count, count, mesh->tetrahedra, body->elements, edges, &edge_count, error);
-    if (status == TW_OK) status = tw_mesh_allocate(&larger, mesh->vertex_count + edge_count, 0, 0, count, error);
+        status = tw_solid_quadratic(mesh->vertex_count, count, mesh->tetrahedra, body->elements,
+                                    edges, &edge_count, error);
+    if (status == TW_OK)
+        status = tw_mesh_allocate(&larger, mesh->vertex_count + edge_count, 0, 0, count, error);
     if (status == TW_OK) {
         memcpy(larger.tetrahedra, mesh->tetrahedra, 4 * (size_t)count * sizeof(int64_t));
         memcpy(larger.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
         double *middle = larger.vertices + 3 * mesh->vertex_count;
         for (int64_t i = 0; i < 3 * edge_count; i++)
-            middle[i] =
-                0.5 * (mesh->vertices[3 * edges[i / 3 * 2] + i % 3] + mesh->vertices[3 * edges[i / 3 * 2 + 1] + i % 3]);
+            middle[i] = 0.5 * (mesh->vertices[3 * edges[i / 3 * 2] + i % 3] +
+                               mesh->vertices[3 * edges[i / 3 * 2 + 1] + i % 3]);
         tw_mesh_free(mesh);
         *mesh = larger;
         body->nodes = 10;

@@ -16,8 +16,8 @@ typedef struct entry {
 
 static tw_status build_rayleigh(const entry *e, tw_error *error)
 {
-    return tw_model_set_rayleigh(e->build->model, tw_node_number(e->node, "alpha"), tw_node_number(e->node, "beta"),
-                                 error);
+    return tw_model_set_rayleigh(e->build->model, tw_node_number(e->node, "alpha"),
+                                 tw_node_number(e->node, "beta"), error);
 }
 
 static int64_t *shifted(int64_t count, const int64_t *indices, int64_t first)
@@ -27,13 +27,15 @@ static int64_t *shifted(int64_t count, const int64_t *indices, int64_t first)
     return copy;
 }
 
-static tw_status add_dashpots(const entry *e, const tw_body *body, int64_t count, const int64_t *edges, tw_error *error)
+static tw_status add_dashpots(const entry *e, const tw_body *body, int64_t count,
+                              const int64_t *edges, tw_error *error)
 {
     int64_t *ends = shifted(2 * count, edges, body->first);
     double *damping = TW_NEW_ARRAY(count, double);
     for (int64_t i = 0; damping && i < count; i++) damping[i] = tw_node_number(e->node, "damping");
-    tw_status status = ends && damping ? tw_model_add_dashpots(e->build->model, count, ends, damping, error)
-                                       : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = ends && damping
+                           ? tw_model_add_dashpots(e->build->model, count, ends, damping, error)
+                           : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_release(ends);
     tw_release(damping);
     return status;
@@ -43,7 +45,8 @@ static tw_status build_dashpots(const entry *e, tw_error *error)
 {
     const tw_body *body = tw_build_find_body(e->build, e->node, e->path, error);
     if (!body) return TW_BAD_INPUT;
-    if (body->mesh.edge_count) return add_dashpots(e, body, body->mesh.edge_count, body->mesh.edges, error);
+    if (body->mesh.edge_count)
+        return add_dashpots(e, body, body->mesh.edge_count, body->mesh.edges, error);
     int64_t *edges = NULL, count = 0;
     tw_status status = tw_mesh_unique_edges(&body->mesh, &edges, &count, error);
     if (status == TW_OK) status = add_dashpots(e, body, count, edges, error);
@@ -51,7 +54,8 @@ static tw_status build_dashpots(const entry *e, tw_error *error)
     return status;
 }
 
-static tw_status add_wind(const entry *e, const tw_body *body, int64_t count, const int64_t *faces, tw_error *error)
+static tw_status add_wind(const entry *e, const tw_body *body, int64_t count, const int64_t *faces,
+                          tw_error *error)
 {
     tw_wind wind = tw_wind_default();
     tw_node_numbers(e->node, "velocity", 3, wind.velocity);
@@ -61,8 +65,9 @@ static tw_status add_wind(const entry *e, const tw_body *body, int64_t count, co
     wind.gust = tw_node_number(e->node, "gust");
     wind.gust_frequency = tw_node_number(e->node, "frequency");
     int64_t *triangles = shifted(3 * count, faces, body->first);
-    tw_status status = triangles ? tw_model_add_wind(e->build->model, count, triangles, &wind, error)
-                                 : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = triangles
+                           ? tw_model_add_wind(e->build->model, count, triangles, &wind, error)
+                           : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_release(triangles);
     return status;
 }
@@ -72,7 +77,8 @@ static tw_status build_wind(const entry *e, tw_error *error)
     const tw_body *body = tw_build_find_body(e->build, e->node, e->path, error);
     if (!body) return TW_BAD_INPUT;
     if (body->mesh.triangle_count + body->mesh.tetrahedron_count == 0)
-        return tw_fail_at(error, e->node->mark, "%s: body %.0f is a %s, which has no surface for the wind", e->path,
+        return tw_fail_at(error, e->node->mark,
+                          "%s: body %.0f is a %s, which has no surface for the wind", e->path,
                           tw_node_number(e->node, "body"), tw_node_text(body->node, "kind"));
     int64_t *faces = NULL, count = 0;
     tw_status status = tw_mesh_surface(&body->mesh, &faces, &count, error);
@@ -131,11 +137,13 @@ tw_status tw_build_forces(const tw_build *build, tw_error *error)
     const tw_node *forces = tw_scene_node(build->scene, "forces");
     tw_status status = TW_OK;
     int index = 0;
-    for (const tw_node *node = forces ? forces->first : NULL; node && status == TW_OK; node = node->next) {
+    for (const tw_node *node = forces ? forces->first : NULL; node && status == TW_OK;
+         node = node->next) {
         entry e = {.build = build, .node = node};
         snprintf(e.path, sizeof e.path, "forces.%d", index++);
         for (size_t i = 0; i < sizeof builders / sizeof *builders; i++)
-            if (strcmp(tw_node_text(node, "kind"), builders[i].kind) == 0) status = builders[i].build(&e, error);
+            if (strcmp(tw_node_text(node, "kind"), builders[i].kind) == 0)
+                status = builders[i].build(&e, error);
     }
     return status;
 }

@@ -33,7 +33,8 @@ static tw_status make_box(tw_body *b, tw_error *error)
     double size[3], cells[3];
     tw_node_numbers(body, "size", 3, size);
     tw_node_numbers(body, "cells", 3, cells);
-    return tw_body_box(size, (int64_t[3]){(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]}, &b->mesh, error);
+    return tw_body_box(size, (int64_t[3]){(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
+                       &b->mesh, error);
 }
 
 static tw_status make_bar(tw_body *b, tw_error *error)
@@ -42,13 +43,15 @@ static tw_status make_bar(tw_body *b, tw_error *error)
     double cells[2], thickness = tw_node_number(body, "thickness");
     tw_node_numbers(body, "cells", 2, cells);
     double size[3] = {tw_node_number(body, "length"), thickness, thickness};
-    return tw_body_box(size, (int64_t[3]){(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[1]}, &b->mesh, error);
+    return tw_body_box(size, (int64_t[3]){(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[1]},
+                       &b->mesh, error);
 }
 
 static tw_status make_rope(tw_body *b, tw_error *error)
 {
     const tw_node *body = b->node;
-    return tw_body_rope(tw_node_integer(body, "count"), tw_node_number(body, "length"), &b->mesh, error);
+    return tw_body_rope(tw_node_integer(body, "count"), tw_node_number(body, "length"), &b->mesh,
+                        error);
 }
 
 static tw_status make_tower(tw_body *b, tw_error *error)
@@ -102,16 +105,19 @@ static double scale_of(const tw_mesh *mesh, double extent)
 }
 
 /* A rope lies along its direction. */
-static tw_status lay(tw_mesh *mesh, const tw_node *body, const char *path, const double origin[3], tw_error *error)
+static tw_status lay(tw_mesh *mesh, const tw_node *body, const char *path, const double origin[3],
+                     tw_error *error)
 {
     double direction[3], length = tw_node_number(body, "length");
     tw_node_numbers(body, "direction", 3, direction);
-    double norm = sqrt(direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2]);
+    double norm = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
+                       direction[2] * direction[2]);
     if (!(norm > 0.0) || !isfinite(norm))
         return tw_fail_at(error, tw_node_find(body, "direction")->mark,
                           "%s.direction has length zero, give it any other", path);
     for (int64_t i = 0; i < mesh->vertex_count; i++)
-        for (int k = 0; k < 3; k++) mesh->vertices[3 * i + k] = origin[k] + (double)i * length * (direction[k] / norm);
+        for (int k = 0; k < 3; k++)
+            mesh->vertices[3 * i + k] = origin[k] + (double)i * length * (direction[k] / norm);
     return TW_OK;
 }
 
@@ -120,7 +126,8 @@ static tw_status place(tw_body *body, tw_error *error)
     double origin[3], rotation[3];
     tw_node_numbers(body->node, "origin", 3, origin);
     tw_node_numbers(body->node, "rotation", 3, rotation);
-    if (tw_node_find(body->node, "direction")) return lay(&body->mesh, body->node, body->path, origin, error);
+    if (tw_node_find(body->node, "direction"))
+        return lay(&body->mesh, body->node, body->path, origin, error);
     tw_mesh *both[] = {&body->mesh, &body->surface};
     for (int i = 0; i < 2; i++) {
         turn(both[i], 1, 2, rotation[0]);
@@ -147,6 +154,7 @@ tw_status tw_build_geometry(tw_body *body, tw_error *error)
     }
     if (!known) return tw_fail(error, TW_INTERNAL, "nothing makes a body of kind %s", kind);
     if (status == TW_UNSUPPORTED)
-        return tw_fail_at(error, body->node->mark, "%s has more than 2^31 - 1 particles", body->path);
+        return tw_fail_at(error, body->node->mark, "%s has more than 2^31 - 1 particles",
+                          body->path);
     return status == TW_OK ? place(body, error) : status;
 }

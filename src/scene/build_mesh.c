@@ -12,7 +12,8 @@ static tw_status fill(tw_body *body, const char *file, tw_error *error)
     options.vertex_count = tw_node_integer(body->node, "vertices");
     tw_mesh_free(&body->mesh);
     tw_status status = tw_mesh_load(file, &body->surface, NULL, error);
-    return status == TW_OK ? tw_mesh_fill(&body->surface, &options, &body->mesh, NULL, error) : status;
+    return status == TW_OK ? tw_mesh_fill(&body->surface, &options, &body->mesh, NULL, error)
+                           : status;
 }
 
 tw_status tw_build_mesh(tw_body *body, tw_error *error)

@@ -5,30 +5,35 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path, tw_error *error)
+const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path,
+                                  tw_error *error)
 {
     const tw_node *body = tw_node_find(entry, "body");
     if (body->number < build->body_count) return &build->bodies[(int)body->number];
-    tw_fail_at(error, body->mark, "%s.body is %s, must be at most %d: the last body", path, body->text,
-               build->body_count - 1);
+    tw_fail_at(error, body->mark, "%s.body is %s, must be at most %d: the last body", path,
+               body->text, build->body_count - 1);
     return NULL;
 }
 
-static tw_status select_range(const tw_body *body, const tw_node *entry, const char *path, tw_range_visit *visit,
-                              void *context, tw_error *error)
+static tw_status select_range(const tw_body *body, const tw_node *entry, const char *path,
+                              tw_range_visit *visit, void *context, tw_error *error)
 {
-    const tw_node *from = tw_node_find(entry, "from"), *to = tw_node_find(entry, "to"), *last = to ? to : from;
+    const tw_node *from = tw_node_find(entry, "from"), *to = tw_node_find(entry, "to"),
+                  *last = to ? to : from;
     if (last->number < from->number)
-        return tw_fail_at(error, last->mark, "%s.to is %s, must be at least from, which is %s", path, last->text,
-                          from->text);
+        return tw_fail_at(error, last->mark, "%s.to is %s, must be at least from, which is %s",
+                          path, last->text, from->text);
     if (last->number >= (double)body->count)
-        return tw_fail_at(error, last->mark, "%s.%s is %s, must be at most %lld: the body's last particle", path,
+        return tw_fail_at(error, last->mark,
+                          "%s.%s is %s, must be at most %lld: the body's last particle", path,
                           last->key, last->text, (long long)(body->count - 1));
-    return visit(context, body->first + (int64_t)from->number, body->first + (int64_t)last->number, error);
+    return visit(context, body->first + (int64_t)from->number, body->first + (int64_t)last->number,
+                 error);
 }
 
 /* A box in space: the one given, or the lowest or highest part of the body's own. */
-static void selection_box(const tw_body *body, const tw_node *entry, double lower[3], double upper[3])
+static void selection_box(const tw_body *body, const tw_node *entry, double lower[3],
+                          double upper[3])
 {
     if (tw_node_find(entry, "lower")) {
         tw_node_numbers(entry, "lower", 3, lower);
@@ -51,8 +56,8 @@ static bool is_inside(const double *x, const double lower[3], const double upper
 }
 
 /* Neighbouring indices inside the box go together. */
-static tw_status select_box(const tw_body *body, const tw_node *entry, const char *path, tw_range_visit *visit,
-                            void *context, tw_error *error)
+static tw_status select_box(const tw_body *body, const tw_node *entry, const char *path,
+                            tw_range_visit *visit, void *context, tw_error *error)
 {
     double lower[3], upper[3];
     selection_box(body, entry, lower, upper);
@@ -79,16 +84,17 @@ static tw_status check_ways(const tw_node *entry, const char *path, tw_error *er
     for (int i = 0; i < 4; i++) {
         const tw_node *node = tw_node_find(entry, ways[i]);
         if (node && way)
-            return tw_fail_at(error, node->key_mark, "%s has both %s and %s, keep one of them", path, way->key,
-                              node->key);
+            return tw_fail_at(error, node->key_mark, "%s has both %s and %s, keep one of them",
+                              path, way->key, node->key);
         if (node) way = node;
     }
     const tw_node *to = tw_node_find(entry, "to"), *lower = tw_node_find(entry, "lower");
     const tw_node *upper = tw_node_find(entry, "upper");
-    if (to && !tw_node_find(entry, "from")) return tw_fail_at(error, to->key_mark, "%s.to is given without from", path);
+    if (to && !tw_node_find(entry, "from"))
+        return tw_fail_at(error, to->key_mark, "%s.to is given without from", path);
     if (!lower != !upper)
-        return tw_fail_at(error, lower ? lower->key_mark : upper->key_mark, "%s needs both lower and upper for a box",
-                          path);
+        return tw_fail_at(error, lower ? lower->key_mark : upper->key_mark,
+                          "%s needs both lower and upper for a box", path);
     if (!way)
         return tw_fail_at(error, entry->mark,
                           "%s does not say which particles: give from, lowest, highest, or lower "
@@ -97,8 +103,8 @@ static tw_status check_ways(const tw_node *entry, const char *path, tw_error *er
     return TW_OK;
 }
 
-tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path, tw_range_visit *visit,
-                          void *context, tw_error *error)
+tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path,
+                          tw_range_visit *visit, void *context, tw_error *error)
 {
     tw_status status = check_ways(entry, path, error);
     if (status != TW_OK) return status;

@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-static tw_status fill_scene(tw_scene *scene, const char *origin, const char *text, size_t size, int count,
-                            const tw_scene_setting *settings, tw_error *error)
+static tw_status fill_scene(tw_scene *scene, const char *origin, const char *text, size_t size,
+                            int count, const tw_scene_setting *settings, tw_error *error)
 {
     tw_tree *tree = &scene->tree;
     const char *kept_origin = tw_tree_text(tree, origin, strlen(origin));
@@ -22,8 +22,8 @@ static tw_status fill_scene(tw_scene *scene, const char *origin, const char *tex
     return status;
 }
 
-tw_status tw_scene_parse(const char *origin, const char *text, size_t size, int count, const tw_scene_setting *settings,
-                         tw_scene **out, tw_error *error)
+tw_status tw_scene_parse(const char *origin, const char *text, size_t size, int count,
+                         const tw_scene_setting *settings, tw_scene **out, tw_error *error)
 {
     if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = NULL;
@@ -72,12 +72,14 @@ static tw_status read_all(FILE *file, const char *path, char **text, size_t *siz
     return *text ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-tw_status tw_scene_load(const char *path, int count, const tw_scene_setting *settings, tw_scene **out, tw_error *error)
+tw_status tw_scene_load(const char *path, int count, const tw_scene_setting *settings,
+                        tw_scene **out, tw_error *error)
 {
     if (!path || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = NULL;
     FILE *file = fopen(path, "rb");
-    if (!file) return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    if (!file)
+        return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     char *text = NULL;
     size_t size = 0;
     tw_status status = read_all(file, path, &text, &size, error);
@@ -145,5 +147,6 @@ tw_status tw_scene_blame(const tw_scene *scene, const char *path, tw_error *erro
     if (!error) return TW_BAD_INPUT;
     const tw_node *node = tw_scene_node(scene, path);
     tw_error reason = *error;
-    return tw_fail_at(error, node ? node->mark : scene->tree.root->mark, "%s: %s", path, reason.text);
+    return tw_fail_at(error, node ? node->mark : scene->tree.root->mark, "%s: %s", path,
+                      reason.text);
 }

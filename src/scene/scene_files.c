@@ -26,7 +26,8 @@ static bool is_there(const char *path)
 /* The folder of fetched meshes: TWANG_MESHES, or twang/meshes in the user's data. */
 static void fetched_folder(char folder[PATH_SIZE])
 {
-    const char *own = getenv("TWANG_MESHES"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *own = getenv("TWANG_MESHES"), *data = getenv("XDG_DATA_HOME"),
+               *home = getenv("HOME");
     if (own)
         snprintf(folder, PATH_SIZE, "%.3000s/", own);
     else if (data && data[0])
@@ -44,7 +45,9 @@ static bool find_file(const tw_node *file, char path[PATH_SIZE])
         return is_there(path);
     }
     folder_of(&file->mark, folder);
-    if (snprintf(path, PATH_SIZE, "%.3000s%.1000s", folder, file->text) < PATH_SIZE && is_there(path)) return true;
+    if (snprintf(path, PATH_SIZE, "%.3000s%.1000s", folder, file->text) < PATH_SIZE &&
+        is_there(path))
+        return true;
     fetched_folder(folder);
     return snprintf(path, PATH_SIZE, "%.3000s%.1000s", folder, last) < PATH_SIZE && is_there(path);
 }
@@ -54,7 +57,8 @@ static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, tw_er
     char found[PATH_SIZE];
     if (!find_file(file, found))
         return tw_fail_at(error, file->mark,
-                          "%s.file is '%.200s', which is not there; `twang fetch-meshes` gets the bunny and the dragon",
+                          "%s.file is '%.200s', which is not there; `twang fetch-meshes` gets the "
+                          "bunny and the dragon",
                           path, file->text);
     char *whole = realpath(found, NULL);
     const char *text = whole ? tw_tree_text(&scene->tree, whole, strlen(whole)) : NULL;
@@ -69,7 +73,8 @@ tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
     const tw_node *bodies = tw_scene_node(scene, "bodies");
     tw_status status = TW_OK;
     int index = 0;
-    for (const tw_node *body = bodies ? bodies->first : NULL; body && status == TW_OK; body = body->next) {
+    for (const tw_node *body = bodies ? bodies->first : NULL; body && status == TW_OK;
+         body = body->next) {
         char path[32];
         tw_node *file = tw_node_find(body, "file");
         snprintf(path, sizeof path, "bodies.%d", index++);

@@ -27,7 +27,8 @@ typedef struct tw_body {
     tw_mesh mesh;         /* its vertices are these particles, where they are at t = 0 */
     int nodes;            /* of an element: 4, or 10 */
     int64_t *elements;    /* ten vertices each; NULL: the mesh's tetrahedra */
-    tw_mesh surface;      /* what is shown instead of the mesh's own surface, and carried by it; empty: nothing */
+    tw_mesh
+        surface; /* what is shown instead of the mesh's own surface, and carried by it; empty: nothing */
 } tw_body;
 
 /* What is simulated while it is put together. */
@@ -46,7 +47,8 @@ tw_status tw_build_mesh(tw_body *body, tw_error *error);
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
 tw_status tw_build_material(tw_model *model, const tw_body *body, tw_error *error);
 /* Masses of its particles, `count` of them. (build_mass.c) */
-tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses, tw_error *error);
+tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses,
+                          tw_error *error);
 
 /* The materials of solids, in the order of the schema's words. */
 typedef enum tw_material {
@@ -59,12 +61,13 @@ typedef enum tw_material {
 /* Particles that an entry of pins, forces or motions means, as ranges of neighbouring indices in the model. `path` is
  * "pins.0". (build_selection.c) */
 typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
-tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path, tw_range_visit *visit,
-                          void *context, tw_error *error);
+tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path,
+                          tw_range_visit *visit, void *context, tw_error *error);
 /* `forces` and `motions`. (build_forces.c, build_motions.c) */
 tw_status tw_build_forces(const tw_build *build, tw_error *error);
 tw_status tw_build_motions(const tw_build *build, tw_error *error);
 /* The body an entry names; NULL after an error. */
-const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path, tw_error *error);
+const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path,
+                                  tw_error *error);
 
 #endif

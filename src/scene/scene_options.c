@@ -5,7 +5,13 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-typedef enum member_type { MEMBER_DOUBLE, MEMBER_INT, MEMBER_INT64, MEMBER_BOOL, MEMBER_PAIR } member_type;
+typedef enum member_type {
+    MEMBER_DOUBLE,
+    MEMBER_INT,
+    MEMBER_INT64,
+    MEMBER_BOOL,
+    MEMBER_PAIR
+} member_type;
 
 /* Which key is which member. Choices are written as their index, in the order of the enumerations. */
 typedef struct member {
@@ -14,9 +20,9 @@ typedef struct member {
     size_t offset;
 } member;
 
-#define MEMBER(path, type, name)                                                                                       \
-    {                                                                                                                  \
-        path, type, offsetof(tw_integrator_options, name)                                                              \
+#define MEMBER(path, type, name)                                                                   \
+    {                                                                                              \
+        path, type, offsetof(tw_integrator_options, name)                                          \
     }
 static const member members[] = {
     MEMBER("integrator.name", MEMBER_INT, scheme),
@@ -84,8 +90,8 @@ tw_integrator_options tw_scene_integrator_options(const tw_scene *scene)
     return options;
 }
 
-tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation, tw_integrator **out,
-                                     tw_error *error)
+tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation,
+                                     tw_integrator **out, tw_error *error)
 {
     if (!scene || !simulation || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_integrator_options options = tw_scene_integrator_options(scene);

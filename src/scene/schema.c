@@ -19,7 +19,8 @@ static const char *scheme_names(int index)
 
 static const char *engine_names(int index)
 {
-    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index) : NULL;
+    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index)
+                                                     : NULL;
 }
 
 static const tw_schema_field integrator_fields[] = {
@@ -40,20 +41,24 @@ static const tw_schema_field integrator_fields[] = {
     {"max_steps", TW_FIELD_INTEGER, .range = AT_LEAST(1), .fallback = "1000000000",
      .doc = "accepted and rejected steps after which a run ends as failed"},
     {"controller", TW_FIELD_CHOICE, .choice = controllers, .fallback = "pi",
-     .doc = "how adaptive steps are chosen: from the error alone, or also from the cost per unit time"},
+     .doc = "how adaptive steps are chosen: from the error alone, or also from the cost per unit "
+            "time"},
     {"energy_gain_bound", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0.5",
-     .doc = "share of the energy scale by which total energy may rise before a step is called untrusted; 0: no guard"},
+     .doc = "share of the energy scale by which total energy may rise before a step is called "
+            "untrusted; 0: no guard"},
     {"nodes", TW_FIELD_NUMBERS, .length = 2, .fallback = "[0.3333333333333333, 0.75]",
      .doc = "(c2, c3) of pexprb43, distinct and not zero"},
-    {"passes", TW_FIELD_INTEGER, .range = BETWEEN(1, 10), .fallback = "2", .doc = "passes of expmid4"},
+    {"passes", TW_FIELD_INTEGER, .range = BETWEEN(1, 10), .fallback = "2",
+     .doc = "passes of expmid4"},
     {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2",
      .doc = "beta of expmid2: modes with h omega well below it are integrated exactly"},
     {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
-     .doc =
-         "mu of expmid2: share of the strain in unresolved modes that a step lets go: 0.1 for long runs of bodies that "
-         "rotate; 0: linear problems are reversible"},
+     .doc = "mu of expmid2: share of the strain in unresolved modes that a step lets go: 0.1 for "
+            "long runs of bodies that "
+            "rotate; 0: linear problems are reversible"},
     {"reuse_factor", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
-     .doc = "a factorisation is kept while the tangent changed relatively by less; 0: a new one each step"},
+     .doc = "a factorisation is kept while the tangent changed relatively by less; 0: a new one "
+            "each step"},
     {"newton_tolerance", TW_FIELD_NUMBER, .range = INSIDE(0, 1), .fallback = "1e-10",
      .doc = "implicit schemes: relative size of the last Newton correction"},
     {"newton_iterations", TW_FIELD_INTEGER, .range = BETWEEN(1, 1000), .fallback = "25",
@@ -62,9 +67,11 @@ static const tw_schema_field integrator_fields[] = {
      .doc = "implicit schemes: sparse direct, or conjugate gradients for large solids"},
     {"spectral_radius", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0.8",
      .doc = "rho_infinity of generalized-alpha"},
-    {"filter", TW_FIELD_CHOICE, .choice = filters, .fallback = "gautschi", .doc = "filter of gautschi"},
+    {"filter", TW_FIELD_CHOICE, .choice = filters, .fallback = "gautschi",
+     .doc = "filter of gautschi"},
     {"imex_tangent", TW_FIELD_BOOL, .fallback = "false",
-     .doc = "v-imex: the fast part is the tangent at each step's start instead of the constant part"},
+     .doc =
+         "v-imex: the fast part is the tangent at each step's start instead of the constant part"},
 };
 static SECTION(integrator_section, "integrator", integrator_fields);
 
@@ -74,9 +81,9 @@ static const tw_schema_field phi_fields[] = {
     {"tolerance", TW_FIELD_NUMBER, .range = BELOW(1e-15, 1), .fallback = "1e-8",
      .doc = "relative, in the mass norm, for the position and the velocity part each by itself"},
     {"norm", TW_FIELD_CHOICE, .choice = phi_norms, .fallback = "state",
-     .doc =
-         "displacement: the tolerance is for displacements, and velocities count as the displacements they make: for "
-         "bodies whose unresolved modes hold the velocity"},
+     .doc = "displacement: the tolerance is for displacements, and velocities count as the "
+            "displacements they make: for "
+            "bodies whose unresolved modes hold the velocity"},
     {"inner_product", TW_FIELD_CHOICE, .choice = inner_products, .fallback = "scaled",
      .doc = "in which the Arnoldi engines orthogonalise"},
     {"max_dimension", TW_FIELD_INTEGER, .range = BETWEEN(0, 1024), .fallback = "0",
@@ -99,22 +106,26 @@ static const tw_schema_field output_fields[] = {
 static SECTION(output_section, "output", output_fields);
 
 static const tw_schema_field system_fields[] = {
-    {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true, .doc = "which system of equations"},
+    {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true,
+     .doc = "which system of equations"},
     {"m", TW_FIELD_INTEGER, .kinds = "fput", .range = BETWEEN(1, 1000000), .fallback = "3",
      .doc = "number of stiff springs; there are 2 m unknowns"},
     {"omega", TW_FIELD_NUMBER, .kinds = "fput", .unit = "1/s", .range = ABOVE(0), .fallback = "100",
      .doc = "frequency of the stiff springs"},
-    {"k", TW_FIELD_NUMBER, .kinds = "stiff-line", .unit = "1/s", .range = AT_LEAST(0), .fallback = "1000",
-     .doc = "decay rate of y: x' = -x, y' = -k y"},
-    {"start", TW_FIELD_NUMBERS, .kinds = "stiff-line", .length = 2, .fallback = "[1, 1]", .doc = "x and y at t = 0"},
+    {"k", TW_FIELD_NUMBER, .kinds = "stiff-line", .unit = "1/s", .range = AT_LEAST(0),
+     .fallback = "1000", .doc = "decay rate of y: x' = -x, y' = -k y"},
+    {"start", TW_FIELD_NUMBERS, .kinds = "stiff-line", .length = 2, .fallback = "[1, 1]",
+     .doc = "x and y at t = 0"},
 };
 static SECTION(system_section, "system", system_fields);
 
 static const tw_schema_field expected_row_fields[] = {
-    {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true, .doc = "row of final.csv, from 0"},
+    {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true,
+     .doc = "row of final.csv, from 0"},
     {"position", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .doc = "x, y, z it must have"},
     {"value", TW_FIELD_NUMBER, .doc = "q it must have, for a system"},
-    {"tolerance", TW_FIELD_NUMBER, .range = AT_LEAST(0), .required = true, .doc = "largest difference allowed"},
+    {"tolerance", TW_FIELD_NUMBER, .range = AT_LEAST(0), .required = true,
+     .doc = "largest difference allowed"},
 };
 static SECTION(expected_row_section, "tests.final", expected_row_fields);
 
@@ -127,25 +138,38 @@ static const tw_schema_field tests_fields[] = {
     {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
      .doc = "make test simulates only so long, and final is what holds then; not given: all of it"},
     {"steps_max", TW_FIELD_INTEGER, .range = AT_LEAST(1), .doc = "largest allowed number of steps"},
-    {"final", TW_FIELD_LIST, .section = &expected_row_section, .doc = "rows of final.csv and what they must be"},
+    {"final", TW_FIELD_LIST, .section = &expected_row_section,
+     .doc = "rows of final.csv and what they must be"},
 };
 static SECTION(tests_section, "tests", tests_fields);
 
 static const tw_schema_field scene_fields[] = {
-    {"name", TW_FIELD_NAME, .required = true, .doc = "what the run is called: its directory is runs/NAME-N"},
-    {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0), .required = true, .doc = "simulated time"},
+    {"name", TW_FIELD_NAME, .required = true,
+     .doc = "what the run is called: its directory is runs/NAME-N"},
+    {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0), .required = true,
+     .doc = "simulated time"},
     {"fps", TW_FIELD_NUMBER, .unit = "1/s", .range = AT_LEAST(0), .fallback = "30",
      .doc = "frames per simulated second, whatever the step; 0: none"},
-    {"gravity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s^2", .doc = "acceleration of every particle of every body"},
-    {"integrator", TW_FIELD_MAP, .section = &integrator_section, .required = true, .doc = "how time is integrated"},
-    {"phi", TW_FIELD_MAP, .section = &phi_section, .fallback = "{}", .doc = "how phi-functions are evaluated"},
-    {"output", TW_FIELD_MAP, .section = &output_section, .fallback = "{}", .doc = "what a run writes"},
-    {"system", TW_FIELD_MAP, .section = &system_section, .doc = "a system of equations, instead of bodies"},
+    {"gravity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s^2",
+     .doc = "acceleration of every particle of every body"},
+    {"integrator", TW_FIELD_MAP, .section = &integrator_section, .required = true,
+     .doc = "how time is integrated"},
+    {"phi", TW_FIELD_MAP, .section = &phi_section, .fallback = "{}",
+     .doc = "how phi-functions are evaluated"},
+    {"output", TW_FIELD_MAP, .section = &output_section, .fallback = "{}",
+     .doc = "what a run writes"},
+    {"system", TW_FIELD_MAP, .section = &system_section,
+     .doc = "a system of equations, instead of bodies"},
     {"bodies", TW_FIELD_LIST, .section = &tw_schema_bodies, .doc = "what is simulated"},
-    {"pins", TW_FIELD_LIST, .section = &tw_schema_pins, .doc = "particles that are held where they are"},
-    {"forces", TW_FIELD_LIST, .section = &tw_schema_forces, .doc = "what acts besides gravity and elasticity"},
+    {"pins", TW_FIELD_LIST, .section = &tw_schema_pins,
+     .doc = "particles that are held where they are"},
+    {"forces", TW_FIELD_LIST, .section = &tw_schema_forces,
+     .doc = "what acts besides gravity and elasticity"},
     {"motions", TW_FIELD_LIST, .section = &tw_schema_motions,
-     .doc = "particles that go where they are told; of two for a particle the later holds, and before a pin"},
-    {"tests", TW_FIELD_MAP, .section = &tests_section, .doc = "values a run must reproduce, used by make test"},
+     .doc = "particles that go where they are told; of two for a particle the later holds, and "
+            "before a pin"},
+    {"tests", TW_FIELD_MAP, .section = &tests_section,
+     .doc = "values a run must reproduce, used by make test"},
 };
-const tw_section tw_schema_scene = {"scene", scene_fields, (int)(sizeof scene_fields / sizeof *scene_fields)};
+const tw_section tw_schema_scene = {"scene", scene_fields,
+                                    (int)(sizeof scene_fields / sizeof *scene_fields)};

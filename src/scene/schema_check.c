@@ -62,8 +62,10 @@ static tw_status wrong_value(check *c, const tw_schema_field *field, const tw_no
 
 static bool in_range(const tw_range *range, double value)
 {
-    if (range->has_low && (range->open_low ? value <= range->low : value < range->low)) return false;
-    if (range->has_high && (range->open_high ? value >= range->high : value > range->high)) return false;
+    if (range->has_low && (range->open_low ? value <= range->low : value < range->low))
+        return false;
+    if (range->has_high && (range->open_high ? value >= range->high : value > range->high))
+        return false;
     return true;
 }
 
@@ -74,14 +76,16 @@ static tw_status check_number(check *c, const tw_schema_field *field, tw_node *n
     if (node->kind != TW_NODE_SCALAR || node->quoted || !tw_number_parse(node->text, &value))
         return wrong_value(c, field, node);
     bool whole = field->type != TW_FIELD_INTEGER || (value == floor(value) && fabs(value) < 0x1p53);
-    if (!isfinite(value) || !whole || !in_range(&field->range, value)) return wrong_value(c, field, node);
+    if (!isfinite(value) || !whole || !in_range(&field->range, value))
+        return wrong_value(c, field, node);
     node->number = value;
     return TW_OK;
 }
 
 static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *node)
 {
-    if (node->kind != TW_NODE_LIST || node->count != field->length) return wrong_value(c, field, node);
+    if (node->kind != TW_NODE_LIST || node->count != field->length)
+        return wrong_value(c, field, node);
     tw_schema_field element = *field;
     element.type = field->type == TW_FIELD_INTEGERS ? TW_FIELD_INTEGER : TW_FIELD_NUMBER;
     element.length = 0;
@@ -98,7 +102,8 @@ static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *
 static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *node)
 {
     bool is_true = node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "true") == 0;
-    bool is_false = node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "false") == 0;
+    bool is_false =
+        node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "false") == 0;
     if (!is_true && !is_false) return wrong_value(c, field, node);
     node->number = is_true;
     return TW_OK;
@@ -106,14 +111,15 @@ static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *nod
 
 static bool name_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
 }
 
 static tw_status check_name(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
-    bool good = node->text[0] != '\0' && node->text[0] != '.' && node->text[0] != '-' && strlen(node->text) <= 100;
+    bool good = node->text[0] != '\0' && node->text[0] != '.' && node->text[0] != '-' &&
+                strlen(node->text) <= 100;
     for (const char *p = node->text; *p; p++) good = good && name_character(*p);
     return good ? TW_OK : wrong_value(c, field, node);
 }
@@ -137,7 +143,8 @@ static tw_status check_choice(check *c, const tw_schema_field *field, tw_node *n
     }
     const char *nearest = tw_nearest_name(node->text, words, count);
     if (!nearest) return wrong_value(c, field, node);
-    return tw_fail_at(c->error, node->mark, "%s is '%.60s', did you mean %s?", c->path, node->text, nearest);
+    return tw_fail_at(c->error, node->mark, "%s is '%.60s', did you mean %s?", c->path, node->text,
+                      nearest);
 }
 
 static tw_status check_choices(check *c, const tw_schema_field *field, tw_node *node)
@@ -166,7 +173,8 @@ static const char *kind_of(const tw_section *section, const tw_node *map)
 }
 
 /* The field of a key that applies to the kind; a key may have one field per kind. */
-static const tw_schema_field *find_field(const tw_section *section, const char *key, const char *kind, bool *elsewhere)
+static const tw_schema_field *find_field(const tw_section *section, const char *key,
+                                         const char *kind, bool *elsewhere)
 {
     *elsewhere = false;
     for (int i = 0; i < section->count; i++) {
@@ -178,7 +186,8 @@ static const tw_schema_field *find_field(const tw_section *section, const char *
     return NULL;
 }
 
-static tw_status unknown_key(check *c, const tw_section *section, const tw_node *node, const char *kind)
+static tw_status unknown_key(check *c, const tw_section *section, const tw_node *node,
+                             const char *kind)
 {
     const char *known[64];
     char list[300] = "";
@@ -187,34 +196,44 @@ static tw_status unknown_key(check *c, const tw_section *section, const tw_node 
         if (!tw_field_applies(&section->fields[i], kind)) continue;
         known[count++] = section->fields[i].key;
         size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", length ? ", " : "", section->fields[i].key);
+        snprintf(list + length, sizeof list - length, "%s%s", length ? ", " : "",
+                 section->fields[i].key);
     }
     const char *nearest = tw_nearest_name(node->key, known, count);
-    if (nearest) return tw_fail_at(c->error, node->key_mark, "unknown key %s, did you mean %s?", c->path, nearest);
+    if (nearest)
+        return tw_fail_at(c->error, node->key_mark, "unknown key %s, did you mean %s?", c->path,
+                          nearest);
     return tw_fail_at(c->error, node->key_mark, "unknown key %s, known here are %s", c->path, list);
 }
 
 /* All kinds that know the key, for "belongs to". */
-static tw_status key_of_another_kind(check *c, const tw_section *section, const tw_node *node, const char *kind)
+static tw_status key_of_another_kind(check *c, const tw_section *section, const tw_node *node,
+                                     const char *kind)
 {
     char kinds[160] = "";
     for (int i = 0; i < section->count; i++) {
         if (strcmp(section->fields[i].key, node->key) != 0) continue;
         size_t length = strlen(kinds);
-        snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? " " : "", section->fields[i].kinds);
+        snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? " " : "",
+                 section->fields[i].kinds);
     }
-    return tw_fail_at(c->error, node->key_mark, "key %s does not apply to kind %s, only to %s", c->path, kind, kinds);
+    return tw_fail_at(c->error, node->key_mark, "key %s does not apply to kind %s, only to %s",
+                      c->path, kind, kinds);
 }
 
-static tw_status check_entry(check *c, const tw_section *section, const tw_node *map, tw_node *node, const char *kind)
+static tw_status check_entry(check *c, const tw_section *section, const tw_node *map, tw_node *node,
+                             const char *kind)
 {
     bool elsewhere = false;
     const tw_schema_field *field = find_field(section, node->key, kind, &elsewhere);
-    if (!field) return elsewhere ? key_of_another_kind(c, section, node, kind) : unknown_key(c, section, node, kind);
+    if (!field)
+        return elsewhere ? key_of_another_kind(c, section, node, kind)
+                         : unknown_key(c, section, node, kind);
     const tw_node *first = tw_node_find(map, node->key);
     if (first != node)
-        return tw_fail_at(c->error, node->key_mark, "key %s is given twice, first in line %d: keep one of them",
-                          c->path, first->key_mark.line);
+        return tw_fail_at(c->error, node->key_mark,
+                          "key %s is given twice, first in line %d: keep one of them", c->path,
+                          first->key_mark.line);
     return check_value(c, field, node);
 }
 
@@ -222,8 +241,8 @@ static tw_status check_entry(check *c, const tw_section *section, const tw_node 
 static tw_status add_default(check *c, const tw_schema_field *field, tw_node *map)
 {
     tw_node *node = NULL;
-    tw_status status =
-        tw_tree_parse(c->tree, "default", false, field->fallback, strlen(field->fallback), &node, c->error);
+    tw_status status = tw_tree_parse(c->tree, "default", false, field->fallback,
+                                     strlen(field->fallback), &node, c->error);
     if (status != TW_OK) return status;
     node->mark = map->mark;
     status = check_value(c, field, node);

@@ -6,34 +6,36 @@
 
 #include "scene/schema.h"
 
-#define ABOVE(a)                                                                                                       \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .open_low = true                                                                  \
+#define ABOVE(a)                                                                                   \
+    {                                                                                              \
+        .has_low = true, .low = (a), .open_low = true                                              \
     }
-#define AT_LEAST(a)                                                                                                    \
-    {                                                                                                                  \
-        .has_low = true, .low = (a)                                                                                    \
+#define AT_LEAST(a)                                                                                \
+    {                                                                                              \
+        .has_low = true, .low = (a)                                                                \
     }
-#define BETWEEN(a, b)                                                                                                  \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .has_high = true, .high = (b)                                                     \
+#define BETWEEN(a, b)                                                                              \
+    {                                                                                              \
+        .has_low = true, .low = (a), .has_high = true, .high = (b)                                 \
     }
 /* a < value < b, a <= value < b */
-#define INSIDE(a, b)                                                                                                   \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .open_low = true, .has_high = true, .high = (b), .open_high = true                \
+#define INSIDE(a, b)                                                                               \
+    {                                                                                              \
+        .has_low = true, .low = (a), .open_low = true, .has_high = true, .high = (b),              \
+        .open_high = true                                                                          \
     }
-#define BELOW(a, b)                                                                                                    \
-    {                                                                                                                  \
-        .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true                                  \
+#define BELOW(a, b)                                                                                \
+    {                                                                                              \
+        .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true              \
     }
-#define SECTION(name, text, array) const tw_section name = {text, array, (int)(sizeof(array) / sizeof *(array))}
+#define SECTION(name, text, array)                                                                 \
+    const tw_section name = {text, array, (int)(sizeof(array) / sizeof *(array))}
 
-#define WORDS(function, ...)                                                                                           \
-    static const char *function(int index)                                                                             \
-    {                                                                                                                  \
-        static const char *const words[] = {__VA_ARGS__};                                                              \
-        return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;                        \
+#define WORDS(function, ...)                                                                       \
+    static const char *function(int index)                                                         \
+    {                                                                                              \
+        static const char *const words[] = {__VA_ARGS__};                                          \
+        return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;    \
     }
 
 /* The tables that are not in schema.c. */

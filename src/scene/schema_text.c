@@ -17,7 +17,8 @@ bool tw_field_applies(const tw_schema_field *field, const char *kind)
     return false;
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, int size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *text, int size, const char *format,
+                                                         ...)
 {
     size_t length = strlen(text);
     va_list arguments;
@@ -30,13 +31,15 @@ static void append_range(char *text, int size, const tw_range *range)
 {
     if (range->has_low) append(text, size, " %s %.15g", range->open_low ? ">" : ">=", range->low);
     if (range->has_low && range->has_high) append(text, size, " and");
-    if (range->has_high) append(text, size, " %s %.15g", range->open_high ? "<" : "<=", range->high);
+    if (range->has_high)
+        append(text, size, " %s %.15g", range->open_high ? "<" : "<=", range->high);
 }
 
 static void append_choices(char *text, int size, const tw_schema_field *field)
 {
     append(text, size, "one of ");
-    for (int i = 0; field->choice(i); i++) append(text, size, "%s%s", i ? ", " : "", field->choice(i));
+    for (int i = 0; field->choice(i); i++)
+        append(text, size, "%s%s", i ? ", " : "", field->choice(i));
 }
 
 static void describe_numbers(const tw_schema_field *field, char *text, int size)

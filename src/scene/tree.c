@@ -127,9 +127,9 @@ tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
 {
     if (!error) return TW_BAD_INPUT;
     error->status = TW_BAD_INPUT;
-    int length = mark.line > 0
-                     ? snprintf(error->text, sizeof error->text, "%s:%d:%d: ", mark.origin, mark.line, mark.column)
-                     : snprintf(error->text, sizeof error->text, "%s: ", mark.origin);
+    int length = mark.line > 0 ? snprintf(error->text, sizeof error->text,
+                                          "%s:%d:%d: ", mark.origin, mark.line, mark.column)
+                               : snprintf(error->text, sizeof error->text, "%s: ", mark.origin);
     if (length >= 0 && (size_t)length < sizeof error->text) {
         va_list arguments;
         va_start(arguments, format);

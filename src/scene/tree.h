@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <twang/status.h>
 
-enum { TW_TREE_MAX_DEPTH = 64, TW_TREE_MAX_NODES = 1000000, TW_TREE_MAX_BYTES = 64 << 20, TW_PATH_SIZE = 200 };
+enum {
+    TW_TREE_MAX_DEPTH = 64,
+    TW_TREE_MAX_NODES = 1000000,
+    TW_TREE_MAX_BYTES = 64 << 20,
+    TW_PATH_SIZE = 200
+};
 
 /* Where something was written: a place in a file, or (line 0) an option of the command line as it was typed. */
 typedef struct tw_mark {
@@ -23,8 +28,9 @@ typedef struct tw_node {
     tw_mark key_mark;
     const char *text; /* of a scalar */
     bool quoted;      /* written in quotes or as a block: never a number */
-    double number;    /* of a scalar that the schema found to be a number, an integer, a choice (its index) or a bool */
-    int count;        /* entries of a list or map */
+    double
+        number; /* of a scalar that the schema found to be a number, an integer, a choice (its index) or a bool */
+    int count; /* entries of a list or map */
     struct tw_node *first, *last, *next;
 } tw_node;
 
@@ -52,16 +58,18 @@ tw_node *tw_node_at(const tw_node *list, int index);
 
 /* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for text from the
  * command line. No anchors, aliases, tags or second documents; limits as above; UTF-8 without NUL. */
-tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text, size_t size,
-                        tw_node **root, tw_error *error);
+tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
+                        size_t size, tw_node **root, tw_error *error);
 
 /* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`, or removes it (value NULL). */
-tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value, tw_error *error);
+tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value,
+                      tw_error *error);
 
 /* The subtree as YAML. `*text` is terminated and freed by tw_release. */
 tw_status tw_tree_write(const tw_node *root, char **text, size_t *size);
 
 /* "file:line:column: ..." (or "--set ...: ...") into error; always one line. Returns TW_BAD_INPUT. */
-tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
+tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -42,12 +42,14 @@ static bool parser_error(parse *p)
     if (y->error == YAML_MEMORY_ERROR)
         p->status = tw_fail_plain(p->error, TW_OUT_OF_MEMORY);
     else if (y->error == YAML_READER_ERROR)
-        p->status = tw_fail_at(p->error, mark_of_byte(p, y->problem_offset), "%s; a scene is UTF-8 text",
-                               y->problem ? y->problem : "unreadable text");
-    else
         p->status =
-            tw_fail_at(p->error, mark_at(p, y->problem_mark), "%s%s%s; check the indentation, colons and brackets here",
-                       y->problem ? y->problem : "not YAML", y->context ? " " : "", y->context ? y->context : "");
+            tw_fail_at(p->error, mark_of_byte(p, y->problem_offset), "%s; a scene is UTF-8 text",
+                       y->problem ? y->problem : "unreadable text");
+    else
+        p->status = tw_fail_at(p->error, mark_at(p, y->problem_mark),
+                               "%s%s%s; check the indentation, colons and brackets here",
+                               y->problem ? y->problem : "not YAML", y->context ? " " : "",
+                               y->context ? y->context : "");
     return false;
 }
 
@@ -56,15 +58,18 @@ static bool next_event(parse *p, yaml_event_t *event)
     return yaml_parser_parse(&p->parser, event) || parser_error(p);
 }
 
-static bool has_no_anchor_or_tag(parse *p, const yaml_event_t *event, const yaml_char_t *anchor, const yaml_char_t *tag)
+static bool has_no_anchor_or_tag(parse *p, const yaml_event_t *event, const yaml_char_t *anchor,
+                                 const yaml_char_t *tag)
 {
     if (anchor)
         p->status =
             tw_fail_at(p->error, mark_at(p, event->start_mark),
-                       "anchor &%s is not supported, write the value out where it is needed", (const char *)anchor);
+                       "anchor &%s is not supported, write the value out where it is needed",
+                       (const char *)anchor);
     else if (tag)
         p->status = tw_fail_at(p->error, mark_at(p, event->start_mark),
-                               "tag %s is not supported, write the plain value without it", (const char *)tag);
+                               "tag %s is not supported, write the plain value without it",
+                               (const char *)tag);
     return !anchor && !tag;
 }
 
@@ -74,7 +79,8 @@ static tw_node *new_node(parse *p, tw_node_kind kind, tw_mark mark)
     if (node) return node;
     if (p->tree->node_count >= TW_TREE_MAX_NODES)
         p->status =
-            tw_fail_at(p->error, mark, "more than %d values, a scene may have at most that many", TW_TREE_MAX_NODES);
+            tw_fail_at(p->error, mark, "more than %d values, a scene may have at most that many",
+                       TW_TREE_MAX_NODES);
     else
         p->status = tw_fail_plain(p->error, TW_OUT_OF_MEMORY);
     return NULL;
@@ -84,9 +90,11 @@ static const char *scalar_text(parse *p, const yaml_event_t *event)
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (!has_no_anchor_or_tag(p, event, event->data.scalar.anchor, event->data.scalar.tag)) return NULL;
+    if (!has_no_anchor_or_tag(p, event, event->data.scalar.anchor, event->data.scalar.tag))
+        return NULL;
     if (memchr(value, '\0', length)) {
-        p->status = tw_fail_at(p->error, mark_at(p, event->start_mark), "the text contains a NUL character, remove it");
+        p->status = tw_fail_at(p->error, mark_at(p, event->start_mark),
+                               "the text contains a NUL character, remove it");
         return NULL;
     }
     const char *text = tw_tree_text(p->tree, value, length);
@@ -145,7 +153,8 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
         yaml_event_t event;
         if (!next_event(p, &event)) return false;
         bool done = event.type == end;
-        bool good = done || (is_map ? parse_entry(p, &event, depth, parent) : parse_item(p, &event, depth, parent));
+        bool good = done || (is_map ? parse_entry(p, &event, depth, parent)
+                                    : parse_item(p, &event, depth, parent));
         yaml_event_delete(&event);
         if (done || !good) return good;
     }
@@ -154,11 +163,14 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
 static tw_node *parse_collection(parse *p, const yaml_event_t *start, int depth)
 {
     bool is_map = start->type == YAML_MAPPING_START_EVENT;
-    const yaml_char_t *anchor = is_map ? start->data.mapping_start.anchor : start->data.sequence_start.anchor;
-    const yaml_char_t *tag = is_map ? start->data.mapping_start.tag : start->data.sequence_start.tag;
+    const yaml_char_t *anchor =
+        is_map ? start->data.mapping_start.anchor : start->data.sequence_start.anchor;
+    const yaml_char_t *tag =
+        is_map ? start->data.mapping_start.tag : start->data.sequence_start.tag;
     tw_mark mark = mark_at(p, start->start_mark);
     if (depth > TW_TREE_MAX_DEPTH) {
-        p->status = tw_fail_at(p->error, mark, "nested more than %d deep, a scene needs no more than a few levels",
+        p->status = tw_fail_at(p->error, mark,
+                               "nested more than %d deep, a scene needs no more than a few levels",
                                TW_TREE_MAX_DEPTH);
         return NULL;
     }
@@ -205,9 +217,10 @@ static tw_node *parse_document(parse *p)
     tw_mark mark = {0};
     if (!next_document(p, &type, &mark)) return NULL;
     if (type == YAML_STREAM_END_EVENT) {
-        p->status = tw_fail_at(p->error, mark_of_byte(p, 0), "%s",
-                               p->positioned ? "the file is empty, a scene starts with name: ..."
-                                             : "the value is empty, write it after the equals sign");
+        p->status =
+            tw_fail_at(p->error, mark_of_byte(p, 0), "%s",
+                       p->positioned ? "the file is empty, a scene starts with name: ..."
+                                     : "the value is empty, write it after the equals sign");
         return NULL;
     }
     tw_node *root = parse_next(p, 1);
@@ -217,15 +230,22 @@ static tw_node *parse_document(parse *p)
     return NULL;
 }
 
-tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text, size_t size,
-                        tw_node **root, tw_error *error)
+tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
+                        size_t size, tw_node **root, tw_error *error)
 {
-    parse p = {.tree = tree, .origin = origin, .positioned = positioned, .text = text, .size = size, .error = error};
+    parse p = {.tree = tree,
+               .origin = origin,
+               .positioned = positioned,
+               .text = text,
+               .size = size,
+               .error = error};
     if (size > TW_TREE_MAX_BYTES)
-        return tw_fail_at(error, (tw_mark){.origin = origin}, "larger than %d bytes, this is no scene file",
-                          TW_TREE_MAX_BYTES);
+        return tw_fail_at(error, (tw_mark){.origin = origin},
+                          "larger than %d bytes, this is no scene file", TW_TREE_MAX_BYTES);
     const char *nul = size ? memchr(text, '\0', size) : NULL;
-    if (nul) return tw_fail_at(error, mark_of_byte(&p, (size_t)(nul - text)), "a NUL byte; a scene is UTF-8 text");
+    if (nul)
+        return tw_fail_at(error, mark_of_byte(&p, (size_t)(nul - text)),
+                          "a NUL byte; a scene is UTF-8 text");
     if (!yaml_parser_initialize(&p.parser)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     yaml_parser_set_encoding(&p.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p.parser, (const unsigned char *)text, size);

@@ -30,8 +30,10 @@ static bool next_component(const char **path, char component[TW_PATH_SIZE])
 
 static tw_status refuse_index(const change *c, const tw_node *list, const char *component)
 {
-    if (list->count == 0) return tw_fail_at(c->error, c->mark, "the list has no entry '%s', it is empty", component);
-    return tw_fail_at(c->error, c->mark, "the list has no entry '%s', only 0 to %d", component, list->count - 1);
+    if (list->count == 0)
+        return tw_fail_at(c->error, c->mark, "the list has no entry '%s', it is empty", component);
+    return tw_fail_at(c->error, c->mark, "the list has no entry '%s', only 0 to %d", component,
+                      list->count - 1);
 }
 
 /* Adds `child` under `component`, replacing what is there. */
@@ -66,7 +68,8 @@ static tw_status descend(const change *c, tw_node *parent, const char *component
         *out = made;
     }
     if ((*out)->kind == TW_NODE_SCALAR)
-        return tw_fail_at(c->error, c->mark, "'%s' is a single value, nothing can be set inside it", component);
+        return tw_fail_at(c->error, c->mark, "'%s' is a single value, nothing can be set inside it",
+                          component);
     return TW_OK;
 }
 
@@ -77,7 +80,8 @@ static tw_status apply_change(const change *c, tw_node *value)
     char component[TW_PATH_SIZE];
     for (;;) {
         if (!next_component(&rest, component))
-            return tw_fail_at(c->error, c->mark, "'%s' is no key path, write for example bodies.0.stiffness=1e6",
+            return tw_fail_at(c->error, c->mark,
+                              "'%s' is no key path, write for example bodies.0.stiffness=1e6",
                               c->path);
         if (*rest == '\0') break;
         if (!value && !tw_node_find(at, component)) return TW_OK;
@@ -90,15 +94,18 @@ static tw_status apply_change(const change *c, tw_node *value)
     return TW_OK;
 }
 
-tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value, tw_error *error)
+tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value,
+                      tw_error *error)
 {
     tw_mark mark = {.origin = tw_tree_text(tree, origin, strlen(origin))};
     if (!mark.origin) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     change c = {.tree = tree, .mark = mark, .path = path, .error = error};
-    if (tree->root->kind == TW_NODE_SCALAR) return TW_OK; /* the schema will refuse the file itself */
+    if (tree->root->kind == TW_NODE_SCALAR)
+        return TW_OK; /* the schema will refuse the file itself */
     tw_node *node = NULL;
     if (value) {
-        tw_status status = tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error);
+        tw_status status =
+            tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error);
         if (status != TW_OK) return status;
     }
     return apply_change(&c, node);

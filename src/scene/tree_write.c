@@ -33,8 +33,8 @@ static bool emit_text(yaml_emitter_t *emitter, const char *text, bool quoted)
 {
     yaml_event_t event;
     yaml_scalar_style_t style = quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE;
-    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
-                                        style) &&
+    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+                                        (int)strlen(text), 1, 1, style) &&
            yaml_emitter_emit(emitter, &event);
 }
 
@@ -51,26 +51,30 @@ static bool emit_node(yaml_emitter_t *emitter, const tw_node *node)
     bool is_map = node->kind == TW_NODE_MAP;
     yaml_event_t event;
     int ready =
-        is_map ? yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE)
-               : yaml_sequence_start_event_initialize(
-                     &event, NULL, NULL, 1, all_scalars(node) ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE);
+        is_map
+            ? yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE)
+            : yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+                                                   all_scalars(node) ? YAML_FLOW_SEQUENCE_STYLE
+                                                                     : YAML_BLOCK_SEQUENCE_STYLE);
     if (!ready || !yaml_emitter_emit(emitter, &event)) return false;
     for (const tw_node *n = node->first; n; n = n->next) {
         if (is_map && !emit_text(emitter, n->key, false)) return false;
         if (!emit_node(emitter, n)) return false;
     }
-    ready = is_map ? yaml_mapping_end_event_initialize(&event) : yaml_sequence_end_event_initialize(&event);
+    ready = is_map ? yaml_mapping_end_event_initialize(&event)
+                   : yaml_sequence_end_event_initialize(&event);
     return ready && yaml_emitter_emit(emitter, &event);
 }
 
 static bool emit_document(yaml_emitter_t *emitter, const tw_node *root)
 {
     yaml_event_t event;
-    return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) && yaml_emitter_emit(emitter, &event) &&
-           yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) && yaml_emitter_emit(emitter, &event) &&
-           emit_node(emitter, root) && yaml_document_end_event_initialize(&event, 1) &&
-           yaml_emitter_emit(emitter, &event) && yaml_stream_end_event_initialize(&event) &&
-           yaml_emitter_emit(emitter, &event);
+    return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
+           yaml_emitter_emit(emitter, &event) &&
+           yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) &&
+           yaml_emitter_emit(emitter, &event) && emit_node(emitter, root) &&
+           yaml_document_end_event_initialize(&event, 1) && yaml_emitter_emit(emitter, &event) &&
+           yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
 }
 
 tw_status tw_tree_write(const tw_node *root, char **text, size_t *size)

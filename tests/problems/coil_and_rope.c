@@ -7,7 +7,8 @@ enum { COIL_SECTIONS = 500, COIL_TURNS = 6, COIL_PINNED_SECTIONS = 4, ROPE_LINKS
 
 coil_parameters coil_default(void)
 {
-    return (coil_parameters){.sections = COIL_SECTIONS, .stiffness = 1e6, .mass = 1, .gravity = 0.05};
+    return (coil_parameters){
+        .sections = COIL_SECTIONS, .stiffness = 1e6, .mass = 1, .gravity = 0.05};
 }
 
 coil_parameters coil_hard(void)
@@ -53,7 +54,8 @@ static spring relaxed_spring(const draft *d, int64_t from, int64_t to, double st
     return (spring){from, to, stiffness, sqrt(square)};
 }
 
-static tw_status network_from_draft(draft *d, int64_t particles, int64_t springs, double gravity, spring_network **out)
+static tw_status network_from_draft(draft *d, int64_t particles, int64_t springs, double gravity,
+                                    spring_network **out)
 {
     network_input input = {.particle_count = particles,
                            .positions = d->positions,
@@ -91,7 +93,8 @@ tw_status coil_create(coil_parameters parameters, spring_network **out)
 {
     *out = NULL;
     int64_t particles = 16 * parameters.sections;
-    if (parameters.sections <= COIL_PINNED_SECTIONS || parameters.sections > COIL_SECTIONS) return TW_INVALID_ARGUMENT;
+    if (parameters.sections <= COIL_PINNED_SECTIONS || parameters.sections > COIL_SECTIONS)
+        return TW_INVALID_ARGUMENT;
     draft d = {0};
     tw_status status = draft_allocate(&d, particles, 7 * particles) ? TW_OK : TW_OUT_OF_MEMORY;
     if (status == TW_OK) {

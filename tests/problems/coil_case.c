@@ -14,7 +14,8 @@ static tw_status take_state(coil_case *c, coil_parameters parameters, double sec
     return TW_OK;
 }
 
-tw_status coil_case_create(coil_parameters parameters, double seconds, coil_case *c, tw_error *error)
+tw_status coil_case_create(coil_parameters parameters, double seconds, coil_case *c,
+                           tw_error *error)
 {
     *c = (coil_case){0};
     tw_status status = coil_create(parameters, &c->network);
@@ -22,7 +23,8 @@ tw_status coil_case_create(coil_parameters parameters, double seconds, coil_case
     c->p = spring_network_problem(c->network);
     status = take_state(c, parameters, seconds);
     if (status == TW_OK) status = problem_create_stiffness(&c->p, TW_STORE_UPPER, &c->K, error);
-    if (status == TW_OK) status = tw_shifted_cholesky_create(c->K, NULL, c->p.lumped_mass, &c->solver, error);
+    if (status == TW_OK)
+        status = tw_shifted_cholesky_create(c->K, NULL, c->p.lumped_mass, &c->solver, error);
     if (status == TW_OK) coil_case_linearise(c);
     return status;
 }
@@ -45,8 +47,8 @@ void coil_case_free(coil_case *c)
     free(c->x);
 }
 
-tw_status coil_case_update(const coil_case *c, tw_phi_engine engine, double tolerance, double h, double *out,
-                           tw_phi_statistics *statistics, tw_error *error)
+tw_status coil_case_update(const coil_case *c, tw_phi_engine engine, double tolerance, double h,
+                           double *out, tw_phi_statistics *statistics, tw_error *error)
 {
     tw_phi_options options = tw_phi_options_default();
     options.engine = engine;

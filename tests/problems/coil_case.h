@@ -20,13 +20,14 @@ typedef struct coil_case {
 
 /* `seconds` after the coil was released (coil_state.h), linearised there. Freed by coil_case_free, also after a
  * failure. */
-tw_status coil_case_create(coil_parameters parameters, double seconds, coil_case *c, tw_error *error);
+tw_status coil_case_create(coil_parameters parameters, double seconds, coil_case *c,
+                           tw_error *error);
 /* a and op follow x. */
 void coil_case_linearise(coil_case *c);
 void coil_case_free(coil_case *c);
 
 /* out = the position update by this engine; `out` is one of the vectors of c. */
-tw_status coil_case_update(const coil_case *c, tw_phi_engine engine, double tolerance, double h, double *out,
-                           tw_phi_statistics *statistics, tw_error *error);
+tw_status coil_case_update(const coil_case *c, tw_phi_engine engine, double tolerance, double h,
+                           double *out, tw_phi_statistics *statistics, tw_error *error);
 
 #endif

@@ -34,7 +34,8 @@ static bool read_state(const char *path, uint64_t key, int64_t n, double *x, dou
     if (!file) return false;
     uint64_t checksum = 0;
     bool good = fread(x, sizeof *x, (size_t)n, file) == (size_t)n &&
-                fread(v, sizeof *v, (size_t)n, file) == (size_t)n && fread(&checksum, sizeof checksum, 1, file) == 1 &&
+                fread(v, sizeof *v, (size_t)n, file) == (size_t)n &&
+                fread(&checksum, sizeof checksum, 1, file) == 1 &&
                 checksum == hash_state(key, n, x, v);
     fclose(file);
     return good;
@@ -49,7 +50,8 @@ static void write_state(const char *path, uint64_t key, int64_t n, const double 
     if (!file) return;
     uint64_t checksum = hash_state(key, n, x, v);
     bool good = fwrite(x, sizeof *x, (size_t)n, file) == (size_t)n &&
-                fwrite(v, sizeof *v, (size_t)n, file) == (size_t)n && fwrite(&checksum, sizeof checksum, 1, file) == 1;
+                fwrite(v, sizeof *v, (size_t)n, file) == (size_t)n &&
+                fwrite(&checksum, sizeof checksum, 1, file) == 1;
     good = fclose(file) == 0 && good;
     if (!good || rename(own, path) != 0) remove(own);
 }
@@ -76,7 +78,11 @@ tw_status coil_state(coil_parameters parameters, double seconds, double *x, doub
     spring_network *coil;
     tw_status status = coil_create(parameters, &coil);
     if (status) return status;
-    state_key key = {1,      (double)parameters.sections, parameters.stiffness, parameters.mass, parameters.gravity,
+    state_key key = {1,
+                     (double)parameters.sections,
+                     parameters.stiffness,
+                     parameters.mass,
+                     parameters.gravity,
                      seconds};
     uint64_t hash = hash_bytes(&key, sizeof key, 0xCBF29CE484222325u);
     char path[PATH_SIZE];

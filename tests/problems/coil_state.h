@@ -8,6 +8,7 @@
  * of its stability limit: 1,753 steps per second for the coil of the scene, ten times more for 100 times its
  * stiffness. Read from the build's cache if it is there (then *cached is set; cached may be NULL); a cache that
  * cannot be read or written only costs time. */
-tw_status coil_state(coil_parameters parameters, double seconds, double *x, double *v, bool *cached);
+tw_status coil_state(coil_parameters parameters, double seconds, double *x, double *v,
+                     bool *cached);
 
 #endif

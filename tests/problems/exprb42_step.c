@@ -35,14 +35,16 @@ static void add_statistics(tw_phi_statistics *sum, const tw_phi_statistics *more
 static double mass_norm(const problem *p, const double *x)
 {
     double sum = 0;
-    for (int64_t i = 0; i < p->size; i++) sum += (p->lumped_mass ? p->lumped_mass[i] : 1.0) * x[i] * x[i];
+    for (int64_t i = 0; i < p->size; i++)
+        sum += (p->lumped_mass ? p->lumped_mass[i] : 1.0) * x[i] * x[i];
     return sqrt(sum);
 }
 
 /* D2 = F(U2) - F - J (U2 - u) = (0, a(x2) - a(x) + A (x2 - x)), U2 = u + 3/4 h w. The x-part is zero because
  * F's x-part is linear. `scratch` has N entries. */
-static tw_status stage_remainder(const exprb42 *stepper, const tw_second_order *op, double h, const double *x,
-                                 const double *w, const double *a, double *D2, double *scratch)
+static tw_status stage_remainder(const exprb42 *stepper, const tw_second_order *op, double h,
+                                 const double *x, const double *w, const double *a, double *D2,
+                                 double *scratch)
 {
     const problem *p = stepper->p;
     int64_t n = p->size;
@@ -52,7 +54,8 @@ static tw_status stage_remainder(const exprb42 *stepper, const tw_second_order *
     if (status) return status;
     for (int64_t i = 0; i < n; i++) scratch[i] += x[i];
     p->acceleration(p->context, scratch, d2);
-    for (int64_t i = 0; i < n; i++) d2[i] += D2[i] / (p->lumped_mass ? p->lumped_mass[i] : 1.0) - a[i];
+    for (int64_t i = 0; i < n; i++)
+        d2[i] += D2[i] / (p->lumped_mass ? p->lumped_mass[i] : 1.0) - a[i];
     memset(D2, 0, (size_t)n * sizeof *D2);
     return TW_OK;
 }
@@ -62,7 +65,8 @@ tw_status exprb42_step(exprb42 *stepper, const tw_second_order *op, double h, do
 {
     const problem *p = stepper->p;
     int64_t n = p->size;
-    double *F = stepper->memory, *stage = F + 2 * n, *final = F + 4 * n, *D2 = F + 6 * n, *correction = F + 8 * n;
+    double *F = stepper->memory, *stage = F + 2 * n, *final = F + 4 * n, *D2 = F + 6 * n,
+           *correction = F + 8 * n;
     tw_phi_statistics part = {0};
     *statistics = part;
     memcpy(F, v, (size_t)n * sizeof *F);
@@ -83,13 +87,14 @@ tw_status exprb42_step(exprb42 *stepper, const tw_second_order *op, double h, do
 
     /* u + h phi_1 F + 32/9 h phi_3 D2: the error of the second term counts against the step's own size. */
     const double weight = 32.0 / 9.0;
-    tw_phi_request second = {.time = h,
-                             .node_count = 1,
-                             .nodes = (double[]){1.0},
-                             .order = 3,
-                             .vectors = (const double *const[]){NULL, NULL, NULL, D2},
-                             .outputs = (double *const[]){correction},
-                             .reference = {mass_norm(p, final) / weight, mass_norm(p, final + n) / weight}};
+    tw_phi_request second = {
+        .time = h,
+        .node_count = 1,
+        .nodes = (double[]){1.0},
+        .order = 3,
+        .vectors = (const double *const[]){NULL, NULL, NULL, D2},
+        .outputs = (double *const[]){correction},
+        .reference = {mass_norm(p, final) / weight, mass_norm(p, final + n) / weight}};
     status = tw_phi_evaluate_second_order(stepper->workspace, op, &second, &part, error);
     add_statistics(statistics, &part);
     if (status) return status;

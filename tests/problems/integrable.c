@@ -30,13 +30,15 @@ static tw_status assemble(void *context, tw_sparse *matrix)
     return TW_OK;
 }
 
-static tw_status energy(void *context, double t, const double *x, const double *v, double *kinetic, double *potential)
+static tw_status energy(void *context, double t, const double *x, const double *v, double *kinetic,
+                        double *potential)
 {
     (void)t;
     const problem *p = ((integrable *)context)->plain;
     *potential = p->potential(p->context, x);
     *kinetic = 0;
-    for (int64_t i = 0; i < p->size; i++) *kinetic += 0.5 * (p->lumped_mass ? p->lumped_mass[i] : 1.0) * v[i] * v[i];
+    for (int64_t i = 0; i < p->size; i++)
+        *kinetic += 0.5 * (p->lumped_mass ? p->lumped_mass[i] : 1.0) * v[i] * v[i];
     return TW_OK;
 }
 

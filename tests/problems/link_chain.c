@@ -15,7 +15,9 @@ static link_chain *chain_allocate(int64_t size, int64_t link_count)
     chain->diagonal = calloc((size_t)size, sizeof(double));
     chain->initial_x = calloc((size_t)size, sizeof(double));
     chain->initial_v = calloc((size_t)size, sizeof(double));
-    if (chain->links && chain->link_stiffness && chain->diagonal && chain->initial_x && chain->initial_v) return chain;
+    if (chain->links && chain->link_stiffness && chain->diagonal && chain->initial_x &&
+        chain->initial_v)
+        return chain;
     link_chain_free(chain);
     return NULL;
 }
@@ -132,7 +134,8 @@ static tw_status chain_apply_stiffness(void *context, int count, const double *i
         for (int64_t l = 0; l < chain->link_count; l++) {
             const chain_link *link = &chain->links[l];
             double tension = chain->link_stiffness[l] * elongation(link, x);
-            for (int e = 0; e < link->count; e++) y[link->index[e]] += tension * link->coefficient[e];
+            for (int e = 0; e < link->count; e++)
+                y[link->index[e]] += tension * link->coefficient[e];
         }
     }
     return TW_OK;
@@ -164,7 +167,8 @@ static int64_t list_positions(const link_chain *chain, tw_sparse_storage storage
     return count;
 }
 
-static tw_status chain_pattern(const void *context, tw_sparse_storage storage, int64_t **row_start, int64_t **column)
+static tw_status chain_pattern(const void *context, tw_sparse_storage storage, int64_t **row_start,
+                               int64_t **column)
 {
     const link_chain *chain = context;
     size_t most = (size_t)(chain->size + chain->link_count * LINK_ENTRIES * LINK_ENTRIES);
@@ -188,8 +192,8 @@ static tw_status chain_pattern(const void *context, tw_sparse_storage storage, i
     return TW_OK;
 }
 
-static void chain_fill(const void *context, tw_sparse_storage storage, const int64_t *row_start, const int32_t *column,
-                       double *values)
+static void chain_fill(const void *context, tw_sparse_storage storage, const int64_t *row_start,
+                       const int32_t *column, double *values)
 {
     const link_chain *chain = context;
     for (int64_t p = 0; p < row_start[chain->size]; p++) values[p] = 0;
@@ -222,7 +226,8 @@ problem link_chain_problem(link_chain *chain)
                      .fill = chain_fill};
 }
 
-double fput_oscillatory_energies(const link_chain *chain, const double *x, const double *v, double *energies)
+double fput_oscillatory_energies(const link_chain *chain, const double *x, const double *v,
+                                 double *energies)
 {
     int64_t m = chain->size / 2;
     double sum = 0;

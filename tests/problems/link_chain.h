@@ -41,6 +41,7 @@ void link_chain_free(link_chain *chain);
 problem link_chain_problem(link_chain *chain);
 
 /* Energies I_j = (v_{1,j}^2 + omega^2 x_{1,j}^2)/2 of FPUT's m stiff oscillators; returns their sum I. */
-double fput_oscillatory_energies(const link_chain *chain, const double *x, const double *v, double *energies);
+double fput_oscillatory_energies(const link_chain *chain, const double *x, const double *v,
+                                 double *energies);
 
 #endif

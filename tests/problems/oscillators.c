@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double damped_stiffness[2][2] = {{11, -10}, {-10, 11}}, damped_damping[2][2] = {{0.3, -0.1}, {-0.1, 0.5}};
+static const double damped_stiffness[2][2] = {{11, -10}, {-10, 11}},
+                    damped_damping[2][2] = {{0.3, -0.1}, {-0.1, 0.5}};
 
 static tw_status duffing(void *context, double t, const double *x, const double *v, double *a)
 {
@@ -18,7 +19,8 @@ static tw_status damped(void *context, double t, const double *x, const double *
     (void)context, (void)t;
     for (int i = 0; i < 2; i++) {
         a[i] = -x[i] * x[i] * x[i];
-        for (int j = 0; j < 2; j++) a[i] -= damped_stiffness[i][j] * x[j] + damped_damping[i][j] * v[j];
+        for (int j = 0; j < 2; j++)
+            a[i] -= damped_stiffness[i][j] * x[j] + damped_damping[i][j] * v[j];
     }
     return TW_OK;
 }
@@ -62,7 +64,8 @@ static tw_status linearise(void *context, double t, const double *x, const doubl
     double *K = o->tangent, *D = o->damping;
     memset(K, 0, sizeof o->tangent);
     memset(D, 0, sizeof o->damping);
-    if (o->table.acceleration == duffing || o->table.acceleration == forced) K[0] = 1 + 3 * x[0] * x[0];
+    if (o->table.acceleration == duffing || o->table.acceleration == forced)
+        K[0] = 1 + 3 * x[0] * x[0];
     if (o->table.acceleration == vanderpol) {
         K[0] = 1 + 4 * x[0] * v[0];
         D[0] = -2 * (1 - x[0] * x[0]);
@@ -109,11 +112,13 @@ static tw_status apply_damping(void *context, int count, const double *in, doubl
 static tw_status assemble(void *context, tw_sparse *matrix)
 {
     const oscillator *o = context;
-    memcpy(tw_sparse_values(matrix), o->tangent, sizeof(double) * (size_t)(o->unknowns * o->unknowns));
+    memcpy(tw_sparse_values(matrix), o->tangent,
+           sizeof(double) * (size_t)(o->unknowns * o->unknowns));
     return TW_OK;
 }
 
-static tw_status time_derivative(void *context, double t, const double *x, const double *v, double *out)
+static tw_status time_derivative(void *context, double t, const double *x, const double *v,
+                                 double *out)
 {
     (void)v;
     const oscillator *o = context;

@@ -16,7 +16,14 @@ typedef struct oscillator {
     tw_second_order_problem table;
 } oscillator;
 
-typedef enum oscillator_kind { DUFFING, DAMPED, VANDERPOL, FORCED, SHAKEN, OSCILLATOR_KINDS } oscillator_kind;
+typedef enum oscillator_kind {
+    DUFFING,
+    DAMPED,
+    VANDERPOL,
+    FORCED,
+    SHAKEN,
+    OSCILLATOR_KINDS
+} oscillator_kind;
 
 /* The result must not move in memory. Aborts when memory is out. */
 void oscillator_create(oscillator_kind kind, oscillator *out);

@@ -8,7 +8,8 @@
 double problem_energy(const problem *p, const double *x, const double *v)
 {
     double kinetic = 0;
-    for (int64_t i = 0; i < p->size; i++) kinetic += 0.5 * (p->lumped_mass ? p->lumped_mass[i] : 1.0) * v[i] * v[i];
+    for (int64_t i = 0; i < p->size; i++)
+        kinetic += 0.5 * (p->lumped_mass ? p->lumped_mass[i] : 1.0) * v[i] * v[i];
     return kinetic + p->potential(p->context, x);
 }
 
@@ -22,7 +23,8 @@ tw_second_order problem_second_order(const problem *p)
 }
 
 /* Number of eigenvalues of the tridiagonal matrix below `bound` (Sturm sequence). */
-static int eigenvalues_below(int n, const double *diagonal, const double *off_diagonal, double bound)
+static int eigenvalues_below(int n, const double *diagonal, const double *off_diagonal,
+                             double bound)
 {
     int count = 0;
     double pivot = 1;
@@ -60,11 +62,12 @@ static double dot(int64_t n, const double *x, const double *y)
 
 /* One Lanczos step with M^-1/2 K M^-1/2: w becomes the next (unscaled) vector; alpha is returned. `beta` couples q to
  * the one before it. */
-static double lanczos_step(const problem *p, const double *before, double beta, const double *q, double *w,
-                           double *scratch)
+static double lanczos_step(const problem *p, const double *before, double beta, const double *q,
+                           double *w, double *scratch)
 {
     int64_t n = p->size;
-    for (int64_t i = 0; i < n; i++) scratch[i] = p->lumped_mass ? q[i] / sqrt(p->lumped_mass[i]) : q[i];
+    for (int64_t i = 0; i < n; i++)
+        scratch[i] = p->lumped_mass ? q[i] / sqrt(p->lumped_mass[i]) : q[i];
     p->apply_stiffness(p->context, 1, scratch, w);
     if (p->lumped_mass)
         for (int64_t i = 0; i < n; i++) w[i] /= sqrt(p->lumped_mass[i]);
@@ -79,7 +82,8 @@ double problem_frequency_max(const problem *p, int iterations)
     size_t length = (size_t)n;
     double *memory = calloc(4 * length + 2 * (size_t)iterations, sizeof *memory);
     if (!memory) return 0;
-    double *before = memory, *q = memory + length, *w = memory + 2 * length, *scratch = memory + 3 * length;
+    double *before = memory, *q = memory + length, *w = memory + 2 * length,
+           *scratch = memory + 3 * length;
     double *diagonal = memory + 4 * length, *off_diagonal = diagonal + iterations;
     test_random random = {.state = 2022};
     for (int64_t i = 0; i < n; i++) q[i] = test_random_normal(&random);

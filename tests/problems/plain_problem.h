@@ -21,10 +21,11 @@ typedef struct problem {
     tw_apply_function *apply_stiffness;
     int block; /* 1 or 3: the block size in which K is assembled */
     /* Pattern of K in blocks, as tw_sparse_create takes it; both arrays are the caller's to free(). */
-    tw_status (*pattern)(const void *context, tw_sparse_storage storage, int64_t **row_start, int64_t **column);
+    tw_status (*pattern)(const void *context, tw_sparse_storage storage, int64_t **row_start,
+                         int64_t **column);
     /* Values of K at the last linearisation in that pattern. */
-    void (*fill)(const void *context, tw_sparse_storage storage, const int64_t *row_start, const int32_t *column,
-                 double *values);
+    void (*fill)(const void *context, tw_sparse_storage storage, const int64_t *row_start,
+                 const int32_t *column, double *values);
 } problem;
 
 /* V(x) + v^T M v / 2. */
@@ -34,7 +35,8 @@ double problem_energy(const problem *p, const double *x, const double *v);
 tw_second_order problem_second_order(const problem *p);
 
 /* K as a matrix: its pattern, once, and its values at the last linearisation, often. */
-tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, tw_sparse **out, tw_error *error);
+tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, tw_sparse **out,
+                                   tw_error *error);
 void problem_fill_stiffness(const problem *p, tw_sparse *matrix);
 
 /* The linearised system with K in `matrix`. */

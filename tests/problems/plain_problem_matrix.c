@@ -2,7 +2,8 @@
 
 #include "problems/plain_problem.h"
 
-tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, tw_sparse **out, tw_error *error)
+tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, tw_sparse **out,
+                                   tw_error *error)
 {
     int64_t *row_start = NULL, *column = NULL;
     tw_status status = p->pattern(p->context, storage, &row_start, &column);
@@ -15,8 +16,8 @@ tw_status problem_create_stiffness(const problem *p, tw_sparse_storage storage, 
 
 void problem_fill_stiffness(const problem *p, tw_sparse *matrix)
 {
-    p->fill(p->context, tw_sparse_storage_of(matrix), tw_sparse_row_start(matrix), tw_sparse_column(matrix),
-            tw_sparse_values(matrix));
+    p->fill(p->context, tw_sparse_storage_of(matrix), tw_sparse_row_start(matrix),
+            tw_sparse_column(matrix), tw_sparse_values(matrix));
 }
 
 tw_second_order problem_second_order_assembled(const problem *p, const tw_sparse *matrix)

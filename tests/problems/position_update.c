@@ -18,8 +18,9 @@ double position_from_a(const void *context, double lambda)
     return h * h * c[2];
 }
 
-tw_status position_update(const tw_second_order *op, const tw_phi_options *options, double h, const double *v,
-                          const double *a, double *out, tw_phi_statistics *statistics, tw_error *error)
+tw_status position_update(const tw_second_order *op, const tw_phi_options *options, double h,
+                          const double *v, const double *a, double *out,
+                          tw_phi_statistics *statistics, tw_error *error)
 {
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = op->stiffness.space.local_size;

@@ -9,8 +9,9 @@ double position_from_v(const void *context, double lambda);
 double position_from_a(const void *context, double lambda);
 
 /* out = the update by options->engine, in a workspace of its own. */
-tw_status position_update(const tw_second_order *op, const tw_phi_options *options, double h, const double *v,
-                          const double *a, double *out, tw_phi_statistics *statistics, tw_error *error);
+tw_status position_update(const tw_second_order *op, const tw_phi_options *options, double h,
+                          const double *v, const double *a, double *out,
+                          tw_phi_statistics *statistics, tw_error *error);
 
 /* |x - exact| / |exact| in the Euclidean norm. */
 double relative_difference(int64_t n, const double *x, const double *exact);

@@ -30,18 +30,22 @@ static uint32_t place_in_block(int64_t particle, int64_t begin, int64_t end)
 
 /* Adds the pulls k (1 - L/l) d of up to BATCH springs to the sums of a block. Loops over the batch and over padded
  * vectors of four, so that the compiler vectorises each. */
-static void pull_batch(const double *restrict padded, const block_spring *restrict springs, int count, int64_t begin,
-                       int64_t end, double (*restrict sums)[4])
+static void pull_batch(const double *restrict padded, const block_spring *restrict springs,
+                       int count, int64_t begin, int64_t end, double (*restrict sums)[4])
 {
     double d[BATCH][4], factor[BATCH];
     for (int s = 0; s < count; s++) {
-        const double *near = padded + 4 * (int64_t)springs[s].from, *far = padded + 4 * (int64_t)springs[s].to;
+        const double *near = padded + 4 * (int64_t)springs[s].from,
+                     *far = padded + 4 * (int64_t)springs[s].to;
         for (int c = 0; c < 4; c++) d[s][c] = far[c] - near[c];
     }
-    for (int s = 0; s < count; s++) factor[s] = d[s][0] * d[s][0] + d[s][1] * d[s][1] + d[s][2] * d[s][2];
-    for (int s = 0; s < count; s++) factor[s] = springs[s].stiffness * (1 - springs[s].rest_length / sqrt(factor[s]));
+    for (int s = 0; s < count; s++)
+        factor[s] = d[s][0] * d[s][0] + d[s][1] * d[s][1] + d[s][2] * d[s][2];
+    for (int s = 0; s < count; s++)
+        factor[s] = springs[s].stiffness * (1 - springs[s].rest_length / sqrt(factor[s]));
     for (int s = 0; s < count; s++) {
-        uint32_t near = place_in_block(springs[s].from, begin, end), far = place_in_block(springs[s].to, begin, end);
+        uint32_t near = place_in_block(springs[s].from, begin, end),
+                 far = place_in_block(springs[s].to, begin, end);
         double pull[4];
         for (int c = 0; c < 4; c++) pull[c] = factor[s] * d[s][c];
         for (int c = 0; c < 4; c++) sums[near][c] += pull[c];
@@ -56,8 +60,8 @@ static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t
     double sums[NETWORK_BLOCK + 1][4] = {{0}};
     int64_t last = network->block_start[block + 1];
     for (int64_t s = network->block_start[block]; s < last; s += BATCH)
-        pull_batch(network->padded, network->block_springs + s, last - s < BATCH ? (int)(last - s) : BATCH, begin, end,
-                   sums);
+        pull_batch(network->padded, network->block_springs + s,
+                   last - s < BATCH ? (int)(last - s) : BATCH, begin, end, sums);
     for (int64_t i = begin; i < end; i++)
         for (int c = 0; c < 3; c++)
             job->out[3 * i + c] = sums[i - begin][c] / network->masses[3 * i] + network->field[c];
@@ -78,14 +82,16 @@ static double network_potential(void *context, const double *x)
     double elastic = 0, field = 0;
     for (int64_t s = 0; s < network->spring_count; s++) {
         const block_spring *own = &network->springs[s];
-        const double *near = network->padded + 4 * (int64_t)own->from, *far = network->padded + 4 * (int64_t)own->to;
+        const double *near = network->padded + 4 * (int64_t)own->from,
+                     *far = network->padded + 4 * (int64_t)own->to;
         double square = 0;
         for (int c = 0; c < 3; c++) square += (far[c] - near[c]) * (far[c] - near[c]);
         double stretch = sqrt(square) - own->rest_length;
         elastic += 0.5 * own->stiffness * stretch * stretch;
     }
     for (int64_t i = 0; i < network->free_count; i++)
-        for (int c = 0; c < 3; c++) field -= network->masses[3 * i] * network->field[c] * x[3 * i + c];
+        for (int c = 0; c < 3; c++)
+            field -= network->masses[3 * i] * network->field[c] * x[3 * i + c];
     return elastic + field;
 }
 
@@ -97,7 +103,8 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
     spring_network *network = job->network;
     for (int64_t s = begin; s < end; s++) {
         const block_spring *own = &network->springs[s];
-        const double *near = network->padded + 4 * (int64_t)own->from, *far = network->padded + 4 * (int64_t)own->to;
+        const double *near = network->padded + 4 * (int64_t)own->from,
+                     *far = network->padded + 4 * (int64_t)own->to;
         double d[3] = {far[0] - near[0], far[1] - near[1], far[2] - near[2]};
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         double across = own->stiffness * (1 - own->rest_length / length);
@@ -112,7 +119,8 @@ static void network_linearise(void *context, const double *x)
 {
     spring_network *network = context;
     place(network, x);
-    tw_parallel_for(network->spring_count, SPRING_BLOCK, tangent_body, &(network_job){.network = network});
+    tw_parallel_for(network->spring_count, SPRING_BLOCK, tangent_body,
+                    &(network_job){.network = network});
 }
 
 /* (K x)_i = sum over springs at i of B (x_i - x_other); pinned particles do not move. */

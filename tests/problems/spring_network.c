@@ -21,8 +21,9 @@ static void number_particles(spring_network *network, const network_input *input
 
 static bool spring_is_valid(const network_input *input, const spring *s)
 {
-    return s->from >= 0 && s->to >= 0 && s->from < input->particle_count && s->to < input->particle_count &&
-           s->from != s->to && s->stiffness >= 0 && s->rest_length > 0;
+    return s->from >= 0 && s->to >= 0 && s->from < input->particle_count &&
+           s->to < input->particle_count && s->from != s->to && s->stiffness >= 0 &&
+           s->rest_length > 0;
 }
 
 static tw_status copy_springs(spring_network *network, const network_input *input)
@@ -30,9 +31,9 @@ static tw_status copy_springs(spring_network *network, const network_input *inpu
     for (int64_t s = 0; s < input->spring_count; s++) {
         const spring *given = &input->springs[s];
         if (!spring_is_valid(input, given)) return TW_INVALID_ARGUMENT;
-        network->springs[s] =
-            (block_spring){(int32_t)network->unknown_of[given->from], (int32_t)network->unknown_of[given->to],
-                           given->stiffness, given->rest_length};
+        network->springs[s] = (block_spring){(int32_t)network->unknown_of[given->from],
+                                             (int32_t)network->unknown_of[given->to],
+                                             given->stiffness, given->rest_length};
     }
     return TW_OK;
 }
@@ -63,7 +64,8 @@ static void list_ends(spring_network *network)
     for (int64_t i = 0; i < n; i++) start[i] = start[i + 1];
     start[n] = total;
     for (int64_t i = 0; i < n; i++)
-        qsort(network->ends + start[i], (size_t)(start[i + 1] - start[i]), sizeof(spring_end), by_other);
+        qsort(network->ends + start[i], (size_t)(start[i + 1] - start[i]), sizeof(spring_end),
+              by_other);
 }
 
 static int by_offset(const void *left, const void *right)
@@ -86,10 +88,12 @@ static int blocks_of(const spring_network *network, const block_spring *s, int64
 
 static void list_blocks(spring_network *network)
 {
-    int64_t block_count = tw_parallel_blocks(network->free_count, NETWORK_BLOCK), *start = network->block_start;
+    int64_t block_count = tw_parallel_blocks(network->free_count, NETWORK_BLOCK),
+            *start = network->block_start;
     int64_t blocks[2];
     for (int64_t s = 0; s < network->spring_count; s++)
-        for (int b = blocks_of(network, &network->springs[s], blocks); b-- > 0;) start[blocks[b] + 1]++;
+        for (int b = blocks_of(network, &network->springs[s], blocks); b-- > 0;)
+            start[blocks[b] + 1]++;
     for (int64_t b = 0; b < block_count; b++) start[b + 1] += start[b];
     int64_t total = start[block_count];
     for (int64_t s = 0; s < network->spring_count; s++)
@@ -98,7 +102,8 @@ static void list_blocks(spring_network *network)
     for (int64_t b = 0; b < block_count; b++) start[b] = start[b + 1];
     start[block_count] = total;
     for (int64_t b = 0; b < block_count; b++)
-        qsort(network->block_springs + start[b], (size_t)(start[b + 1] - start[b]), sizeof(block_spring), by_offset);
+        qsort(network->block_springs + start[b], (size_t)(start[b + 1] - start[b]),
+              sizeof(block_spring), by_offset);
 }
 
 static bool allocate_arrays(spring_network *network)
@@ -115,8 +120,9 @@ static bool allocate_arrays(spring_network *network)
     network->ends = calloc(2 * springs + 1, sizeof(spring_end));
     network->block_start = calloc((size_t)network->free_count / NETWORK_BLOCK + 2, sizeof(int64_t));
     network->block_springs = calloc(2 * springs + 1, sizeof(block_spring));
-    return network->unknown_of && network->masses && network->initial && network->springs && network->tangents &&
-           network->padded && network->end_start && network->ends && network->block_start && network->block_springs;
+    return network->unknown_of && network->masses && network->initial && network->springs &&
+           network->tangents && network->padded && network->end_start && network->ends &&
+           network->block_start && network->block_springs;
 }
 
 tw_status spring_network_create(const network_input *input, spring_network **out)

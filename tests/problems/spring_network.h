@@ -42,16 +42,17 @@ typedef struct block_spring {
 
 typedef struct spring_network {
     int64_t particle_count, free_count, spring_count;
-    int64_t *unknown_of; /* user's particle -> the network's: free ones first, in order, then the pinned */
-    double *masses;      /* 3 per free particle: the lumped mass of every unknown */
+    int64_t *
+        unknown_of; /* user's particle -> the network's: free ones first, in order, then the pinned */
+    double *masses; /* 3 per free particle: the lumped mass of every unknown */
     double field[3];
     double *initial;       /* initial positions of the unknowns */
     block_spring *springs; /* in the user's order */
-    double *tangents;      /* 5 per spring: direction n, k_perpendicular, k_parallel - k_perpendicular */
-    double *padded;        /* 4 per particle: positions of unknowns and pinned alike */
-    int64_t *end_start;    /* free_count + 1 offsets into ends */
-    spring_end *ends;      /* of free particles, ascending in `other` */
-    int64_t *block_start;  /* offsets into block_springs for every NETWORK_BLOCK free particles */
+    double *tangents; /* 5 per spring: direction n, k_perpendicular, k_parallel - k_perpendicular */
+    double *padded;   /* 4 per particle: positions of unknowns and pinned alike */
+    int64_t *end_start;   /* free_count + 1 offsets into ends */
+    spring_end *ends;     /* of free particles, ascending in `other` */
+    int64_t *block_start; /* offsets into block_springs for every NETWORK_BLOCK free particles */
     /* Every spring that touches the block, once per block, ordered so that neighbours in the list touch different
      * particles: a sum does not wait for the one before it. */
     block_spring *block_springs;
@@ -67,7 +68,8 @@ problem spring_network_problem(spring_network *network);
 
 /* The coil of SCENES.md. */
 typedef struct coil_parameters {
-    int64_t sections; /* cross-sections of 4 x 4 particles, of the 500 that make the whole coil (same pitch) */
+    int64_t
+        sections; /* cross-sections of 4 x 4 particles, of the 500 that make the whole coil (same pitch) */
     double stiffness; /* [N/m] */
     double mass;      /* per particle [kg] */
     double gravity;   /* downward acceleration [m/s^2] */

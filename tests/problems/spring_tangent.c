@@ -7,7 +7,8 @@
 #include "problems/spring_network.h"
 
 /* Writes the ascending columns of block row i (unless `column` is NULL) and returns how many they are. */
-static int64_t row_columns(const spring_network *network, tw_sparse_storage storage, int64_t i, int64_t *column)
+static int64_t row_columns(const spring_network *network, tw_sparse_storage storage, int64_t i,
+                           int64_t *column)
 {
     int64_t count = 0, last = -1;
     bool diagonal_done = false;
@@ -28,14 +29,16 @@ static int64_t row_columns(const spring_network *network, tw_sparse_storage stor
     return count;
 }
 
-tw_status spring_tangent_pattern(const void *context, tw_sparse_storage storage, int64_t **row_start, int64_t **column)
+tw_status spring_tangent_pattern(const void *context, tw_sparse_storage storage,
+                                 int64_t **row_start, int64_t **column)
 {
     const spring_network *network = context;
     int64_t n = network->free_count;
     *column = NULL;
     *row_start = calloc((size_t)n + 1, sizeof **row_start);
     if (!*row_start) return TW_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < n; i++) (*row_start)[i + 1] = (*row_start)[i] + row_columns(network, storage, i, NULL);
+    for (int64_t i = 0; i < n; i++)
+        (*row_start)[i + 1] = (*row_start)[i] + row_columns(network, storage, i, NULL);
     *column = malloc((size_t)((*row_start)[n] + 1) * sizeof **column);
     if (!*column) {
         free(*row_start);
@@ -58,7 +61,8 @@ static void add_block(const double *tangent, double sign, double *block)
 {
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
-            block[3 * c + r] += sign * ((r == c ? tangent[3] : 0.0) + tangent[4] * tangent[r] * tangent[c]);
+            block[3 * c + r] +=
+                sign * ((r == c ? tangent[3] : 0.0) + tangent[4] * tangent[r] * tangent[c]);
 }
 
 static void fill_row(const fill_job *job, int64_t i)
@@ -71,7 +75,9 @@ static void fill_row(const fill_job *job, int64_t i)
         const spring_end *seen = &network->ends[e];
         const double *tangent = network->tangents + 5 * (int64_t)seen->spring;
         add_block(tangent, 1, job->values + 9 * diagonal);
-        if (seen->other >= network->free_count || (job->storage == TW_STORE_UPPER && seen->other < i)) continue;
+        if (seen->other >= network->free_count ||
+            (job->storage == TW_STORE_UPPER && seen->other < i))
+            continue;
         while (job->column[at] != seen->other) at++; /* both lists ascend */
         add_block(tangent, -1, job->values + 9 * at);
     }

@@ -5,8 +5,8 @@ static void kick(int64_t n, double h, const double *a, double *v)
     for (int64_t i = 0; i < n; i++) v[i] += h * a[i];
 }
 
-static void kick_and_drift(int64_t n, double kick_step, double h, const double *restrict a, double *restrict v,
-                           double *restrict x)
+static void kick_and_drift(int64_t n, double kick_step, double h, const double *restrict a,
+                           double *restrict v, double *restrict x)
 {
     for (int64_t i = 0; i < n; i++) {
         v[i] += kick_step * a[i];

@@ -28,8 +28,8 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-whole_run run_whole(const tw_second_order_problem *table, const tw_integrator_options *options, double t_end,
-                    bool watch_energy, double *u)
+whole_run run_whole(const tw_second_order_problem *table, const tw_integrator_options *options,
+                    double t_end, bool watch_energy, double *u)
 {
     whole_run run = {0};
     tw_integrator *integrator = NULL;

@@ -15,7 +15,7 @@ typedef struct whole_run {
 } whole_run;
 
 /* From (t = 0, u) to t_end; u ends as the last trusted state. `watch_energy` evaluates the energy after every step. */
-whole_run run_whole(const tw_second_order_problem *table, const tw_integrator_options *options, double t_end,
-                    bool watch_energy, double *u);
+whole_run run_whole(const tw_second_order_problem *table, const tw_integrator_options *options,
+                    double t_end, bool watch_energy, double *u);
 
 #endif

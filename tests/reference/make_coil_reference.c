@@ -30,7 +30,9 @@ static void build(void)
         for (int da = 0; da < 2; da++)
             for (int db = 0; db < 2; db++)
                 for (int dc = 0; dc < 2; dc++) {
-                    if (da + db + dc == 0 || i % 4 + da > 3 || i / 4 % 4 + db > 3 || i / 16 + dc >= SECTIONS) continue;
+                    if (da + db + dc == 0 || i % 4 + da > 3 || i / 4 % 4 + db > 3 ||
+                        i / 16 + dc >= SECTIONS)
+                        continue;
                     double d[3];
                     from[springs] = i, to[springs] = i + da + 4 * db + 16 * dc;
                     rest[springs] = stretch(springs, d);
@@ -74,10 +76,12 @@ int main(int count, char **words)
             for (int k = 0; k < 3; k++) x[i][k] += step * v[i][k];
         forces();
         kick(step / 2);
-        if (floor((double)(n + 1) * step * 10) > floor((double)n * step * 10)) tell_top((double)(n + 1) * step);
+        if (floor((double)(n + 1) * step * 10) > floor((double)n * step * 10))
+            tell_top((double)(n + 1) * step);
     }
     printf("x,y,z,vx,vy,vz\n");
     for (int i = 0; i < COUNT; i++)
-        printf("%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[i][0], x[i][1], x[i][2], v[i][0], v[i][1], v[i][2]);
+        printf("%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[i][0], x[i][1], x[i][2], v[i][0], v[i][1],
+               v[i][2]);
     return springs == 40951 ? 0 : 1;
 }

@@ -28,7 +28,8 @@ static void set_vertices(const box_shape *s, double *positions)
                 for (int d = 0; d < 3; d++) inside = inside && at[d] > 0 && at[d] < s->cells[d];
                 for (int d = 0; d < 3; d++) {
                     double moved = inside ? s->jitter * test_random_between(&random, -1, 1) : 0.0;
-                    positions[3 * vertex(s, i, j, k) + d] = s->size[d] * (at[d] + moved) / s->cells[d];
+                    positions[3 * vertex(s, i, j, k) + d] =
+                        s->size[d] * (at[d] + moved) / s->cells[d];
                 }
             }
 }
@@ -36,7 +37,8 @@ static void set_vertices(const box_shape *s, double *positions)
 /* From one corner of the cell to the opposite one, an axis after the other. */
 static void set_elements(const box_shape *s, int64_t *corners)
 {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     int64_t *next = corners;
     for (int i = 0; i < s->cells[0]; i++)
         for (int j = 0; j < s->cells[1]; j++)
@@ -85,13 +87,15 @@ static void make_quadratic(box_solid *box)
 {
     int64_t *edges = test_allocate(12 * (size_t)box->count, sizeof *edges), edge_count = 0;
     int64_t *elements = test_allocate(10 * (size_t)box->count, sizeof *elements);
-    must(tw_solid_quadratic(box->vertices, box->count, box->elements, elements, edges, &edge_count, NULL));
+    must(tw_solid_quadratic(box->vertices, box->count, box->elements, elements, edges, &edge_count,
+                            NULL));
     double *positions = test_allocate(3 * (size_t)(box->vertices + edge_count), sizeof *positions);
     memcpy(positions, box->positions, 3 * (size_t)box->vertices * sizeof *positions);
     for (int64_t i = 0; i < edge_count; i++)
         for (int k = 0; k < 3; k++)
             positions[3 * (box->vertices + i) + k] =
-                0.5 * (box->positions[3 * edges[2 * i] + k] + box->positions[3 * edges[2 * i + 1] + k]);
+                0.5 *
+                (box->positions[3 * edges[2 * i] + k] + box->positions[3 * edges[2 * i + 1] + k]);
     free(box->positions);
     free(box->elements);
     free(edges);
@@ -114,7 +118,8 @@ box_solid box_solid_make(const box_shape *s)
     renumber(&box);
     box.masses = test_allocate((size_t)box.vertices, sizeof(double));
     memset(box.masses, 0, (size_t)box.vertices * sizeof(double));
-    must(tw_solid_lumped_mass(box.nodes, box.count, box.elements, box.vertices, box.positions, 1.0, box.masses, NULL));
+    must(tw_solid_lumped_mass(box.nodes, box.count, box.elements, box.vertices, box.positions, 1.0,
+                              box.masses, NULL));
     return box;
 }
 
@@ -129,13 +134,16 @@ tw_model *box_solid_model(const box_solid *box, int64_t held, const tw_solid_mat
 {
     tw_model *model = NULL;
     must(tw_model_create(&model));
-    must(tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses, NULL, NULL));
+    must(tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses, NULL,
+                                NULL));
     if (held) must(tw_model_pin(model, 0, held - 1, NULL));
-    must(tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL, material, NULL));
+    must(tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL, material,
+                                 NULL));
     return model;
 }
 
-tw_simulation *box_solid_simulation(const box_solid *box, int64_t held, const tw_solid_material *material)
+tw_simulation *box_solid_simulation(const box_solid *box, int64_t held,
+                                    const tw_solid_material *material)
 {
     tw_simulation *simulation = NULL;
     must(tw_simulation_of_model(box_solid_model(box, held, material), &simulation, NULL));

@@ -10,7 +10,8 @@ typedef struct box_shape {
     int cells[3];
     double size[3]; /* one corner at the origin */
     int nodes;      /* of an element: 4 or 10 */
-    double jitter;  /* random displacement of every vertex that is not on the boundary, in parts of a cell */
+    double
+        jitter; /* random displacement of every vertex that is not on the boundary, in parts of a cell */
 } box_shape;
 
 typedef struct box_solid {
@@ -26,6 +27,7 @@ void box_solid_free(box_solid *box);
 
 /* A model with its particles, the `held` first of them pinned, and its elements. */
 tw_model *box_solid_model(const box_solid *box, int64_t held, const tw_solid_material *material);
-tw_simulation *box_solid_simulation(const box_solid *box, int64_t held, const tw_solid_material *material);
+tw_simulation *box_solid_simulation(const box_solid *box, int64_t held,
+                                    const tw_solid_material *material);
 
 #endif

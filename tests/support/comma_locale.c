@@ -17,11 +17,13 @@ static bool enter(void)
 static void compile_into(const char *folder)
 {
     char command[2048];
-    snprintf(command, sizeof command,
-             "t='%s/locale.%ld' && mkdir -p \"$t\" && localedef -i de_DE -f UTF-8 \"$t/de_DE.UTF-8\" && "
-             "mv -T \"$t\" '%s/locale' 2>/dev/null || rm -rf \"$t\"",
-             folder, (long)getpid(), folder);
-    if (system(command) != 0) fprintf(stderr, "localedef failed: is the package `locales` installed?\n");
+    snprintf(
+        command, sizeof command,
+        "t='%s/locale.%ld' && mkdir -p \"$t\" && localedef -i de_DE -f UTF-8 \"$t/de_DE.UTF-8\" && "
+        "mv -T \"$t\" '%s/locale' 2>/dev/null || rm -rf \"$t\"",
+        folder, (long)getpid(), folder);
+    if (system(command) != 0)
+        fprintf(stderr, "localedef failed: is the package `locales` installed?\n");
 }
 
 bool test_enter_comma_locale(void)

@@ -12,9 +12,11 @@ typedef struct deformed_state {
 } deformed_state;
 
 /* Positions of the n unknowns; freed by the caller. */
-double *deformed_positions(const deformed_state *state, int64_t n, const double *rest, uint64_t seed);
+double *deformed_positions(const deformed_state *state, int64_t n, const double *rest,
+                           uint64_t seed);
 /* From where the simulation starts: force and tangent to 1e-6 by central differences, the matrix to 1e-14. */
-void deformed_check_derivatives(const deformed_state *state, tw_simulation *simulation, uint64_t seed);
+void deformed_check_derivatives(const deformed_state *state, tw_simulation *simulation,
+                                uint64_t seed);
 /* Bitwise the same for any number of threads (force_checks.h). */
 void deformed_check_threads(const deformed_state *state, tw_simulation *simulation, uint64_t seed);
 

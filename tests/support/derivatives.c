@@ -53,19 +53,23 @@ static double potential(const tw_second_order_problem *p, double *x)
     return energy;
 }
 
-double derivative_error_of_force(const tw_second_order_problem *p, const double *x, const double *e, double step)
+double derivative_error_of_force(const tw_second_order_problem *p, const double *x, const double *e,
+                                 double step)
 {
     int64_t n = p->space.local_size;
-    double high = potential(p, moved_by(n, x, step, e)), low = potential(p, moved_by(n, x, -step, e));
+    double high = potential(p, moved_by(n, x, step, e)),
+           low = potential(p, moved_by(n, x, -step, e));
     double *f = vector(n), slope = 0;
     derivative_force(p, x, f);
     for (int64_t i = 0; i < n; i++) slope -= f[i] * e[i];
-    double error = fabs((high - low) / (2 * step) - slope) / (derivative_norm(n, f) * derivative_norm(n, e));
+    double error =
+        fabs((high - low) / (2 * step) - slope) / (derivative_norm(n, f) * derivative_norm(n, e));
     free(f);
     return error;
 }
 
-double derivative_error_of_tangent(const tw_second_order_problem *p, const double *x, const double *e, double step)
+double derivative_error_of_tangent(const tw_second_order_problem *p, const double *x,
+                                   const double *e, double step)
 {
     int64_t n = p->space.local_size;
     double *above = moved_by(n, x, step, e), *below = moved_by(n, x, -step, e);
@@ -84,7 +88,8 @@ double derivative_error_of_tangent(const tw_second_order_problem *p, const doubl
     return error;
 }
 
-double derivative_error_of_matrix(const tw_second_order_problem *p, const double *x, const double *e)
+double derivative_error_of_matrix(const tw_second_order_problem *p, const double *x,
+                                  const double *e)
 {
     int64_t n = p->space.local_size;
     double *product = vector(n), *matrix = vector(n);

@@ -5,11 +5,14 @@
 #include <twang/problem.h>
 
 /* d/ds V(x + s e) = -(M a) . e, over |M a| |e|. */
-double derivative_error_of_force(const tw_second_order_problem *p, const double *x, const double *e, double step);
+double derivative_error_of_force(const tw_second_order_problem *p, const double *x, const double *e,
+                                 double step);
 /* K e = -(f(x + s e) - f(x - s e)) / 2 s, over |K e|. */
-double derivative_error_of_tangent(const tw_second_order_problem *p, const double *x, const double *e, double step);
+double derivative_error_of_tangent(const tw_second_order_problem *p, const double *x,
+                                   const double *e, double step);
 /* The product against the assembled matrix, and K against its transpose: |K e - A e| / |K e|. */
-double derivative_error_of_matrix(const tw_second_order_problem *p, const double *x, const double *e);
+double derivative_error_of_matrix(const tw_second_order_problem *p, const double *x,
+                                  const double *e);
 
 /* f = M a at x, at rest; aborts unless that is defined. */
 void derivative_force(const tw_second_order_problem *p, const double *x, double *f);

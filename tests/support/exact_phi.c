@@ -14,13 +14,15 @@ static void multiply(int m, const dd *A, const dd *B, dd *C)
         for (int i = 0; i < m; i++) {
             dd sum = dd_of(0);
             for (int k = 0; k < m; k++)
-                if (B[j * m + k].high != 0) sum = dd_add(sum, dd_multiply(A[k * m + i], B[j * m + k]));
+                if (B[j * m + k].high != 0)
+                    sum = dd_add(sum, dd_multiply(A[k * m + i], B[j * m + k]));
             C[j * m + i] = sum;
         }
 }
 
 /* [[tau Z, W], [0, J]], W = (v_p, ..., v_1) / unit. */
-static void augment(int d, const dd *Z, dd tau, int p, const double *const *vectors, double unit, exact_work *work)
+static void augment(int d, const dd *Z, dd tau, int p, const double *const *vectors, double unit,
+                    exact_work *work)
 {
     int m = work->m;
     for (int j = 0; j < d; j++)
@@ -48,7 +50,8 @@ static void taylor(exact_work *work)
     for (int block = 3; block >= 0; block--) {
         multiply(m, work->power[2], work->E, work->T);
         memcpy(work->E, work->T, (size_t)square * sizeof(dd));
-        for (int i = 0; i < m; i++) work->E[i * m + i] = dd_add(work->E[i * m + i], inverse[4 * block]);
+        for (int i = 0; i < m; i++)
+            work->E[i * m + i] = dd_add(work->E[i * m + i], inverse[4 * block]);
         for (int j = 1; j < 4; j++)
             for (int i = 0; i < square; i++)
                 work->E[i] = dd_add(work->E[i], dd_multiply(inverse[4 * block + j], powers[j][i]));
@@ -82,7 +85,8 @@ static double largest_entry(int d, int p, const double *const *vectors)
     return largest > 0 ? ldexp(1.0, ilogb(largest)) : 1;
 }
 
-bool exact_phi(int d, const dd *Z, double node, double time, int p, const double *const *vectors, double *out)
+bool exact_phi(int d, const dd *Z, double node, double time, int p, const double *const *vectors,
+               double *out)
 {
     int m = d + p;
     size_t square = (size_t)m * (size_t)m;

@@ -73,7 +73,8 @@ START_TEST(powers_of_two_scale_bitwise)
             t.vectors[1][i] = ldexp(t.vectors[1][i], powers[k]);
         }
         ck_assert_int_eq(exp_trial_run(&t), TW_OK);
-        for (int i = 0; i < 20; i++) ck_assert_double_eq(ldexp(before[i], k == 0 ? 500 : -500), t.outputs[0][i]);
+        for (int i = 0; i < 20; i++)
+            ck_assert_double_eq(ldexp(before[i], k == 0 ? 500 : -500), t.outputs[0][i]);
     }
     exp_trial_free(&t);
 }

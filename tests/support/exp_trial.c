@@ -47,7 +47,8 @@ static void fill(test_matrix *matrix, exp_trial_kind kind)
 exp_trial exp_trial_new(tw_phi_engine engine, exp_trial_kind kind, int n, double time)
 {
     static const tw_symmetry symmetries[] = {TW_SYMMETRIC, TW_SKEW, TW_GENERAL};
-    exp_trial trial = {.A = test_matrix_new(n), .symmetry = symmetries[kind], .time = time, .node_count = 1};
+    exp_trial trial = {
+        .A = test_matrix_new(n), .symmetry = symmetries[kind], .time = time, .node_count = 1};
     test_random random = {(uint64_t)kind + 7};
     fill(&trial.A, kind);
     reflect(&trial.A, &random);
@@ -84,7 +85,8 @@ static tw_status run(exp_trial *trial, const tw_phi_options *options, double *co
     ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
     const double *vectors[EXP_TRIAL_VECTORS];
     for (int k = 0; k < EXP_TRIAL_VECTORS; k++) vectors[k] = trial->vectors[k];
-    tw_phi_request request = {.time = trial->time, .node_count = trial->node_count, .nodes = trial->nodes};
+    tw_phi_request request = {
+        .time = trial->time, .node_count = trial->node_count, .nodes = trial->nodes};
     request.order = trial->order;
     request.vectors = vectors;
     request.outputs = outputs;

@@ -33,8 +33,8 @@ int test_fail_each_allocation(test_attempt *attempt, void *context)
         bool reached = count.left <= 0;
         if (leaked == 0 && status == TW_OK && !reached) return nth - 1;
         if (leaked != 0 || status != TW_OUT_OF_MEMORY || !reached) {
-            fprintf(stderr, "allocation %d refused: %s, %lld bytes leaked\n", nth, tw_status_name(status),
-                    (long long)leaked);
+            fprintf(stderr, "allocation %d refused: %s, %lld bytes leaked\n", nth,
+                    tw_status_name(status), (long long)leaked);
             return -1;
         }
     }

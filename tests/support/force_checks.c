@@ -29,15 +29,20 @@ static point new_point(const force_check *check, tw_simulation *simulation)
 {
     problem *p = tw_simulation_second_order(simulation);
     int64_t n = p->space.local_size;
-    point a = {
-        .name = check->name, .p = p, .n = n, .t = 0.37, .step = check->step, .tolerance = check->matrix_tolerance};
+    point a = {.name = check->name,
+               .p = p,
+               .n = n,
+               .t = 0.37,
+               .step = check->step,
+               .tolerance = check->matrix_tolerance};
     double **arrays[] = {&a.x, &a.v, &a.e, &a.moved, &a.low, &a.high, &a.out, &a.other};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = test_doubles(3 * n);
     test_random random = {.state = check->seed};
     double disturbance = check->disturbance;
     const double *start = tw_simulation_start(simulation);
     for (int64_t i = 0; i < n; i++) {
-        a.x[i] = (check->x ? check->x : start)[i] + disturbance * test_random_between(&random, -1, 1);
+        a.x[i] =
+            (check->x ? check->x : start)[i] + disturbance * test_random_between(&random, -1, 1);
         a.v[i] = start[n + i] + disturbance * test_random_between(&random, -1, 1);
     }
     for (int64_t i = 0; i < 3 * n; i++) a.e[i] = test_random_between(&random, -1, 1);
@@ -104,7 +109,9 @@ static void check_energy(const point *a)
     double s = a->step, kinetic, value[4], slope = 0;
     static const double place[4] = {2, 1, -1, -2};
     for (int j = 0; j < 4; j++)
-        check_ok(a, a->p->energy(a->p->context, a->t, move(a, a->x, place[j] * s), a->v, &kinetic, &value[j]),
+        check_ok(a,
+                 a->p->energy(a->p->context, a->t, move(a, a->x, place[j] * s), a->v, &kinetic,
+                              &value[j]),
                  "energy");
     double difference = (8 * (value[1] - value[2]) - (value[0] - value[3])) / (12 * s);
     /* friction is no part of the energy: f at v = 0 where that changes anything */
@@ -117,8 +124,8 @@ static void check_energy(const point *a)
         size += fabs(mass_of(a, i) * a->out[i] * a->e[i]);
     }
     if (a->p->velocity_dependent && a->p->time_dependent) return; /* moved particles still slide */
-    ck_assert_msg(fabs(difference - slope) <= 1e-6 * fmax(fabs(slope), 1e-2 * size), "%s: energy %.10g %.10g", a->name,
-                  difference, slope);
+    ck_assert_msg(fabs(difference - slope) <= 1e-6 * fmax(fabs(slope), 1e-2 * size),
+                  "%s: energy %.10g %.10g", a->name, difference, slope);
 }
 
 static void check_against(const point *a, const char *what, double sign, const double *product)
@@ -126,7 +133,8 @@ static void check_against(const point *a, const char *what, double sign, const d
     for (int64_t i = 0; i < a->n; i++) a->high[i] *= sign;
     double error = distance(a->n, a->high, product), size = norm(a->n, product);
     double rounding = 100 * DBL_EPSILON * norm(a->n, a->low) / a->step; /* low is still a force */
-    ck_assert_msg(error <= 1e-6 * size + rounding, "%s: %s differs by %g of %g", a->name, what, error, size);
+    ck_assert_msg(error <= 1e-6 * size + rounding, "%s: %s differs by %g of %g", a->name, what,
+                  error, size);
 }
 
 static void check_stiffness(const point *a)
@@ -161,7 +169,8 @@ static void check_blocks(const point *a, tw_apply_function *apply)
     for (int c = 0; c < 3; c++) {
         check_ok(a, apply(a->p->context, 1, a->e + c * a->n, a->other), "product");
         double error = distance(a->n, a->other, a->out + c * a->n), size = norm(a->n, a->other);
-        ck_assert_msg(error <= 1e-14 * size, "%s: a block differs by %g of %g", a->name, error, size);
+        ck_assert_msg(error <= 1e-14 * size, "%s: a block differs by %g of %g", a->name, error,
+                      size);
     }
 }
 
@@ -187,7 +196,8 @@ static void check_matrix(const point *a)
         two += a->e[i] * a->out[a->n + i];
         scale += fabs(a->e[a->n + i] * a->out[i]);
     }
-    ck_assert_msg(fabs(one - two) <= fmax(1e-13, a->tolerance) * scale, "%s: not symmetric", a->name);
+    ck_assert_msg(fabs(one - two) <= fmax(1e-13, a->tolerance) * scale, "%s: not symmetric",
+                  a->name);
 }
 
 /* e . (matrix of D) e = e . D e: the matrix holds D's symmetric part. */
@@ -207,7 +217,8 @@ static void check_damping_matrix(const point *a)
         expected += a->e[i] * a->out[i];
         size += fabs(a->e[i] * a->high[i]) + fabs(a->e[i] * a->out[i]);
     }
-    ck_assert_msg(fabs(form - expected) <= 1e-12 * size, "%s: damping matrix %g, product %g", a->name, form, expected);
+    ck_assert_msg(fabs(form - expected) <= 1e-12 * size, "%s: damping matrix %g, product %g",
+                  a->name, form, expected);
 }
 
 void force_check_derivatives(const force_check *check, tw_simulation *simulation)
@@ -230,11 +241,13 @@ void force_check_momentum(const char *name, tw_simulation *simulation)
     memcpy(u, a.x, (size_t)a.n * sizeof *u);
     check_ok(&a, a.p->acceleration(a.p->context, a.t, a.x, a.v, u + a.n), "acceleration");
     for (int64_t i = 0; i < a.n; i++) scale += fabs(mass_of(&a, i) * u[a.n + i]);
-    tw_measurement m; /* with accelerations for velocities, momentum is force and angular momentum is torque */
+    tw_measurement
+        m; /* with accelerations for velocities, momentum is force and angular momentum is torque */
     check_ok(&a, tw_simulation_measure(simulation, a.t, u, &m), "measure");
     for (int k = 0; k < 3; k++)
-        ck_assert_msg(fabs(m.momentum[k]) <= 1e-13 * scale && fabs(m.angular_momentum[k]) <= 1e-13 * scale,
-                      "%s: force %g torque %g of %g", name, m.momentum[k], m.angular_momentum[k], scale);
+        ck_assert_msg(
+            fabs(m.momentum[k]) <= 1e-13 * scale && fabs(m.angular_momentum[k]) <= 1e-13 * scale,
+            "%s: force %g torque %g of %g", name, m.momentum[k], m.angular_momentum[k], scale);
     free(u);
     free_point(&a);
 }
@@ -256,11 +269,13 @@ static int64_t compute_all(const point *a, tw_simulation *simulation, double *ou
     used = 5 * n;
     if (p->apply_damping) check_ok(a, p->apply_damping(p->context, 2, a->e, out + used), "damping");
     if (p->apply_damping) used += 2 * n;
-    if (p->time_derivative) check_ok(a, p->time_derivative(p->context, a->t, a->x, a->v, out + used), "a_t");
+    if (p->time_derivative)
+        check_ok(a, p->time_derivative(p->context, a->t, a->x, a->v, out + used), "a_t");
     if (p->time_derivative) used += n;
     linearise(a);
     check_ok(a, p->assemble(p->context, p->stiffness_matrix), "assemble");
-    if (p->add_damping) check_ok(a, p->add_damping(p->context, 0.3, p->stiffness_matrix), "damping matrix");
+    if (p->add_damping)
+        check_ok(a, p->add_damping(p->context, 0.3, p->stiffness_matrix), "damping matrix");
     memcpy(out + used, tw_sparse_values(p->stiffness_matrix), 9 * (size_t)blocks * sizeof *out);
     used += 9 * blocks;
     memcpy(a->other, a->x, (size_t)n * sizeof *out);
@@ -275,15 +290,16 @@ static int64_t compute_all(const point *a, tw_simulation *simulation, double *ou
 void force_check_threads(const force_check *check, tw_simulation *simulation)
 {
     point a = new_point(check, simulation);
-    int64_t blocks = tw_sparse_row_start(a.p->stiffness_matrix)[a.n / 3], room = 8 * a.n + 9 * blocks + 2;
+    int64_t blocks = tw_sparse_row_start(a.p->stiffness_matrix)[a.n / 3],
+            room = 8 * a.n + 9 * blocks + 2;
     double *first = test_doubles(room), *other = test_doubles(room);
     static const int counts[] = {1, 2, 3, 8};
     int64_t used = 0;
     for (int i = 0; i < 4; i++) {
         tw_set_threads(counts[i]);
         used = compute_all(&a, simulation, i ? other : first);
-        ck_assert_msg(i == 0 || memcmp(first, other, (size_t)used * sizeof *first) == 0, "%s: %d threads", check->name,
-                      counts[i]);
+        ck_assert_msg(i == 0 || memcmp(first, other, (size_t)used * sizeof *first) == 0,
+                      "%s: %d threads", check->name, counts[i]);
     }
     tw_set_threads(0);
     free(first);

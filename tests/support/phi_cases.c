@@ -9,8 +9,8 @@
 
 const char *phi_case_kind_name(phi_case_kind kind)
 {
-#define NAME_CASE(name, text)                                                                                          \
-    case name:                                                                                                         \
+#define NAME_CASE(name, text)                                                                      \
+    case name:                                                                                     \
         return text;
     switch (kind) {
         PHI_CASE_LIST(NAME_CASE)
@@ -54,7 +54,8 @@ static void reflect_diagonal(test_random *random, test_matrix *A, const double *
     }
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++)
-            A->A[j * n + i] = (i == j ? w[i] : 0) - 2 * h[i] * Dh[j] - 2 * Dh[i] * h[j] + 4 * middle * h[i] * h[j];
+            A->A[j * n + i] = (i == j ? w[i] : 0) - 2 * h[i] * Dh[j] - 2 * Dh[i] * h[j] +
+                              4 * middle * h[i] * h[j];
     for (int j = 0; j < n; j++)
         for (int i = 0; i < j; i++) A->A[i * n + j] = A->A[j * n + i];
     free(h);
@@ -62,7 +63,8 @@ static void reflect_diagonal(test_random *random, test_matrix *A, const double *
 }
 
 /* Eigenvalues in [low, high] * size, spread evenly or over decades. */
-static void symmetric_matrix(test_random *random, test_matrix *A, double low, double high, double size)
+static void symmetric_matrix(test_random *random, test_matrix *A, double low, double high,
+                             double size)
 {
     double *w = test_doubles(A->n);
     bool decades = test_random_unit(random) < 0.4;
@@ -70,7 +72,8 @@ static void symmetric_matrix(test_random *random, test_matrix *A, double low, do
         double u = decades ? log_uniform(random, 1e-5, 1) : test_random_unit(random);
         w[i] = size * (low + (high - low) * u);
     }
-    if (A->n > 1) w[0] = size * (fabs(high) > fabs(low) ? high : low); /* so that size is the norm */
+    if (A->n > 1)
+        w[0] = size * (fabs(high) > fabs(low) ? high : low); /* so that size is the norm */
     reflect_diagonal(random, A, w);
     free(w);
 }
@@ -97,8 +100,8 @@ static void nonnormal_matrix(test_random *random, test_matrix *A, double size)
     double strength = log_uniform(random, 0.1, 10);
     for (int j = 0; j < n; j++)
         for (int i = 0; i <= j; i++)
-            A->A[j * n + i] =
-                i == j ? -size * test_random_unit(random) : size * strength * test_random_normal(random) / sqrt(n);
+            A->A[j * n + i] = i == j ? -size * test_random_unit(random)
+                                     : size * strength * test_random_normal(random) / sqrt(n);
 }
 
 /* Blocks of up to six, eigenvalues of either sign of a small real part, zero at times. */
@@ -164,7 +167,8 @@ static void make_first_order(test_random *random, phi_case *c)
     default:
         break;
     }
-    if (symmetry == TW_SYMMETRIC && test_random_unit(random) < 0.2) symmetry = TW_GENERAL; /* a promise not made */
+    if (symmetry == TW_SYMMETRIC && test_random_unit(random) < 0.2)
+        symmetry = TW_GENERAL; /* a promise not made */
     c->first = test_matrix_operator(A, symmetry);
 }
 
@@ -220,8 +224,10 @@ static tw_status shifted_factor(void *context, double gamma)
     test_shifted *shifted = context;
     const phi_case *c = shifted->problem;
     int n = c->n;
-    for (int i = 0; i < n * n; i++) shifted->factor[i] = gamma * c->A.A[i] + (c->consistent ? c->mass.A[i] : 0);
-    for (int i = 0; i < n && !c->consistent; i++) shifted->factor[i * n + i] += c->lumped ? c->lumped[i] : 1;
+    for (int i = 0; i < n * n; i++)
+        shifted->factor[i] = gamma * c->A.A[i] + (c->consistent ? c->mass.A[i] : 0);
+    for (int i = 0; i < n && !c->consistent; i++)
+        shifted->factor[i * n + i] += c->lumped ? c->lumped[i] : 1;
     shifted->factorizations++;
     return tw_dense_cholesky(n, shifted->factor);
 }
@@ -241,7 +247,8 @@ static void make_second_order(test_random *random, phi_case *c)
     make_masses(random, c);
     make_stiffness(random, c);
     bool symmetric = c->kind != PHI_CASE_PAIR_NONSYMMETRIC;
-    c->second = (tw_second_order){.stiffness = test_matrix_operator(&c->A, symmetric ? TW_SYMMETRIC : TW_GENERAL)};
+    c->second = (tw_second_order){
+        .stiffness = test_matrix_operator(&c->A, symmetric ? TW_SYMMETRIC : TW_GENERAL)};
     c->second.lumped_mass = c->lumped;
     c->mass_operator = test_matrix_mass(&c->mass);
     if (c->consistent) c->second.mass = &c->mass_operator;
@@ -255,7 +262,8 @@ static void make_second_order(test_random *random, phi_case *c)
         c->second.damping = &c->damping_operator;
     }
     c->shifted = (test_shifted){.problem = c, .factor = test_doubles((int64_t)c->n * c->n)};
-    c->shifted_solver = (tw_shifted_solver){.context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
+    c->shifted_solver = (tw_shifted_solver){
+        .context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
     c->shifted_solver.factorizations = &c->shifted.factorizations;
     if (symmetric) c->second.shifted = &c->shifted_solver;
 }
@@ -264,7 +272,8 @@ static void make_second_order(test_random *random, phi_case *c)
 static double rate_of(const phi_case *c)
 {
     double mass = 1;
-    for (int i = 0; c->lumped && i < c->n; i++) mass = i == 0 ? c->lumped[0] : fmin(mass, c->lumped[i]);
+    for (int i = 0; c->lumped && i < c->n; i++)
+        mass = i == 0 ? c->lumped[0] : fmin(mass, c->lumped[i]);
     double omega = c->second_order ? c->size / sqrt(mass) : c->size;
     double damping = c->second.rayleigh_mass + c->second.rayleigh_stiffness * omega * omega;
     return omega + damping + (c->second.damping ? c->size / mass : 0);
@@ -289,8 +298,9 @@ static double random_reach(test_random *random, phi_case_kind kind)
 {
     double reach = log_uniform(random, 1e-7, 500);
     if (test_random_unit(random) < 0.06) reach = log_uniform(random, 1e4, 1e9);
-    bool grows = kind == PHI_CASE_POSITIVE || kind == PHI_CASE_INDEFINITE || kind == PHI_CASE_PAIR_INDEFINITE ||
-                 kind == PHI_CASE_PAIR_NONSYMMETRIC || kind == PHI_CASE_GENERAL;
+    bool grows = kind == PHI_CASE_POSITIVE || kind == PHI_CASE_INDEFINITE ||
+                 kind == PHI_CASE_PAIR_INDEFINITE || kind == PHI_CASE_PAIR_NONSYMMETRIC ||
+                 kind == PHI_CASE_GENERAL;
     return grows && reach > 300 ? fmod(reach, 300) : reach;
 }
 
@@ -302,7 +312,8 @@ static void make_vectors(test_random *random, phi_case *c)
     if (u > 0.94) unit = 1e-150;
     bool x_only = test_random_unit(random) < 0.1, v_only = test_random_unit(random) < 0.15;
     for (int k = 0; k <= c->request.order; k++) {
-        if (test_random_unit(random) < 0.2 || (k == 0 && c->request.order > 0 && test_random_unit(random) < 0.4))
+        if (test_random_unit(random) < 0.2 ||
+            (k == 0 && c->request.order > 0 && test_random_unit(random) < 0.4))
             continue;
         double *v = c->vectors[k] = test_doubles(length);
         double scale = unit * log_uniform(random, 1e-2, 1e2), x_scale = scale;
@@ -312,7 +323,8 @@ static void make_vectors(test_random *random, phi_case *c)
         for (int i = 0; i < length; i++) {
             v[i] = (c->second_order && i < c->n ? x_scale : scale) * test_random_normal(random);
             if (single && i != chosen) v[i] = 0;
-            if (c->second_order && ((x_only && i >= c->n) || (v_only && !x_only && i < c->n))) v[i] = 0;
+            if (c->second_order && ((x_only && i >= c->n) || (v_only && !x_only && i < c->n)))
+                v[i] = 0;
         }
     }
     c->request.vectors = (const double *const *)c->vectors;
@@ -320,8 +332,8 @@ static void make_vectors(test_random *random, phi_case *c)
 
 static void make_nodes(test_random *random, phi_case *c)
 {
-    bool reversible =
-        c->kind == PHI_CASE_SKEW || c->kind == PHI_CASE_PAIR_POSITIVE || c->kind == PHI_CASE_PAIR_SINGULAR;
+    bool reversible = c->kind == PHI_CASE_SKEW || c->kind == PHI_CASE_PAIR_POSITIVE ||
+                      c->kind == PHI_CASE_PAIR_SINGULAR;
     c->request.node_count = integer_between(random, 1, PHI_CASE_NODES);
     c->request.nodes = c->nodes;
     for (int i = 0; i < c->request.node_count; i++) {
@@ -363,7 +375,8 @@ void phi_case_make(int number, phi_case *c)
         make_first_order(&random, c);
     c->request.time = reach / c->size;
     c->reach = c->request.time * rate_of(c);
-    if (c->reach > 0 && reach < 1e4) { /* huge reach is for operators that stand it; here it is meant */
+    if (c->reach > 0 &&
+        reach < 1e4) { /* huge reach is for operators that stand it; here it is meant */
         c->request.time *= fmin(1, 500 / c->reach);
         c->reach = c->request.time * rate_of(c);
     }
@@ -398,7 +411,8 @@ double phi_case_norm(const phi_case *c, const double *part)
         double Mx = part[i] / largest * (c->lumped ? c->lumped[i] : 1);
         if (c->consistent) {
             Mx = 0;
-            for (int j = i > 0 ? i - 1 : 0; j < n && j <= i + 1; j++) Mx += c->mass.A[j * n + i] * (part[j] / largest);
+            for (int j = i > 0 ? i - 1 : 0; j < n && j <= i + 1; j++)
+                Mx += c->mass.A[j * n + i] * (part[j] / largest);
         }
         sum += part[i] / largest * Mx;
     }
@@ -421,7 +435,8 @@ double phi_case_error(const phi_case *c, double *const *outputs, double *const *
     double worst = 0, *difference = test_doubles(n);
     for (int i = 0; i < c->request.node_count; i++)
         for (int part = 0; part < (c->second_order ? 2 : 1); part++) {
-            for (int j = 0; j < n; j++) difference[j] = outputs[i][part * n + j] - exact[i][part * n + j];
+            for (int j = 0; j < n; j++)
+                difference[j] = outputs[i][part * n + j] - exact[i][part * n + j];
             double error = phi_case_norm(c, difference), size = promised_size(c, part, exact[i]);
             if (error > 0) worst = fmax(worst, error / size);
         }
@@ -443,10 +458,12 @@ static void exact_pair(const phi_case *c, dd *J)
         B[i] = dd_of(c->second.damping ? c->damping.A[i] : 0);
         M[i] = copy[i] = dd_of(c->consistent ? c->mass.A[i] : 0);
     }
-    for (int i = 0; i < n && !c->consistent; i++) M[i * n + i] = copy[i * n + i] = dd_of(c->lumped ? c->lumped[i] : 1);
+    for (int i = 0; i < n && !c->consistent; i++)
+        M[i * n + i] = copy[i * n + i] = dd_of(c->lumped ? c->lumped[i] : 1);
     exact_solve(n, M, A);
     exact_solve(n, copy, B);
-    for (int i = 0; i < n * n; i++) B[i] = dd_add(B[i], dd_multiply(dd_of(c->second.rayleigh_stiffness), A[i]));
+    for (int i = 0; i < n * n; i++)
+        B[i] = dd_add(B[i], dd_multiply(dd_of(c->second.rayleigh_stiffness), A[i]));
     for (int i = 0; i < n; i++) B[i * n + i] = dd_add(B[i * n + i], dd_of(c->second.rayleigh_mass));
     for (int j = 0; j < n; j++) {
         J[(n + j) * d + j] = dd_of(1);
@@ -473,7 +490,8 @@ bool phi_case_exact(const phi_case *c, double *const *outputs)
         for (int i = 0; i < d * d; i++) Z[i] = dd_of(c->A.A[i]);
     bool good = true;
     for (int i = 0; i < c->request.node_count && good; i++)
-        good = exact_phi(d, Z, c->nodes[i], c->request.time, p, (const double *const *)c->vectors, outputs[i]);
+        good = exact_phi(d, Z, c->nodes[i], c->request.time, p, (const double *const *)c->vectors,
+                         outputs[i]);
     free(Z);
     return good;
 }

@@ -9,21 +9,21 @@
 #include "support/test_matrix.h"
 
 /* The kinds of operator: enumerator and name. Up to PHI_CASE_ZERO they are of first order. */
-#define PHI_CASE_LIST(X)                                                                                               \
-    X(PHI_CASE_NEGATIVE, "symmetric negative")                                                                         \
-    X(PHI_CASE_POSITIVE, "symmetric positive")                                                                         \
-    X(PHI_CASE_INDEFINITE, "symmetric indefinite")                                                                     \
-    X(PHI_CASE_SKEW, "skew")                                                                                           \
-    X(PHI_CASE_NONNORMAL, "nonnormal")                                                                                 \
-    X(PHI_CASE_JORDAN, "Jordan blocks")                                                                                \
-    X(PHI_CASE_GENERAL, "general")                                                                                     \
-    X(PHI_CASE_ZERO, "zero operator")                                                                                  \
-    X(PHI_CASE_PAIR_POSITIVE, "pair, positive definite")                                                               \
-    X(PHI_CASE_PAIR_INDEFINITE, "pair, indefinite")                                                                    \
-    X(PHI_CASE_PAIR_SINGULAR, "pair, singular")                                                                        \
-    X(PHI_CASE_PAIR_RAYLEIGH, "pair, Rayleigh damping")                                                                \
-    X(PHI_CASE_PAIR_DAMPED, "pair, general damping")                                                                   \
-    X(PHI_CASE_PAIR_NONSYMMETRIC, "pair, nonsymmetric")                                                                \
+#define PHI_CASE_LIST(X)                                                                           \
+    X(PHI_CASE_NEGATIVE, "symmetric negative")                                                     \
+    X(PHI_CASE_POSITIVE, "symmetric positive")                                                     \
+    X(PHI_CASE_INDEFINITE, "symmetric indefinite")                                                 \
+    X(PHI_CASE_SKEW, "skew")                                                                       \
+    X(PHI_CASE_NONNORMAL, "nonnormal")                                                             \
+    X(PHI_CASE_JORDAN, "Jordan blocks")                                                            \
+    X(PHI_CASE_GENERAL, "general")                                                                 \
+    X(PHI_CASE_ZERO, "zero operator")                                                              \
+    X(PHI_CASE_PAIR_POSITIVE, "pair, positive definite")                                           \
+    X(PHI_CASE_PAIR_INDEFINITE, "pair, indefinite")                                                \
+    X(PHI_CASE_PAIR_SINGULAR, "pair, singular")                                                    \
+    X(PHI_CASE_PAIR_RAYLEIGH, "pair, Rayleigh damping")                                            \
+    X(PHI_CASE_PAIR_DAMPED, "pair, general damping")                                               \
+    X(PHI_CASE_PAIR_NONSYMMETRIC, "pair, nonsymmetric")                                            \
     X(PHI_CASE_PAIR_ZERO, "pair, zero stiffness")
 #define PHI_CASE_ENUMERATOR(name, text) name,
 typedef enum phi_case_kind { PHI_CASE_LIST(PHI_CASE_ENUMERATOR) PHI_CASE_KINDS } phi_case_kind;

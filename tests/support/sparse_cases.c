@@ -38,9 +38,11 @@ static tw_sparse *pattern_end(pattern *p, int block, tw_sparse_storage storage)
 }
 
 /* The cube corners other than the origin that are reached upwards, in the order of their vertex numbers. */
-static const int kuhn_edge[7][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+static const int kuhn_edge[7][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1},
+                                    {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
 
-static bool lattice_neighbour(const test_lattice *g, int64_t vertex, int edge, int sign, int64_t *neighbour)
+static bool lattice_neighbour(const test_lattice *g, int64_t vertex, int edge, int sign,
+                              int64_t *neighbour)
 {
     int64_t x = vertex % g->nx, y = vertex / g->nx % g->ny, z = vertex / g->nx / g->ny;
     x += sign * kuhn_edge[edge][0], y += sign * kuhn_edge[edge][1], z += sign * kuhn_edge[edge][2];
@@ -80,7 +82,8 @@ tw_sparse *test_lattice_matrix(const test_lattice *g, tw_sparse_storage storage)
     tw_sparse *matrix = pattern_end(&p, g->block, storage);
     int64_t vertices = (int64_t)g->nx * g->ny * g->nz, j = 0;
     for (int64_t i = 0; i < vertices; i++) {
-        double *diagonal = tw_sparse_values(matrix) + tw_sparse_find(matrix, i, i) * g->block * g->block;
+        double *diagonal =
+            tw_sparse_values(matrix) + tw_sparse_find(matrix, i, i) * g->block * g->block;
         for (int c = 0; c < g->block; c++) diagonal[c * (g->block + 1)] += g->shift;
         for (int e = 0; e < 7; e++) {
             if (!lattice_neighbour(g, i, e, 1, &j)) continue;
@@ -112,8 +115,10 @@ tw_sparse *test_random_sparse(test_random *random, int block, int64_t block_rows
     }
     int64_t values = p.used * block * block;
     tw_sparse *matrix = pattern_end(&p, block, storage);
-    for (int64_t k = 0; k < values; k++) tw_sparse_values(matrix)[k] = test_random_between(random, -1, 1);
-    for (int64_t i = 0; i < block_rows && storage == TW_STORE_UPPER; i++) symmetrise_diagonal(matrix, i);
+    for (int64_t k = 0; k < values; k++)
+        tw_sparse_values(matrix)[k] = test_random_between(random, -1, 1);
+    for (int64_t i = 0; i < block_rows && storage == TW_STORE_UPPER; i++)
+        symmetrise_diagonal(matrix, i);
     return matrix;
 }
 
@@ -126,7 +131,8 @@ double test_sparse_entry(const tw_sparse *matrix, int64_t i, int64_t j)
         j = swap;
     }
     int64_t p = tw_sparse_find(matrix, i / block, j / block);
-    return p < 0 ? 0.0 : tw_sparse_values_const(matrix)[(p * block + j % block) * block + i % block];
+    return p < 0 ? 0.0
+                 : tw_sparse_values_const(matrix)[(p * block + j % block) * block + i % block];
 }
 
 tw_sparse *test_full_of_upper(const tw_sparse *upper)
@@ -144,6 +150,7 @@ tw_sparse *test_full_of_upper(const tw_sparse *upper)
         for (int64_t k = tw_sparse_row_start(full)[i]; k < tw_sparse_row_start(full)[i + 1]; k++)
             for (int64_t c = 0; c < block; c++)
                 for (int64_t r = 0; r < block; r++)
-                    *value++ = test_sparse_entry(upper, i * block + r, tw_sparse_column(full)[k] * block + c);
+                    *value++ = test_sparse_entry(upper, i * block + r,
+                                                 tw_sparse_column(full)[k] * block + c);
     return full;
 }

@@ -170,8 +170,8 @@ static void describe(test_spectral *s)
                               .shifted = &s->shifted};
 }
 
-test_spectral *test_spectral_create(int64_t n, test_spectrum spectrum, test_mass mass, double largest,
-                                    test_random *random)
+test_spectral *test_spectral_create(int64_t n, test_spectrum spectrum, test_mass mass,
+                                    double largest, test_random *random)
 {
     test_spectral *s = calloc(1, sizeof *s);
     double *memory = calloc((size_t)(5 + TEST_REFLECTIONS) * (size_t)n, sizeof *memory);
@@ -198,7 +198,8 @@ test_spectral *test_spectral_create(int64_t n, test_spectrum spectrum, test_mass
         s->eigenvalue_bound = fmax(s->eigenvalue_bound, s->lambda[i]);
     }
     s->mass_direction = random_unit_vector(n, memory + 4 * n, random);
-    for (int r = 0; r < TEST_REFLECTIONS; r++) s->reflection[r] = random_unit_vector(n, memory + (5 + r) * n, random);
+    for (int r = 0; r < TEST_REFLECTIONS; r++)
+        s->reflection[r] = random_unit_vector(n, memory + (5 + r) * n, random);
     describe(s);
     return s;
 }

@@ -8,7 +8,12 @@
 
 #include "support/random.h"
 
-typedef enum test_mass { TEST_MASS_UNIT, TEST_MASS_LUMPED, TEST_MASS_CONSISTENT, TEST_MASS_COUNT } test_mass;
+typedef enum test_mass {
+    TEST_MASS_UNIT,
+    TEST_MASS_LUMPED,
+    TEST_MASS_CONSISTENT,
+    TEST_MASS_COUNT
+} test_mass;
 
 typedef enum test_spectrum {
     TEST_SPECTRUM_UNIFORM,    /* in [0, 1) */
@@ -44,8 +49,8 @@ typedef struct test_spectral {
 } test_spectral;
 
 /* A spectrum of the kind asked for, its largest magnitude scaled to `largest`. NULL when memory is out. */
-test_spectral *test_spectral_create(int64_t n, test_spectrum spectrum, test_mass mass, double largest,
-                                    test_random *random);
+test_spectral *test_spectral_create(int64_t n, test_spectrum spectrum, test_mass mass,
+                                    double largest, test_random *random);
 void test_spectral_free(test_spectral *s);
 
 /* y = Q^T G x and its inverse: modal coordinates, in which the mass norm is the Euclidean one. */

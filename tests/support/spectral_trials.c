@@ -46,7 +46,8 @@ typedef struct trial_case {
 } trial_case;
 
 /* Rough, smooth (few low modes) or absent; a third of the vectors has one part zero. */
-static void draw_vector(const test_trial *t, const test_spectral *s, test_random *random, double *modes, double *vector)
+static void draw_vector(const test_trial *t, const test_spectral *s, test_random *random,
+                        double *modes, double *vector)
 {
     int kind = pick(random, 3), zero_part = pick(random, 6);
     for (int part = 0; part < 2; part++) {
@@ -66,7 +67,8 @@ static bool prepare(const test_trial *t, test_random *random, trial_case *c)
 {
     double largest = log_uniform(random, 1e-4, 1e8);
     c->s = test_spectral_create(t->n, t->spectrum, t->mass, largest, random);
-    c->memory = calloc((size_t)(4 * t->n) * (TW_PHI_MAX_ORDER + TW_PHI_MAX_NODES + 2), sizeof *c->memory);
+    c->memory =
+        calloc((size_t)(4 * t->n) * (TW_PHI_MAX_ORDER + TW_PHI_MAX_NODES + 2), sizeof *c->memory);
     if (!c->s || !c->memory) return false;
     c->time = t->tau / sqrt(largest) * (pick(random, 4) ? 1 : -1);
     c->s->op.rayleigh_mass = t->alpha / fabs(c->time);
@@ -159,7 +161,8 @@ test_outcome test_trial_run(tw_phi_engine engine, const test_trial *trial, test_
                                   .order = trial->order,
                                   .vectors = c.vectors,
                                   .outputs = c.outputs};
-        outcome.status = tw_phi_evaluate_second_order(workspace, &c.s->op, &request, &outcome.statistics, NULL);
+        outcome.status =
+            tw_phi_evaluate_second_order(workspace, &c.s->op, &request, &outcome.statistics, NULL);
         outcome.finite = true;
         for (int i = 0; i < trial->node_count; i++)
             for (int64_t j = 0; j < 2 * trial->n; j++)

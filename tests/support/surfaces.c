@@ -28,7 +28,8 @@ void surface_torus(double major, double minor, int around, int across, tw_mesh *
         for (int j = 0; j < across; j++) {
             double u = 2.0 * pi * i / around, v = 2.0 * pi * j / across, r = major + minor * cos(v);
             int64_t p = i * across + j, q = (i + 1) % around * across + j;
-            int64_t s = i * across + (j + 1) % across, t = (i + 1) % around * across + (j + 1) % across;
+            int64_t s = i * across + (j + 1) % across,
+                    t = (i + 1) % around * across + (j + 1) % across;
             const double point[3] = {r * cos(u), r * sin(u), minor * sin(v)};
             const int64_t two[6] = {p, q, s, q, t, s};
             memcpy(out->vertices + 3 * p, point, sizeof point);
@@ -74,7 +75,9 @@ static void centroid(const tw_mesh *mesh, int64_t i, double out[3])
 {
     const int64_t *t = mesh->triangles + 3 * i;
     for (int k = 0; k < 3; k++)
-        out[k] = (mesh->vertices[3 * t[0] + k] + mesh->vertices[3 * t[1] + k] + mesh->vertices[3 * t[2] + k]) / 3.0;
+        out[k] = (mesh->vertices[3 * t[0] + k] + mesh->vertices[3 * t[1] + k] +
+                  mesh->vertices[3 * t[2] + k]) /
+                 3.0;
 }
 
 void surface_punch(tw_mesh *mesh, int64_t index, double radius)
@@ -84,7 +87,9 @@ void surface_punch(tw_mesh *mesh, int64_t index, double radius)
     centroid(mesh, index, middle);
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         centroid(mesh, i, other);
-        if (hypot(hypot(other[0] - middle[0], other[1] - middle[1]), other[2] - middle[2]) <= radius) continue;
+        if (hypot(hypot(other[0] - middle[0], other[1] - middle[1]), other[2] - middle[2]) <=
+            radius)
+            continue;
         memmove(mesh->triangles + 3 * kept++, mesh->triangles + 3 * i, 3 * sizeof(int64_t));
     }
     mesh->triangle_count = kept;

@@ -61,11 +61,14 @@ tw_status test_matrix_solve(void *context, int count, const double *in, double *
 
 tw_operator test_matrix_operator(test_matrix *matrix, tw_symmetry symmetry)
 {
-    return (tw_operator){
-        .space = {.local_size = matrix->n}, .apply = test_matrix_apply, .context = matrix, .symmetry = symmetry};
+    return (tw_operator){.space = {.local_size = matrix->n},
+                         .apply = test_matrix_apply,
+                         .context = matrix,
+                         .symmetry = symmetry};
 }
 
 tw_mass_operator test_matrix_mass(test_matrix *matrix)
 {
-    return (tw_mass_operator){.apply = test_matrix_apply, .solve = test_matrix_solve, .context = matrix};
+    return (tw_mass_operator){
+        .apply = test_matrix_apply, .solve = test_matrix_solve, .context = matrix};
 }

@@ -19,7 +19,8 @@ static bool write_chunk(FILE *file, const char *type, const unsigned char *data,
     uLong sum = crc32(0, head + 4, 4);
     if (size) sum = crc32(sum, data, (uInt)size);
     put_number(tail, (uint32_t)sum);
-    return fwrite(head, 1, 8, file) == 8 && fwrite(data, 1, size, file) == size && fwrite(tail, 1, 4, file) == 4;
+    return fwrite(head, 1, 8, file) == 8 && fwrite(data, 1, size, file) == size &&
+           fwrite(tail, 1, 4, file) == 4;
 }
 
 /* Each row as differences from its left neighbour (filter 1) or the row above (2), whichever is smaller in sum. */
@@ -71,12 +72,15 @@ static const struct {
     char letter;
     unsigned char rows[7];
 } glyphs[] = {
-    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},    {'2', {14, 17, 1, 2, 4, 8, 31}},
-    {'3', {31, 2, 4, 2, 1, 17, 14}},     {'4', {2, 6, 10, 18, 31, 2, 2}},   {'5', {31, 16, 30, 1, 1, 17, 14}},
-    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},     {'8', {14, 17, 17, 14, 17, 17, 14}},
-    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'.', {0, 0, 0, 0, 0, 12, 12}},    {'-', {0, 0, 0, 31, 0, 0, 0}},
-    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'t', {8, 8, 28, 8, 8, 9, 6}},     {'s', {0, 0, 14, 16, 14, 1, 30}},
-    {'e', {0, 0, 14, 17, 31, 16, 14}},   {'m', {0, 0, 26, 21, 21, 17, 17}},
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
+    {'2', {14, 17, 1, 2, 4, 8, 31}},     {'3', {31, 2, 4, 2, 1, 17, 14}},
+    {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},
+    {'8', {14, 17, 17, 14, 17, 17, 14}}, {'9', {14, 17, 17, 15, 1, 2, 12}},
+    {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
+    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'t', {8, 8, 28, 8, 8, 9, 6}},
+    {'s', {0, 0, 14, 16, 14, 1, 30}},    {'e', {0, 0, 14, 17, 31, 16, 14}},
+    {'m', {0, 0, 26, 21, 21, 17, 17}},
 };
 
 static void draw_dot(unsigned char *pixels, int width, int height, int x, int y, int dot)
@@ -87,7 +91,8 @@ static void draw_dot(unsigned char *pixels, int width, int height, int x, int y,
                 memset(pixels + 3 * ((size_t)j * (size_t)width + (size_t)i), 90, 3);
 }
 
-void draw_text(unsigned char *pixels, int width, int height, int x, int y, int dot, const char *text)
+void draw_text(unsigned char *pixels, int width, int height, int x, int y, int dot,
+               const char *text)
 {
     for (; *text; text++, x += 6 * dot)
         for (size_t g = 0; g < sizeof glyphs / sizeof *glyphs; g++)

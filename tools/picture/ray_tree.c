@@ -271,7 +271,8 @@ static bool walk(const ray_tree *t, const ray *r, hit *out, int *blocker)
     int32_t stack[DEPTH], top = 0;
     float most = r->most;
     bool found = false;
-    vector3 inverse = vec(inverse_of(r->direction.x), inverse_of(r->direction.y), inverse_of(r->direction.z));
+    vector3 inverse =
+        vec(inverse_of(r->direction.x), inverse_of(r->direction.y), inverse_of(r->direction.z));
     if (t->thing_count && enter(&t->nodes[0].bounds, r, inverse, most) < INFINITY) stack[top++] = 0;
     while (top > 0) {
         const node *n = &t->nodes[stack[--top]];
@@ -282,7 +283,8 @@ static bool walk(const ray_tree *t, const ray *r, hit *out, int *blocker)
             int32_t thing = t->things[i];
             const solids *s = t->solids;
             if (blocker)
-                *blocker = thing < s->triangle_count ? s->bodies[thing] : s->capsules[thing - s->triangle_count].body;
+                *blocker = thing < s->triangle_count ? s->bodies[thing]
+                                                     : s->capsules[thing - s->triangle_count].body;
             return true;
         }
         if (n->count) continue;

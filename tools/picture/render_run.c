@@ -24,17 +24,18 @@ typedef struct settings {
     bool labels;
 } settings;
 
-static const char usage[] = "usage: render_run DIR -o FILE.png|FOLDER [options]\n"
-                            "  --sheet CxR       frames on a sheet, evenly spread over the run (3x2)\n"
-                            "  --every K         instead of a sheet a picture of every K-th frame, into FOLDER\n"
-                            "  --size WxH        of each picture in pixels (480x400)\n"
-                            "  --samples N       rays per pixel (48)\n"
-                            "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
-                            "  --at S            of --sheet 1x1: when, as a share of the run (1)\n"
-                            "  --until T         frames up to that time only, in seconds\n"
-                            "  --radius R        of lines that have none, in metres\n"
-                            "  --colour N        of the first body\n"
-                            "  --no-labels       without the times\n";
+static const char usage[] =
+    "usage: render_run DIR -o FILE.png|FOLDER [options]\n"
+    "  --sheet CxR       frames on a sheet, evenly spread over the run (3x2)\n"
+    "  --every K         instead of a sheet a picture of every K-th frame, into FOLDER\n"
+    "  --size WxH        of each picture in pixels (480x400)\n"
+    "  --samples N       rays per pixel (48)\n"
+    "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
+    "  --at S            of --sheet 1x1: when, as a share of the run (1)\n"
+    "  --until T         frames up to that time only, in seconds\n"
+    "  --radius R        of lines that have none, in metres\n"
+    "  --colour N        of the first body\n"
+    "  --no-labels       without the times\n";
 
 /* One number, or two around a separator. */
 static bool read_numbers(const char *text, char separator, double *first, double *second)
@@ -64,7 +65,8 @@ static bool read_option(settings *s, const char *name, const char *value)
     if (strcmp(name, "--size") == 0) return read_pair(value, &s->width, &s->height);
     double a = 0.0, b = 0.0;
     bool is_view = strcmp(name, "--view") == 0;
-    if (!read_numbers(value, ',', &a, is_view ? &b : NULL) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6)) return false;
+    if (!read_numbers(value, ',', &a, is_view ? &b : NULL) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6))
+        return false;
     if (is_view) {
         s->azimuth = (float)a;
         s->elevation = (float)b;
@@ -104,9 +106,10 @@ static bool read_settings(int count, char **words, settings *s)
         else
             i++;
     }
-    bool sizes = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192 && s->columns > 0 &&
-                 s->rows > 0 && s->columns <= 32 && s->rows <= 32 && s->samples > 0 && s->every >= 0 &&
-                 s->colour >= 0 && s->at >= 0.0F && s->at <= 1.0F;
+    bool sizes = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192 &&
+                 s->columns > 0 && s->rows > 0 && s->columns <= 32 && s->rows <= 32 &&
+                 s->samples > 0 && s->every >= 0 && s->colour >= 0 && s->at >= 0.0F &&
+                 s->at <= 1.0F;
     return s->directory && s->output && sizes;
 }
 
@@ -157,7 +160,8 @@ static bool look_around(show *s)
             low = lower(low, s->bodies.vertices[v]);
             high = upper(high, s->bodies.vertices[v]);
         }
-        for (int64_t i = 0; i < each; i++) points[count++] = s->bodies.vertices[s->bodies.vertex_count * i / each];
+        for (int64_t i = 0; i < each; i++)
+            points[count++] = s->bodies.vertices[s->bodies.vertex_count * i / each];
     }
     if (!points || !count) return free(points), false;
     float size = length(subtract(high, low)), aspect = (float)s->set.width / (float)s->set.height;
@@ -165,8 +169,10 @@ static bool look_around(show *s)
     s->camera = camera_around(count, points, s->set.azimuth, s->set.elevation, aspect, 1.16F);
     vector3 back = scale(s->camera.forward, -1.0F);
     vector3 sun = add(add(scale(back, 0.45F), scale(s->camera.right, -0.55F)), vec(0, 0, 1.5F));
-    s->studio =
-        (studio){.ground = lowest - 0.012F * size, .size = size, .sun = normalised(sun), .first_colour = s->set.colour};
+    s->studio = (studio){.ground = lowest - 0.012F * size,
+                         .size = size,
+                         .sun = normalised(sun),
+                         .first_colour = s->set.colour};
     free(points);
     return true;
 }
@@ -177,7 +183,8 @@ static bool take(show *s, int64_t index, unsigned char *pixels, int row_bytes, d
     ray_tree *tree = ray_tree_create(&s->bodies);
     if (!tree) return fprintf(stderr, "out of memory\n"), false;
     s->studio.tree = tree;
-    studio_take(&s->studio, &s->camera, s->set.width, s->set.height, s->set.samples, pixels, row_bytes);
+    studio_take(&s->studio, &s->camera, s->set.width, s->set.height, s->set.samples, pixels,
+                row_bytes);
     ray_tree_free(tree);
     return true;
 }
@@ -189,26 +196,31 @@ static bool save(const char *path, int width, int height, const unsigned char *p
     return false;
 }
 
-static void label(const show *s, double t, unsigned char *pixels, int width, int height, int x, int y)
+static void label(const show *s, double t, unsigned char *pixels, int width, int height, int x,
+                  int y)
 {
     char text[48];
     int dot = s->set.height >= 700 ? 3 : s->set.height >= 300 ? 2 : 1;
     snprintf(text, sizeof text, "t = %.3g s", t);
-    if (s->set.labels) draw_text(pixels, width, height, x + 6 * dot, y + s->set.height - 12 * dot, dot, text);
+    if (s->set.labels)
+        draw_text(pixels, width, height, x + 6 * dot, y + s->set.height - 12 * dot, dot, text);
 }
 
 static bool make_sheet(show *s)
 {
     enum { GAP = 4 };
-    int width = s->set.columns * (s->set.width + GAP) - GAP, height = s->set.rows * (s->set.height + GAP) - GAP;
+    int width = s->set.columns * (s->set.width + GAP) - GAP,
+        height = s->set.rows * (s->set.height + GAP) - GAP;
     unsigned char *pixels = malloc(3 * (size_t)width * (size_t)height);
     if (!pixels) return fprintf(stderr, "out of memory\n"), false;
     memset(pixels, 255, 3 * (size_t)width * (size_t)height);
     bool good = true;
     for (int k = 0; good && k < s->set.columns * s->set.rows; k++) {
-        int x = k % s->set.columns * (s->set.width + GAP), y = k / s->set.columns * (s->set.height + GAP);
+        int x = k % s->set.columns * (s->set.width + GAP),
+            y = k / s->set.columns * (s->set.height + GAP);
         double t = 0.0;
-        good = take(s, sheet_frame(s, k), pixels + 3 * ((size_t)y * (size_t)width + (size_t)x), 3 * width, &t);
+        good = take(s, sheet_frame(s, k), pixels + 3 * ((size_t)y * (size_t)width + (size_t)x),
+                    3 * width, &t);
         label(s, t, pixels, width, height, x, y);
     }
     good = good && save(s->set.output, width, height, pixels);
@@ -225,7 +237,8 @@ static bool make_series(show *s)
     for (int64_t i = 0; good && i < s->frame_count; i += s->set.every) {
         char path[4200];
         double t = 0.0;
-        snprintf(path, sizeof path, "%s/picture_%06lld.png", s->set.output, (long long)(i / s->set.every));
+        snprintf(path, sizeof path, "%s/picture_%06lld.png", s->set.output,
+                 (long long)(i / s->set.every));
         good = take(s, i, pixels, 3 * s->set.width, &t);
         label(s, t, pixels, s->set.width, s->set.height, 0, 0);
         good = good && save(path, s->set.width, s->set.height, pixels);
@@ -242,10 +255,13 @@ static bool open_run(show *s)
     const tw_simulation *simulation = tw_playback_simulation(s->playback);
     s->stride = tw_simulation_column_count(simulation);
     if (tw_simulation_display_count(simulation) == 0)
-        return fprintf(stderr, "%s: there is nothing to be seen, it has no bodies\n", s->set.directory), false;
+        return fprintf(stderr, "%s: there is nothing to be seen, it has no bodies\n",
+                       s->set.directory),
+               false;
     double fps = tw_scene_fps(tw_playback_scene(s->playback));
     s->frame_count = tw_playback_frame_count(s->playback);
-    while (s->frame_count > 1 && (double)(s->frame_count - 1) > s->set.until * fps * 1.000001) s->frame_count--;
+    while (s->frame_count > 1 && (double)(s->frame_count - 1) > s->set.until * fps * 1.000001)
+        s->frame_count--;
     s->rows = calloc((size_t)(tw_simulation_row_count(simulation) * s->stride), sizeof *s->rows);
     if (s->rows && solids_create(simulation, &s->bodies)) return true;
     return fprintf(stderr, "out of memory\n"), false;

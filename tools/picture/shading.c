@@ -5,9 +5,9 @@
 static const float pi = 3.14159265F;
 
 /* Linear colours of bodies in turn. */
-static const vector3 palette[] = {{0.78F, 0.22F, 0.07F}, {0.04F, 0.20F, 0.45F}, {0.80F, 0.45F, 0.06F},
-                                  {0.06F, 0.32F, 0.18F}, {0.35F, 0.10F, 0.36F}, {0.45F, 0.42F, 0.36F},
-                                  {0.02F, 0.33F, 0.36F}, {0.55F, 0.04F, 0.12F}};
+static const vector3 palette[] = {
+    {0.78F, 0.22F, 0.07F}, {0.04F, 0.20F, 0.45F}, {0.80F, 0.45F, 0.06F}, {0.06F, 0.32F, 0.18F},
+    {0.35F, 0.10F, 0.36F}, {0.45F, 0.42F, 0.36F}, {0.02F, 0.33F, 0.36F}, {0.55F, 0.04F, 0.12F}};
 enum { COLOURS = sizeof palette / sizeof *palette };
 
 static vector3 colour_of(const studio *s, int body)
@@ -69,7 +69,8 @@ static float sun_seen(const studio *s, vector3 at, vector3 normal, vector3 face,
     vector3 x, y;
     frame_of(s->sun, &x, &y);
     float radius = 0.055F * sqrtf(u), angle = 2.0F * pi * v;
-    vector3 to = normalised(add(s->sun, add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle)))));
+    vector3 to = normalised(
+        add(s->sun, add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle)))));
     if (dot(to, normal) <= 0.0F) return 0.0F;
     ray r = {offset(s, at, normal, face), to, INFINITY};
     return ray_tree_any(s->tree, &r, NULL) ? 0.0F : 1.0F;
@@ -101,9 +102,11 @@ static vector3 shade_body(const studio *s, const ray *r, const hit *h, uint32_t 
                         scale(sky_seen(s, at, h->normal, h->face, u[2], u[3]), sky_light));
     /* a little gloss, more at grazing angles (Schlick 1994) */
     vector3 half = normalised(subtract(s->sun, r->direction));
-    float grazing = 1.0F + dot(h->normal, r->direction), fresnel = 0.04F + 0.96F * powf(greatest(grazing, 0.0F), 5.0F);
+    float grazing = 1.0F + dot(h->normal, r->direction),
+          fresnel = 0.04F + 0.96F * powf(greatest(grazing, 0.0F), 5.0F);
     float gloss = 0.35F * sun * powf(greatest(dot(half, h->normal), 0.0F), 50.0F);
-    return add(times(colour, light), vec(gloss + 0.12F * fresnel, gloss + 0.12F * fresnel, gloss + 0.13F * fresnel));
+    return add(times(colour, light),
+               vec(gloss + 0.12F * fresnel, gloss + 0.12F * fresnel, gloss + 0.13F * fresnel));
 }
 
 /* Paper, darker below. */
@@ -113,7 +116,8 @@ static vector3 paper(float height)
 }
 
 /* The ground is the paper, where light is missing darker: a shadow without an edge of the world. */
-static vector3 shade_ground(const studio *s, const ray *r, vector3 background, uint32_t seed, int sample)
+static vector3 shade_ground(const studio *s, const ray *r, vector3 background, uint32_t seed,
+                            int sample)
 {
     float distance = (s->ground - r->origin.z) / r->direction.z;
     if (!(distance > 0.0F) || distance > 40.0F * s->size) return background;
@@ -136,10 +140,12 @@ static vector3 radiance(const studio *s, const ray *r, float height, uint32_t se
 
 /* ---- camera ---- */
 
-camera camera_around(int64_t count, const vector3 *points, float azimuth, float elevation, float aspect, float margin)
+camera camera_around(int64_t count, const vector3 *points, float azimuth, float elevation,
+                     float aspect, float margin)
 {
     float a = azimuth * pi / 180.0F, e = elevation * pi / 180.0F;
-    camera c = {.forward = vec(-cosf(a) * cosf(e), -sinf(a) * cosf(e), -sinf(e)), .half_height = 0.22F};
+    camera c = {.forward = vec(-cosf(a) * cosf(e), -sinf(a) * cosf(e), -sinf(e)),
+                .half_height = 0.22F};
     c.right = normalised(cross(c.forward, vec(0, 0, 1)));
     c.up = cross(c.right, c.forward);
     c.half_width = c.half_height * aspect;
@@ -156,7 +162,8 @@ camera camera_around(int64_t count, const vector3 *points, float azimuth, float 
         for (int64_t i = 0; i < count; i++) {
             vector3 d = subtract(points[i], target);
             float x = dot(d, c.right), y = dot(d, c.up), z = dot(d, c.forward);
-            distance = greatest(distance, greatest(fabsf(x) / c.half_width, fabsf(y) / c.half_height) * margin - z);
+            distance = greatest(
+                distance, greatest(fabsf(x) / c.half_width, fabsf(y) / c.half_height) * margin - z);
         }
         for (int64_t i = 0; i < count; i++) {
             vector3 d = subtract(points[i], target);
@@ -190,15 +197,18 @@ static float shoulder(float x)
     return x <= 0.8F ? x : 1.0F - 0.2F * expf(-(x - 0.8F) / 0.2F);
 }
 
-static vector3 pixel(const studio *s, const camera *c, int column, int row, int width, int height, int samples)
+static vector3 pixel(const studio *s, const camera *c, int column, int row, int width, int height,
+                     int samples)
 {
     uint32_t seed = scramble((uint32_t)(row * 65537 + column) * 8u);
     vector3 sum = vec(0, 0, 0);
     for (int i = 0; i < samples; i++) {
         float u, v;
         spread(seed, i, &u, &v);
-        float x = 2.0F * ((float)column + u) / (float)width - 1.0F, y = 1.0F - 2.0F * ((float)row + v) / (float)height;
-        vector3 to = add(c->forward, add(scale(c->right, x * c->half_width), scale(c->up, y * c->half_height)));
+        float x = 2.0F * ((float)column + u) / (float)width - 1.0F,
+              y = 1.0F - 2.0F * ((float)row + v) / (float)height;
+        vector3 to = add(c->forward,
+                         add(scale(c->right, x * c->half_width), scale(c->up, y * c->half_height)));
         ray r = {c->eye, normalised(to), INFINITY};
         vector3 l = radiance(s, &r, 0.5F + 0.5F * y, seed, i);
         sum = add(sum, vec(shoulder(l.x), shoulder(l.y), shoulder(l.z)));
@@ -206,8 +216,8 @@ static vector3 pixel(const studio *s, const camera *c, int column, int row, int 
     return scale(sum, 1.0F / (float)samples);
 }
 
-void studio_take(const studio *s, const camera *c, int width, int height, int samples, unsigned char *pixels,
-                 int row_bytes)
+void studio_take(const studio *s, const camera *c, int width, int height, int samples,
+                 unsigned char *pixels, int row_bytes)
 {
 #pragma omp parallel for schedule(dynamic, 4)
     for (int row = 0; row < height; row++)

@@ -18,10 +18,11 @@ typedef struct camera {
 } camera;
 
 /* A camera that looks from `azimuth` and `elevation` [degrees] and sees all of the points. */
-camera camera_around(int64_t count, const vector3 *points, float azimuth, float elevation, float aspect, float margin);
+camera camera_around(int64_t count, const vector3 *points, float azimuth, float elevation,
+                     float aspect, float margin);
 
 /* Fills `pixels` (3 bytes each, sRGB) with `samples` rays per pixel. */
-void studio_take(const studio *s, const camera *c, int width, int height, int samples, unsigned char *pixels,
-                 int row_bytes);
+void studio_take(const studio *s, const camera *c, int width, int height, int samples,
+                 unsigned char *pixels, int row_bytes);
 
 #endif

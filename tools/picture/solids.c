@@ -32,7 +32,8 @@ typedef struct sizes {
 static int64_t fan_triangles(const tw_display_surface *s)
 {
     int64_t count = 0;
-    for (int64_t f = 0; f < s->face_count; f++) count += surface_corner(s, f + 1) - surface_corner(s, f) - 2;
+    for (int64_t f = 0; f < s->face_count; f++)
+        count += surface_corner(s, f + 1) - surface_corner(s, f) - 2;
     return count;
 }
 
@@ -53,8 +54,8 @@ static bool allocate(solids *s, sizes n)
     s->capsules = calloc((size_t)n.capsules + 1, sizeof *s->capsules);
     s->around_start = calloc((size_t)n.vertices + 2, sizeof *s->around_start);
     s->around = calloc(3 * (size_t)n.triangles + 1, sizeof *s->around);
-    return s->vertices && s->corners && s->normals && s->bodies && s->ends && s->capsules && s->around_start &&
-           s->around;
+    return s->vertices && s->corners && s->normals && s->bodies && s->ends && s->capsules &&
+           s->around_start && s->around;
 }
 
 /* ---- filling ---- */
@@ -90,10 +91,11 @@ static void add_cells(solids *s, const tw_display *d, int64_t first, int body)
 {
     int64_t shift = first - d->first;
     for (int64_t t = 0; t < d->triangle_count; t++)
-        add_triangle(s, d->triangles[3 * t] + shift, d->triangles[3 * t + 1] + shift, d->triangles[3 * t + 2] + shift,
-                     body);
+        add_triangle(s, d->triangles[3 * t] + shift, d->triangles[3 * t + 1] + shift,
+                     d->triangles[3 * t + 2] + shift, body);
     for (int64_t e = 0; e < d->edge_count; e++)
-        add_capsule(s, d->edges[2 * e] + shift, d->edges[2 * e + 1] + shift, (float)d->radius, body);
+        add_capsule(s, d->edges[2 * e] + shift, d->edges[2 * e + 1] + shift, (float)d->radius,
+                    body);
     for (int64_t p = 0; d->triangle_count == 0 && d->edge_count == 0 && p < d->count; p++)
         add_capsule(s, first + p, first + p, (float)d->radius, body);
 }
@@ -102,9 +104,11 @@ static void find_neighbours(solids *s)
 {
     for (int64_t i = 0; i < 3 * s->triangle_count; i++) s->around_start[s->corners[i] + 1]++;
     for (int64_t v = 0; v < s->vertex_count; v++) s->around_start[v + 1] += s->around_start[v];
-    for (int64_t i = 3 * s->triangle_count - 1; i >= 0; i--) s->around[--s->around_start[s->corners[i] + 1]] = i / 3;
+    for (int64_t i = 3 * s->triangle_count - 1; i >= 0; i--)
+        s->around[--s->around_start[s->corners[i] + 1]] = i / 3;
     /* the ends were counted down to the beginnings, one place too far */
-    memmove(s->around_start, s->around_start + 1, (size_t)s->vertex_count * sizeof *s->around_start);
+    memmove(s->around_start, s->around_start + 1,
+            (size_t)s->vertex_count * sizeof *s->around_start);
     s->around_start[s->vertex_count] = 3 * s->triangle_count;
 }
 
@@ -115,14 +119,16 @@ bool solids_create(const tw_simulation *simulation, solids *out)
     int count = tw_simulation_display_count(simulation);
     for (int i = 0; i < count; i++) {
         sizes n = size_of(tw_simulation_display(simulation, i));
-        all = (sizes){all.vertices + n.vertices, all.triangles + n.triangles, all.capsules + n.capsules};
+        all = (sizes){all.vertices + n.vertices, all.triangles + n.triangles,
+                      all.capsules + n.capsules};
     }
     out->body = calloc((size_t)count + 1, sizeof *out->body);
     if (!out->body || !allocate(out, all)) return false;
     for (int i = 0; i < count; i++) {
         const tw_display *d = tw_simulation_display(simulation, i);
         solid_body *b = &out->body[out->body_count++];
-        *b = (solid_body){.display = d, .first_vertex = out->vertex_count, .vertex_count = size_of(d).vertices};
+        *b = (solid_body){
+            .display = d, .first_vertex = out->vertex_count, .vertex_count = size_of(d).vertices};
         if (is_embedded(d))
             add_surface(out, &d->surface, b->first_vertex, i);
         else
