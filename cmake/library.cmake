@@ -1,5 +1,5 @@
 # libtwang, static and shared, from one set of objects.
-file(GLOB twang_sources CONFIGURE_DEPENDS src/*/*.c)
+file(GLOB twang_sources CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c)
 
 add_library(twang_objects OBJECT ${twang_sources})
 set_target_properties(twang_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)

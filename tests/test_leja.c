@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <twang/twang.h>
 
-#include "phi/leja_points.h"
+#include "phi/taylor/leja_points.h"
 #include "support/exp_engine_checks.h"
 #include "support/exp_trial.h"
 #include "support/run_suite.h"

@@ -1,0 +1,279 @@
+/* The dense engine on symmetric problems: eigendecomposition and scalar functions. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "linalg/dense.h"
+#include "linalg/vector.h"
+#include "phi/dense/phi_dense.h"
+#include "phi/scalar_functions.h"
+
+/* Eigendecomposition of the symmetric part of the matrix in basis->X, which is already in mass coordinates. */
+static tw_status decompose(const tw_dense_memory *memory, tw_dense_basis *basis,
+                           tw_phi_statistics *statistics, tw_error *error)
+{
+    size_t n = (size_t)basis->n;
+    basis->start_count = 0;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < j; i++)
+            basis->X[i * n + j] = basis->X[j * n + i] =
+                0.5 * (basis->X[j * n + i] + basis->X[i * n + j]);
+    tw_status status = tw_symmetric_eigen(basis->n, basis->X, basis->lambda, memory->eigen);
+    if (status)
+        return tw_fail(error, status, "phi engine dense: eigendecomposition: %s",
+                       tw_status_text(status));
+    basis->uncertainty = 2 * DBL_EPSILON * fmax(fabs(basis->lambda[0]), fabs(basis->lambda[n - 1]));
+    statistics->dimension = basis->n;
+    statistics->substeps = 1;
+    statistics->cost += 9.0 * (double)n * (double)n * (double)n;
+    return TW_OK;
+}
+
+/* A second-order operator's basis, M-orthonormal. A mass matrix spreads the errors of K by its condition. */
+static tw_status decompose_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
+                                        tw_dense_basis *basis, tw_phi_statistics *statistics,
+                                        tw_error *error)
+{
+    const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    size_t n = (size_t)memory->n;
+    tw_status status = tw_dense_factor_mass(memory, op, error);
+    if (status == TW_OK)
+        status = tw_dense_materialise(workspace, &op->stiffness, basis->X, statistics, error);
+    if (status) return status;
+    tw_dense_scale_by_mass(memory, op, basis->X);
+    status = decompose(memory, basis, statistics, error);
+    if (status) return status;
+    if (op->mass) {
+        double smallest = INFINITY, largest = 0;
+        for (size_t i = 0; i < n; i++) {
+            smallest = fmin(smallest, memory->factor[i * n + i]);
+            largest = fmax(largest, memory->factor[i * n + i]);
+        }
+        basis->uncertainty *= largest / smallest;
+    }
+    return TW_OK;
+}
+
+/* modal = X^T y, y in mass coordinates (X still being the eigenvectors of A^). */
+static void to_modal(const tw_dense_basis *basis, const double *y, double *modal)
+{
+    tw_dense_apply(true, basis->n, basis->n, basis->X, y, modal);
+}
+
+typedef struct phi_functions {
+    double tau;
+    int order;
+    double alpha, beta; /* Rayleigh */
+} phi_functions;
+
+/* phi_k(tau lambda). */
+static void first_order_table(const void *context, double lambda, double *table)
+{
+    const phi_functions *f = context;
+    tw_phi_scalar(f->tau * lambda, f->order + 1, table);
+}
+
+/* The 2x2 phi_k(tau [[0, 1], [-lambda, -alpha - beta lambda]]); inputs are x_0, v_0, x_1, v_1, ... */
+static void second_order_table(const void *context, double lambda, double *table)
+{
+    const phi_functions *f = context;
+    int inputs = 2 * (f->order + 1);
+    double c[TW_PHI_MAX_ORDER + 2];
+    bool damped = f->alpha != 0 || f->beta != 0;
+    if (!damped) tw_stumpff(f->tau * f->tau * lambda, f->order + 2, c);
+    for (int k = 0; k <= f->order; k++) {
+        double entries[4] = {0};
+        if (damped) {
+            tw_phi_oscillator(f->tau, lambda, f->alpha + f->beta * lambda, k, entries);
+        } else { /* phi_k(tau J) = c_k + c_{k+1} tau J */
+            entries[0] = entries[3] = c[k];
+            entries[1] = f->tau * c[k + 1];
+            entries[2] = -lambda * f->tau * c[k + 1];
+        }
+        for (int i = 0; i < 4; i++) table[(i / 2) * inputs + 2 * k + i % 2] = entries[i];
+    }
+}
+
+/* sum_k |part r of v_k| / k!, and the reference, whichever is larger. */
+static double promised_size(const tw_dense_modal_job *job, int n, int parts, int r,
+                            double reference)
+{
+    double sum = 0;
+    for (int q = r; q < job->inputs; q += parts)
+        if (job->in[q]) sum += tw_inverse_factorial[q / parts] * tw_dense_norm(n, job->in[q]);
+    return fmax(sum, reference);
+}
+
+/* What both orders share: the request's vectors, `parts` per k, in modal coordinates, through the functions. */
+typedef struct symmetric_call {
+    const tw_phi_request *request;
+    const tw_second_order *op; /* NULL for first order */
+    tw_dense_basis *basis;
+    int parts;
+    phi_functions functions;
+    double unit;
+} symmetric_call;
+
+static void load_modal(const tw_dense_memory *memory, const symmetric_call *call,
+                       tw_dense_modal_job *job)
+{
+    size_t n = (size_t)memory->n;
+    for (int q = 0; q < job->inputs; q++) {
+        const double *vector = call->request->vectors[q / call->parts];
+        double *modal = memory->vectors + (size_t)q * n, *y = memory->columns, *scaled = y + n;
+        job->in[q] = NULL;
+        if (!vector) continue;
+        vector += (size_t)(q % call->parts) * n;
+        for (size_t i = 0; i < n; i++) scaled[i] = vector[i] / call->unit;
+        if (call->op) {
+            tw_dense_to_mass(memory, call->op, scaled, y);
+            to_modal(call->basis, y, modal);
+        } else {
+            to_modal(call->basis, scaled, modal);
+        }
+        job->in[q] = modal;
+    }
+}
+
+static void symmetric_nodes(const tw_dense_memory *memory, symmetric_call *call,
+                            tw_phi_statistics *statistics)
+{
+    const tw_phi_request *request = call->request;
+    int n = memory->n;
+    tw_dense_modal_job job = {.inputs = call->parts * (call->functions.order + 1),
+                              .outputs = call->parts};
+    job.functions = call->op ? second_order_table : first_order_table;
+    job.context = &call->functions;
+    load_modal(memory, call, &job);
+    for (int r = 0; r < call->parts; r++) job.out[r] = memory->columns + (size_t)r * (size_t)n;
+    for (int i = 0; i < request->node_count; i++) {
+        call->functions.tau = request->nodes[i] * request->time;
+        tw_dense_modal(call->basis, &job, memory->modal);
+        for (int r = 0; r < call->parts; r++) {
+            double size =
+                promised_size(&job, n, call->parts, r, request->reference[r] / call->unit);
+            tw_dense_note_error(statistics, job.error[r], fmax(size, tw_dense_norm(n, job.out[r])));
+            double *part = request->outputs[i] + (size_t)r * (size_t)n;
+            tw_dense_apply(false, n, n, call->basis->X, job.out[r], part);
+            if (call->op) tw_dense_from_mass(memory, call->op, part);
+            tw_vector_scale(n, call->unit, part);
+        }
+    }
+}
+
+tw_status tw_dense_symmetric_first_order(tw_phi_workspace *workspace, const tw_operator *op,
+                                         const tw_phi_request *request,
+                                         tw_phi_statistics *statistics, tw_error *error)
+{
+    tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    tw_dense_basis *basis = &memory->bases[memory->basis_count - 1];
+    tw_status status = tw_dense_materialise(workspace, op, basis->X, statistics, error);
+    if (status == TW_OK) status = decompose(memory, basis, statistics, error);
+    if (status) return status;
+    symmetric_call call = {.request = request,
+                           .basis = basis,
+                           .parts = 1,
+                           .unit = tw_dense_request_unit(request, memory->n)};
+    call.functions.order = request->order;
+    symmetric_nodes(memory, &call, statistics);
+    return tw_dense_judge(workspace, statistics, error);
+}
+
+tw_status tw_dense_symmetric_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
+                                          const tw_phi_request *request,
+                                          tw_phi_statistics *statistics, tw_error *error)
+{
+    tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    tw_dense_basis *basis = &memory->bases[memory->basis_count - 1];
+    tw_status status = decompose_second_order(workspace, op, basis, statistics, error);
+    if (status) return status;
+    symmetric_call call = {.request = request, .op = op, .basis = basis, .parts = 2};
+    call.unit = tw_dense_request_unit(request, workspace->vector_size);
+    call.functions = (phi_functions){
+        .order = request->order, .alpha = op->rayleigh_mass, .beta = op->rayleigh_stiffness};
+    symmetric_nodes(memory, &call, statistics);
+    return tw_dense_judge(workspace, statistics, error);
+}
+
+/* Functions of the request's output `row`. */
+typedef struct spectral_row {
+    const tw_spectral_function *functions;
+    int count;
+} spectral_row;
+
+static void spectral_table(const void *context, double lambda, double *table)
+{
+    const spectral_row *row = context;
+    for (int j = 0; j < row->count; j++)
+        table[j] = row->functions[j].value
+                       ? row->functions[j].value(row->functions[j].context, lambda)
+                       : 0;
+}
+
+/* Outputs from the starts kept in the basis; X is M-orthonormal here. */
+static tw_status spectral_outputs(tw_phi_workspace *workspace, const tw_dense_basis *basis,
+                                  const tw_spectral_request *request, tw_phi_statistics *statistics,
+                                  tw_error *error)
+{
+    const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    size_t n = (size_t)memory->n;
+    double unit = tw_dense_unit((int64_t)n * basis->start_count, basis->starts),
+           *scaled = memory->vectors;
+    for (size_t i = 0; i < n * (size_t)basis->start_count; i++) scaled[i] = basis->starts[i] / unit;
+    for (int i = 0; i < request->output_count; i++) {
+        spectral_row row = {request->functions + (size_t)i * (size_t)request->start_count,
+                            request->start_count};
+        tw_dense_modal_job job = {
+            .inputs = request->start_count, .outputs = 1, .out = {memory->columns}};
+        job.functions = spectral_table;
+        job.context = &row;
+        for (int j = 0; j < request->start_count; j++)
+            job.in[j] = row.functions[j].value ? scaled + (size_t)j * n : NULL;
+        tw_dense_modal(basis, &job, memory->modal);
+        double reference = request->reference ? request->reference[i] / unit : 0;
+        tw_dense_note_error(statistics, job.error[0],
+                            fmax(tw_dense_norm((int)n, job.out[0]), reference));
+        tw_dense_apply(false, (int)n, (int)n, basis->X, job.out[0], request->outputs[i]);
+        tw_vector_scale((int64_t)n, unit, request->outputs[i]);
+    }
+    statistics->dimension = (int)n;
+    return tw_dense_judge(workspace, statistics, error);
+}
+
+tw_status tw_dense_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
+                            const tw_spectral_request *request, tw_phi_statistics *statistics,
+                            tw_error *error)
+{
+    if (op->stiffness.symmetry != TW_SYMMETRIC)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "phi engine dense: functions of the spectrum need a symmetric stiffness");
+    tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    size_t n = (size_t)memory->n;
+    tw_dense_basis *basis = &memory->bases[request->slot];
+    tw_status status = decompose_second_order(workspace, op, basis, statistics, error);
+    if (status) return status;
+    for (int j = 0; j < request->start_count; j++) {
+        double *modal = basis->starts + (size_t)j * n;
+        memset(modal, 0, n * sizeof *modal);
+        if (!request->starts[j]) continue;
+        tw_dense_to_mass(memory, op, request->starts[j], memory->columns);
+        to_modal(basis, memory->columns, modal);
+    }
+    for (size_t j = 0; j < n; j++) tw_dense_from_mass(memory, op, basis->X + j * n);
+    basis->start_count = request->start_count;
+    workspace->slot_engine[request->slot] = TW_PHI_DENSE;
+    return spectral_outputs(workspace, basis, request, statistics, error);
+}
+
+tw_status tw_dense_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,
+                         tw_phi_statistics *statistics, tw_error *error)
+{
+    const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
+    const tw_dense_basis *basis = &memory->bases[request->slot];
+    if (basis->start_count != request->start_count)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "slot %d keeps %d start vectors, %d were asked for", request->slot,
+                       basis->start_count, request->start_count);
+    return spectral_outputs(workspace, basis, request, statistics, error);
+}

@@ -1,0 +1,80 @@
+#include "phi/krylov/error_accounts.h"
+
+#include <math.h>
+
+void tw_accounts_begin(tw_error_accounts *a, double initial_size)
+{
+    *a = (tw_error_accounts){.initial_size = initial_size};
+}
+
+/* sum = growth * sum + factor * errors. */
+static void charge(tw_block_errors *sum, double growth, double factor,
+                   const tw_block_errors *errors)
+{
+    for (int b = 0; b < 2; b++) {
+        sum->truncation[b] = growth * sum->truncation[b] + factor * errors->truncation[b];
+        sum->rounding[b] = growth * sum->rounding[b] + factor * errors->rounding[b];
+    }
+}
+
+/* Makes room by booking pairs of substeps as one, at the time of the earlier. */
+static void halve(tw_error_accounts *a)
+{
+    for (int k = 0; 2 * k + 1 < a->count; k++) {
+        tw_block_errors sum = a->records[2 * k].errors;
+        charge(&sum, 1, 1, &a->records[2 * k + 1].errors);
+        a->records[k].time = a->records[2 * k].time;
+        a->records[k].size = a->records[2 * k].size;
+        a->records[k].errors = sum;
+    }
+    a->count /= 2;
+}
+
+void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_block_errors *errors,
+                     double growth, const double *amplified, int first, int end)
+{
+    charge(&a->step_by_step, growth, 1, errors);
+    for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, amplified[i], errors);
+    if (a->count == TW_ACCOUNT_RECORDS) halve(a);
+    double before = a->count > 0 ? a->records[a->count - 1].size : a->initial_size;
+    a->records[a->count].time = time;
+    a->records[a->count].size = fmax(before, size);
+    a->records[a->count].errors = *errors;
+    a->count++;
+}
+
+/* A solution that merely swings may grow that much: it is no sign of errors that do. */
+static const double USUAL_GROWTH = 30;
+
+/* How much the solution grew in the time s from the start, beyond the usual; `size` is where it stands now. */
+static double early_growth(const tw_error_accounts *a, double s, double size)
+{
+    if (!(a->initial_size > 0) || s <= 0) return 1;
+    for (int k = 0; k < a->count; k++)
+        if (a->records[k].time >= s) return a->records[k].size / a->initial_size / USUAL_GROWTH;
+    return size / a->initial_size / USUAL_GROWTH;
+}
+
+tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
+                                   const tw_block_errors *last, double growth)
+{
+    tw_block_errors product = a->step_by_step, foreseen = a->foreseen[i], history = {{0}, {0}},
+                    result;
+    for (int k = 0; k < a->count; k++) {
+        double since = a->records[k].size > 0 ? size / a->records[k].size : 1;
+        double factor = fmax(fmax(1, since), early_growth(a, time - a->records[k].time, size));
+        charge(&history, 1, factor, &a->records[k].errors);
+    }
+    if (last) {
+        charge(&product, growth, 1, last);
+        charge(&foreseen, 1, 1, last);
+        charge(&history, 1, 1, last);
+    }
+    for (int b = 0; b < 2; b++) {
+        result.truncation[b] =
+            fmax(history.truncation[b], fmin(product.truncation[b], foreseen.truncation[b]));
+        result.rounding[b] =
+            fmax(history.rounding[b], fmin(product.rounding[b], foreseen.rounding[b]));
+    }
+    return result;
+}

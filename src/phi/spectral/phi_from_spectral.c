@@ -1,0 +1,280 @@
+/* phi-functions of J = [[0, I], [-A, -B]], B = alpha I + beta A, through scalar functions of A.
+ *
+ * Undamped: phi_k(tau J)(p, q) = (c_k p + tau c_{k+1} q, c_k q - tau A c_{k+1} p), c_k at tau^2 A (Stumpff functions).
+ * Rayleigh damping commutes with A: the 2x2 phi_k of [[0, 1], [-lambda, -(alpha + beta lambda)]] per eigenvalue. */
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "linalg/vector.h"
+#include "phi/spectral/spectral_memory.h"
+
+#include <twang/stumpff.h>
+
+enum {
+    MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
+    MAX_STARTS = 2 * (TW_PHI_MAX_ORDER + 1), /* x-part and v-part of every vector */
+    X = 0,
+    V = 1
+};
+
+/* A start vector: the x- or the v-part of one of the request's vectors, or of several that are the same. */
+typedef struct start {
+    const double *vector;
+    int part;
+    unsigned orders; /* bit k: it is multiplied by phi_k */
+} start;
+
+/* One f_ij: entry (row, column) of sum_k phi_k(tau [[0, 1], [-lambda, -delta]]), k over the bits of `orders`. */
+typedef struct entry {
+    double tau, alpha, beta;
+    unsigned orders;
+    int row, column;
+} entry;
+
+static double undamped_value(const void *context, double lambda)
+{
+    const entry *f = context;
+    int last = 0;
+    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
+        if (f->orders >> k & 1u) last = k;
+    double c[TW_PHI_MAX_ORDER + 2], sum = 0;
+    tw_stumpff(f->tau * f->tau * lambda, last + 2, c);
+    for (int k = 0; k <= last; k++) {
+        if (!(f->orders >> k & 1u)) continue;
+        if (f->row == f->column)
+            sum += c[k];
+        else
+            sum += f->row == X ? f->tau * c[k + 1] : -f->tau * lambda * c[k + 1];
+    }
+    return sum;
+}
+
+static double damped_value(const void *context, double lambda)
+{
+    const entry *f = context;
+    double entries[4], sum = 0;
+    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++) {
+        if (!(f->orders >> k & 1u)) continue;
+        tw_phi_oscillator(f->tau, lambda, f->alpha + f->beta * lambda, k, entries);
+        sum += entries[2 * f->row + f->column];
+    }
+    return sum;
+}
+
+/* The request in spectral terms. */
+typedef struct plan {
+    tw_phi_workspace *workspace;
+    const tw_phi_engine_table *engine;
+    const tw_second_order *op;
+    const tw_phi_request *request;
+    tw_mass_metric metric;
+    int64_t n;
+    int start_count, blocks;
+    start starts[MAX_STARTS];
+    double reference[2]; /* of x- and v-parts */
+    double longest;      /* largest |nodes[i] * time| */
+    double
+        bound[MAX_OUTPUTS]; /* errors promised by the blocks so far, in units of their tolerance */
+    double *outputs[MAX_OUTPUTS]; /* x- and v-part of each output in turn */
+    double lowest_first;          /* smallest Ritz value the first block met */
+    bool ill_conditioned;
+} plan;
+
+static void add_start(plan *p, const double *vector, int part, int k)
+{
+    for (int s = 0; s < p->start_count; s++)
+        if (p->starts[s].vector == vector) {
+            p->starts[s].orders |= 1u << k;
+            return;
+        }
+    p->starts[p->start_count++] = (start){vector, part, 1u << k};
+}
+
+/* Start vectors that are not zero, and what the tolerance is relative to: max(sum_k |part of v_k|_M / k!, reference).
+ */
+static tw_status collect_starts(plan *p, double *scratch)
+{
+    double factorial = 1, sum[2] = {0, 0};
+    for (int k = 0; k <= p->request->order; k++) {
+        if (k > 0) factorial *= k;
+        const double *v = p->request->vectors[k];
+        for (int part = X; v && part <= V; part++) {
+            double norm = 0;
+            tw_status status = tw_mass_norm(&p->metric, v + part * p->n, scratch, &norm);
+            if (status) return status;
+            sum[part] += norm / factorial;
+            if (norm > 0) add_start(p, v + part * p->n, part, k);
+        }
+    }
+    for (int part = X; part <= V; part++)
+        p->reference[part] = fmax(sum[part], p->request->reference[part]);
+    p->blocks = (p->start_count + TW_MAX_BLOCK - 1) / TW_MAX_BLOCK;
+    return TW_OK;
+}
+
+/* Starts [first, first + count) into outputs (x- and v-part of every node). */
+static tw_status evaluate_block(plan *p, int first, int count, double *const *outputs,
+                                tw_phi_statistics *statistics, tw_error *error)
+{
+    const tw_phi_request *q = p->request;
+    entry entries[MAX_OUTPUTS * TW_MAX_BLOCK];
+    tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
+    const double *starts[TW_MAX_BLOCK];
+    double reference[MAX_OUTPUTS];
+    bool damped = p->op->rayleigh_mass != 0 || p->op->rayleigh_stiffness != 0;
+    for (int j = 0; j < count; j++) starts[j] = p->starts[first + j].vector;
+    for (int i = 0; i < 2 * q->node_count; i++) {
+        reference[i] = p->reference[i % 2];
+        for (int j = 0; j < count; j++) {
+            const start *s = &p->starts[first + j];
+            entries[i * count + j] = (entry){.tau = q->nodes[i / 2] * q->time,
+                                             .alpha = p->op->rayleigh_mass,
+                                             .beta = p->op->rayleigh_stiffness,
+                                             .orders = s->orders,
+                                             .row = i % 2,
+                                             .column = s->part};
+            functions[i * count + j] = (tw_spectral_function){
+                damped ? damped_value : undamped_value, &entries[i * count + j]};
+        }
+    }
+    tw_spectral_request request = {.start_count = count,
+                                   .starts = starts,
+                                   .output_count = 2 * q->node_count,
+                                   .outputs = outputs,
+                                   .functions = functions,
+                                   .reference = reference,
+                                   .time = p->longest,
+                                   .slot = TW_SPECTRAL_OWN_SLOT};
+    return p->engine->spectral(p->workspace, p->op, &request, statistics, error);
+}
+
+static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *part)
+{
+    total->products += part->products;
+    total->solves += part->solves;
+    total->factorizations += part->factorizations;
+    total->substeps = part->substeps > total->substeps ? part->substeps : total->substeps;
+    total->rejected += part->rejected;
+    total->dimension = part->dimension > total->dimension ? part->dimension : total->dimension;
+    total->estimated_error += part->estimated_error;
+    total->pole = part->pole;
+}
+
+/* All blocks, summed. Each gets an equal share of the tolerance. */
+static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_error *error)
+{
+    tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
+    int count = 2 * p->request->node_count;
+    double *parts[MAX_OUTPUTS];
+    for (int i = 0; i < count; i++) p->bound[i] = 0;
+    statistics->estimated_error = 0;
+    for (int b = 0; b < p->blocks; b++) {
+        int first = b * TW_MAX_BLOCK;
+        int starts = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
+        for (int i = 0; i < count; i++)
+            parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
+        tw_phi_statistics one = {.engine = statistics->engine};
+        int64_t budget = p->workspace->options.max_products;
+        p->workspace->options.max_products =
+            budget - statistics->products; /* what the blocks before left */
+        tw_status status = evaluate_block(p, first, starts, parts, &one, error);
+        p->workspace->options.max_products = budget;
+        add_statistics(statistics, &one);
+        if (b == 0) p->lowest_first = memory->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
+        if (status == TW_ILL_CONDITIONED) p->ill_conditioned = true;
+        if (status != TW_OK && status != TW_ILL_CONDITIONED) return status;
+        for (int i = 0; i < count && p->blocks > 1; i++) {
+            double norm = 0;
+            status = tw_mass_norm(&p->metric, parts[i], memory->product, &norm);
+            if (status) return tw_fail_plain(error, status);
+            p->bound[i] += fmax(norm, p->reference[i % 2]) / p->blocks;
+            if (b > 0) tw_vector_axpy(p->n, 1, parts[i], p->outputs[i]);
+        }
+    }
+    return TW_OK;
+}
+
+/* By what the tolerance must shrink because the blocks' contributions cancel: 1 if they do not. */
+static tw_status cancellation(plan *p, double *factor)
+{
+    tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
+    *factor = 1;
+    for (int i = 0; i < 2 * p->request->node_count && p->blocks > 1; i++) {
+        double norm = 0;
+        tw_status status = tw_mass_norm(&p->metric, p->outputs[i], memory->product, &norm);
+        if (status) return status;
+        norm = fmax(norm, p->reference[i % 2]);
+        if (p->bound[i] > norm) *factor = fmin(*factor, 0.5 * norm / p->bound[i]);
+    }
+    return TW_OK;
+}
+
+static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error *error)
+{
+    tw_phi_options *options = &p->workspace->options;
+    double tolerance = options->tolerance, factor = 1;
+    options->tolerance = tolerance / p->blocks;
+    const double *lowest =
+        &tw_spectral_memory_of(p->workspace)->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
+    tw_status status = evaluate_blocks(p, statistics, error);
+    double seen = p->lowest_first;
+    if (status == TW_OK) status = cancellation(p, &factor);
+    /* Again when contributions cancelled, or when a later block met growing modes that the first did not know of. */
+    if (status == TW_OK && (factor < 1 || *lowest < seen)) {
+        options->tolerance = fmax(factor * tolerance / p->blocks, 1e-16);
+        status = evaluate_blocks(p, statistics, error);
+    }
+    options->tolerance = tolerance;
+    if (status == TW_OK && p->ill_conditioned)
+        return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
+                       statistics->estimated_error);
+    return status;
+}
+
+/* tau = 0 for every node: w = sum_k v_k / k!. */
+static void evaluate_at_zero(const plan *p)
+{
+    int64_t n = 2 * p->n;
+    for (int i = 0; i < p->request->node_count; i++) {
+        double factorial = 1;
+        tw_vector_fill(n, 0, p->request->outputs[i]);
+        for (int k = 0; k <= p->request->order; k++) {
+            if (k > 0) factorial *= k;
+            if (p->request->vectors[k])
+                tw_vector_axpy(n, 1 / factorial, p->request->vectors[k], p->request->outputs[i]);
+        }
+    }
+}
+
+tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
+                                   const tw_second_order *op, const tw_phi_request *request,
+                                   tw_phi_statistics *statistics, tw_error *error)
+{
+    if (op->damping)
+        return tw_fail(error, TW_UNSUPPORTED, "phi engine %s knows Rayleigh damping only",
+                       tw_phi_engine_name(statistics->engine));
+    plan p = {.workspace = workspace,
+              .engine = engine,
+              .op = op,
+              .request = request,
+              .metric = tw_mass_metric_of(op),
+              .n = op->stiffness.space.local_size};
+    for (int i = 0; i < request->node_count; i++) {
+        p.longest = fmax(p.longest, fabs(request->nodes[i] * request->time));
+        p.outputs[2 * i] = request->outputs[i];
+        p.outputs[2 * i + 1] = request->outputs[i] + p.n;
+    }
+    if (!isfinite(p.longest)) return tw_fail(error, TW_NOT_FINITE, "node times time overflows");
+    tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
+    tw_status status = collect_starts(&p, memory->product);
+    if (status) return tw_fail_plain(error, status);
+    if (p.start_count == 0 || p.longest == 0) {
+        evaluate_at_zero(&p);
+        return TW_OK;
+    }
+    memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){0};
+    status = evaluate_plan(&p, statistics, error);
+    tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);
+    return status;
+}

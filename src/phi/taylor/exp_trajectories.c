@@ -1,0 +1,112 @@
+/* How a request is cut into trajectories. */
+#include <math.h>
+
+#include "phi/taylor/exp_sweep.h"
+
+static bool same_sign(double a, double b)
+{
+    return (a > 0 && b > 0) || (a < 0 && b < 0);
+}
+
+/* Longest c_i of one sign; 0 if there is none. */
+static double longest_node(const tw_phi_request *request, double sign)
+{
+    double longest = 0;
+    for (int i = 0; i < request->node_count; i++)
+        if (same_sign(request->nodes[i], sign)) longest = fmax(longest, fabs(request->nodes[i]));
+    return longest;
+}
+
+static bool first_of_its_value(const tw_phi_request *request, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (request->nodes[j] == request->nodes[i]) return false;
+    return true;
+}
+
+static void insert_node(tw_exp_trajectory *trajectory, int node, double f)
+{
+    int place = trajectory->node_count++;
+    while (place > 0 && trajectory->f[place - 1] > f) {
+        trajectory->f[place] = trajectory->f[place - 1];
+        trajectory->nodes[place] = trajectory->nodes[place - 1];
+        place--;
+    }
+    trajectory->f[place] = f;
+    trajectory->nodes[place] = node;
+}
+
+static int by_order(const tw_phi_request *request, int input_count, const int *input_order,
+                    tw_exp_trajectory *trajectories)
+{
+    int count = 0;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        double longest = longest_node(request, sign);
+        if (longest == 0) continue;
+        for (int k = 0; k < input_count; k++) {
+            tw_exp_trajectory *trajectory = &trajectories[count++];
+            *trajectory = (tw_exp_trajectory){.time = sign * longest * request->time,
+                                              .share = 1,
+                                              .power = input_order[k],
+                                              .input_count = 1,
+                                              .first_input = k};
+            for (int i = 0; i < request->node_count; i++)
+                if (same_sign(request->nodes[i], sign))
+                    insert_node(trajectory, i, fabs(request->nodes[i]) / longest);
+        }
+    }
+    return count;
+}
+
+/* The longest of each sign comes first: its probe serves the others. */
+static void sort_by_share(int count, tw_exp_trajectory *trajectories)
+{
+    for (int i = 1; i < count; i++) {
+        tw_exp_trajectory moving = trajectories[i];
+        int place = i;
+        for (; place > 0 && trajectories[place - 1].share < moving.share; place--)
+            trajectories[place] = trajectories[place - 1];
+        trajectories[place] = moving;
+    }
+}
+
+static int by_node(const tw_phi_request *request, int input_count, tw_exp_trajectory *trajectories)
+{
+    int count = 0;
+    for (int i = 0; i < request->node_count; i++) {
+        double node = request->nodes[i];
+        if (node == 0 || !first_of_its_value(request, i)) continue;
+        tw_exp_trajectory *trajectory = &trajectories[count++];
+        *trajectory = (tw_exp_trajectory){.time = node * request->time,
+                                          .share = fabs(node) / longest_node(request, node),
+                                          .input_count = input_count};
+        for (int j = i; j < request->node_count; j++)
+            if (request->nodes[j] == node) insert_node(trajectory, j, 1.0);
+    }
+    sort_by_share(count, trajectories);
+    return count;
+}
+
+/* Whether some f_i^k is too small to be divided by. */
+static bool vanishing_fraction(const tw_phi_request *request, int order)
+{
+    for (int i = 0; i < request->node_count; i++) {
+        double node = request->nodes[i];
+        if (node != 0 && pow(fabs(node) / longest_node(request, node), order) < 1e-200) return true;
+    }
+    return false;
+}
+
+int tw_exp_trajectories(const tw_phi_request *request, int input_count, const int *input_order,
+                        tw_exp_trajectory *trajectories)
+{
+    if (request->time == 0) return 0;
+    double nodes = 0;
+    for (int i = 0; i < request->node_count; i++)
+        if (first_of_its_value(request, i)) nodes += fabs(request->nodes[i]);
+    double orders = input_count * (longest_node(request, 1) + longest_node(request, -1));
+    bool one_node_each = (nodes <= orders && input_count > 1) ||
+                         vanishing_fraction(request, input_order[input_count - 1]);
+    return one_node_each ? by_node(request, input_count, trajectories)
+                         : by_order(request, input_count, input_order, trajectories);
+}
