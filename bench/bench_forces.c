@@ -40,7 +40,7 @@ static tw_simulation *coil(double alpha, double beta)
     tw_simulation *simulation = NULL;
     springs = 0;
     for (int64_t i = 0; i < PARTICLES; i++) place(i);
-    tw_model_create(&model);
+    tw_model_create(&model, NULL);
     tw_model_add_particles(model, PARTICLES, positions, NULL, masses, NULL, NULL);
     tw_model_pin(model, 0, 63, NULL);
     tw_model_add_springs(model, springs, ends, stiffness, NULL, NULL);

@@ -111,7 +111,7 @@ static void measure_network(int runs)
     tw_solid_quadratic(box.vertices, box.count, box.elements, ten, ends, &girders, NULL);
     double *axial = test_allocate((size_t)girders, sizeof *axial);
     for (int64_t e = 0; e < girders; e++) axial[e] = 1e4;
-    tw_model_create(&model);
+    tw_model_create(&model, NULL);
     tw_model_add_particles(model, box.vertices, box.positions, NULL, box.masses, NULL, NULL);
     tw_model_add_warped_network(model, girders, ends, axial, NULL, NULL, NULL);
     if (tw_simulation_of_model(model, &simulation, NULL) != TW_OK) exit(1);

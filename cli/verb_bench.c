@@ -264,7 +264,7 @@ static tw_status prepare(bench *b, tw_error *error)
     if (status != TW_OK) return status;
     b->options = tw_scene_integrator_options(b->scene);
     b->duration = tw_scene_duration(b->scene);
-    if (tw_simulation_frequency(b->simulation, 60, &b->omega) != TW_OK) b->omega = 0;
+    if (tw_simulation_frequency(b->simulation, 60, &b->omega, NULL) != TW_OK) b->omega = 0;
     b->rows = tw_simulation_row_count(b->simulation);
     b->columns = tw_simulation_column_count(b->simulation);
     b->coordinates = b->columns == 6 ? 3 : 1;

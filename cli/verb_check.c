@@ -93,7 +93,7 @@ static void look_at(checked *c)
         c->tetrahedra += display->tetrahedron_count;
         c->girders += display->edge_count;
     }
-    if (tw_simulation_frequency(c->simulation, 60, &c->omega) != TW_OK) c->omega = 0;
+    if (tw_simulation_frequency(c->simulation, 60, &c->omega, NULL) != TW_OK) c->omega = 0;
     c->slow = slow_time(c);
     char formats[128];
     frame_words(c->scene, sizeof formats, formats);

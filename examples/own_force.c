@@ -67,13 +67,10 @@ int main(void)
     tw_simulation *simulation = NULL;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, &error);
     if (status == TW_OK) status = build(model, &m, &error);
-    if (status == TW_OK)
-        status = tw_simulation_of_model(model, &simulation,
-                                        &error); /* which owns the model from here on */
-    else
-        tw_model_free(model);
+    if (status == TW_OK) status = tw_simulation_of_model(model, &simulation, &error);
+    if (status != TW_OK) tw_model_free(model); /* otherwise the simulation owns it */
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_MIDPOINT;
     options.step = 0.002;

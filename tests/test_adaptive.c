@@ -292,7 +292,7 @@ START_TEST(a_start_from_rest_far_from_the_origin_takes_no_tiny_steps)
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     double u[6];
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, mass, NULL, &error), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, 1, ends, &k, NULL, &error), TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 0, 0, &error), TW_OK);

@@ -322,7 +322,7 @@ static tw_simulation *bar(const box_solid *box, bool consistent)
         x[i] = box->positions[i] +
                (i % 3 == 0 && box->positions[i] > 0 ? 0.01 * exp(-from * from) : 0);
     }
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, box->vertices, x, NULL, box->masses, NULL, NULL),
                      TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 0, clamped(box) - 1, NULL), TW_OK);

@@ -40,7 +40,7 @@ static tw_model *cube_model(void)
 {
     fill_cube();
     tw_model *model = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL),
                      TW_OK);
     return model;
@@ -164,7 +164,7 @@ static tw_status show_a_cube(void *context)
     static const int64_t carriers[] = {0, 1, 2, 3}, corners[] = {0, 0, 0, 0}, start[] = {0, 4};
     static const double weights[] = {0.25, 0.25, 0.25, 0.25};
     tw_model *model = NULL;
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status = tw_model_add_particles(model, CORNERS, positions, NULL, masses, NULL, NULL);
     tw_display given = cube_display();

@@ -14,7 +14,7 @@ static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, mass[4] =
 static tw_model *four(void)
 {
     tw_model *model = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, corner, NULL, mass, NULL, NULL), TW_OK);
     return model;
 }
@@ -136,7 +136,7 @@ START_TEST(a_rolled_sheet_has_the_energy_of_a_plate)
     }
     tw_model *model = NULL;
     tw_measurement m;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, POINTS, flat, NULL, weights, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_bending_hinges(model, count, triangles, B, &added, NULL), TW_OK);
     ck_assert_int_eq(added, 3 * 8 * 8 - 16);

@@ -414,7 +414,7 @@ static tw_status build(const force_case *f, const cloth *c, hold held, tw_simula
 {
     tw_model *model = NULL;
     const double amplitude[3] = {0.1, 0.2, 0.3}, point[3] = {0.1, 0, 0}, axis[3] = {1, 2, 3};
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status = tw_model_add_particles(model, c->particles, c->x, c->v, c->mass, NULL, NULL);
     if (status == TW_OK) status = f->add(model, c);
@@ -423,11 +423,9 @@ static tw_status build(const force_case *f, const cloth *c, hold held, tw_simula
         status = tw_model_prescribe_oscillation(model, 2, 4, amplitude, 0.4, 0.3, NULL);
     if (status == TW_OK && held == MOVED)
         status = tw_model_prescribe_rotation(model, 9, 9, point, axis, 1.3, NULL);
-    if (status != TW_OK) {
-        tw_model_free(model);
-        return status;
-    }
-    return tw_simulation_of_model(model, simulation, NULL);
+    if (status == TW_OK) status = tw_simulation_of_model(model, simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
+    return status;
 }
 
 static tw_simulation *built(const force_case *f, int rows, int columns, hold held)

@@ -46,7 +46,7 @@ static cube *new_cube(double k)
 static tw_model *model_of(const cube *c)
 {
     tw_model *model = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, COUNT, c->x, c->v, c->mass, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, c->springs, c->ends, c->stiffness, NULL, NULL),
                      TW_OK);
@@ -158,7 +158,7 @@ START_TEST(a_vibration_decays_at_rayleighs_rate)
     double alpha = 0.4, beta = 0.004, w2 = 2 * k, decay = 0.5 * (alpha + beta * w2),
            w = sqrt(w2 - decay * decay);
     tw_model *model = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, v, m, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, 1, ends, &k, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_set_rayleigh(model, alpha, beta, NULL), TW_OK);

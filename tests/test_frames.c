@@ -55,13 +55,13 @@ static const tw_display plain = {.name = "a body/1",
 static tw_status make_simulation(tw_simulation **simulation)
 {
     tw_model *model = NULL;
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status = tw_model_add_particles(model, 9, positions, NULL, masses, NULL, NULL);
     if (status == TW_OK) status = tw_model_add_display(model, &embedded, NULL);
     if (status == TW_OK) status = tw_model_add_display(model, &plain, NULL);
-    if (status == TW_OK) return tw_simulation_of_model(model, simulation, NULL);
-    tw_model_free(model);
+    if (status == TW_OK) status = tw_simulation_of_model(model, simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
     return status;
 }
 
@@ -142,7 +142,7 @@ START_TEST(objects_and_files_have_their_names)
     named.surface.statement_face = (int64_t[]){0, 1, 1};
     named.surface.statement_end = (int64_t[]){7, 14, 19};
     named.surface.statements = "o Thingo Otherg two";
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, positions, NULL, masses, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_display(model, &named, NULL), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);

@@ -34,7 +34,7 @@ static tw_status make(const box_solid *box, double more, int held, tw_simulation
     for (int64_t i = 0; i < box->vertices; i++) masses[i] = box->masses[i] + more;
     tw_status status = tw_solid_element_mass(box->nodes, box->count, box->elements, box->vertices,
                                              box->positions, 1.0, element_mass, error);
-    if (status == TW_OK) status = tw_model_create(&model);
+    if (status == TW_OK) status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status =
             tw_model_add_particles(model, box->vertices, box->positions, NULL, masses, NULL, error);
@@ -48,8 +48,8 @@ static tw_status make(const box_solid *box, double more, int held, tw_simulation
     if (status == TW_OK) status = tw_model_add_gravity(model, gravity, error);
     free(masses);
     free(element_mass);
-    if (status == TW_OK) return tw_simulation_of_model(model, simulation, error);
-    tw_model_free(model);
+    if (status == TW_OK) status = tw_simulation_of_model(model, simulation, error);
+    if (status != TW_OK) tw_model_free(model);
     return status;
 }
 
@@ -141,7 +141,7 @@ START_TEST(bars_are_consistent_too)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_measurement m;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 3, x, v, masses, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, 2, ends, k, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_consistent_mass(model, 2, 2, ends, bars, NULL), TW_OK);
@@ -161,7 +161,7 @@ START_TEST(wrong_masses_are_refused)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, small, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, 1, ends, &k, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_consistent_mass(model, 3, 1, ends, &bar, &error),
@@ -175,6 +175,7 @@ START_TEST(wrong_masses_are_refused)
     ck_assert_int_eq(tw_model_add_consistent_mass(model, 2, 1, ends, &bar, &error), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, &error), TW_INVALID_ARGUMENT);
     ck_assert_msg(strstr(error.text, "do not contain"), "%s", error.text);
+    tw_model_free(model);
 }
 END_TEST
 

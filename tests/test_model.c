@@ -43,7 +43,7 @@ static tw_simulation *cloud(bool some_slack)
     tw_simulation *simulation = NULL;
     tw_error error = {0};
     make_cloud(some_slack);
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(
         tw_model_add_particles(model, PARTICLES, positions, velocities, masses, NULL, &error),
         TW_OK);
@@ -255,7 +255,7 @@ START_TEST(inner_forces_change_no_momentum)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     make_cloud(true);
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, PARTICLES, positions, NULL, masses, NULL, NULL),
                      TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, SPRINGS, ends, stiffness, rest_length, NULL),
@@ -372,7 +372,7 @@ START_TEST(a_collapsed_spring_asks_for_a_smaller_step)
     const double x[6] = {0, 0, 0, 1, 0, 0}, m[2] = {1, 1}, k = 10, zero = 0;
     const int64_t pair[2] = {0, 1};
     for (int slack = 0; slack < 2; slack++) {
-        ck_assert_int_eq(tw_model_create(&model), TW_OK);
+        ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
         ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, m, NULL, NULL), TW_OK);
         ck_assert_int_eq(tw_model_add_springs(model, 1, pair, &k, slack ? &zero : NULL, NULL),
                          TW_OK);
@@ -397,8 +397,8 @@ START_TEST(wrong_models_are_refused)
     const double x[6] = {0}, bad[6] = {NAN}, m[2] = {1, 1}, no_mass[2] = {1, 0}, k = 10,
                  negative = -1;
     const int64_t self[2] = {1, 1}, beyond[2] = {0, 2}, pair[2] = {0, 1};
-    ck_assert_int_eq(tw_model_create(NULL), TW_INVALID_ARGUMENT);
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(NULL, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 2, x, NULL, no_mass, NULL, &error),
                      TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_add_particles(model, 2, bad, NULL, m, NULL, &error), TW_NOT_FINITE);
@@ -414,6 +414,14 @@ START_TEST(wrong_models_are_refused)
     ck_assert_int_eq(tw_model_pin(model, 0, 1, &error), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, &error), TW_INVALID_ARGUMENT);
     ck_assert_ptr_null(simulation);
+
+    /* The model is still ours: one more particle mends it. A completed model is refused. */
+    ck_assert_int_eq(tw_model_add_particles(model, 1, x, NULL, m, NULL, &error), TW_OK);
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, &error), TW_OK);
+    tw_simulation *second = NULL;
+    ck_assert_int_eq(tw_simulation_of_model(model, &second, &error), TW_INVALID_ARGUMENT);
+    ck_assert_ptr_null(second);
+    tw_simulation_free(simulation);
     ck_assert_int_eq(tw_simulation_fput(0, 1, &simulation, &error), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_simulation_fput(1, NAN, &simulation, &error), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_simulation_stiff_line(1, bad, &simulation, &error), TW_INVALID_ARGUMENT);
@@ -429,16 +437,13 @@ static tw_status make_small(void *context)
     tw_simulation *simulation = NULL;
     const double x[9] = {0, 0, 0, 1, 0, 0, 2, 0, 0}, m[3] = {1, 1, 1}, k[2] = {10, 10};
     const int64_t pairs[4] = {0, 1, 1, 2};
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK) status = tw_model_add_particles(model, 2, x, NULL, m, NULL, NULL);
     if (status == TW_OK) status = tw_model_add_particles(model, 1, x + 6, NULL, m, NULL, NULL);
     if (status == TW_OK) status = tw_model_add_springs(model, 2, pairs, k, NULL, NULL);
     if (status == TW_OK) status = tw_model_add_gravity(model, gravity, NULL);
-    if (status != TW_OK) {
-        tw_model_free(model);
-        return status;
-    }
-    status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status == TW_OK) status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
     tw_simulation_free(simulation);
     if (status == TW_OK) status = tw_simulation_fput(3, 100, &simulation, NULL);
     if (status == TW_OK) tw_simulation_free(simulation);

@@ -305,15 +305,15 @@ START_TEST(the_highest_frequency_is_found)
 {
     double omega = 0;
     tw_simulation *rope = built("bodies:\n  - {kind: rope}\npins:\n  - {from: 0}\n");
-    ck_assert_int_eq(tw_simulation_frequency(rope, 50, &omega), TW_OK);
+    ck_assert_int_eq(tw_simulation_frequency(rope, 50, &omega, NULL), TW_OK);
     /* ten masses, fixed and free: 2 sqrt(k/m) sin((2 n - 1) pi / (4 n + 2)), n = 10 */
     ck_assert_double_eq_tol(omega, 2 * sqrt(1e5) * sin(19 * 3.14159265358979323846 / 42), 1e-6);
     tw_simulation_free(rope);
     tw_simulation *line = NULL;
     tw_error error = {0};
     ck_assert_int_eq(tw_simulation_stiff_line(1, (double[2]){1, 1}, &line, &error), TW_OK);
-    ck_assert_int_eq(tw_simulation_frequency(line, 50, &omega), TW_UNSUPPORTED);
-    ck_assert_int_eq(tw_simulation_frequency(NULL, 50, &omega), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_simulation_frequency(line, 50, &omega, NULL), TW_UNSUPPORTED);
+    ck_assert_int_eq(tw_simulation_frequency(NULL, 50, &omega, NULL), TW_INVALID_ARGUMENT);
     tw_simulation_free(line);
 }
 END_TEST

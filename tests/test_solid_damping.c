@@ -47,7 +47,7 @@ static tw_status make(const box_solid *box, int kind, bool held, double alpha,
     tw_model *model = NULL;
     tw_solid_material material = {
         .law = (tw_solid_law)kind, .youngs_modulus = 1000, .poisson_ratio = 0.3};
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses,
                                         NULL, NULL);
@@ -60,8 +60,8 @@ static tw_status make(const box_solid *box, int kind, bool held, double alpha,
                                  : tw_model_add_tetrahedra(model, box->nodes, box->count,
                                                            box->elements, NULL, &material, NULL);
     if (status == TW_OK) status = tw_model_set_rayleigh(model, alpha, beta, NULL);
-    if (status == TW_OK) return tw_simulation_of_model(model, simulation, NULL);
-    tw_model_free(model);
+    if (status == TW_OK) status = tw_simulation_of_model(model, simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
     return status;
 }
 

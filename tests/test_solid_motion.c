@@ -40,7 +40,7 @@ static tw_simulation *swing(int kind, bool consistent)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     double *mass = test_allocate((size_t)box.count, sizeof *mass);
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(
         tw_model_add_particles(model, box.vertices, box.positions, NULL, box.masses, NULL, NULL),
         TW_OK);

@@ -160,7 +160,7 @@ static tw_simulation *patch(const box_solid *box, const tw_solid_material *mater
 {
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, box->vertices, x, NULL, box->masses, NULL, NULL),
                      TW_OK);
     for (int64_t i = 0; i < box->vertices; i++)
@@ -292,7 +292,7 @@ START_TEST(an_ambiguous_rotation_asks_for_a_smaller_step)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_solid_material material = material_of(1);
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, X, NULL, m, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, corners, NULL, &material, NULL), TW_OK);
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
@@ -321,7 +321,7 @@ START_TEST(wrong_solids_are_refused)
     wrong[1].poisson_ratio = 0.5;
     wrong[2].poisson_ratio = -1;
     wrong[3].law = (tw_solid_law)7;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 5, X, NULL, m, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_tetrahedra(model, 4, 1, good, NULL, NULL, &error),
                      TW_INVALID_ARGUMENT);
@@ -366,18 +366,15 @@ static tw_status make_small(void *context)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_solid_material material = tw_solid_material_default();
-    tw_status status = tw_model_create(&model);
+    tw_status status = tw_model_create(&model, NULL);
     if (status == TW_OK)
         status = tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses,
                                         NULL, NULL);
     if (status == TW_OK)
         status = tw_model_add_tetrahedra(model, box->nodes, box->count, box->elements, NULL,
                                          &material, NULL);
-    if (status != TW_OK) {
-        tw_model_free(model);
-        return status;
-    }
-    status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status == TW_OK) status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
     tw_simulation_free(simulation);
     return status;
 }

@@ -75,7 +75,7 @@ static const int small[3] = {3, 2, 2};
 
 static tw_status add(const network *w, tw_model **model, int held)
 {
-    tw_status status = tw_model_create(model);
+    tw_status status = tw_model_create(model, NULL);
     if (status == TW_OK)
         status =
             tw_model_add_particles(*model, w->particles, w->positions, NULL, w->masses, NULL, NULL);
@@ -162,7 +162,7 @@ START_TEST(at_rest_it_is_a_truss)
     network w = make_network(small, _i, 1e3);
     tw_simulation *warped = simulate(&w, 4), *truss = NULL;
     tw_model *model = NULL;
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(
         tw_model_add_particles(model, w.particles, w.positions, NULL, w.masses, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 0, 3, NULL), TW_OK);
@@ -214,7 +214,7 @@ START_TEST(wrong_networks_are_refused)
                   short_one[4] = {0, 1, 2, 3};
     tw_model *model = NULL;
     tw_error error = {0};
-    ck_assert_int_eq(tw_model_create(&model), TW_OK);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, 4, X, NULL, m, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_warped_network(model, 2, good, NULL, NULL, NULL, &error),
                      TW_INVALID_ARGUMENT);
@@ -242,11 +242,8 @@ static tw_status make_small(void *context)
     tw_model *model = NULL;
     tw_simulation *simulation = NULL;
     tw_status status = add(context, &model, 1);
-    if (status != TW_OK) {
-        tw_model_free(model);
-        return status;
-    }
-    status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status == TW_OK) status = tw_simulation_of_model(model, &simulation, NULL);
+    if (status != TW_OK) tw_model_free(model);
     tw_simulation_free(simulation);
     return status;
 }

@@ -2,12 +2,12 @@
  *  What is simulated: particles and the forces on them, or a system of equations, ready for an integrator.
  *
  *      tw_model *model;
- *      tw_model_create(&model);
+ *      tw_model_create(&model, &error);
  *      tw_model_add_particles(model, 2, positions, NULL, masses, NULL, &error);
  *      tw_model_pin(model, 0, 0, &error);
  *      tw_model_add_springs(model, 1, ends, &stiffness, NULL, &error);
  *      tw_simulation *simulation;
- *      tw_simulation_of_model(model, &simulation, &error);   // owns the model from here on
+ *      tw_simulation_of_model(model, &simulation, &error);   // takes the model over
  *      tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, &error);
  *      tw_integrator_start(integrator, 0.0, tw_simulation_start(simulation), &error);
  */
@@ -25,7 +25,8 @@ extern "C" {
 /** Particles and forces while they are put together. One thread at a time. */
 typedef struct tw_model tw_model;
 
-TW_API tw_status tw_model_create(tw_model **out);
+/** Makes an empty model. Free it with tw_model_free, or hand it to tw_simulation_of_model. */
+TW_API tw_status tw_model_create(tw_model **out, tw_error *error);
 /** Frees; accepts NULL. Not for a model that a simulation owns. */
 TW_API void tw_model_free(tw_model *model);
 
@@ -53,7 +54,8 @@ TW_API tw_status tw_model_add_display(tw_model *model, const tw_display *display
  *  at a time; the problem tables live as long as it does. */
 typedef struct tw_simulation tw_simulation;
 
-/** Completes the model and takes it over, also when it fails. */
+/** Makes a simulation of the model and takes the model over: tw_simulation_free frees both. On failure the model stays
+ *  with the caller, who frees it. */
 TW_API tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error *error);
 /** The nonlinear Fermi-Pasta-Ulam-Tsingou chain of Luan and Michels (2022): 2 m unknowns. */
 TW_API tw_status tw_simulation_fput(int64_t m, double omega, tw_simulation **out, tw_error *error);
@@ -116,7 +118,7 @@ TW_API tw_simulation_summary tw_simulation_summarise(const tw_simulation *simula
 /** The highest frequency at t = 0 [1/s], by so many steps of Lanczos (50 give three digits, from below; at most 200).
  *  TW_UNSUPPORTED for a problem of first order or without a product with its stiffness. */
 TW_API tw_status tw_simulation_frequency(const tw_simulation *simulation, int iterations,
-                                         double *omega);
+                                         double *omega, tw_error *error);
 
 #ifdef __cplusplus
 }

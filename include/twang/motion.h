@@ -21,7 +21,8 @@ typedef struct tw_motion {
     void (*release)(void *context); /**< called once when the model is freed; NULL: nothing to do */
 } tw_motion;
 
-/** Moves the particles `first` to `last` so. The model takes the context over if this succeeds. */
+/** Moves the particles `first` to `last` in this way. The model takes the context over; on failure it stays with the
+ *  caller. */
 TW_API tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last,
                                     const tw_motion *motion, tw_error *error);
 /** start + velocity t. */

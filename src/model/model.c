@@ -7,11 +7,12 @@
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
-tw_status tw_model_create(tw_model **out)
+tw_status tw_model_create(tw_model **out, tw_error *error)
 {
-    if (!out) return TW_INVALID_ARGUMENT;
+    if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = TW_NEW(tw_model);
-    return *out ? TW_OK : TW_OUT_OF_MEMORY;
+    if (!*out) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return TW_OK;
 }
 
 void tw_model_free(tw_model *model)

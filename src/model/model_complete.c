@@ -58,11 +58,6 @@ static tw_status complete_mass(tw_model *model, tw_error *error)
     tw_particles *p = &model->particles;
     p->load = p->mass;
     if (model->mass.group_count == 0) return TW_OK;
-    if (model->motions.count > 0)
-        return tw_fail(error, TW_UNSUPPORTED, "consistent mass together with prescribed motion");
-    if (model->rayleigh_mass > 0.0)
-        return tw_fail(error, TW_UNSUPPORTED,
-                       "consistent mass together with mass-proportional damping");
     model->momentum = TW_NEW_ARRAY(6 * p->free_count, double);
     if (!model->momentum) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_consistent_mass_complete(&model->mass, p, error);
@@ -139,15 +134,31 @@ static tw_status bound_eigenvalue(tw_model *model)
     return TW_OK;
 }
 
-tw_status tw_model_complete(tw_model *model, tw_error *error)
+/* Says what keeps the model from being simulated, before anything of it is changed. */
+static tw_status check_completable(const tw_model *model, tw_error *error)
 {
-    tw_particles *p = &model->particles;
-    if (p->free_count == 0)
+    if (model->completion_begun)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a simulation was made of this model before");
+    if (model->particles.free_count == 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
-    if (model->mass.group_count > 0 &&
-        model->motions.count > 0) /* moved particles would act by their inertia */
+    if (model->mass.group_count == 0) return TW_OK;
+
+    /* With a consistent mass, moved particles would also act on their neighbours by their inertia. */
+    if (model->motions.count > 0)
         return tw_fail(error, TW_UNSUPPORTED,
                        "prescribed motion needs lumped mass, not consistent mass");
+    if (model->rayleigh_mass > 0.0)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "consistent mass together with mass-proportional damping");
+    return TW_OK;
+}
+
+tw_status tw_model_complete(tw_model *model, tw_error *error)
+{
+    tw_status status = check_completable(model, error);
+    if (status != TW_OK) return status;
+    model->completion_begun = true;
+    tw_particles *p = &model->particles;
     if (allocate(model) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     number_unknowns(p);
     memcpy(model->x, p->position, 3 * (size_t)p->count * sizeof(double));
@@ -155,7 +166,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
     tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
-    tw_status status = complete_mass(model, error);
+    status = complete_mass(model, error);
     if (status == TW_OK) status = add_rayleigh(model, error);
     if (status != TW_OK) return status;
     status = complete_forces(model);

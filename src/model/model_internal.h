@@ -27,7 +27,8 @@ struct tw_model {
     tw_consistent_mass mass;                  /* without groups: lumped */
     double rayleigh_mass, rayleigh_stiffness; /* alpha, beta */
 
-    /* once complete: */
+    /* From here on: set by tw_model_complete. */
+    bool completion_begun;       /* a model is completed once only */
     unsigned traits;             /* TW_FORCE_... of all forces together */
     bool free_bodies_are_damped; /* by alpha: their rigid motion is exempt */
     double *x, *v, *force;       /* of all particles, three each */

@@ -206,16 +206,10 @@ static tw_second_order_problem model_problem(tw_model *model)
 
 tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error *error)
 {
-    if (!model || !out) {
-        tw_model_free(model);
-        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    }
+    if (!model || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = NULL;
     tw_status status = tw_model_complete(model, error);
-    if (status != TW_OK) {
-        tw_model_free(model);
-        return status;
-    }
+    if (status != TW_OK) return status;
     const tw_particles *p = &model->particles;
     tw_simulation *simulation = tw_simulation_create(&model_table, model, 6 * p->free_count);
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);

@@ -14,7 +14,6 @@ tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *cont
     if (!simulation || !start) {
         tw_release(simulation);
         tw_release(start);
-        table->release(context);
         return NULL;
     }
     simulation->table = table;

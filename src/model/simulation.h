@@ -25,7 +25,8 @@ struct tw_simulation {
     const tw_display_list *displays; /* owned by the context; NULL: none */
 };
 
-/* A simulation with room for its start; takes the context over, also when memory is out (then NULL). */
+/* Makes a simulation with room for its start, and takes the context over. NULL when memory is out:
+ * then the context stays with the caller. */
 tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context,
                                     int64_t state_size);
 

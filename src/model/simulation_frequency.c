@@ -3,6 +3,7 @@
 #include <twang/model.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "linalg/vector.h"
 
 enum { MOST_ITERATIONS = 200 };
@@ -123,14 +124,17 @@ static tw_status estimate(lanczos *l, const double *start, int iterations, doubl
     return status;
 }
 
-tw_status tw_simulation_frequency(const tw_simulation *simulation, int iterations, double *omega)
+tw_status tw_simulation_frequency(const tw_simulation *simulation, int iterations, double *omega,
+                                  tw_error *error)
 {
-    if (!simulation || !omega || iterations < 1) return TW_INVALID_ARGUMENT;
+    if (!simulation || !omega || iterations < 1) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
     *omega = 0.0;
-    if (!problem || !problem->apply_stiffness) return TW_UNSUPPORTED;
+    if (!problem || !problem->apply_stiffness)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "a frequency needs a second-order problem with products with K");
     lanczos *l = TW_NEW(lanczos);
-    if (!l) return TW_OUT_OF_MEMORY;
+    if (!l) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     l->problem = problem;
     l->n = problem->space.local_size;
     double *memory = TW_NEW_ARRAY(4 * l->n, double);
@@ -145,5 +149,5 @@ tw_status tw_simulation_frequency(const tw_simulation *simulation, int iteration
     }
     tw_release(memory);
     tw_release(l);
-    return status;
+    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }

@@ -229,7 +229,10 @@ tw_status tw_simulation_fput(int64_t m, double omega, tw_simulation **out, tw_er
     fput *f = fput_create(m, omega, error);
     if (!f) return TW_OUT_OF_MEMORY; /* the pattern is right by construction */
     tw_simulation *simulation = tw_simulation_create(&fput_table, f, 4 * m);
-    if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!simulation) {
+        fput_release(f);
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    }
     simulation->second_order = true;
     simulation->second = fput_problem(f);
     simulation->row_count = 2 * m;

@@ -116,7 +116,10 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
         return status;
     }
     tw_simulation *simulation = tw_simulation_create(&line_table, line, 2);
-    if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!simulation) {
+        line_release(line);
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    }
     simulation->first = line_problem(line);
     simulation->row_count = 2;
     memcpy(simulation->start, start, 2 * sizeof(double));

@@ -68,14 +68,14 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
     tw_build build = {.scene = scene};
     build.bodies =
         tw_allocate_zeroed((size_t)tw_scene_node(scene, "bodies")->count, sizeof *build.bodies);
-    tw_status status = build.bodies ? tw_model_create(&build.model) : TW_OUT_OF_MEMORY;
-    if (status == TW_OK)
-        status = fill_model(&build, error);
-    else
-        tw_fail_plain(error, status);
+    if (!build.bodies) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = tw_model_create(&build.model, error);
+    if (status == TW_OK) status = fill_model(&build, error);
     release_bodies(&build);
-    if (status == TW_OK) return tw_simulation_of_model(build.model, out, error);
-    tw_model_free(build.model);
+
+    /* The simulation takes the model over if it can be made of it. */
+    if (status == TW_OK) status = tw_simulation_of_model(build.model, out, error);
+    if (status != TW_OK) tw_model_free(build.model);
     return status;
 }
 

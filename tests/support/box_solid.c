@@ -133,7 +133,7 @@ void box_solid_free(box_solid *box)
 tw_model *box_solid_model(const box_solid *box, int64_t held, const tw_solid_material *material)
 {
     tw_model *model = NULL;
-    must(tw_model_create(&model));
+    must(tw_model_create(&model, NULL));
     must(tw_model_add_particles(model, box->vertices, box->positions, NULL, box->masses, NULL,
                                 NULL));
     if (held) must(tw_model_pin(model, 0, held - 1, NULL));
