@@ -61,7 +61,7 @@ static void rope_row(const rope *r, int exponent, tw_integrator_options options)
         printf("%.1e", relative_difference(UNKNOWNS, u, r->expected));
     const tw_integrator_statistics *n = &run.counts;
     printf(" | %ld + %ld | %ld | %ld | %ld | %ld |\n", (long)n->steps, (long)n->rejected_steps,
-           (long)n->force_evaluations, (long)n->stiffness_products, (long)n->factorizations,
+           (long)n->force_evaluations, (long)n->stiffness_products, (long)n->factorisations,
            (long)n->solves);
     fflush(stdout);
 }

@@ -165,13 +165,13 @@ static void print_result(const phi_bench_case *c, function f, const char *engine
                "%lld, \"dimension\": %d, "
                "\"error\": %.3g, \"error_x\": %.3g, \"seconds\": %.4g, \"cost\": %.4g}\n",
                c->name, function_names[f], engine, r->tolerance, tw_status_name(r->status),
-               (long long)n->products, (long long)n->solves, (long long)n->factorizations,
+               (long long)n->products, (long long)n->solves, (long long)n->factorisations,
                (long long)n->substeps, n->dimension, isnan(r->error) ? -1 : r->error,
                isnan(r->error_x) ? -1 : r->error_x, r->seconds, n->cost);
     else
         printf("%-12s %-5s %-17s %7.0e %-20s %8lld %7lld %7lld %8lld %9d %9.1e %9.1e %9.4f %9.2e\n",
                c->name, function_names[f], engine, r->tolerance, tw_status_name(r->status) + 3,
-               (long long)n->products, (long long)n->solves, (long long)n->factorizations,
+               (long long)n->products, (long long)n->solves, (long long)n->factorisations,
                (long long)n->substeps, n->dimension, r->error, r->error_x, r->seconds, n->cost);
     fflush(stdout);
 }

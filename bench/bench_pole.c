@@ -33,7 +33,7 @@ static void print_row(tw_phi_engine engine, double tolerance, double sigma, cons
     printf("  tolerance %.0e, %-12s sigma %-4g: %5.1f products, %4.1f solves, %lld factorisations, "
            "error %.1e\n",
            tolerance, tw_phi_engine_name(engine), sigma, 0.5 * (double)did.products,
-           0.5 * (double)did.solves, (long long)did.factorizations,
+           0.5 * (double)did.solves, (long long)did.factorisations,
            relative_difference(c->p.size, c->out, c->exact));
 }
 

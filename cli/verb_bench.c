@@ -195,7 +195,7 @@ static void print_table(const bench *b)
             printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n",
                    (long long)t->counts.steps, t->error, t->energy_drift,
                    (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
-                   (long long)t->counts.solves, (long long)t->counts.factorizations, t->seconds,
+                   (long long)t->counts.solves, (long long)t->counts.factorisations, t->seconds,
                    b->wanted > 0 && !(t->error <= b->wanted) ? "  not reached" : "");
     }
 }
@@ -219,7 +219,7 @@ static void print_json(const bench *b)
                "\"factorizations\": %lld, \"seconds\": %.6g}",
                (long long)t->counts.steps, (long long)t->counts.force_evaluations,
                (long long)t->counts.stiffness_products, (long long)t->counts.solves,
-               (long long)t->counts.factorizations, t->seconds);
+               (long long)t->counts.factorisations, t->seconds);
     }
     printf("\n  ]\n}\n");
 }

@@ -90,7 +90,7 @@ START_TEST(solutions_satisfy_the_equations)
             tw_sparse_values(K)[0] += 1; /* new values, old pattern */
             ck_assert_int_eq(tw_cholesky_factor(factor, 3, lumped, 10), TW_OK);
             check_solves(factor, 3, lumped, 10);
-            ck_assert_int_eq(tw_cholesky_counts_now(factor).factorizations, 3);
+            ck_assert_int_eq(tw_cholesky_counts_now(factor).factorisations, 3);
             ck_assert_int_eq(tw_cholesky_counts_now(factor).solves, 3 * 2 * (1 + 2 + 3 + 4));
             free(lumped);
             tw_cholesky_free(factor);
@@ -324,7 +324,7 @@ START_TEST(counts_are_plausible)
     ck_assert_double_gt(counts.factor_flops, nonzeros);
     ck_assert_double_lt(counts.factor_flops, n * n * n / 3);
     ck_assert_double_gt(counts.solve_bytes, 16 * nonzeros);
-    ck_assert_int_eq(counts.factorizations, 0);
+    ck_assert_int_eq(counts.factorisations, 0);
     ck_assert_int_eq(counts.solves, 0);
     tw_cholesky_free(factor);
     tw_sparse_free(K);
@@ -349,11 +349,11 @@ START_TEST(shifted_solver_refactors_only_when_it_must)
     const int64_t expected[] = {1, 1, 2, 2, 3};
     for (int k = 0; k < 5; k++) {
         ck_assert_int_eq(view->factor(view->context, gammas[k]), TW_OK);
-        ck_assert_int_eq(*view->factorizations, expected[k]);
+        ck_assert_int_eq(*view->factorisations, expected[k]);
     }
     tw_shifted_cholesky_invalidate(solver);
     ck_assert_int_eq(view->factor(view->context, 0.5), TW_OK);
-    ck_assert_int_eq(*view->factorizations, 4);
+    ck_assert_int_eq(*view->factorisations, 4);
     ck_assert_int_eq(view->solve(view->context, 1, b, x), TW_OK);
     double *Kx = test_allocate((size_t)n, sizeof *Kx);
     ck_assert_int_eq(tw_sparse_apply(K, 1, x, Kx), TW_OK);
@@ -368,7 +368,7 @@ START_TEST(shifted_solver_refactors_only_when_it_must)
     tw_shifted_cholesky_invalidate(solver);
     for (int k = 0; k < 2; k++)
         ck_assert_int_eq(view->factor(view->context, 0.5), TW_NOT_POSITIVE_DEFINITE);
-    ck_assert_int_eq(tw_shifted_cholesky_counts(solver).factorizations, 6);
+    ck_assert_int_eq(tw_shifted_cholesky_counts(solver).factorisations, 6);
     tw_shifted_cholesky_free(solver);
     tw_shifted_cholesky_free(NULL);
     tw_sparse_free(K);

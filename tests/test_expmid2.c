@@ -185,7 +185,7 @@ static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h,
     printf("%-9s h %.3g: error %.2e energy %.1e, per step %.2f factorisations, %.1f solves, %.1f "
            "forces\n",
            tw_scheme_name(scheme), h, result.error, result.energy,
-           (double)result.counts.factorizations / (double)result.counts.steps,
+           (double)result.counts.factorisations / (double)result.counts.steps,
            (double)result.counts.solves / (double)result.counts.steps,
            (double)result.counts.force_evaluations / (double)result.counts.steps);
     tw_integrator_free(integrator);
@@ -205,8 +205,8 @@ START_TEST(the_coil_at_ten_times_the_papers_step)
     for (int s = 0; s < 3; s++) {
         coil_run ours = run_coil(parameters, TW_SCHEME_EXPMID2, steps[s] * faster, 10 * faster);
         ck_assert_msg(ours.error <= allowed[s], "h = %g: error %g", steps[s], ours.error);
-        ck_assert_msg(ours.counts.factorizations <= 2 * ours.counts.steps,
-                      "%ld factorisations in %ld steps", (long)ours.counts.factorizations,
+        ck_assert_msg(ours.counts.factorisations <= 2 * ours.counts.steps,
+                      "%ld factorisations in %ld steps", (long)ours.counts.factorisations,
                       (long)ours.counts.steps);
         ck_assert_msg(ours.energy <= 3e-3, "h = %g: energy error %g", steps[s], ours.energy);
         coil_run rule = run_coil(parameters, TW_SCHEME_MIDPOINT, steps[s] * faster, 10 * faster);
@@ -259,7 +259,7 @@ static long_run run_a_minute(double gravity, double dissipation)
     result.last /= most;
     result.counts = tw_integrator_statistics_now(integrator);
     printf("a minute at gravity %g, mu %g: energy error %.2e, %.2e, %ld factorisations\n", gravity,
-           dissipation, result.first, result.last, (long)result.counts.factorizations);
+           dissipation, result.first, result.last, (long)result.counts.factorisations);
     tw_integrator_free(integrator);
     free(u);
     integrable_free(&p);
@@ -282,7 +282,7 @@ END_TEST
 START_TEST(small_motion_needs_no_new_factor)
 {
     long_run ours = run_a_minute(1e-6, 0.1);
-    ck_assert_int_le(10 * ours.counts.factorizations, ours.counts.steps);
+    ck_assert_int_le(10 * ours.counts.factorisations, ours.counts.steps);
     ck_assert_double_le(ours.last, 3 * ours.first);
 }
 END_TEST

@@ -225,7 +225,7 @@ START_TEST(shift_invert_solves_do_not_grow_with_stiffness)
     printf("coil x%-5g h omega_max = %5.0f, shift-invert: %lld solves of 2 vectors, %lld "
            "factorizations, pole %.3e "
            "(sigma %.3f), error %.1e, estimated %.1e\n",
-           factors[_i], h * omega_max, (long long)s.solves, (long long)s.factorizations, s.pole,
+           factors[_i], h * omega_max, (long long)s.solves, (long long)s.factorisations, s.pole,
            sqrt(s.pole) / h, error, s.estimated_error);
     ck_assert_int_le(s.solves, 2 * 20);
     ck_assert_double_gt(s.pole, 0);

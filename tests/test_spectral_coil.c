@@ -49,7 +49,7 @@ START_TEST(stiffness_costs_few_solves)
                s.estimated_error);
         ck_assert_double_le(error, tolerances[k]);
         ck_assert_int_le(s.solves, 2 * most[k]);
-        ck_assert_int_eq(s.factorizations, 1);
+        ck_assert_int_eq(s.factorisations, 1);
     }
     coil_case_free(&c);
 }

@@ -37,7 +37,7 @@ TW_API tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor,
 TW_API tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, double *out);
 
 typedef struct tw_cholesky_counts {
-    int64_t factorizations; /**< successful or not */
+    int64_t factorisations; /**< successful or not */
     int64_t solves;         /**< columns solved */
     double factor_flops;    /**< of one factorisation */
     int64_t factor_nonzeros;

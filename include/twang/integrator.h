@@ -131,7 +131,7 @@ typedef struct tw_integrator_statistics {
     int64_t force_evaluations;      /**< calls of acceleration or rhs by the scheme */
     int64_t difference_evaluations; /**< further ones, for finite-difference tangents */
     int64_t stiffness_products;     /**< with K or J, per vector */
-    int64_t linearizations, factorizations, solves, newton_iterations;
+    int64_t linearisations, factorisations, solves, newton_iterations;
     int krylov_dimension;        /**< largest in the last step */
     double last_step, next_step; /**< [s] */
     double

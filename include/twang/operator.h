@@ -55,7 +55,7 @@ typedef struct tw_shifted_solver {
     double factor_flops; /**< of one factorisation, for the cost model */
     double solve_bytes;  /**< memory one solve with one vector must move, for the cost model */
     const int64_t
-        *factorizations; /**< running count of factorisations really done; NULL if not counted */
+        *factorisations; /**< running count of factorisations really done; NULL if not counted */
 } tw_shifted_solver;
 
 /** A consistent mass matrix, symmetric positive definite. Plain data; owns nothing. */

@@ -85,7 +85,7 @@ typedef struct tw_phi_statistics {
     tw_phi_engine engine;   /**< the one that did the work (never TW_PHI_AUTO) */
     int64_t products;       /**< with K or A, counted per vector */
     int64_t solves;         /**< with M + gamma K, counted per vector */
-    int64_t factorizations; /**< done by this call */
+    int64_t factorisations; /**< done by this call */
     int64_t substeps;       /**< accepted */
     int64_t rejected;       /**< rejected substeps or enlarged bases */
     int dimension;          /**< largest Krylov dimension or degree used */

@@ -259,7 +259,7 @@ static tw_status follow_stage(tw_integrator *integrator, expmid2_memory *memory,
     double end = sqrt(stage->gamma), s = 0, s_before = 0, stride = 0.25 * end,
            *here = memory->change;
     tw_status status = TW_OK;
-    stage->max_factorizations = stage->max_iterations = 12;
+    stage->max_factorisations = stage->max_iterations = 12;
     stage->reuse = stage->good = stage->near = stage->farthest = 0;
     tw_vector_copy(n, integrator->u, here);
     while (s < end && stride > 1e-4 * end) {
@@ -306,7 +306,7 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
         .tolerance = n <= CHEAP ? integrator->options.newton_tolerance
                                 : fmax(integrator->options.newton_tolerance, 1e-6),
         .max_iterations = integrator->options.newton_iterations,
-        .max_factorizations = 2,
+        .max_factorisations = 2,
         .good = n <= CHEAP ? 0 : 1e-3, /* worse, and the frame of A is off: measured on the coil */
         .settled = 1e-4,
         .slowest = n <= CHEAP ? 0.3 : 3,
@@ -363,7 +363,7 @@ static void count(tw_integrator *integrator, const tw_phi_statistics *statistics
 {
     tw_integrator_statistics *counts = &integrator->counts;
     counts->solves += statistics->solves;
-    counts->factorizations += statistics->factorizations;
+    counts->factorisations += statistics->factorisations;
     counts->engine = statistics->engine;
     counts->pole = statistics->pole;
     counts->krylov_dimension = statistics->dimension;

@@ -112,7 +112,7 @@ static tw_status apply(tw_integrator *integrator, const tw_spectral_request *req
     tw_status status =
         tw_spectral_apply(memory->workspace, &integrator->system.pair, request, &statistics, error);
     integrator->counts.solves += statistics.solves;
-    integrator->counts.factorizations += statistics.factorizations;
+    integrator->counts.factorisations += statistics.factorisations;
     integrator->counts.engine = statistics.engine;
     integrator->counts.krylov_dimension = statistics.dimension;
     integrator->counts.phi_error_estimate = statistics.estimated_error;

@@ -87,7 +87,7 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
         .scale = scale,
         .tolerance = integrator->options.newton_tolerance,
         .max_iterations = integrator->options.newton_iterations,
-        .max_factorizations = integrator->options.newton_iterations,
+        .max_factorisations = integrator->options.newton_iterations,
         .reuse = integrator->options.reuse_factor,
         .damping_in_matrix = true};
     tw_stage_result result;

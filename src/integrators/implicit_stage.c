@@ -132,9 +132,9 @@ static tw_status factorise(tw_implicit *implicit, double g)
     implicit->raised = 0;
     implicit->factor_g = 0;
     for (int raise = 0; status == TW_OK && raise < MAX_RAISES; raise++) {
-        int64_t before = *shifted->factorizations;
+        int64_t before = *shifted->factorisations;
         status = shifted->factor(shifted->context, g / (1 + implicit->raised));
-        system->counts->factorizations += *shifted->factorizations - before;
+        system->counts->factorisations += *shifted->factorisations - before;
         if (status != TW_NOT_POSITIVE_DEFINITE) break;
         implicit->raised = implicit->raised == 0 ? 1.0 : 16 * implicit->raised;
         if (raise + 1 < MAX_RAISES) status = TW_OK;
@@ -159,7 +159,7 @@ static tw_status factorise_dense(tw_implicit *implicit, double g)
         tw_vector_scale(n, -g, column);
         column[j] += 1;
     }
-    system->counts->factorizations++;
+    system->counts->factorisations++;
     return tw_dense_lu((int)n, implicit->dense, implicit->pivots);
 }
 
@@ -382,9 +382,9 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
                          double contraction)
 {
     if (implicit->factor_g != g) return true;
-    if (result->factorizations == 0)
+    if (result->factorisations == 0)
         return !old_factor_serves(implicit, stage, result, correction, contraction);
-    bool last = result->factorizations >= stage->max_factorizations;
+    bool last = result->factorisations >= stage->max_factorisations;
     if (!last && stage->good == 0) return true;
     if (implicit->uses < 2)
         return false; /* only a correction made with an old factor tells how good it is */
@@ -423,7 +423,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     while (status == TW_OK && result->iterations < stage->max_iterations) {
         if (needs_factor(implicit, stage, result, g, correction, contraction)) {
             status = relinearise(implicit, stage, g);
-            result->factorizations++;
+            result->factorisations++;
             implicit->uses = 0;
             if (status) break;
         }
@@ -441,7 +441,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
         result->iterations++;
         implicit->uses++;
         system->counts->newton_iterations++;
-        bool arrived = correction <= enough, old = result->factorizations == 0;
+        bool arrived = correction <= enough, old = result->factorisations == 0;
         if (stage->farthest > 0 && !(correction <= stage->farthest * stage->scale)) break;
         if (status == TW_OK && arrived && !(result->iterations == 1 && old)) {
             tw_vector_axpy(system->n, 1.0, implicit->correction, implicit->way);

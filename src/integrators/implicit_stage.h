@@ -26,7 +26,7 @@ typedef struct tw_stage {
     double scale;     /* |displacement| in the mass norm that corrections are compared with */
     double tolerance; /* last correction <= tolerance * scale */
     int max_iterations;
-    int max_factorizations; /* further iterations keep the factor while they contract by `slowest` */
+    int max_factorisations; /* further iterations keep the factor while they contract by `slowest` */
     double good; /* > 0: not even so many while an old factor contracts better than this */
     double
         settled; /* ... and the new one is made when corrections are below settled * scale, near the solution */
@@ -41,7 +41,7 @@ typedef struct tw_stage {
 } tw_stage;
 
 typedef struct tw_stage_result {
-    int iterations, factorizations;
+    int iterations, factorisations;
 } tw_stage_result;
 
 tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out,

@@ -91,7 +91,7 @@ static void count(tw_system *system, const tw_phi_statistics *s)
 {
     tw_integrator_statistics *counts = system->counts;
     counts->solves += s->solves;
-    counts->factorizations += s->factorizations;
+    counts->factorisations += s->factorisations;
     counts->engine = s->engine;
     counts->work += s->cost;
     if (s->pole > 0) counts->pole = s->pole;

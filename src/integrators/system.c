@@ -213,7 +213,7 @@ static tw_status damping_by_differences(void *context, int count, const double *
 
 tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F)
 {
-    system->counts->linearizations++;
+    system->counts->linearisations++;
     system->linearisation++;
     system->linear_t = t;
     tw_vector_copy(system->size, u, system->linear_u);

@@ -192,7 +192,7 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
 {
     if (!factor || (lumped_mass && factor->pair.mass)) return TW_INVALID_ARGUMENT;
     factor->factored = false;
-    factor->counts.factorizations++;
+    factor->counts.factorisations++;
     tw_status status = TW_OK;
     if (factor->n > 0) {
         tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass,

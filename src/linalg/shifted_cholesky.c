@@ -53,7 +53,7 @@ tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse
                                        .solve = solve_shifted,
                                        .factor_flops = solver->factor->counts.factor_flops,
                                        .solve_bytes = solver->factor->counts.solve_bytes,
-                                       .factorizations = &solver->factor->counts.factorizations};
+                                       .factorisations = &solver->factor->counts.factorisations};
     *out = solver;
     return TW_OK;
 }

@@ -106,7 +106,7 @@ double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
         return (double)s->products * w->product_bytes + 9 * small_flop_bytes * n * n * n;
     double sweeps = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
-    double factors = (double)s->factorizations * w->factor_flops * factor_flop_bytes;
+    double factors = (double)s->factorisations * w->factor_flops * factor_flop_bytes;
     return sweeps + each + factors + small_flop_bytes * small_flops(s, w) +
            value_bytes * values_taken(s, w);
 }
@@ -154,7 +154,7 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolera
         break;
     case TW_PHI_SHIFT_INVERT:
         expected->solves = (int64_t)(w->starts * rational_solves(w, tolerance));
-        expected->factorizations = 1;
+        expected->factorisations = 1;
         expected->dimension = (int)fmin((double)expected->solves, w->n);
         break;
     case TW_PHI_EXPMV:

@@ -222,7 +222,7 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
                               const auto_call *call, int64_t products,
                               tw_phi_statistics *statistics, tw_error *error)
 {
-    int64_t budget = workspace->options.max_products, solves = 0, factorizations = 0;
+    int64_t budget = workspace->options.max_products, solves = 0, factorisations = 0;
     int rounded = -1;
     tw_status status = TW_UNSUPPORTED;
     for (int i = 0; i <= found->count && may_go_on(status); i++) {
@@ -235,12 +235,12 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
         if (status == TW_ILL_CONDITIONED && rounded < 0) rounded = i;
         products += statistics->products;
         solves += statistics->solves;
-        factorizations += statistics->factorizations;
+        factorisations += statistics->factorisations;
     }
     workspace->options.max_products = budget;
     statistics->products = products;
     statistics->solves = solves;
-    statistics->factorizations = factorizations;
+    statistics->factorisations = factorisations;
     return status;
 }
 

@@ -63,10 +63,10 @@ static void add_costs(const tw_run *run, tw_json *json, const tw_integrator_stat
     tw_json_integer(json, "force_evaluations", s->force_evaluations);
     tw_json_integer(json, "difference_evaluations", s->difference_evaluations);
     tw_json_integer(json, "stiffness_products", s->stiffness_products);
-    tw_json_integer(json, "linearizations", s->linearizations);
+    tw_json_integer(json, "linearizations", s->linearisations);
     tw_json_integer(json, "newton_iterations", s->newton_iterations);
     tw_json_integer(json, "solves", s->solves);
-    tw_json_integer(json, "factorizations", s->factorizations);
+    tw_json_integer(json, "factorizations", s->factorisations);
     tw_json_integer(json, "frames", run->memory.frame_count);
     tw_json_integer(json, "peak_memory_bytes", peak_memory());
 }

@@ -22,7 +22,7 @@ static void add_statistics(tw_phi_statistics *sum, const tw_phi_statistics *more
     sum->engine = more->engine;
     sum->products += more->products;
     sum->solves += more->solves;
-    sum->factorizations += more->factorizations;
+    sum->factorisations += more->factorisations;
     sum->substeps += more->substeps;
     sum->rejected += more->rejected;
     if (more->dimension > sum->dimension) sum->dimension = more->dimension;

@@ -228,7 +228,7 @@ static tw_status shifted_factor(void *context, double gamma)
         shifted->factor[i] = gamma * c->A.A[i] + (c->consistent ? c->mass.A[i] : 0);
     for (int i = 0; i < n && !c->consistent; i++)
         shifted->factor[i * n + i] += c->lumped ? c->lumped[i] : 1;
-    shifted->factorizations++;
+    shifted->factorisations++;
     return tw_dense_cholesky(n, shifted->factor);
 }
 
@@ -264,7 +264,7 @@ static void make_second_order(test_random *random, phi_case *c)
     c->shifted = (test_shifted){.problem = c, .factor = test_doubles((int64_t)c->n * c->n)};
     c->shifted_solver = (tw_shifted_solver){
         .context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
-    c->shifted_solver.factorizations = &c->shifted.factorizations;
+    c->shifted_solver.factorisations = &c->shifted.factorisations;
     if (symmetric) c->second.shifted = &c->shifted_solver;
 }
 

@@ -37,7 +37,7 @@ enum { PHI_CASE_VECTORS = 6, PHI_CASE_NODES = 4 };
 typedef struct test_shifted {
     const struct phi_case *problem;
     double *factor;
-    int64_t factorizations;
+    int64_t factorisations;
 } test_shifted;
 
 typedef struct phi_case {

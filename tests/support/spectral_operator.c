@@ -87,7 +87,7 @@ static tw_status solve_mass(void *context, int count, const double *in, double *
 static tw_status factor(void *context, double gamma)
 {
     test_spectral *s = context;
-    if (gamma != s->gamma) s->factorizations++;
+    if (gamma != s->gamma) s->factorisations++;
     s->gamma = gamma;
     for (int64_t i = 0; i < s->n; i++)
         if (!(1 + gamma * s->lambda[i] > 0)) {
@@ -159,7 +159,7 @@ static void describe(test_spectral *s)
                                      .solve = solve_shifted,
                                      .factor_flops = 1000.0 * (double)s->n,
                                      .solve_bytes = 2000.0 * (double)s->n,
-                                     .factorizations = &s->factorizations};
+                                     .factorisations = &s->factorisations};
     s->op = (tw_second_order){.stiffness = {.space = {.local_size = s->n},
                                             .apply = apply_stiffness,
                                             .context = s,

@@ -44,7 +44,7 @@ typedef struct test_spectral {
     tw_shifted_solver shifted;
     double gamma;            /* of the last factor */
     double eigenvalue_bound; /* largest lambda */
-    int64_t factorizations, products, solves;
+    int64_t factorisations, products, solves;
     tw_second_order op;
 } test_spectral;
 

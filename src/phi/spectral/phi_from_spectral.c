@@ -153,7 +153,7 @@ static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *pa
 {
     total->products += part->products;
     total->solves += part->solves;
-    total->factorizations += part->factorizations;
+    total->factorisations += part->factorisations;
     total->substeps = part->substeps > total->substeps ? part->substeps : total->substeps;
     total->rejected += part->rejected;
     total->dimension = part->dimension > total->dimension ? part->dimension : total->dimension;

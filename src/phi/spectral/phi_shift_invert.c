@@ -125,14 +125,14 @@ static tw_status factor(const tw_second_order *op, double *gamma, tw_phi_statist
 {
     if (!(*gamma > 0))
         return tw_fail(error, TW_UNSUPPORTED, "shift-invert needs the time scale of the functions");
-    const int64_t *count = op->shifted->factorizations;
+    const int64_t *count = op->shifted->factorisations;
     int64_t before = count ? *count : 0;
     tw_status status = TW_NOT_POSITIVE_DEFINITE;
     for (int shrinks = 0; status == TW_NOT_POSITIVE_DEFINITE && shrinks < MAX_SHRINKS; shrinks++) {
         if (shrinks > 0) *gamma *= 0.25;
         status = op->shifted->factor(op->shifted->context, *gamma);
     }
-    statistics->factorizations += count ? *count - before : 1;
+    statistics->factorisations += count ? *count - before : 1;
     statistics->pole = *gamma;
     if (status == TW_NOT_POSITIVE_DEFINITE)
         return tw_fail(
