@@ -7,7 +7,6 @@
 #include <twang/twang.h>
 
 #include "base/allocate.h"
-#include "base/arena.h"
 #include "base/number.h"
 #include "base/parallel_for.h"
 #include "support/run_suite.h"
@@ -29,17 +28,14 @@ static void fill_block(void *context, int64_t begin, int64_t end, int64_t index)
         w->values[i] = sin((double)(i * w->seed)) + w->result / 1e3;
 }
 
-/* Allocates, takes scratch, runs parallel loops and turns numbers into text and back. */
+/* Allocates, runs parallel loops and turns numbers into text and back. */
 static void *do_work(void *context)
 {
     work *w = context;
-    tw_arena arena = {0};
     tw_set_threads(w->threads);
-    if (tw_arena_create(&arena, ITEMS * sizeof(double) + 64) != TW_OK) w->failed = true;
     for (int round = 0; round < ROUNDS && !w->failed; round++) {
         void *block = tw_allocate((size_t)round + 1, 64);
-        size_t mark = tw_arena_mark(&arena);
-        w->values = tw_arena_take(&arena, ITEMS, sizeof(double));
+        w->values = TW_NEW_ARRAY(ITEMS, double);
         char text[TW_NUMBER_SIZE];
         if (!block || !w->values) {
             w->failed = true;
@@ -48,10 +44,9 @@ static void *do_work(void *context)
             for (int i = 0; i < ITEMS; i++) w->result += w->values[i];
             if (!tw_number_parse(tw_number_print(text, w->result), &w->result)) w->failed = true;
         }
-        tw_arena_reset(&arena, mark);
+        tw_release(w->values);
         tw_release(block);
     }
-    tw_arena_free(&arena);
     return NULL;
 }
 
