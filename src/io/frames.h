@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <twang/model.h>
 
-#include "io/text.h"
+#include "base/text.h"
 
 /* A state as a table, row after row. */
 typedef struct tw_table {

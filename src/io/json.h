@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "io/text.h"
+#include "base/text.h"
 
 typedef struct tw_json {
     tw_text *text;

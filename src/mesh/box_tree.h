@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <twang/status.h>
 
-#include "mesh/vector3.h"
+#include "base/vector3.h"
 
 typedef struct tw_box {
     double lower[3], upper[3];

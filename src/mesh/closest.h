@@ -2,7 +2,7 @@
 #ifndef TW_MESH_CLOSEST_H
 #define TW_MESH_CLOSEST_H
 
-#include "mesh/vector3.h"
+#include "base/vector3.h"
 
 /* The point of the triangle nearest to q. Degenerate triangles are allowed. */
 vec3 tw_closest_on_triangle(vec3 q, vec3 a, vec3 b, vec3 c);

@@ -5,8 +5,8 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "mesh/faces.h"
-#include "mesh/vector3.h"
 
 tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64_t triangles,
                            int64_t tetrahedra, tw_error *error)

@@ -5,10 +5,10 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "mesh/merge_vertices.h"
 #include "mesh/orient.h"
 #include "mesh/tuple_sort.h"
-#include "mesh/vector3.h"
 
 /* Measure over the power of the longest edge below which a cell is flat: rounding of a few hundred units remains. */
 static const double flatness = 1e-12;

@@ -3,8 +3,8 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "mesh/tuple_sort.h"
-#include "mesh/vector3.h"
 
 /* Faces of a tetrahedron of positive volume, counterclockwise from outside. */
 static const int tetrahedron_faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};

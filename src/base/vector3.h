@@ -1,6 +1,6 @@
-/* Vectors of three, for the geometry of meshes. */
-#ifndef TW_MESH_VECTOR3_H
-#define TW_MESH_VECTOR3_H
+/* Vectors of three numbers, for geometry. A vector is passed by value. */
+#ifndef TW_BASE_VECTOR3_H
+#define TW_BASE_VECTOR3_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Text, or bytes, that grows. Failure of memory is remembered and asked for once, at the end. */
-#ifndef TW_IO_TEXT_H
-#define TW_IO_TEXT_H
+#ifndef TW_BASE_TEXT_H
+#define TW_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
