@@ -87,7 +87,8 @@ static size_t lay_out(const char *digits, int count, int exponent, int precision
         for (int i = -1; i > exponent; i--) *out++ = '0';
         for (int i = 0; i < count; i++) *out++ = digits[i];
     } else {
-        for (int i = 0; i <= exponent; i++) *out++ = i < count ? digits[i] : '0';
+        for (int i = 0; i <= exponent && i < count; i++) *out++ = digits[i];
+        for (int i = count; i <= exponent; i++) *out++ = '0';
         if (count > exponent + 1) *out++ = '.';
         for (int i = exponent + 1; i < count; i++) *out++ = digits[i];
     }
