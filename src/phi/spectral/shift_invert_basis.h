@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "phi/spectral/mass_coordinates.h"
+#include "linalg/mass.h"
 
 enum { TW_RATIONAL_MAX = 256 /* most vectors of any basis */ };
 

@@ -2,8 +2,8 @@
 #ifndef TW_PHI_SPECTRAL_MEMORY_H
 #define TW_PHI_SPECTRAL_MEMORY_H
 
+#include "linalg/mass.h"
 #include "phi/phi_internal.h"
-#include "phi/spectral/mass_coordinates.h"
 #include "phi/spectral/spectral_tridiagonal.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "phi/spectral/mass_coordinates.h"
+#include "linalg/mass.h"
 
 #include <math.h>
 
@@ -13,17 +13,34 @@ tw_mass_metric tw_mass_metric_of(const tw_second_order *op)
         .space = op->stiffness.space, .lumped = op->lumped_mass, .consistent = op->mass};
 }
 
-tw_status tw_mass_multiply(const tw_mass_metric *metric, int count, const double *x, double *y)
+/* y_j = f(x_j) for `count` columns of length n, f being the product with a diagonal mass or its inverse. */
+typedef void diagonal_function(int64_t n, const double *w, const double *x, double *y);
+
+static void for_each_column(const tw_mass_metric *metric, diagonal_function *function, int count,
+                            const double *x, double *y)
 {
-    if (metric->consistent)
-        return metric->consistent->apply(metric->consistent->context, count, x, y);
     int64_t n = metric->space.local_size;
     for (int j = 0; j < count; j++) {
         if (metric->lumped)
-            tw_vector_multiply(n, metric->lumped, x + j * n, y + j * n);
+            function(n, metric->lumped, x + j * n, y + j * n);
         else
             tw_vector_copy(n, x + j * n, y + j * n);
     }
+}
+
+tw_status tw_mass_multiply(const tw_mass_metric *metric, int count, const double *x, double *y)
+{
+    const tw_mass_operator *consistent = metric->consistent;
+    if (consistent) return consistent->apply(consistent->context, count, x, y);
+    for_each_column(metric, tw_vector_multiply, count, x, y);
+    return TW_OK;
+}
+
+tw_status tw_mass_solve(const tw_mass_metric *metric, int count, const double *x, double *y)
+{
+    const tw_mass_operator *consistent = metric->consistent;
+    if (consistent) return consistent->solve(consistent->context, count, x, y);
+    for_each_column(metric, tw_vector_divide, count, x, y);
     return TW_OK;
 }
 
