@@ -67,6 +67,11 @@ bool is_given(const arguments *a, const char *name);
 const char *value_of(const arguments *a, const char *name);
 void print_verb_help(const verb *v);
 
+/* --- suggestion.c --- */
+
+/* The name that a misspelt word most likely means; NULL if none is near. */
+const char *suggestion(const char *word, const char *const *names, int count);
+
 /* --- output.c --- */
 
 /* One line on stderr: "twang: ...". Returns EXIT_WRONG_USE. */

@@ -66,7 +66,7 @@ static int unknown_verb(const char *word)
     const char *names[sizeof all_verbs / sizeof *all_verbs];
     int count = 0;
     for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
-    const char *nearest = tw_nearest_name(word, names, count);
+    const char *nearest = suggestion(word, names, count);
     if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
     if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);
     return wrong_use("unknown verb '%s', twang --help lists them", word);

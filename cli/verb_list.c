@@ -96,7 +96,7 @@ static int list(const arguments *a)
     bool known = false;
     for (int i = 0; i < 3; i++) known = known || strcmp(what, words[i]) == 0;
     if (!known) {
-        const char *nearest = tw_nearest_name(what, words, 3);
+        const char *nearest = suggestion(what, words, 3);
         return nearest ? wrong_use("there is no list of '%s', did you mean '%s'?", what, nearest)
                        : wrong_use("there is no list of '%s', only of scenes, integrators and phi",
                                    what);

@@ -7,6 +7,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/nearest_name.h"
 #include "run/playback_internal.h"
 #include "run/run_internal.h"
 

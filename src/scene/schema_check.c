@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/nearest_name.h"
 #include "base/number.h"
 #include "scene/schema.h"
 

@@ -1,8 +1,9 @@
-/* "did you mean ...?" */
+#include "base/nearest_name.h"
+
 #include <stdbool.h>
 #include <string.h>
-#include <twang/scene.h>
 
+/* Longer words and names are not compared [characters]. */
 enum { LONGEST = 64 };
 
 static int least_of(int a, int b, int c)
@@ -11,17 +12,22 @@ static int least_of(int a, int b, int c)
     return least < c ? least : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into b (Levenshtein, with swaps). */
+/* Number of insertions, deletions, replacements and swaps of neighbours that turn a into b
+ * (Damerau-Levenshtein). d(i, j) belongs to the first i letters of a and the first j of b; a row
+ * holds one i, and three rows are kept because a swap looks back at d(i - 2, j - 2). */
 static int edit_distance(const char *a, const char *b)
 {
     int rows[3][LONGEST + 1];
     int length = (int)strlen(b);
     for (int j = 0; j <= length; j++) rows[0][j] = j;
+
     int last = 0;
     for (int i = 1; a[i - 1]; i++) {
         last = i % 3;
-        const int *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         int *row = rows[last];
+        const int *above = rows[(i + 2) % 3];
+        const int *two_above = rows[(i + 1) % 3];
+
         row[0] = i;
         for (int j = 1; j <= length; j++) {
             row[j] = least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
@@ -36,10 +42,15 @@ const char *tw_nearest_name(const char *word, const char *const *names, int coun
 {
     size_t length = strlen(word);
     if (length == 0 || length > LONGEST) return NULL;
+
+    /* One slip is allowed in a short word, and one per three letters in a long one. */
+    int least = length < 6 ? 2 : (int)length / 3 + 1;
+
     const char *nearest = NULL;
-    int least = length < 6 ? 2 : (int)length / 3 + 1; /* farther than that is no misspelling */
     for (int i = 0; i < count; i++) {
         if (strlen(names[i]) > LONGEST) continue;
+
+        /* A word of three or more letters with which a name begins counts as one slip. */
         bool begins = length >= 3 && strncmp(names[i], word, length) == 0;
         int distance = begins ? 1 : edit_distance(word, names[i]);
         if (distance >= least) continue;
