@@ -85,12 +85,7 @@ static void integrate(bench *b, trial *t, double *rows)
     options.scheme = t->scheme;
     options.step = t->step;
     options.relative_tolerance = 0;
-    const tw_second_order_problem *second = tw_simulation_second_order(b->simulation);
-    t->status = second ? tw_integrator_create_second_order(second, &options, &integrator, &error)
-                       : tw_integrator_create_first_order(tw_simulation_first_order(b->simulation),
-                                                          &options, &integrator, &error);
-    if (t->status == TW_OK)
-        t->status = tw_integrator_start(integrator, 0, tw_simulation_start(b->simulation), &error);
+    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, &error);
     watch w = {.limit = b->limit};
     double kinetic = 0, potential = 0;
     if (t->status == TW_OK && tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)

@@ -75,10 +75,7 @@ int main(void)
     options.scheme = TW_SCHEME_MIDPOINT;
     options.step = 0.002;
     if (status == TW_OK)
-        status = tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options,
-                                                   &integrator, &error);
-    if (status == TW_OK)
-        status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
+        status = tw_simulation_integrator(simulation, &options, &integrator, &error);
     for (int frame = 0; frame <= 10 && status == TW_OK; frame++) {
         double rows[6 * COUNT], t = 0.1 * frame;
         tw_measurement now;

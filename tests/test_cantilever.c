@@ -401,9 +401,7 @@ START_TEST(axial_wave_is_the_sum_of_its_modes)
     options.phi.tolerance = 1e-12;
     tw_integrator *integrator = NULL;
     tw_error failure = {0};
-    ck_assert_int_eq(tw_integrator_create_second_order(p, &options, &integrator, NULL), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL),
-                     TW_OK);
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, t, &failure) == TW_OK, "%s", failure.text);
     tw_integrator_state(integrator, NULL, end);
     for (int64_t i = 0; i < n; i++) {

@@ -73,10 +73,7 @@ static double *advance(tw_simulation *simulation, tw_scheme scheme, double step)
     double *u = test_allocate((size_t)tw_simulation_state_size(simulation), sizeof *u);
     options.scheme = scheme;
     options.step = step;
-    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    ck_assert_int_eq(tw_integrator_create_second_order(p, &options, &integrator, &error), TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
-                     TW_OK);
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, &error), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, duration, &error) == TW_OK, "%s", error.text);
     tw_integrator_state(integrator, NULL, u);
     tw_integrator_free(integrator);

@@ -8,8 +8,7 @@
  *      tw_model_add_springs(model, 1, ends, &stiffness, NULL, &error);
  *      tw_simulation *simulation;
  *      tw_simulation_of_model(model, &simulation, &error);   // takes the model over
- *      tw_integrator_create_second_order(tw_simulation_second_order(simulation), &options, &integrator, &error);
- *      tw_integrator_start(integrator, 0.0, tw_simulation_start(simulation), &error);
+ *      tw_simulation_integrator(simulation, &options, &integrator, &error);   // scene.h
  */
 #ifndef TWANG_MODEL_H
 #define TWANG_MODEL_H

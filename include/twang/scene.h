@@ -10,6 +10,7 @@
 #ifndef TWANG_SCENE_H
 #define TWANG_SCENE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <twang/integrator.h>
 #include <twang/model.h>
@@ -63,6 +64,13 @@ TW_API tw_status tw_scene_blame(const tw_scene *scene, const char *path, tw_erro
 /** Makes what the scene describes. Free with tw_simulation_free; independent of the scene afterwards. */
 TW_API tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_error *error);
 
+/** Creates an integrator for a simulation, of first or second order, and starts it at t = 0 from the
+ *  simulation's initial state. Free with tw_integrator_free; the simulation must outlive it. Errors
+ *  as for tw_integrator_create_second_order() and tw_integrator_start(). */
+TW_API tw_status tw_simulation_integrator(const tw_simulation *simulation,
+                                          const tw_integrator_options *options, tw_integrator **out,
+                                          tw_error *error);
+
 /** An integrator for it with the scene's options, not yet started. What does not fit together is TW_BAD_INPUT, with the
  *  place of `integrator` in the file. The simulation must outlive it. */
 TW_API tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation,
@@ -77,15 +85,12 @@ typedef struct tw_scene_key {
     const char *fallback; /**< default as it would be written; "" if there is none */
     const char *kinds;    /**< kinds it applies to, "" for all */
     const char *text;     /**< what it means */
-    int required;         /**< 1 if a scene must give it */
+    bool required;        /**< a scene must give it */
     char type[400];       /**< "a number > 0", "one of csv, none" */
 } tw_scene_key;
 /** The `index`-th key of the format, from 0, or TW_INVALID_ARGUMENT past the last. The documentation is made from it.
  */
 TW_API tw_status tw_scene_key_at(int index, tw_scene_key *key);
-
-/** The name most like `word`, if one is like it at all (by edit distance), else NULL: "did you mean ...?". */
-TW_API const char *tw_nearest_name(const char *word, const char *const *names, int count);
 
 #ifdef __cplusplus
 }
