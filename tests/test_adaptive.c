@@ -303,11 +303,7 @@ START_TEST(a_start_from_rest_far_from_the_origin_takes_no_tiny_steps)
     options.relative_tolerance = 1e-3;
     options.reference[0] = g / (w * w);
     options.max_steps = 20000;
-    const tw_second_order_problem *table = tw_simulation_second_order(simulation);
-    ck_assert_int_eq(tw_integrator_create_second_order(table, &options, &integrator, &error),
-                     TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
-                     TW_OK);
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, &error), TW_OK);
     ck_assert_msg(tw_integrator_advance(integrator, 0.2, &error) == TW_OK, "%s", error.text);
     tw_integrator_state(integrator, NULL, u);
     int64_t steps = tw_integrator_statistics_now(integrator).steps;

@@ -48,9 +48,9 @@ static void run_two_modes(tw_sparse *matrix, double dissipation, const double *s
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_EXPMID2;
     options.step = 0.5;
-    options.dissipation = dissipation;
+    options.expmid2.dissipation = dissipation;
     options.phi.tolerance = 1e-13;
-    options.newton_tolerance = 1e-14;
+    options.newton.tolerance = 1e-14;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     ck_assert_msg(tw_integrator_create_second_order(&table, &options, &integrator, &error) == TW_OK,
@@ -238,7 +238,7 @@ static long_run run_a_minute(double gravity, double dissipation)
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_EXPMID2;
     options.step = 0.5;
-    options.dissipation = dissipation;
+    options.expmid2.dissipation = dissipation;
     options.phi.tolerance = 1e-4;
     tw_integrator *integrator = NULL;
     ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, NULL),

@@ -69,14 +69,11 @@ static double *advance(tw_simulation *simulation, tw_scheme scheme, double end, 
     options.scheme = scheme;
     options.step = step;
     options.phi.tolerance = 1e-12;
-    options.newton_tolerance = 1e-13;
+    options.newton.tolerance = 1e-13;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
-    tw_status status = tw_integrator_create_second_order(tw_simulation_second_order(simulation),
-                                                         &options, &integrator, &error);
+    tw_status status = tw_simulation_integrator(simulation, &options, &integrator, &error);
     ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error),
-                     TW_OK);
     status = tw_integrator_advance(integrator, end, &error);
     ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
     double *u = calloc((size_t)tw_simulation_state_size(simulation), sizeof *u);
@@ -186,11 +183,7 @@ START_TEST(the_power_of_damping_accounts_for_the_energy)
     options.step = 0.0025;
     tw_integrator *integrator = NULL;
     tw_measurement first, m, last;
-    ck_assert_int_eq(tw_integrator_create_second_order(tw_simulation_second_order(simulation),
-                                                       &options, &integrator, NULL),
-                     TW_OK);
-    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL),
-                     TW_OK);
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
     ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &first),
                      TW_OK);
     last = first;

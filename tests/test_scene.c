@@ -6,6 +6,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
+#include "base/nearest_name.h"
 #include "support/comma_locale.h"
 #include "support/failing_allocator.h"
 #include "support/run_suite.h"
@@ -179,18 +180,18 @@ START_TEST(defaults_of_the_schema_are_those_of_the_library)
     ck_assert_int_eq(o.max_steps, d.max_steps);
     ck_assert_int_eq(o.controller, d.controller);
     ck_assert_double_eq(o.energy_gain_bound, d.energy_gain_bound);
-    ck_assert_double_eq(o.nodes[0], d.nodes[0]);
-    ck_assert_double_eq(o.nodes[1], d.nodes[1]);
-    ck_assert_int_eq(o.passes, d.passes);
-    ck_assert_double_eq(o.filter_cutoff, d.filter_cutoff);
-    ck_assert_double_eq(o.dissipation, d.dissipation);
-    ck_assert_double_eq(o.reuse_factor, d.reuse_factor);
-    ck_assert_double_eq(o.newton_tolerance, d.newton_tolerance);
-    ck_assert_int_eq(o.newton_iterations, d.newton_iterations);
-    ck_assert_int_eq(o.linear_solver, d.linear_solver);
-    ck_assert_double_eq(o.spectral_radius, d.spectral_radius);
-    ck_assert_int_eq(o.filter, d.filter);
-    ck_assert_int_eq(o.imex_tangent, d.imex_tangent);
+    ck_assert_double_eq(o.pexprb43.nodes[0], d.pexprb43.nodes[0]);
+    ck_assert_double_eq(o.pexprb43.nodes[1], d.pexprb43.nodes[1]);
+    ck_assert_int_eq(o.expmid4.passes, d.expmid4.passes);
+    ck_assert_double_eq(o.expmid2.filter_cutoff, d.expmid2.filter_cutoff);
+    ck_assert_double_eq(o.expmid2.dissipation, d.expmid2.dissipation);
+    ck_assert_double_eq(o.newton.reuse_factor, d.newton.reuse_factor);
+    ck_assert_double_eq(o.newton.tolerance, d.newton.tolerance);
+    ck_assert_int_eq(o.newton.max_iterations, d.newton.max_iterations);
+    ck_assert_int_eq(o.newton.linear_solver, d.newton.linear_solver);
+    ck_assert_double_eq(o.generalized_alpha.spectral_radius, d.generalized_alpha.spectral_radius);
+    ck_assert_int_eq(o.gautschi.filter, d.gautschi.filter);
+    ck_assert_int_eq(o.v_imex.renew_tangent, d.v_imex.renew_tangent);
     ck_assert_int_eq(o.phi.engine, d.phi.engine);
     ck_assert_double_eq(o.phi.tolerance, d.phi.tolerance);
     ck_assert_int_eq(o.phi.inner_product, d.phi.inner_product);
@@ -231,10 +232,10 @@ START_TEST(every_option_reaches_the_integrator)
     ck_assert_double_eq(o.relative_tolerance, 1e-5);
     ck_assert_double_eq(o.reference[1], 2.0);
     ck_assert_int_eq(o.controller, TW_CONTROLLER_COST);
-    ck_assert_int_eq(o.linear_solver, TW_LINEAR_PCG);
-    ck_assert_int_eq(o.filter, TW_FILTER_HOCHBRUCK_LUBICH);
-    ck_assert_int_eq(o.imex_tangent, 1);
-    ck_assert_int_eq(o.passes, 3);
+    ck_assert_int_eq(o.newton.linear_solver, TW_LINEAR_PCG);
+    ck_assert_int_eq(o.gautschi.filter, TW_FILTER_HOCHBRUCK_LUBICH);
+    ck_assert_int_eq(o.v_imex.renew_tangent, 1);
+    ck_assert_int_eq(o.expmid4.passes, 3);
     ck_assert(o.max_steps == 5000000000);
     ck_assert_int_eq(o.phi.inner_product, TW_INNER_ENERGY);
     tw_scene_free(scene);

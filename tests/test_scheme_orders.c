@@ -20,7 +20,7 @@ static double error_with(tw_scheme scheme, oscillator_kind kind, int steps)
     options.phi.engine =
         o.table.apply_damping && scheme != TW_SCHEME_EXPMID2 ? TW_PHI_PHIPM : TW_PHI_DENSE;
     options.phi.tolerance = 1e-13;
-    options.newton_tolerance = 1e-13;
+    options.newton.tolerance = 1e-13;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     tw_status status = tw_integrator_create_second_order(&o.table, &options, &integrator, &error);

@@ -1,5 +1,6 @@
 /** @file integrator.h
- *  Time integration: one interface over every scheme, fixed or adaptive steps, dense output, events, checkpoints.
+ *  Time integration: one interface over every scheme, with fixed or adaptive steps, dense output,
+ *  events and checkpoints.
  *
  *      tw_integrator_options o = tw_integrator_options_default();
  *      o.scheme = TW_SCHEME_EXPMID2;
@@ -63,138 +64,211 @@ TW_API int tw_scheme_order(tw_scheme scheme);
 TW_API const char *tw_scheme_line(tw_scheme scheme); /**< one line of description */
 TW_API bool tw_scheme_available(tw_scheme scheme); /**< false for cvode where SUNDIALS was absent */
 
+/** How adaptive steps are chosen. */
 typedef enum tw_controller {
-    TW_CONTROLLER_PI, /**< proportional-integral */
-    TW_CONTROLLER_COST /**< PI bounded by the step of least measured cost per unit time (counts, not seconds) */
+    TW_CONTROLLER_PI,  /**< proportional-integral, from the local error alone */
+    TW_CONTROLLER_COST /**< PI, bounded by the step of least cost per unit of time; cost is counted
+                            in operations, not in seconds */
 } tw_controller;
 
+/** How the linear systems of Newton's method are solved. */
 typedef enum tw_linear_solver {
     TW_LINEAR_CHOLESKY, /**< sparse direct */
     TW_LINEAR_PCG       /**< conjugate gradients, block-Jacobi: for large solids; needs no factor */
 } tw_linear_solver;
 
+/** The filter functions of `gautschi`, with y = h omega. */
 typedef enum tw_filter {
     TW_FILTER_GAUTSCHI,        /**< psi = sinc^2(y/2), phi = 1 */
     TW_FILTER_HOCHBRUCK_LUBICH /**< the same psi, phi(y) = sinc y (1 + sin^2(y/2)/3) */
 } tw_filter;
 
-/** Settings of an integrator. Start from tw_integrator_options_default(). */
+/** Newton's method inside the implicit schemes and `expmid2`. */
+typedef struct tw_newton_options {
+    /** Relative size of the last correction, in (0, 1). Default 1e-10. */
+    double tolerance;
+    /** Most corrections per stage, >= 1. Default 25. */
+    int max_iterations;
+    /** The last factor is kept while the relative change of the tangent stays below this, >= 0.
+     *  Default 0: a new factor in every step. */
+    double reuse_factor;
+    /** Default TW_LINEAR_CHOLESKY. */
+    tw_linear_solver linear_solver;
+} tw_newton_options;
+
+/** Settings of `expmid2`. */
+typedef struct tw_expmid2_options {
+    /** beta of the filter, > 0: modes with h omega well below it are integrated exactly, modes
+     *  above it count as unresolved. Default 2. */
+    double filter_cutoff;
+    /** mu, the share of the strain in unresolved modes that a step removes, 0..1. Default 0: linear
+     *  problems stay reversible. 0.1 suits long runs of bodies that rotate. */
+    double dissipation;
+} tw_expmid2_options;
+
+/** Settings of `expmid4`. */
+typedef struct tw_expmid4_options {
+    /** Evaluations of the remainder at the step's end: 1 gives order 3, 2 or more give order 4.
+     *  Default 2. */
+    int passes;
+} tw_expmid4_options;
+
+/** Settings of `pexprb43`. */
+typedef struct tw_pexprb43_options {
+    /** (c2, c3), different and not zero. Default (1/3, 3/4). */
+    double nodes[2];
+} tw_pexprb43_options;
+
+/** Settings of `gautschi`. */
+typedef struct tw_gautschi_options {
+    /** Default TW_FILTER_GAUTSCHI. */
+    tw_filter filter;
+} tw_gautschi_options;
+
+/** Settings of `generalized-alpha`. */
+typedef struct tw_generalized_alpha_options {
+    /** rho_infinity, the factor by which a step damps infinitely fast modes, 0..1. Default 0.8. */
+    double spectral_radius;
+} tw_generalized_alpha_options;
+
+/** Settings of `v-imex`. */
+typedef struct tw_v_imex_options {
+    /** True: K_fast is the tangent at the start of each step. Default false: the constant part. */
+    bool renew_tangent;
+} tw_v_imex_options;
+
+/** Settings of an integrator. Start from tw_integrator_options_default(). Settings of one scheme,
+ *  or of Newton's method, are in the member of that name; other schemes do not read them. */
 typedef struct tw_integrator_options {
-    tw_scheme scheme; /**< default TW_SCHEME_EXPRB42 */
-    double
-        step; /**< fixed step, or the first one if adaptive [s]; 0 lets the controller choose (adaptive) */
-    double
-        relative_tolerance; /**< of the local error estimate, in (0, 1); 0 (default) means fixed steps */
-    double absolute_tolerance; /**< added to it, in units of the state; default 1e-12 */
-    /** Magnitudes the relative tolerance refers to, for x and v (u alone: [0]); 0 (default): the block's own rms. */
+    /** Default TW_SCHEME_EXPRB42. */
+    tw_scheme scheme;
+    /** A method of your own, used in place of the tableau of `scheme`. `scheme` must then be an
+     *  exponential Rosenbrock scheme. Checked and copied at creation. Default NULL. */
+    const tw_tableau *tableau;
+
+    /** Size of the fixed steps, or of the first adaptive step [s]. 0 lets the controller choose the
+     *  first adaptive step. */
+    double step;
+    /** Tolerance of the local error estimate, in (0, 1). Default 0: fixed steps. */
+    double relative_tolerance;
+    /** Added to the relative tolerance, in units of the state. Default 1e-12. */
+    double absolute_tolerance;
+    /** Magnitudes to which the relative tolerance refers, for x and for v (first order: [0] for u).
+     *  Default 0: the root mean square of the block itself. */
     double reference[2];
-    double
-        smallest_step; /**< default 1e-14 * max(1, |t|): below it the run ends with TW_STEP_TOO_SMALL */
-    double largest_step; /**< 0 (default): none */
-    int64_t
-        max_steps; /**< accepted and rejected in one advance; default 1e9; then TW_BUDGET_EXHAUSTED */
-    tw_controller controller; /**< default TW_CONTROLLER_PI */
-    /** The energy guard, for problems with an energy that cannot legitimately grow (no time dependence, no velocity
-     *  dependence but Rayleigh's): a step is rejected as untrusted when total energy exceeds its start value by more
-     * than this share of the energy turned over (kinetic + |potential change|) and that is growing. In an exploding run
-     * the share tends to 1, in a sound one to the energy error. Default 0.5; 0 switches it off and saves one energy
-     *  evaluation per step. */
+    /** The run ends with TW_STEP_TOO_SMALL below it [s]. Default 0: 1e-14 max(1, |t|). */
+    double smallest_step;
+    /** Adaptive steps are never larger [s]. Default 0: no bound. */
+    double largest_step;
+    /** Most steps of one advance, rejected ones included; then TW_BUDGET_EXHAUSTED. Default 1e9. */
+    int64_t max_steps;
+    /** Default TW_CONTROLLER_PI. */
+    tw_controller controller;
+    /** The energy guard. It watches problems whose energy cannot grow: they depend neither on time
+     *  nor, but for Rayleigh damping, on the velocity. A step is rejected when the total energy
+     *  exceeds its start value by more than this share of the energy turned over (kinetic + |change
+     *  of the potential|) while that share grows. The share tends to 1 in an exploding run, and to
+     *  the energy error in a sound one. Default 0.5; 0 switches the guard off and saves one
+     *  evaluation of the energy per step. */
     double energy_gain_bound;
-    tw_phi_options phi; /**< how phi-actions are evaluated */
-    double nodes[2];    /**< (c2, c3) of pexprb43; default (1/3, 3/4) */
-    const tw_tableau *
-        tableau; /**< the user's own, replacing the scheme's; checked at creation; NULL (default) */
-    int passes;  /**< of expmid4; default 2 */
-    double filter_cutoff; /**< beta of expmid2's filter; default 2 */
-    double
-        dissipation; /**< mu of expmid2, share of the unresolved strain that a step lets go, 0..1; 0.1 for long
-                                  runs of bodies that rotate; default 0: linear problems are reversible */
-    double
-        reuse_factor; /**< expmid2, implicit: keep the last factorisation while the tangent's relative change
-                                  stays below this; 0 (default): refactor each step */
-    double
-        newton_tolerance; /**< implicit schemes: relative size of the last Newton correction; default 1e-10 */
-    int newton_iterations;          /**< most Newton steps; default 25 */
-    tw_linear_solver linear_solver; /**< default TW_LINEAR_CHOLESKY */
-    double spectral_radius;         /**< rho_infinity of generalized-alpha; default 0.8 */
-    tw_filter filter;               /**< of gautschi; default TW_FILTER_GAUTSCHI */
-    bool
-        imex_tangent; /**< v-imex: K_fast is the tangent at each step's start instead of the constant part */
+
+    tw_phi_options phi; /**< how phi-functions are evaluated */
+    tw_newton_options newton;
+    tw_expmid2_options expmid2;
+    tw_expmid4_options expmid4;
+    tw_pexprb43_options pexprb43;
+    tw_gautschi_options gautschi;
+    tw_generalized_alpha_options generalized_alpha;
+    tw_v_imex_options v_imex;
 } tw_integrator_options;
 TW_API tw_integrator_options tw_integrator_options_default(void);
 
-/** Counts since the start (continued through serialise and restore). */
+/** Counts since the start; they continue through serialise and restore. */
 typedef struct tw_integrator_statistics {
-    int64_t steps, rejected_steps;
-    int64_t rejected_estimate, rejected_not_finite, rejected_phi, rejected_newton, rejected_energy,
-        rejected_callback;
+    int64_t steps;          /**< accepted */
+    int64_t rejected_steps; /**< all; by reason: */
+    int64_t rejected_estimate;
+    int64_t rejected_not_finite;
+    int64_t rejected_phi;
+    int64_t rejected_newton;
+    int64_t rejected_energy;
+    int64_t rejected_callback;
     int64_t force_evaluations;      /**< calls of acceleration or rhs by the scheme */
-    int64_t difference_evaluations; /**< further ones, for finite-difference tangents */
+    int64_t difference_evaluations; /**< further calls, for finite differences */
     int64_t stiffness_products;     /**< with K or J, per vector */
-    int64_t linearisations, factorisations, solves, newton_iterations;
-    int krylov_dimension;        /**< largest in the last step */
-    double last_step, next_step; /**< [s] */
-    double
-        error_estimate; /**< of the last step, in units of the tolerance (accepted: <= 1); 0 if none */
+    int64_t linearisations;
+    int64_t factorisations;
+    int64_t solves;
+    int64_t newton_iterations;
+    int krylov_dimension;  /**< largest in the last step */
+    double last_step;      /**< [s] */
+    double next_step;      /**< [s] */
+    double error_estimate; /**< of the last step, in units of the tolerance; 0 if there is none */
     double phi_error_estimate; /**< relative, of the last step */
     double pole;               /**< gamma of the last shift-invert, else 0 */
-    double
-        asymmetry; /**< expmid2: distance of the reversed step's stage from the last step's, relative to it */
-    tw_phi_engine engine; /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if there was none */
-    double work;          /**< cost-model units spent (bytes moved) */
+    /** expmid2: relative distance between the stage of the last step and that of its reversal. */
+    double asymmetry;
+    tw_phi_engine engine; /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if none */
+    double work;          /**< spent, in units of the cost model (bytes moved) */
 } tw_integrator_statistics;
 
 /** An integration in progress. One thread at a time; different integrators never meet. */
 typedef struct tw_integrator tw_integrator;
 
-/** The problem table is copied; what it points to must outlive the integrator. TW_UNSUPPORTED where scheme and problem
- *  do not fit (the text says why); TW_INVALID_ARGUMENT for options out of range. */
+/** Creates an integrator for x'' = a(t, x, v). The problem table is copied; what it points to must
+ *  outlive the integrator. TW_UNSUPPORTED where scheme and problem do not fit (the text says why),
+ *  TW_INVALID_ARGUMENT for options out of range. A tw_simulation has a shorter way:
+ *  tw_simulation_integrator() in scene.h. */
 TW_API tw_status tw_integrator_create_second_order(const tw_second_order_problem *problem,
                                                    const tw_integrator_options *options,
                                                    tw_integrator **out, tw_error *error);
+/** Creates an integrator for u' = F(t, u); likewise. */
 TW_API tw_status tw_integrator_create_first_order(const tw_first_order_problem *problem,
                                                   const tw_integrator_options *options,
                                                   tw_integrator **out, tw_error *error);
 /** Frees; accepts NULL. */
 TW_API void tw_integrator_free(tw_integrator *integrator);
 
-/** Sets time and state (2N or n entries, copied), clears history and counts. TW_NOT_FINITE if u is not. */
+/** Sets time and state (2N or n entries, copied) and clears history and counts. TW_NOT_FINITE if
+ *  an entry of u is not finite. */
 TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u,
                                      tw_error *error);
 
-/** One accepted step of at most until `t_limit` (> t): fixed steps of `options.step`, the last one shortened. After any
- *  failure the state is the last trusted one. */
+/** Makes one accepted step, which ends at `t_limit` (> t) at the latest. Fixed steps have the size
+ *  `options.step`; the last one is shortened. After a failure the state is the last trusted one. */
 TW_API tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error *error);
 
-/** Steps until t_end exactly. Fixed steps: T/ceil(T/step) each. Stops early with TW_INTERRUPTED if a callback says so.
- */
+/** Steps until t_end exactly. Fixed steps have the size T/ceil(T/step). Ends early with
+ *  TW_INTERRUPTED if a callback says so. */
 TW_API tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_error *error);
 
-/** Current time and state; `u` may be NULL. */
+/** Current time and state; `t` and `u` may be NULL. */
 TW_API void tw_integrator_state(const tw_integrator *integrator, double *t, double *u);
 /** Time before the last accepted step. */
 TW_API double tw_integrator_previous_time(const tw_integrator *integrator);
 /** The state, read-only and without a copy; valid until the next call. */
 TW_API const double *tw_integrator_state_view(const tw_integrator *integrator);
 
-/** The state at any t inside the last accepted step, from the step's own phi basis where the scheme has one (not a
- *  Hermite guess): error of the order of the step's own. */
+/** The state at any t inside the last accepted step. Schemes with a phi basis evaluate it there,
+ *  the others use a cubic Hermite polynomial; the error is of the order of the step's own. */
 TW_API tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double *u,
                                            tw_error *error);
 
-/** Says where tw_integrator_interpolate() will be asked: at t0 + k * interval (k = 0, 1, ...), nowhere (INFINITY), or
- * takes it back (0, the default). Exponential Rosenbrock schemes make such points together with the step, from the same
- *  products; with fixed steps and no events the phi engine `auto` is then free to choose one that keeps no basis. Other
- *  points can still be asked for, and cost more. Not part of what tw_integrator_serialise() writes. */
+/** Announces where tw_integrator_interpolate() will be called: at t0 + k * interval (k = 0, 1,
+ *  ...), nowhere (interval INFINITY), or anywhere (interval 0, the default). Exponential Rosenbrock
+ *  schemes then compute these points together with the step, from the same products; with fixed
+ *  steps and no events the phi engine `auto` may then choose an engine that keeps no basis. Points
+ *  that were not announced can still be asked for, and cost more. tw_integrator_serialise() does
+ *  not write this. */
 TW_API tw_status tw_integrator_expect_output(tw_integrator *integrator, double t0, double interval);
 
-/** Called after each accepted step; a status other than TW_OK ends advance with it (TW_INTERRUPTED to stop politely).
- */
+/** Called after each accepted step. A status other than TW_OK ends advance, which returns it;
+ *  TW_INTERRUPTED is the one for a stop that is no error. */
 typedef tw_status tw_step_function(void *context, tw_integrator *integrator);
 TW_API void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function,
                                   void *context);
 
-/** Called at each of the times t0 + k * interval that a step passed, with the dense-output state. Implies
+/** Called at each time t0 + k * interval that a step passed, with the dense-output state. Implies
  *  tw_integrator_expect_output(). */
 typedef tw_status tw_output_function(void *context, double t, const double *u);
 TW_API tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval,
@@ -207,7 +281,7 @@ typedef struct tw_event {
     int direction;    /**< +1: only rising, -1: only falling, 0: both */
     bool stop;        /**< end advance there: the state becomes the event's */
     double tolerance; /**< in time; 0: 1e-12 relative */
-    /** Called when located; may be NULL. */
+    /** Called when the event is located; may be NULL. */
     void (*located)(void *context, double t, const double *u);
 } tw_event;
 /** Adds an event (copied); at most 16. */
@@ -221,10 +295,12 @@ TW_API tw_scheme tw_integrator_scheme(const tw_integrator *integrator);
 TW_API tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic,
                                       double *potential);
 
-/** Everything needed to continue bitwise: size first (buffer NULL), then the bytes. Same machine and build only. */
+/** Writes everything that is needed to continue bitwise. Call it with buffer NULL for the size,
+ *  then for the bytes. They are valid for the same machine and build only. */
 TW_API tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
                                          size_t capacity, size_t *size);
-/** Into an integrator created with the same problem and options. TW_BAD_INPUT if the bytes do not fit. */
+/** Reads these bytes into an integrator created with the same problem and options. TW_BAD_INPUT if
+ *  they do not fit. */
 TW_API tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
                                        tw_error *error);
 

@@ -135,11 +135,6 @@ void tw_coloured_differences_free(tw_coloured_differences *d)
     tw_release(d);
 }
 
-int tw_coloured_differences_colours(const tw_coloured_differences *d)
-{
-    return d->colours * d->block;
-}
-
 /* Writes column `inner` of every block whose column has colour c. */
 static void scatter(const tw_coloured_differences *d, int c, int inner, double sign,
                     tw_sparse *matrix)

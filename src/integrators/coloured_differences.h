@@ -12,8 +12,6 @@ typedef tw_status tw_difference_function(void *context, const double *x, double 
 
 tw_status tw_coloured_differences_create(const tw_sparse *pattern, tw_coloured_differences **out);
 void tw_coloured_differences_free(tw_coloured_differences *differences);
-/* Number of evaluations one fill costs, besides the one at x itself. */
-int tw_coloured_differences_colours(const tw_coloured_differences *differences);
 
 /* matrix = sign * df/dx at x with f(x) known; the step of entry i is sqrt(eps) max(|x_i|, scale). */
 tw_status tw_coloured_differences_fill(tw_coloured_differences *differences,

@@ -60,8 +60,8 @@ static tw_phi_engine choose_engine(const tw_integrator *integrator)
     tw_phi_engine engine = integrator->options.phi.engine;
     if (engine != TW_PHI_AUTO) return engine;
     if (integrator->system.n <= SMALL) return TW_PHI_DENSE;
-    return integrator->options.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS
-                                                              : TW_PHI_SHIFT_INVERT;
+    return integrator->options.newton.linear_solver == TW_LINEAR_PCG ? TW_PHI_LANCZOS
+                                                                     : TW_PHI_SHIFT_INVERT;
 }
 
 /* While the last step's linear model is wrong by less, of the step, its tangent and factor serve this step as well. */
@@ -86,8 +86,8 @@ static tw_status create_parts(tw_integrator *integrator, expmid2_memory *memory,
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = integrator->system.n;
     limits.options = memory->phi;
-    tw_status status = tw_implicit_create(&integrator->system, integrator->options.linear_solver,
-                                          &memory->implicit, error);
+    tw_status status = tw_implicit_create(
+        &integrator->system, integrator->options.newton.linear_solver, &memory->implicit, error);
     if (status == TW_OK && memory->phi.engine == TW_PHI_SHIFT_INVERT)
         status = tw_system_need_shifted(&integrator->system, error);
     return status ? status : tw_phi_workspace_create(&limits, &memory->workspace, error);
@@ -303,14 +303,14 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, d
         .v_star = system->second.velocity_dependent ? v : NULL,
         .x = memory->x_m,
         .scale = scale > 0 ? scale : 1.0,
-        .tolerance = n <= CHEAP ? integrator->options.newton_tolerance
-                                : fmax(integrator->options.newton_tolerance, 1e-6),
-        .max_iterations = integrator->options.newton_iterations,
+        .tolerance = n <= CHEAP ? integrator->options.newton.tolerance
+                                : fmax(integrator->options.newton.tolerance, 1e-6),
+        .max_iterations = integrator->options.newton.max_iterations,
         .max_factorisations = 2,
         .good = n <= CHEAP ? 0 : 1e-3, /* worse, and the frame of A is off: measured on the coil */
         .settled = 1e-4,
         .slowest = n <= CHEAP ? 0.3 : 3,
-        .reuse = integrator->options.reuse_factor,
+        .reuse = integrator->options.newton.reuse_factor,
         .farthest = n <= CHEAP ? 0 : 10,
         .line_search = false};
     tw_stage_result result;
@@ -353,8 +353,8 @@ static tw_mode_function mode_of(const tw_integrator *integrator, double h, doubl
     return (tw_mode_function){.h = h,
                               .slow = memory->slow,
                               .theta = theta,
-                              .cutoff = integrator->options.filter_cutoff,
-                              .mu = integrator->options.dissipation,
+                              .cutoff = integrator->options.expmid2.filter_cutoff,
+                              .mu = integrator->options.expmid2.dissipation,
                               .alpha = integrator->system.pair.rayleigh_mass,
                               .beta = integrator->system.pair.rayleigh_stiffness};
 }
@@ -563,7 +563,8 @@ static tw_status expmid2_restored(tw_integrator *integrator)
     expmid2_memory *memory = integrator->memory;
     int64_t n = integrator->system.n;
     const expmid2_history *numbers = numbers_of(memory, n);
-    if ((integrator->options.reuse_factor == 0 && n <= CHEAP) || numbers->shift == 0) return TW_OK;
+    if ((integrator->options.newton.reuse_factor == 0 && n <= CHEAP) || numbers->shift == 0)
+        return TW_OK;
     const double *point = memory->last + 2 * n + HISTORY_NUMBERS;
     tw_status status = tw_system_linearise(&integrator->system, numbers->linear_t, point, NULL);
     tw_vector_fill(n, 0.0, memory->work);

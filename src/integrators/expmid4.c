@@ -36,8 +36,8 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
                                  &memory->share,   &memory->r0,       &memory->r1,  &memory->work,
                                  &memory->product, &memory->half,     &memory->gap};
     for (int i = 0; i < VECTORS; i++) *vectors[i] = memory->storage + i * size;
-    integrator->error_order = integrator->options.passes > 1 ? 3 : 0;
-    integrator->order = integrator->options.passes > 1 ? 4 : 3;
+    integrator->error_order = integrator->options.expmid4.passes > 1 ? 3 : 0;
+    integrator->order = integrator->options.expmid4.passes > 1 ? 4 : 3;
     tw_phi_engine engine = integrator->options.phi.engine;
     if (engine == TW_PHI_SHIFT_INVERT ||
         (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix)) {
@@ -215,7 +215,7 @@ static tw_status expmid4_attempt(tw_integrator *integrator, double h, tw_error *
     take_result(integrator, memory);
     tw_vector_copy(system->n, memory->r0, memory->r1);
     if (!system->second_order) tw_vector_copy(system->size, memory->r0, memory->r1);
-    for (int pass = 1; pass < integrator->options.passes; pass++) {
+    for (int pass = 1; pass < integrator->options.expmid4.passes; pass++) {
         tw_vector_copy(system->size, integrator->u_new, integrator->error_vector);
         status = next_pass(integrator, memory, h, error);
         if (status) return status;
@@ -253,7 +253,7 @@ static tw_status model_at(tw_integrator *integrator, expmid4_memory *memory, dou
                       .tolerance = sum.tolerance,
                       .slot = SLOT_END};
     int r1 = add_force_source(integrator, &end, memory->r1);
-    end.same_sources = (!first || integrator->options.passes > 1) && sum.same_sources;
+    end.same_sources = (!first || integrator->options.expmid4.passes > 1) && sum.same_sources;
     tw_phi_sum_add(&end, 0, r1, 2, theta, h2);
     tw_phi_sum_add(&end, 0, r1, 3, theta, -8 * h3);
     tw_phi_sum_add(&end, 0, r1, 4, theta, 24 * h4);

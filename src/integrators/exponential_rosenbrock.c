@@ -39,7 +39,8 @@ static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out
         return tw_tableau_check(out, NULL, error);
     }
     if (options->scheme == TW_SCHEME_PEXPRB43)
-        return tw_tableau_pexprb43(options->nodes[0], options->nodes[1], out, error);
+        return tw_tableau_pexprb43(options->pexprb43.nodes[0], options->pexprb43.nodes[1], out,
+                                   error);
     *out = options->scheme == TW_SCHEME_ETDRK4
                ? krogstad
                : *tw_tableau_by_name(tw_scheme_name(options->scheme));

@@ -146,7 +146,7 @@ static tw_status find_remainder(tw_integrator *integrator, gautschi_memory *memo
     tw_vector_copy(n, integrator->u, memory->y);
     tw_vector_axpy(n, -1.0, memory->history, memory->y);
     tw_vector_copy(n, memory->y, filtered);
-    if (integrator->options.filter == TW_FILTER_HOCHBRUCK_LUBICH) {
+    if (integrator->options.gautschi.filter == TW_FILTER_HOCHBRUCK_LUBICH) {
         trigonometric inner = {h, INNER_FILTER};
         tw_spectral_request request = {.start_count = 1,
                                        .starts = (const double *[]){memory->y},

@@ -20,7 +20,7 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
     memory->x = memory->storage + 2 * size;
     memory->work = memory->storage + 3 * size;
     memory->history = memory->storage + 4 * size;
-    return tw_implicit_create(&integrator->system, integrator->options.linear_solver,
+    return tw_implicit_create(&integrator->system, integrator->options.newton.linear_solver,
                               &memory->implicit, error);
 }
 
@@ -85,10 +85,10 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
         .v_star = system->second_order && system->second.velocity_dependent ? memory->v_star : NULL,
         .x = memory->x,
         .scale = scale,
-        .tolerance = integrator->options.newton_tolerance,
-        .max_iterations = integrator->options.newton_iterations,
-        .max_factorisations = integrator->options.newton_iterations,
-        .reuse = integrator->options.reuse_factor,
+        .tolerance = integrator->options.newton.tolerance,
+        .max_iterations = integrator->options.newton.max_iterations,
+        .max_factorisations = integrator->options.newton.max_iterations,
+        .reuse = integrator->options.newton.reuse_factor,
         .damping_in_matrix = true};
     tw_stage_result result;
     tw_vector_copy(system->n, memory->x, memory->work);

@@ -46,11 +46,6 @@ static bool in_list(tw_scheme scheme)
     return (int)scheme >= 0 && scheme < TW_SCHEME_COUNT;
 }
 
-const tw_scheme_table *tw_scheme_table_of(tw_scheme scheme)
-{
-    return tables[scheme];
-}
-
 const char *tw_scheme_name(tw_scheme scheme)
 {
     return in_list(scheme) ? entries[scheme].name : "?";
@@ -85,12 +80,11 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .max_steps = 1000000000,
                                    .energy_gain_bound = 0.5,
                                    .phi = tw_phi_options_default(),
-                                   .nodes = {1.0 / 3.0, 3.0 / 4.0},
-                                   .passes = 2,
-                                   .filter_cutoff = 2.0,
-                                   .newton_tolerance = 1e-10,
-                                   .newton_iterations = 25,
-                                   .spectral_radius = 0.8};
+                                   .newton = {.tolerance = 1e-10, .max_iterations = 25},
+                                   .expmid2 = {.filter_cutoff = 2.0},
+                                   .expmid4 = {.passes = 2},
+                                   .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
+                                   .generalized_alpha = {.spectral_radius = 0.8}};
 }
 
 static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
@@ -119,9 +113,11 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
                        entries[o->scheme].name);
     if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
         return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
-    if (o->passes < 1 || !(o->filter_cutoff > 0) || !(o->dissipation >= 0 && o->dissipation <= 1) ||
-        !(o->reuse_factor >= 0) || !(o->newton_tolerance > 0) || o->newton_iterations < 1 ||
-        !(o->spectral_radius >= 0 && o->spectral_radius <= 1))
+    if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
+        !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
+        !(o->newton.reuse_factor >= 0) || !(o->newton.tolerance > 0) ||
+        o->newton.max_iterations < 1 ||
+        !(o->generalized_alpha.spectral_radius >= 0 && o->generalized_alpha.spectral_radius <= 1))
         return tw_fail(error, TW_INVALID_ARGUMENT, "an option of the scheme is out of range");
     return check_steps(o, error);
 }

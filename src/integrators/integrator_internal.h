@@ -100,13 +100,12 @@ struct tw_integrator {
     int event_count;
 };
 
-/* The table of each scheme, found by tw_scheme_table_of. */
+/* The table of each scheme; integrator.c lists them. */
 extern const tw_scheme_table tw_scheme_explicit_euler, tw_scheme_explicit_midpoint, tw_scheme_rk4,
     tw_scheme_verlet, tw_scheme_rosenbrock, tw_scheme_expmid2, tw_scheme_expmid4,
     tw_scheme_gautschi, tw_scheme_bdf1, tw_scheme_bdf2, tw_scheme_semi_implicit,
     tw_scheme_implicit_midpoint, tw_scheme_newmark, tw_scheme_generalized_alpha, tw_scheme_v_imex,
     tw_scheme_cvode;
-const tw_scheme_table *tw_scheme_table_of(tw_scheme scheme);
 
 /* Size of an error vector in units of the tolerance; <= 1 is within it. Relative to (reference or rms of u) + atol/rtol
  * in each block, the larger of the two blocks, raised so that it scales like h^order. (controller.c) */

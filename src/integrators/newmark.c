@@ -81,7 +81,8 @@ static tw_status newmark_attempt(tw_integrator *integrator, double h, tw_error *
 
 static tw_status generalized_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    double r = integrator->options.spectral_radius, am = (2 * r - 1) / (r + 1), af = r / (r + 1);
+    double r = integrator->options.generalized_alpha.spectral_radius, am = (2 * r - 1) / (r + 1),
+           af = r / (r + 1);
     alpha_parameters p = {am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
     return alpha_attempt(integrator, h, p, error);
 }

@@ -2,7 +2,7 @@
  * linear part by implicit midpoint.
  *
  *   f(x) = -K (x - r) + f_slow(x);   K constant (the linear part, or the tangent at the start; r = x at the start), or
- * with options.imex_tangent the tangent at each step's start (r = x_n). v+ = v_n + h/2 M^-1 f_slow(x_n);   midpoint
+ * with options.v_imex.renew_tangent the tangent at each step's start (r = x_n). v+ = v_n + h/2 M^-1 f_slow(x_n);   midpoint
  * rule for M x'' = -K (x - r): (M + t^2 K) d = t M v+ - t^2 K (x_n - r), t = h/2, x_{n+1} = x_n + 2 d, v* = 2 d/t - v+;
  * v_{n+1} = v* + h/2 M^-1 f_slow(x_{n+1}) */
 #include "base/fail.h"
@@ -30,7 +30,7 @@ static double *numbers_of(const tw_integrator *integrator)
 static tw_status fix_fast_part(tw_integrator *integrator, tw_implicit_memory *memory)
 {
     double *numbers = numbers_of(integrator);
-    bool renew = integrator->options.imex_tangent && !integrator->retry;
+    bool renew = integrator->options.v_imex.renew_tangent && !integrator->retry;
     if (numbers[1] != 0 && !renew) return TW_OK;
     tw_vector_copy(integrator->system.size, integrator->u, memory->history);
     numbers[0] = integrator->t;

@@ -2,7 +2,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "scene/scene_internal.h"
 
 typedef enum member_type {
@@ -35,17 +34,17 @@ static const member members[] = {
     MEMBER("integrator.max_steps", MEMBER_INT64, max_steps),
     MEMBER("integrator.controller", MEMBER_INT, controller),
     MEMBER("integrator.energy_gain_bound", MEMBER_DOUBLE, energy_gain_bound),
-    MEMBER("integrator.nodes", MEMBER_PAIR, nodes),
-    MEMBER("integrator.passes", MEMBER_INT, passes),
-    MEMBER("integrator.filter_cutoff", MEMBER_DOUBLE, filter_cutoff),
-    MEMBER("integrator.dissipation", MEMBER_DOUBLE, dissipation),
-    MEMBER("integrator.reuse_factor", MEMBER_DOUBLE, reuse_factor),
-    MEMBER("integrator.newton_tolerance", MEMBER_DOUBLE, newton_tolerance),
-    MEMBER("integrator.newton_iterations", MEMBER_INT, newton_iterations),
-    MEMBER("integrator.linear_solver", MEMBER_INT, linear_solver),
-    MEMBER("integrator.spectral_radius", MEMBER_DOUBLE, spectral_radius),
-    MEMBER("integrator.filter", MEMBER_INT, filter),
-    MEMBER("integrator.imex_tangent", MEMBER_BOOL, imex_tangent),
+    MEMBER("integrator.nodes", MEMBER_PAIR, pexprb43.nodes),
+    MEMBER("integrator.passes", MEMBER_INT, expmid4.passes),
+    MEMBER("integrator.filter_cutoff", MEMBER_DOUBLE, expmid2.filter_cutoff),
+    MEMBER("integrator.dissipation", MEMBER_DOUBLE, expmid2.dissipation),
+    MEMBER("integrator.reuse_factor", MEMBER_DOUBLE, newton.reuse_factor),
+    MEMBER("integrator.newton_tolerance", MEMBER_DOUBLE, newton.tolerance),
+    MEMBER("integrator.newton_iterations", MEMBER_INT, newton.max_iterations),
+    MEMBER("integrator.linear_solver", MEMBER_INT, newton.linear_solver),
+    MEMBER("integrator.spectral_radius", MEMBER_DOUBLE, generalized_alpha.spectral_radius),
+    MEMBER("integrator.filter", MEMBER_INT, gautschi.filter),
+    MEMBER("integrator.imex_tangent", MEMBER_BOOL, v_imex.renew_tangent),
     MEMBER("phi.name", MEMBER_INT, phi.engine),
     MEMBER("phi.tolerance", MEMBER_DOUBLE, phi.tolerance),
     MEMBER("phi.norm", MEMBER_INT, phi.norm),
@@ -88,17 +87,4 @@ tw_integrator_options tw_scene_integrator_options(const tw_scene *scene)
         if (node) write_member(&members[i], node, (char *)&options);
     }
     return options;
-}
-
-tw_status tw_scene_create_integrator(const tw_scene *scene, const tw_simulation *simulation,
-                                     tw_integrator **out, tw_error *error)
-{
-    if (!scene || !simulation || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_integrator_options options = tw_scene_integrator_options(scene);
-    const tw_second_order_problem *second = tw_simulation_second_order(simulation);
-    const tw_first_order_problem *first = tw_simulation_first_order(simulation);
-    tw_status status = second ? tw_integrator_create_second_order(second, &options, out, error)
-                              : tw_integrator_create_first_order(first, &options, out, error);
-    bool users_fault = status == TW_UNSUPPORTED || status == TW_INVALID_ARGUMENT;
-    return users_fault ? tw_scene_blame(scene, "integrator", error) : status;
 }
