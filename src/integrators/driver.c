@@ -1,4 +1,4 @@
-/* Steps: try, judge, accept or reject. */
+/* Steps: an attempt, its judgement, and its acceptance or rejection. */
 #include <float.h>
 #include <math.h>
 
@@ -6,18 +6,26 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
+/* A step that comes within this share of the limit goes to the limit: no step of rounding size is
+ * left over. */
+static const double LIMIT_SLACK = 1e-12;
+
+/* Without options.smallest_step an adaptive run gives up below this share of max(1 s, |t|): there t
+ * + h no longer differs from t by more than a few rounding errors. */
+static const double SMALLEST_STEP = 1e-14;
+
+/* A step that was shortened to end at the limit says little about the next step size: unless its
+ * error exceeds this share of the tolerance, the step size from before is kept if it is the larger
+ * one. */
+static const double SHORT_STEP_ERROR = 0.5;
+
+/* What the driver makes of an attempt: the state may be trusted, a smaller step may help, or
+ * nothing helps. */
+typedef enum verdict { VERDICT_ACCEPT, VERDICT_REJECT, VERDICT_FAIL } verdict;
+
 static bool is_adaptive(const tw_integrator *integrator)
 {
     return integrator->options.relative_tolerance > 0 && !integrator->scheme->own_steps;
-}
-
-static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *error)
-{
-    tw_status status = integrator->scheme->uses_rhs ? tw_integrator_need_rhs(integrator) : TW_OK;
-    if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
-    if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
-        status = TW_NOT_FINITE;
-    return status;
 }
 
 static void exchange(double **a, double **b)
@@ -27,87 +35,68 @@ static void exchange(double **a, double **b)
     *b = c;
 }
 
-/* The second half step of step doubling: from (t + h/2, u_new), with everything put back afterwards. */
+/* One attempt of the scheme from (t, u) to u_new. */
+static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    tw_status status = TW_OK;
+    if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
+    if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
+    if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
+        status = TW_NOT_FINITE;
+    return status;
+}
+
+/* The second half step of step doubling: from (t + h/2, u_new) to u_new. Afterwards t, u and F are
+ * as before. */
 static tw_status second_half(tw_integrator *integrator, double h, tw_error *error)
 {
+    int64_t size = integrator->system.size;
+
+    /* The end of the first half becomes the state, at which F is not known. F(t, u) is kept in
+     * F_old. */
     bool known = integrator->F_known;
     exchange(&integrator->u, &integrator->u_new);
     exchange(&integrator->F, &integrator->F_old);
     integrator->t += 0.5 * h;
-    integrator->F_known = integrator->F_old_known = false;
-    double *half_start = integrator->scratch + integrator->system.size;
-    tw_vector_copy(integrator->system.size, integrator->u_new,
-                   half_start); /* u at the step's start */
+    integrator->F_known = false;
+    integrator->F_old_known = false;
+
+    /* The attempt overwrites u_new, so the state at the step's start waits in the scratch. */
+    double *start = integrator->scratch + size;
+    tw_vector_copy(size, integrator->u_new, start);
     tw_status status = plain_attempt(integrator, 0.5 * h, error);
+
+    /* Everything that describes the step's start is put back. */
     integrator->t -= 0.5 * h;
-    tw_vector_copy(integrator->system.size, half_start, integrator->u);
+    tw_vector_copy(size, start, integrator->u);
     exchange(&integrator->F, &integrator->F_old);
     integrator->F_known = known;
     return status;
 }
 
-/* Schemes without an embedded estimate: one step against two halves (Richardson); the halves are kept. */
+/* Schemes without an embedded estimate: one step of h is compared with two steps of h/2
+ * (Richardson). The two halves are the result; their error is (u_halves - u_whole) / (2^p - 1) for
+ * a scheme of order p. */
 static tw_status doubled_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     int64_t size = integrator->system.size;
     integrator->retry = false;
+
+    /* The whole step waits in error_vector. */
     tw_status status = plain_attempt(integrator, h, error);
     if (status) return status;
     tw_vector_copy(size, integrator->u_new, integrator->error_vector);
+
+    /* The two halves. */
     status = plain_attempt(integrator, 0.5 * h, error);
     if (status == TW_OK) status = second_half(integrator, h, error);
     if (status) return status;
+
     double factor = 1.0 / (pow(2.0, integrator->order) - 1.0);
     tw_vector_axpby(size, factor, integrator->u_new, -factor, integrator->error_vector);
     integrator->has_error = true;
     return TW_OK;
 }
-
-/* Rounding makes a body at rest tremble, in its last digits: its energy is rounding too, and has no scale to be judged
- * by. h |v| <= 1e-10 |x| is far above that and far below what can be seen. */
-static tw_status is_trembling(const tw_system *system, double h, const double *u, bool *result)
-{
-    double moved = 0, size = 0;
-    *result = false;
-    if (!system->second_order) return TW_OK;
-    tw_status status = tw_vector_norm(&system->second.space, u + system->n, &moved);
-    if (status == TW_OK) status = tw_vector_norm(&system->second.space, u, &size);
-    *result = fabs(h) * moved <= 1e-10 * size;
-    return status;
-}
-
-/* In an exploding run the gain E - E_start is most of the energy turned over, kinetic + |potential change|, and both
- * grow; in a sound one it is the energy error. Just after a start from rest even a sound run turns over little more
- * than its error: so a gain beyond the bound is forgiven until the energy turned over has grown fourfold, or tenfold
- * beyond what it was in sound steps. */
-static tw_status check_energy(tw_integrator *integrator, double t_new)
-{
-    if (!integrator->energy_guarded) return TW_OK;
-    double kinetic = 0, potential = 0;
-    const double *u = integrator->scheme->energy_state
-                          ? integrator->scheme->energy_state(integrator)
-                          : integrator->u_new;
-    tw_status status = tw_system_energy(&integrator->system, t_new, u, &kinetic, &potential);
-    if (status) return status;
-    double gain = kinetic + potential - integrator->energy_start;
-    double scale = kinetic + fabs(potential - integrator->potential_start);
-    if (!isfinite(gain)) return TW_NOT_FINITE;
-    if (gain <= integrator->options.energy_gain_bound * scale ||
-        gain <= 1e-9 * fabs(integrator->energy_start)) {
-        integrator->sound_scale = fmax(integrator->sound_scale, scale);
-        integrator->violated_scale = 0;
-        return TW_OK;
-    }
-    bool trembling = false;
-    status = is_trembling(&integrator->system, t_new - integrator->t, u, &trembling);
-    if (status || trembling) return status;
-    if (integrator->violated_scale == 0) integrator->violated_scale = scale;
-    bool grown = scale > 4 * integrator->violated_scale;
-    bool sudden = integrator->sound_scale > 0 && scale > 10 * integrator->sound_scale;
-    return grown || sudden ? TW_NOT_CONVERGED : TW_OK;
-}
-
-typedef enum verdict { VERDICT_ACCEPT, VERDICT_REJECT, VERDICT_FAIL } verdict;
 
 static void count_rejection(tw_integrator *integrator, tw_status status)
 {
@@ -130,19 +119,28 @@ static void count_rejection(tw_integrator *integrator, tw_status status)
     }
 }
 
-/* One attempt at h: is the result to be trusted? *size is the error in units of the tolerance (0 if unknown). */
+/* One attempt at h and whether its result may be trusted. *size is the error in units of the
+ * tolerance, 0 if it is not known. */
 static verdict judge(tw_integrator *integrator, double h, double *size, tw_status *status,
                      tw_error *error)
 {
     *size = 0;
-    integrator->has_error = integrator->newton_failed = false;
-    *status = integrator->doubles ? doubled_attempt(integrator, h, error)
-                                  : plain_attempt(integrator, h, error);
+    integrator->has_error = false;
+    integrator->newton_failed = false;
+
+    /* The attempt itself may fail in a way that a smaller step can cure. */
+    if (integrator->doubles)
+        *status = doubled_attempt(integrator, h, error);
+    else
+        *status = plain_attempt(integrator, h, error);
     if (*status) {
         if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
         count_rejection(integrator, *status);
         return VERDICT_REJECT;
     }
+
+    /* The local error must be within the tolerance. The comparison also rejects an estimate that is
+     * NaN. */
     if (is_adaptive(integrator) && integrator->has_error) {
         *status = tw_error_norm(integrator, integrator->error_vector, size);
         if (*status) return VERDICT_FAIL;
@@ -153,7 +151,9 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
             return VERDICT_REJECT;
         }
     }
-    *status = check_energy(integrator, integrator->t + h);
+
+    /* The energy must not explode. */
+    *status = tw_energy_guard_check(integrator, integrator->t + h);
     if (*status == TW_OK) return VERDICT_ACCEPT;
     if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
     integrator->counts.rejected_steps++;
@@ -162,31 +162,38 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
     return VERDICT_REJECT;
 }
 
+/* Makes u_new the state. The state before the step and its F are kept for dense output. */
 static void accept(tw_integrator *integrator, double h, double t_new, double size)
 {
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, h);
+
     exchange(&integrator->u_old, &integrator->u);
     exchange(&integrator->u, &integrator->u_new);
     exchange(&integrator->F_old, &integrator->F);
     integrator->F_old_known = integrator->F_known;
     integrator->F_known = false;
+
     integrator->t_old = integrator->t;
     integrator->t = t_new;
     integrator->step_taken = h;
-    integrator->retry = integrator->truncated = false;
+    integrator->retry = false;
+    integrator->truncated = false;
+
     integrator->counts.steps++;
     integrator->counts.last_step = h;
     integrator->counts.error_estimate = size;
 }
 
-/* Work of the attempt besides the phi-engines': force evaluations, each about one product. */
-static double work_done(const tw_integrator *integrator, int64_t evaluations)
+/* Adds the work of force evaluations since `evaluations` were counted; each is taken for one
+ * product with the stiffness. The phi-engines count their own work. */
+static void count_work(tw_integrator *integrator, int64_t evaluations)
 {
     double bytes = integrator->system.pair.stiffness.bytes_per_product;
     if (bytes <= 0) bytes = 16.0 * (double)integrator->system.size;
-    return (double)evaluations * bytes;
+    integrator->counts.work += (double)(integrator->counts.force_evaluations - evaluations) * bytes;
 }
 
+/* The error text of a step that nothing can save. */
 static tw_status fail_at(const tw_integrator *integrator, tw_status status, double h,
                          const char *reason, tw_error *error)
 {
@@ -194,32 +201,40 @@ static tw_status fail_at(const tw_integrator *integrator, tw_status status, doub
                    tw_scheme_name(integrator->options.scheme), h, integrator->t, reason);
 }
 
+/* Why an attempt failed: what the scheme said, or the text of the status if it said nothing. */
 static const char *reason_of(const tw_error *inner, tw_status status)
 {
     return inner->text[0] ? inner->text : tw_status_text(status);
 }
 
+/* Plans equal steps from t to t_limit: span/ceil(span/step) each. A plan with the same end goes
+ * on. */
 static void plan_fixed(tw_integrator *integrator, double t_limit)
 {
     if (integrator->plan_count > 0 && integrator->plan_end == t_limit &&
         integrator->plan_done < integrator->plan_count)
         return;
-    double span = t_limit - integrator->t;
+
     integrator->plan_start = integrator->t;
     integrator->plan_end = t_limit;
+    integrator->plan_done = 0;
+
+    /* A span of k steps up to rounding takes k steps, not k + 1. */
+    double span = t_limit - integrator->t;
     integrator->plan_count =
         (int64_t)ceil(span / integrator->options.step * (1.0 - 4 * DBL_EPSILON));
     if (integrator->plan_count < 1) integrator->plan_count = 1;
-    integrator->plan_done = 0;
 }
 
 static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
+    /* The step's end is computed from the plan's start, so that rounding does not accumulate. */
     plan_fixed(integrator, t_limit);
     double h = (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
-    bool last = integrator->plan_done + 1 == integrator->plan_count;
-    double t_new = last ? integrator->plan_end
-                        : integrator->plan_start + (double)(integrator->plan_done + 1) * h;
+    double t_new = integrator->plan_start + (double)(integrator->plan_done + 1) * h;
+    if (integrator->plan_done + 1 == integrator->plan_count) t_new = integrator->plan_end;
+
+    /* A fixed step cannot be made smaller: every rejection is a failure. */
     double size = 0;
     tw_status status = TW_OK;
     tw_error inner = {0};
@@ -227,70 +242,96 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
     int64_t evaluations = integrator->counts.force_evaluations;
     if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
         return fail_at(integrator, status, h, reason_of(&inner, status), error);
-    integrator->counts.work +=
-        work_done(integrator, integrator->counts.force_evaluations - evaluations);
+
+    count_work(integrator, evaluations);
     accept(integrator, h, t_new, size);
     integrator->plan_done++;
     integrator->counts.next_step = h;
     return TW_OK;
 }
 
-/* A scheme with steps of its own: one of them. */
-static tw_status foreign_step(tw_integrator *integrator, double t_limit, tw_error *error)
+/* One step of a scheme that chooses its steps itself (cvode). */
+static tw_status step_of_own_choice(tw_integrator *integrator, double t_limit, tw_error *error)
 {
-    double size = 0, h = t_limit - integrator->t;
+    double h = t_limit - integrator->t;
+    double size = 0;
     tw_status status = TW_OK;
     tw_error inner = {0};
     if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
         return fail_at(integrator, status, h, reason_of(&inner, status), error);
+
     double taken = integrator->own_step;
     accept(integrator, taken, taken >= h ? t_limit : integrator->t + taken, size);
     return TW_OK;
 }
 
-/* The step that fits: never past the limit, and no sliver left before it. */
+/* The step that fits: it never goes past the limit, and it leaves no tiny step before the limit. */
 static double fitting_step(const tw_integrator *integrator, double t_limit)
 {
-    double rest = t_limit - integrator->t, h = integrator->h_next;
-    if (h >= rest * (1.0 - 1e-12)) return rest;
+    double rest = t_limit - integrator->t;
+    double h = integrator->h_next;
+    if (h >= rest * (1.0 - LIMIT_SLACK)) return rest;
     return h > 0.5 * rest ? 0.5 * rest : h;
 }
 
 static double smallest_step(const tw_integrator *integrator)
 {
     double given = integrator->options.smallest_step;
-    return given > 0 ? given : 1e-14 * fmax(1.0, fabs(integrator->t));
+    return given > 0 ? given : SMALLEST_STEP * fmax(1.0, fabs(integrator->t));
+}
+
+/* Sets h_next if no step has been proposed yet: the user's first step, or one from the size of
+ * F. */
+static tw_status propose_first_step(tw_integrator *integrator, double t_limit, tw_error *error)
+{
+    if (integrator->h_next > 0) return TW_OK;
+    integrator->h_next = integrator->options.step;
+    if (integrator->h_next > 0) return TW_OK;
+
+    tw_status status = tw_controller_first_step(integrator, t_limit, &integrator->h_next);
+    if (status) return tw_fail(error, status, "first step: %s", tw_status_text(status));
+    return TW_OK;
+}
+
+/* Accepts an adaptive step of h that cost `work`, and proposes the next one. */
+static void accept_adaptive(tw_integrator *integrator, double h, double t_limit, double size,
+                            double work)
+{
+    double proposed = integrator->h_next;
+    accept(integrator, h, h == t_limit - integrator->t ? t_limit : integrator->t + h, size);
+    double next = tw_controller_after_accept(integrator, h, size, work);
+
+    /* A step shortened by the limit does not lower the proposal without need. */
+    bool shortened = h < proposed;
+    if (shortened && next < proposed && size < SHORT_STEP_ERROR) next = proposed;
+    integrator->h_next = next;
+    integrator->counts.next_step = next;
 }
 
 static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
-    tw_status status = TW_OK;
-    if (integrator->h_next <= 0) {
-        integrator->h_next = integrator->options.step;
-        if (integrator->h_next <= 0)
-            status = tw_controller_first_step(integrator, t_limit, &integrator->h_next);
-        if (status) return tw_fail(error, status, "first step: %s", tw_status_text(status));
-    }
+    tw_status status = propose_first_step(integrator, t_limit, error);
+    if (status) return status;
+
     integrator->retry = false;
     for (int64_t tries = 0; tries < integrator->options.max_steps; tries++) {
-        double h = fitting_step(integrator, t_limit), size = 0, before = integrator->counts.work;
+        /* One attempt, and the work it took. */
+        double h = fitting_step(integrator, t_limit);
+        double size = 0;
+        double work_before = integrator->counts.work;
         int64_t evaluations = integrator->counts.force_evaluations;
         tw_error inner = {0};
         verdict judged = judge(integrator, h, &size, &status, &inner);
-        integrator->counts.work +=
-            work_done(integrator, integrator->counts.force_evaluations - evaluations);
+        count_work(integrator, evaluations);
+
         if (judged == VERDICT_FAIL)
             return fail_at(integrator, status, h, reason_of(&inner, status), error);
         if (judged == VERDICT_ACCEPT) {
-            bool shortened = h < integrator->h_next;
-            double kept = integrator->h_next;
-            accept(integrator, h, h == t_limit - integrator->t ? t_limit : integrator->t + h, size);
-            double next =
-                tw_controller_after_accept(integrator, h, size, integrator->counts.work - before);
-            integrator->h_next = shortened && next < kept && size < 0.5 ? kept : next;
-            integrator->counts.next_step = integrator->h_next;
+            accept_adaptive(integrator, h, t_limit, size, integrator->counts.work - work_before);
             return TW_OK;
         }
+
+        /* Rejected: a smaller step from the same state. */
         integrator->h_next = tw_controller_after_reject(integrator, h, size);
         integrator->retry = true;
         if (integrator->h_next < smallest_step(integrator))
@@ -306,22 +347,31 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
     if (!(t_limit > integrator->t) || isinf(t_limit))
         return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit,
                        integrator->t);
+
+    /* One accepted step. */
     tw_status status = TW_OK;
     if (integrator->scheme->own_steps)
-        status = foreign_step(integrator, t_limit, error);
+        status = step_of_own_choice(integrator, t_limit, error);
     else if (is_adaptive(integrator))
         status = adaptive_step(integrator, t_limit, error);
     else
         status = fixed_step(integrator, t_limit, error);
+    if (status) return status;
+
+    /* The events and outputs inside it. An event may end the step earlier. */
     bool stopped = false;
-    if (status == TW_OK) status = tw_integrator_report_step(integrator, &stopped, error);
-    if (status == TW_OK && integrator->on_step) {
+    status = tw_integrator_report_step(integrator, &stopped, error);
+    if (status) return status;
+
+    /* The user's own function, which may end the run. */
+    if (integrator->on_step) {
         status = integrator->on_step(integrator->on_step_context, integrator);
         if (status)
-            tw_fail(error, status, "the step callback ended the run: %s", tw_status_text(status));
+            return tw_fail(error, status, "the step callback ended the run: %s",
+                           tw_status_text(status));
     }
-    return status == TW_OK && stopped ? tw_fail(error, TW_INTERRUPTED, "stopped at an event")
-                                      : status;
+    if (stopped) return tw_fail(error, TW_INTERRUPTED, "stopped at an event");
+    return TW_OK;
 }
 
 tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_error *error)
@@ -331,10 +381,12 @@ tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_erro
     if (!(t_end >= integrator->t) || isinf(t_end))
         return tw_fail(error, TW_INVALID_ARGUMENT, "t_end %g is before t = %g", t_end,
                        integrator->t);
-    int64_t begin = integrator->counts.steps + integrator->counts.rejected_steps;
+
+    /* max_steps counts the steps of this call, the rejected ones too. */
+    const tw_integrator_statistics *counts = &integrator->counts;
+    int64_t begin = counts->steps + counts->rejected_steps;
     while (integrator->t < t_end) {
-        if (integrator->counts.steps + integrator->counts.rejected_steps - begin >=
-            integrator->options.max_steps)
+        if (counts->steps + counts->rejected_steps - begin >= integrator->options.max_steps)
             return tw_fail(error, TW_BUDGET_EXHAUSTED, "max_steps %lld used up at t = %g",
                            (long long)integrator->options.max_steps, integrator->t);
         tw_status status = tw_integrator_step(integrator, t_end, error);

@@ -1,4 +1,4 @@
-/* Names, options, creation and the plain accessors. */
+/* The list of schemes, the options and their checks, creation, start and the plain accessors. */
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +7,10 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
+/* A row of TW_SCHEME_LIST. */
 typedef struct scheme_entry {
-    const char *name, *line;
+    const char *name;
+    const char *line;
     int order;
 } scheme_entry;
 
@@ -16,6 +18,8 @@ typedef struct scheme_entry {
 static const scheme_entry entries[TW_SCHEME_COUNT] = {TW_SCHEME_LIST(SCHEME_ENTRY)};
 #undef SCHEME_ENTRY
 
+/* What runs each scheme. The exponential Rosenbrock schemes share one stepper and differ by their
+ * tableau. */
 static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
     [TW_SCHEME_EXPRB2] = &tw_scheme_rosenbrock,
     [TW_SCHEME_EXPRB32] = &tw_scheme_rosenbrock,
@@ -87,6 +91,7 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .generalized_alpha = {.spectral_radius = 0.8}};
 }
 
+/* The options of step-size control. */
 static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
 {
     if (!(o->step >= 0) || isinf(o->step))
@@ -94,18 +99,23 @@ static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
     if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
         return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)",
                        o->relative_tolerance);
+
+    /* Without a tolerance nobody can choose the step, unless the scheme does so itself. */
     if (o->relative_tolerance == 0 && o->step == 0 && !tables[o->scheme]->own_steps)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "fixed steps (relative_tolerance 0) need a step > 0");
-    if (!(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) || !(o->reference[1] >= 0) ||
-        !(o->smallest_step >= 0) || !(o->largest_step >= 0) || o->max_steps < 1 ||
-        !(o->energy_gain_bound >= 0))
+
+    bool negative = !(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) ||
+                    !(o->reference[1] >= 0) || !(o->smallest_step >= 0) ||
+                    !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0);
+    if (negative)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a tolerance, reference or bound is negative");
     return TW_OK;
 }
 
 static tw_status check_options(const tw_integrator_options *o, tw_error *error)
 {
+    /* The scheme exists, is built in, and can take adaptive steps if they are asked for. */
     if (!in_list(o->scheme))
         return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist", (int)o->scheme);
     if (!tables[o->scheme]->attempt)
@@ -113,6 +123,9 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
                        entries[o->scheme].name);
     if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
         return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
+
+    /* Options of single schemes are checked for every scheme: a value out of range is a mistake
+     * anyway. */
     if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
         !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
         !(o->newton.reuse_factor >= 0) || !(o->newton.tolerance > 0) ||
@@ -122,6 +135,7 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
     return check_steps(o, error);
 }
 
+/* The arrays of the integrator, as long as the state; the scratch has four of them. */
 static tw_status allocate(tw_integrator *integrator)
 {
     size_t size = (size_t)integrator->system.size;
@@ -135,16 +149,18 @@ static tw_status allocate(tw_integrator *integrator)
     return integrator->scratch ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
-/* Energy may not grow by itself where nothing feeds it. */
-static bool guards_energy(const tw_integrator *integrator)
+/* The problem's table, the arrays, and the memory of the scheme. */
+static tw_status prepare(tw_integrator *integrator, const tw_second_order_problem *second,
+                         const tw_first_order_problem *first, tw_error *error)
 {
-    const tw_system *system = &integrator->system;
-    if (integrator->options.energy_gain_bound == 0 || !tw_system_has_energy(system)) return false;
-    if (!system->second_order) return system->first.energy_never_grows;
-    return tw_system_is_autonomous(system) &&
-           (!system->second.velocity_dependent || !system->pair.damping);
+    tw_status status =
+        tw_system_create(&integrator->system, second, first, &integrator->counts, error);
+    if (status) return status;
+    if (allocate(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return integrator->scheme->reserve ? integrator->scheme->reserve(integrator, error) : TW_OK;
 }
 
+/* Exactly one of `second` and `first` is given. */
 static tw_status create(const tw_second_order_problem *second, const tw_first_order_problem *first,
                         const tw_integrator_options *options, tw_integrator **out, tw_error *error)
 {
@@ -153,6 +169,9 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
     *out = NULL;
     tw_status status = check_options(options, error);
     if (status) return status;
+
+    /* The scheme's order and that of its estimate. A user's tableau replaces them when memory is
+     * reserved. */
     tw_integrator *integrator = TW_NEW(tw_integrator);
     if (!integrator) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     integrator->options = *options;
@@ -160,19 +179,17 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
     integrator->error_order = integrator->scheme->error_order;
     integrator->order = tw_scheme_order(options->scheme);
     integrator->counts.engine = TW_PHI_ENGINE_COUNT;
-    status = tw_system_create(&integrator->system, second, first, &integrator->counts, error);
-    if (status == TW_OK && allocate(integrator) != TW_OK)
-        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK && integrator->scheme->reserve)
-        status = integrator->scheme->reserve(integrator, error);
+    status = prepare(integrator, second, first, error);
     if (status) {
         tw_integrator_free(integrator);
         return status;
     }
+
+    /* An adaptive scheme without an estimate compares one step with two halves. */
     integrator->doubles = options->relative_tolerance > 0 && integrator->error_order == 0 &&
                           !integrator->scheme->own_steps;
     if (integrator->doubles) integrator->error_order = integrator->order;
-    integrator->energy_guarded = guards_energy(integrator);
+    tw_energy_guard_prepare(integrator);
     *out = integrator;
     return TW_OK;
 }
@@ -206,14 +223,25 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_release(integrator);
 }
 
-static tw_status start_energy(tw_integrator *integrator)
+/* Forgets everything that earlier steps left behind. */
+static void forget_steps(tw_integrator *integrator)
 {
-    if (!integrator->energy_guarded) return TW_OK;
-    double kinetic = 0;
-    tw_status status = tw_system_energy(&integrator->system, integrator->t, integrator->u, &kinetic,
-                                        &integrator->potential_start);
-    integrator->energy_start = kinetic + integrator->potential_start;
-    return status;
+    integrator->counts = (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
+    integrator->step_taken = 0;
+    integrator->F_known = false;
+    integrator->F_old_known = false;
+    integrator->retry = false;
+    integrator->truncated = false;
+
+    /* The controller and the plan of fixed steps. */
+    integrator->h_next = 0;
+    integrator->h_old = 0;
+    integrator->error_old = 0;
+    integrator->cost_old = 0;
+    integrator->cost_direction = 1;
+    integrator->last_rejected = false;
+    integrator->plan_count = 0;
+    integrator->plan_done = 0;
 }
 
 tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u, tw_error *error)
@@ -222,22 +250,20 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
     if (!isfinite(t) || !tw_vector_is_finite(integrator->system.size, u))
         return tw_fail(error, TW_NOT_FINITE,
                        "the initial time or state has a value that is NaN or infinite");
-    integrator->counts = (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
-    integrator->t = integrator->t_old = t;
+
+    forget_steps(integrator);
+    integrator->t = t;
+    integrator->t_old = t;
     tw_vector_copy(integrator->system.size, u, integrator->u);
-    integrator->F_known = integrator->F_old_known = integrator->retry = integrator->truncated =
-        false;
-    integrator->step_taken = integrator->h_next = integrator->error_old = integrator->h_old =
-        integrator->cost_old = 0;
-    integrator->cost_direction = 1;
-    integrator->last_rejected = false;
-    integrator->sound_scale = integrator->violated_scale = 0;
-    integrator->plan_count = integrator->plan_done = 0;
     integrator->started = true;
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
-    tw_status status = start_energy(integrator);
+
+    /* The energy and the values of the events at the start are what later steps are compared
+     * with. */
+    tw_status status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
-    return status ? tw_fail(error, status, "at the start: %s", tw_status_text(status)) : TW_OK;
+    if (status) return tw_fail(error, status, "at the start: %s", tw_status_text(status));
+    return TW_OK;
 }
 
 void tw_integrator_state(const tw_integrator *integrator, double *t, double *u)

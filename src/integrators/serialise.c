@@ -4,12 +4,16 @@
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
 
-static const uint64_t magic = 0x31544e4947415754u; /* "TWAGINT1" */
+/* The first eight bytes, "TWAGINT1" as text: the format and its version. */
+static const uint64_t magic = 0x31544e4947415754u;
 
-/* What is not an array. Same machine and build only, so the struct travels as it is. */
+/* What is not an array. The bytes are read by the same machine and build only, so the struct
+ * travels as it is. */
 typedef struct snapshot {
-    uint64_t magic, bytes;
-    int64_t size, history;
+    uint64_t magic;
+    uint64_t bytes;  /* of the whole: this struct, the state, the scheme's history */
+    int64_t size;    /* doubles of the state */
+    int64_t history; /* doubles of the scheme's history */
     int32_t scheme, engine;
     double t, t_old, step_taken;
     double plan_start, plan_end;
@@ -21,33 +25,53 @@ typedef struct snapshot {
     tw_integrator_statistics counts;
 } snapshot;
 
+/* How many doubles the scheme carries along, and where they are. */
 static size_t history_of(const tw_integrator *integrator, double **values)
 {
     *values = NULL;
-    /* history() only reports where the values are; it is not const because restore writes through the pointer. */
-    return integrator->scheme->history
-               ? integrator->scheme->history((tw_integrator *)integrator, values)
-               : 0;
+    if (!integrator->scheme->history) return 0;
+
+    /* history() only reports where the values are; it is not const because restore writes through
+     * the pointer. */
+    return integrator->scheme->history((tw_integrator *)integrator, values);
 }
 
-static snapshot take(const tw_integrator *i, size_t history)
+static snapshot take(const tw_integrator *integrator, size_t history)
 {
+    /* Padding is zeroed too, so that equal integrators give equal bytes. */
     snapshot s;
     memset(&s, 0, sizeof s);
+
     s.magic = magic;
-    s.size = i->system.size;
+    s.size = integrator->system.size;
     s.history = (int64_t)history;
-    s.bytes = sizeof s + ((uint64_t)i->system.size + history) * sizeof(double);
-    s.scheme = (int32_t)i->options.scheme;
-    s.t = i->t, s.t_old = i->t_old, s.step_taken = i->step_taken;
-    s.plan_start = i->plan_start, s.plan_end = i->plan_end;
-    s.plan_count = i->plan_count, s.plan_done = i->plan_done;
-    s.h_next = i->h_next, s.error_old = i->error_old, s.h_old = i->h_old, s.cost_old = i->cost_old;
-    s.last_rejected = i->last_rejected, s.cost_direction = i->cost_direction;
-    s.energy_start = i->energy_start, s.potential_start = i->potential_start;
-    s.sound_scale = i->sound_scale, s.violated_scale = i->violated_scale;
-    memcpy(s.event_values, i->event_values, sizeof s.event_values);
-    s.counts = i->counts;
+    s.bytes = sizeof s + ((uint64_t)integrator->system.size + history) * sizeof(double);
+    s.scheme = (int32_t)integrator->options.scheme;
+
+    /* Time and the plan of fixed steps. */
+    s.t = integrator->t;
+    s.t_old = integrator->t_old;
+    s.step_taken = integrator->step_taken;
+    s.plan_start = integrator->plan_start;
+    s.plan_end = integrator->plan_end;
+    s.plan_count = integrator->plan_count;
+    s.plan_done = integrator->plan_done;
+
+    /* The controller. */
+    s.h_next = integrator->h_next;
+    s.error_old = integrator->error_old;
+    s.h_old = integrator->h_old;
+    s.cost_old = integrator->cost_old;
+    s.last_rejected = integrator->last_rejected;
+    s.cost_direction = integrator->cost_direction;
+
+    /* The energy guard, the events and the counts. */
+    s.energy_start = integrator->energy_start;
+    s.potential_start = integrator->potential_start;
+    s.sound_scale = integrator->sound_scale;
+    s.violated_scale = integrator->violated_scale;
+    memcpy(s.event_values, integrator->event_values, sizeof s.event_values);
+    s.counts = integrator->counts;
     return s;
 }
 
@@ -55,35 +79,59 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
                                   size_t *size)
 {
     if (!integrator || !size || !integrator->started) return TW_INVALID_ARGUMENT;
+
+    /* The size is the answer if there is no buffer. */
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
     snapshot s = take(integrator, history_count);
     *size = (size_t)s.bytes;
     if (!buffer) return TW_OK;
     if (capacity < s.bytes) return TW_INVALID_ARGUMENT;
+
+    /* The order of the bytes is: struct, state, history. */
+    size_t state_bytes = (size_t)s.size * sizeof(double);
     char *cursor = buffer;
     memcpy(cursor, &s, sizeof s);
-    memcpy(cursor + sizeof s, integrator->u, (size_t)s.size * sizeof(double));
+    memcpy(cursor + sizeof s, integrator->u, state_bytes);
     if (history_count)
-        memcpy(cursor + sizeof s + (size_t)s.size * sizeof(double), history,
-               history_count * sizeof(double));
+        memcpy(cursor + sizeof s + state_bytes, history, history_count * sizeof(double));
     return TW_OK;
 }
 
-static void put_back(tw_integrator *i, const snapshot *s)
+/* The inverse of take(). The last step is not restored: there is no dense output before the next
+ * one. */
+static void put_back(tw_integrator *integrator, const snapshot *s)
 {
-    i->t = s->t, i->t_old = s->t_old, i->step_taken = 0;
-    i->plan_start = s->plan_start, i->plan_end = s->plan_end;
-    i->plan_count = s->plan_count, i->plan_done = s->plan_done;
-    i->h_next = s->h_next, i->error_old = s->error_old, i->h_old = s->h_old,
-    i->cost_old = s->cost_old;
-    i->last_rejected = s->last_rejected != 0, i->cost_direction = s->cost_direction;
-    i->energy_start = s->energy_start, i->potential_start = s->potential_start;
-    i->sound_scale = s->sound_scale, i->violated_scale = s->violated_scale;
-    memcpy(i->event_values, s->event_values, sizeof s->event_values);
-    i->counts = s->counts;
-    i->F_known = i->F_old_known = i->retry = i->truncated = false;
-    i->started = true;
+    integrator->t = s->t;
+    integrator->t_old = s->t_old;
+    integrator->step_taken = 0;
+    integrator->plan_start = s->plan_start;
+    integrator->plan_end = s->plan_end;
+    integrator->plan_count = s->plan_count;
+    integrator->plan_done = s->plan_done;
+
+    /* The controller. */
+    integrator->h_next = s->h_next;
+    integrator->error_old = s->error_old;
+    integrator->h_old = s->h_old;
+    integrator->cost_old = s->cost_old;
+    integrator->last_rejected = s->last_rejected != 0;
+    integrator->cost_direction = s->cost_direction;
+
+    /* The energy guard, the events and the counts. */
+    integrator->energy_start = s->energy_start;
+    integrator->potential_start = s->potential_start;
+    integrator->sound_scale = s->sound_scale;
+    integrator->violated_scale = s->violated_scale;
+    memcpy(integrator->event_values, s->event_values, sizeof s->event_values);
+    integrator->counts = s->counts;
+
+    /* What is computed anew. */
+    integrator->F_known = false;
+    integrator->F_old_known = false;
+    integrator->retry = false;
+    integrator->truncated = false;
+    integrator->started = true;
 }
 
 tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
@@ -94,21 +142,32 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     if (size < sizeof s)
         return tw_fail(error, TW_BAD_INPUT, "the bytes are too few for an integrator's state");
     memcpy(&s, buffer, sizeof s);
+
+    /* The bytes must come from an integrator of the same kind. */
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
-    if (s.magic != magic || s.bytes != size || s.size != integrator->system.size ||
-        s.scheme != (int32_t)integrator->options.scheme || s.history != (int64_t)history_count)
+    bool fits = s.magic == magic && s.bytes == size && s.size == integrator->system.size &&
+                s.scheme == (int32_t)integrator->options.scheme &&
+                s.history == (int64_t)history_count;
+    if (!fits)
         return tw_fail(error, TW_BAD_INPUT,
                        "the bytes belong to another problem, scheme or version");
+
+    /* State and history; the reset in between clears what the scheme knows from before. */
     const char *cursor = (const char *)buffer + sizeof s;
-    memcpy(integrator->u, cursor, (size_t)s.size * sizeof(double));
+    size_t state_bytes = (size_t)s.size * sizeof(double);
+    memcpy(integrator->u, cursor, state_bytes);
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
-    if (history_count)
-        memcpy(history, cursor + (size_t)s.size * sizeof(double), history_count * sizeof(double));
+    if (history_count) memcpy(history, cursor + state_bytes, history_count * sizeof(double));
     put_back(integrator, &s);
-    tw_status status = integrator->scheme->uses_rhs ? tw_integrator_need_rhs(integrator) : TW_OK;
+
+    /* F and what the scheme derives from its history are rebuilt. This does not count as work of
+     * the run. */
+    tw_status status = TW_OK;
+    if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
     if (status == TW_OK && integrator->scheme->restored)
         status = integrator->scheme->restored(integrator);
-    integrator->counts = s.counts; /* rebuilding is not counted */
-    return status ? tw_fail(error, status, "restore: %s", tw_status_text(status)) : TW_OK;
+    integrator->counts = s.counts;
+    if (status) return tw_fail(error, status, "restore: %s", tw_status_text(status));
+    return TW_OK;
 }
