@@ -1,4 +1,4 @@
-/* The coil scene at full size is the coil of SCENES.md, whoever computes it. */
+/* The coil scene at full size is the coil of docs/scenes.md, whichever program computes it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

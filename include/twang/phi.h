@@ -51,7 +51,7 @@ TW_API tw_phi_engine tw_phi_engine_from_name(const char *name);
 typedef enum tw_phi_inner_product {
     TW_INNER_SCALED, /**< `omega_max^2 <x,y>_M + <v,w>_M`: always available; the default */
     TW_INNER_ENERGY, /**< `x^T K y + v^T M w`: J is skew in it; needs K positive definite, else falls back to SCALED */
-    TW_INNER_EUCLIDEAN /**< raw (x, v): unsafe with incomplete orthogonalisation, refused there (MATH: error 5e27) */
+    TW_INNER_EUCLIDEAN /**< raw (x, v): unsafe with incomplete orthogonalisation, refused there (docs/phi.md tells why) */
 } tw_phi_inner_product;
 
 /** In which norm integrators ask for phi-actions of second-order problems with a symmetric tangent. */

@@ -66,7 +66,7 @@ void spring_network_free(spring_network *network);
 /* The network as a problem of 3 * free_count unknowns; lives as long as the network. One thread at a time. */
 problem spring_network_problem(spring_network *network);
 
-/* The coil of SCENES.md. */
+/* The coil of docs/scenes.md. */
 typedef struct coil_parameters {
     int64_t
         sections; /* cross-sections of 4 x 4 particles, of the 500 that make the whole coil (same pitch) */
@@ -78,7 +78,7 @@ coil_parameters coil_default(void); /* 500, 1e6, 1, 0.05 */
 coil_parameters coil_hard(void);    /* mass 0.01, gravity 5: the same motion ten times faster */
 tw_status coil_create(coil_parameters parameters, spring_network **out);
 
-/* The rope of SCENES.md: ten links of 0.1 along +x from the pinned origin, masses 0.1, gravity 9.81. */
+/* The rope of docs/scenes.md: ten links of 0.1 along +x from the pinned origin, masses 0.1, gravity 9.81. */
 tw_status rope_create(double stiffness, spring_network **out);
 
 #endif

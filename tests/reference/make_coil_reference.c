@@ -1,4 +1,4 @@
-/* The coil of SCENES.md by velocity Verlet, in one file that shares nothing with Twang: grid 4 x 4 x 500, springs along
+/* The coil of docs/scenes.md by velocity Verlet, in one file that shares nothing with Twang: grid 4 x 4 x 500, springs along
  * the edges of Kuhn's tetrahedra, k = 1e6, mass 1, field (0, 0, -0.05), sections 0 to 3 held. T seconds in ceil(T/h)
  * equal steps. Prints a row per particle: x,y,z,vx,vy,vz; and on stderr, ten times per simulated second, the height of
  * the top: the mean of the last cross-section.
