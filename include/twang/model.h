@@ -89,7 +89,7 @@ TW_API const tw_display *tw_simulation_display(const tw_simulation *simulation, 
 
 /** What can be watched of a state. */
 typedef struct tw_measurement {
-    int has_energy;             /**< 0: there is none, and kinetic and potential are 0 */
+    bool has_energy;            /**< false: there is none, and kinetic and potential are 0 */
     double kinetic, potential;  /**< [J] */
     double momentum[3];         /**< of the free particles [kg m/s]; 0 for a system of equations */
     double angular_momentum[3]; /**< of the free particles about the origin [kg m^2/s]; likewise */

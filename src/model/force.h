@@ -1,13 +1,14 @@
-/* What a force is to the model: a table of functions over the arrays of all particles. One file per force.
+/* What a force is to the model: a table of functions over the arrays of all particles. There is one file per force.
  *
- * A force owns its elements and its scratch. It computes per element in parallel and gathers per particle
- * (incidence.h), so that results are bitwise the same for any number of threads. Where a function is NULL the force has
- * none of that: no energy, no tangent (constant), no damping. Particles have three entries in `x`, `v`, `force`,
- * `rate`; free particles three in `in`, `out` (see tw_particles.unknown). Only name, release, complete and add_force
- * are required of every force.
+ * A force owns its elements and its scratch memory. It computes per element in parallel and gathers per particle
+ * (incidence.h), so that results are bitwise the same for any number of threads. Every function of the table except
+ * release, complete and add_force may be NULL: then the force has no energy, no tangent, no damping and so on.
  *
- * K = -df/dx and D = -df/dv. Where K is not symmetric (TW_FORCE_GENERAL), the matrix holds a symmetric S instead, by
- * which implicit schemes iterate: usually K's symmetric part. */
+ * `x`, `v`, `force` and `rate` have three entries per particle. `in` and `out` have three entries per free particle, in
+ * the order of tw_particles.unknown.
+ *
+ * The tangents are K = -df/dx and D = -df/dv. Where K is not symmetric (TW_FORCE_GENERAL), the matrix holds a symmetric
+ * S instead, usually the symmetric part of K. The implicit schemes use S in their Newton iteration. */
 #ifndef TW_MODEL_FORCE_H
 #define TW_MODEL_FORCE_H
 
@@ -16,23 +17,28 @@
 #include "model/particles.h"
 #include "model/pattern.h"
 
-/* Where and when: positions and velocities of all particles. */
+/* The point at which forces are evaluated: time, and positions and velocities of all particles. */
 typedef struct tw_force_view {
     double t;
-    const double *x, *v;
+    const double *x;
+    const double *v;
 } tw_force_view;
 
-/* What else a force is, besides a function of x that conserves its energy. */
+/* Properties of a force, besides being a function of x that conserves its energy. */
 enum {
-    TW_FORCE_VELOCITY = 1, /* depends on v: has add_damping_product */
-    TW_FORCE_TIME = 2,     /* depends on t explicitly: has add_time_derivative */
-    TW_FORCE_GENERAL = 4,  /* K is not symmetric: has add_symmetric_product */
-    TW_FORCE_FEEDS = 8,    /* can feed energy that add_energy does not know of */
-    TW_FORCE_FREE_ONLY =
-        16 /* acts on each particle by itself, and add_energy counts the free ones */
+    /* The force depends on v: it has add_damping_product. */
+    TW_FORCE_VELOCITY = 1,
+    /* The force depends on t explicitly: it has add_time_derivative. */
+    TW_FORCE_TIME = 2,
+    /* K is not symmetric: the force has add_symmetric_product. */
+    TW_FORCE_GENERAL = 4,
+    /* The force can add energy to the model that add_energy does not know of. */
+    TW_FORCE_FEEDS = 8,
+    /* The force acts on each particle by itself, and add_energy counts the free particles only. */
+    TW_FORCE_FREE_ONLY = 16
 };
 
-/* Who is joined to whom: `corners` particles per element. */
+/* Which particles are joined by elements: `corners` particle indices per element. */
 typedef struct tw_force_elements {
     int64_t count;
     int corners;
@@ -42,49 +48,50 @@ typedef struct tw_force_elements {
 typedef struct tw_force_table {
     const char *name;
     void (*release)(void *data);
-    /* TW_FORCE_... flags; NULL: none. Known once Rayleigh damping is set. */
+    /* The TW_FORCE_... flags; NULL: none. They are known once Rayleigh damping is set. */
     unsigned (*traits)(const void *data);
-    /* Particles that it joins to bodies. NULL: it joins none. */
+    /* The elements that join particles to bodies. NULL: the force joins none. */
     tw_force_elements (*elements)(const void *data);
     /* Adds beta times its material stiffness to D, and the force that belongs to it: see tw_model_set_rayleigh.
-     * Called once, before complete. NULL: it has no deformation to damp. */
+     * It is called once, before complete. NULL: the force has no deformation to damp. */
     void (*set_rayleigh)(void *data, double beta);
-    /* The particles are complete and stay where they are: builds gather lists, allocates all scratch. */
+    /* Builds the gather lists and allocates all scratch memory. The particles do not change any more. */
     tw_status (*complete)(void *data, const tw_particles *particles);
-    /* Names every pair of free particles between which it has stiffness or damping. */
+    /* Names every pair of free particles between which the force has stiffness or damping. */
     void (*add_pattern)(const void *data, tw_pattern *pattern);
-    /* The matrix of all forces: remembers where its blocks are. */
+    /* Remembers where its blocks are in the matrix of all forces. */
     void (*locate)(void *data, const tw_sparse *matrix);
 
     /* *energy += its potential energy. */
     tw_status (*add_energy)(void *data, const tw_force_view *at, double *energy);
-    /* force += f. TW_RECOVERABLE where it is not defined. */
+    /* force += f. TW_RECOVERABLE where f is not defined. */
     tw_status (*add_force)(void *data, const tw_force_view *at, double *force);
     /* out += df/dt at fixed x and v. */
     tw_status (*add_time_derivative)(void *data, const tw_force_view *at, double *out);
-    /* out += df/dx x_rate + df/dv v_rate, of all particles: what moved particles do. NULL: by differences. */
+    /* out += df/dx x_rate + df/dv v_rate, over all particles: the effect of moved particles. NULL: the model takes
+     * finite differences of add_force. */
     tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate,
                           const double *v_rate, double *out);
 
-    /* Fixes K, S and D for those that follow. */
+    /* Fixes K, S and D at this point for the functions that follow. */
     tw_status (*linearise)(void *data, const tw_force_view *at);
     /* out += K in, for `count` columns. */
     void (*add_product)(void *data, int count, const double *in, double *out);
     /* out += S in. NULL where K is symmetric. */
     void (*add_symmetric_product)(void *data, int count, const double *in, double *out);
-    /* out += (K - S) in: lets the model use one matrix for all S. NULL where K is symmetric, or where this costs as
-     * much as K itself: then products are taken force by force. */
+    /* out += (K - S) in: with it the model can use one matrix for all S. NULL where K is symmetric, or where this costs
+     * as much as a product with K: then products are taken force by force. */
     void (*add_rest_product)(void *data, int count, const double *in, double *out);
-    /* matrix += S (= K where that is symmetric). */
+    /* matrix += S (= K where K is symmetric). */
     void (*add_tangent)(void *data, tw_sparse *matrix);
     /* out += D in. */
     void (*add_damping_product)(void *data, int count, const double *in, double *out);
-    /* matrix += factor * D, or its symmetric part. */
+    /* matrix += factor * D, or the symmetric part of D. */
     void (*add_damping)(void *data, double factor, tw_sparse *matrix);
-    /* What a product or matrix since the last call failed with, once. NULL: they cannot fail. */
+    /* Returns the failure of a product or a matrix since the last call, once. NULL: they cannot fail. */
     tw_status (*take_failure)(void *data);
-    /* bound[p] += b_p for every particle, where K <= diag(b) at any state: gives the highest frequency. NULL: unknown.
-     */
+    /* bound[p] += b_p for every particle, where K <= diag(b) at any state: it bounds the highest frequency. NULL: there
+     * is no such bound. */
     void (*add_stiffness_bound)(const void *data, double *bound);
 } tw_force_table;
 
@@ -95,10 +102,16 @@ typedef struct tw_force {
 
 static inline unsigned tw_force_traits(const tw_force *force)
 {
-    return force->table->traits ? force->table->traits(force->data) : 0;
+    if (!force->table->traits) return 0;
+    return force->table->traits(force->data);
 }
 
-/* The forces there are. Each create function copies what it is given. */
+/* The same acceleration for every particle. (force_gravity.c) */
 tw_status tw_force_gravity_create(const double acceleration[3], tw_force *out);
+
+/* The mass-proportional part of Rayleigh damping: one force over all bodies, made when all other forces are there. The
+ * elements of `forces` join particles to bodies. *some_free: a body has no pinned particle. (force_mass_damping.c) */
+tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particles, int force_count,
+                                       const tw_force *forces, bool *some_free, tw_force *out);
 
 #endif

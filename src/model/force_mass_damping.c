@@ -14,7 +14,6 @@
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/joined_bodies.h"
-#include "model/mass_damping.h"
 #include "model/spring_law.h"
 #include "model/symmetric3.h"
 

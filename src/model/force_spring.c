@@ -1,4 +1,4 @@
-/* Springs: what they are, their energy and their force. The law is in spring_law.h, tangents in
+/* Springs: making them, their energy and their force. The law is in spring_law.h, the tangents are in
  * force_spring_tangent.c. */
 #include <stdatomic.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/parallel_for.h"
 #include "model/spring_batch.h"
 
+/* Weights of the corners: two ends, or a vertex and the three corners of a face. */
 static const double end_weight[2] = {-1.0, 1.0};
 static const double face_weight[4] = {-1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
 
@@ -15,6 +16,7 @@ static void springs_release(void *data)
     tw_springs *s = data;
     if (!s) return;
     tw_incidence_free(&s->incidence);
+
     void *blocks[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
                       s->tangent, s->slide,     s->root,        s->partial, s->diagonal, s->block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
@@ -40,30 +42,43 @@ static void springs_set_rayleigh(void *data, double beta)
 static tw_status springs_complete(void *data, const tw_particles *particles)
 {
     tw_springs *s = data;
-    bool damped = tw_springs_are_damped(s);
     s->particles = particles;
+
+    /* Scratch of products and energies, and the tangent of each spring. */
     s->pull = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * s->count, double);
-    s->tangent = TW_NEW_ARRAY(5 * s->count, double);
-    s->slide = damped ? TW_NEW_ARRAY(8 * s->count, double) : NULL;
-    s->root = damped ? TW_NEW_ARRAY(3 * s->count, double) : NULL;
     s->partial = TW_NEW_ARRAY(tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK), double);
+    s->tangent = TW_NEW_ARRAY(TW_SPRING_TANGENT * s->count, double);
+    if (!s->pull || !s->partial || !s->tangent) return TW_OUT_OF_MEMORY;
+
+    /* Only damped springs have tangents of damping. */
+    if (tw_springs_are_damped(s)) {
+        s->slide = TW_NEW_ARRAY(TW_SPRING_SLIDE * s->count, double);
+        s->root = TW_NEW_ARRAY(TW_SPRING_ROOT * s->count, double);
+        if (!s->slide || !s->root) return TW_OUT_OF_MEMORY;
+    }
+
+    /* Places in the matrix: a block per free particle, and one per pair of corners. */
+    int pairs = s->corners * (s->corners - 1) / 2;
     s->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
-    s->block = TW_NEW_ARRAY(s->count * s->corners * (s->corners - 1) / 2, int64_t);
-    if (!s->pull || !s->tangent || (damped && (!s->slide || !s->root)) || !s->partial ||
-        !s->diagonal || !s->block)
-        return TW_OUT_OF_MEMORY;
+    s->block = TW_NEW_ARRAY(s->count * pairs, int64_t);
+    if (!s->diagonal || !s->block) return TW_OUT_OF_MEMORY;
     return tw_incidence_create(&s->incidence, particles->count, s->count, s->corners, s->corner);
 }
 
-/* What the bodies of the parallel loops see. */
+/* ---- force ---- */
+
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     tw_springs *s;
-    const double *x, *v;
-    const double *x_rate, *v_rate;
+    const double *x;
+    const double *v;
+    const double *x_rate;
+    const double *v_rate;
     double *out;
-    atomic_bool undefined; /* a spring of length zero that should have a direction */
+    atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
+/* pull = (T/l) d, four plain springs at a time. */
 static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -73,29 +88,35 @@ static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t b
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
+
         for (int j = 0; j < count; j++)
             tw_wide_store3(p->s->pull + 3 * (first + j),
                            tw_wide_multiply(tw_wide_splat(batch.across[j]), batch.d[j]));
     }
 }
 
+/* pull = (F/l) d, with damping. */
 static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
     bool damped = tw_springs_are_damped(s);
-    double d[3], y[3] = {0.0, 0.0, 0.0};
+    double d[3];
+    double y[3] = {0.0, 0.0, 0.0};
     for (int64_t e = begin; e < end; e++) {
+        /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
         tw_springs_sum(s, p->x, e, d);
         if (damped) tw_springs_sum(s, p->v, e, y);
+
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
         double scale = tw_spring_pull(&law, d, y);
         for (int k = 0; k < 3; k++) s->pull[3 * e + k] = scale * d[k];
     }
 }
 
+/* out_p -= sum of weight * pull over the springs of particle p. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -105,9 +126,11 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
+
+            /* An entry is corners * spring + corner, and corners is a power of two. */
             tw_wide weight = tw_wide_splat(-s->weight[entry & (s->corners - 1)]);
-            sum =
-                tw_wide_fma(weight, tw_wide_load3(s->pull + 3 * (int64_t)(entry >> s->shift)), sum);
+            int64_t spring = entry >> s->shift;
+            sum = tw_wide_fma(weight, tw_wide_load3(s->pull + 3 * spring), sum);
         }
         tw_wide_store3(p->out + 3 * i, sum);
     }
@@ -123,12 +146,16 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v};
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK,
-                    tw_springs_are_plain(s) ? plain_pull_body : pull_body, &p);
+
+    /* Each spring finds its pull; then each particle adds up the pulls of its springs. */
+    tw_parallel_body *body = tw_springs_are_plain(s) ? plain_pull_body : pull_body;
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, force);
     return TW_OK;
 }
+
+/* ---- energy ---- */
 
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
@@ -149,25 +176,37 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x};
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, energy_body, &p);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++)
         *energy += s->partial[b];
     return TW_OK;
 }
 
-/* pull = its derivative along (x_rate, v_rate). */
+/* ---- rate along a motion ---- */
+
+/* pull = the derivative of (F/l) d along the motion (x_rate, v_rate). */
 static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
     for (int64_t e = begin; e < end; e++) {
-        double d[3], y[3], u[3], w[3], *pull = s->pull + 3 * e;
-        tw_spring_law law = tw_springs_law(s, e);
+        /* The state (d, y) of the spring and its change (u, w). */
+        double d[3];
+        double y[3];
+        double u[3];
+        double w[3];
         tw_springs_sum(s, p->x, e, d);
         tw_springs_sum(s, p->v, e, y);
         tw_springs_sum(s, p->x_rate, e, u);
         tw_springs_sum(s, p->v_rate, e, w);
+
+        tw_spring_law law = tw_springs_law(s, e);
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
+
+        /* The elastic, sliding and damping part of spring_law.h. */
+        double *pull = s->pull + 3 * e;
         tw_spring_state state = tw_spring_linearise(&law, d, y);
         memset(pull, 0, 3 * sizeof *pull);
         tw_spring_product(&state, u, pull);
@@ -187,16 +226,20 @@ static tw_status springs_add_rate(void *data, const tw_force_view *at, const dou
     return TW_OK;
 }
 
-/* K_e <= k: with w the weights, w_c w_d K_e is bounded by k |w_c| sum_d |w_d| on the diagonal of corner c. Cubic
- * springs have no bound. */
+/* The 3x3 matrix of a linear spring has no eigenvalue above k, and the block of its corners b and c is weight_b weight_c
+ * times that matrix. Hence the row of corner c is bounded by k |weight_c| sum_b |weight_b|. Cubic springs have no bound:
+ * their stiffness grows with the deflection. */
 static void springs_add_stiffness_bound(const void *data, double *bound)
 {
     const tw_springs *s = data;
     double all = 0.0;
     for (int c = 0; c < s->corners; c++) all += fabs(s->weight[c]);
+
     for (int64_t i = 0; i < s->count * s->corners; i++)
         bound[s->corner[i]] += s->stiffness[i / s->corners] * all * fabs(s->weight[i % s->corners]);
 }
+
+/* ---- making springs ---- */
 
 #define COMMON_ENTRIES                                                                             \
     .release = springs_release, .traits = springs_traits, .elements = springs_elements,            \
@@ -213,7 +256,7 @@ static const tw_force_table linear_table = {
     .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};
 static const tw_force_table cubic_table = {.name = "cubic springs", COMMON_ENTRIES};
 
-/* The length of spring e where the particles are. */
+/* The length of spring e at these positions. */
 static double length_at(const tw_springs *s, const double *positions, int64_t e)
 {
     double d[3];
@@ -221,7 +264,7 @@ static double length_at(const tw_springs *s, const double *positions, int64_t e)
     return sqrt(tw_dot3(d, d));
 }
 
-/* NULL stays NULL; false when memory is out. */
+/* Copies the values; NULL stays NULL. Returns false when memory is out. */
 static bool copy_values(int64_t count, const double *values, double **copy)
 {
     if (!values) return true;
@@ -232,18 +275,22 @@ static bool copy_values(int64_t count, const double *values, double **copy)
 
 static tw_status fill(tw_springs *s, const tw_springs_input *input)
 {
+    /* Stiffness and rest length are always there; an absent stiffness is 0. */
     s->corner = TW_NEW_ARRAY(s->corners * s->count, int32_t);
     s->stiffness = tw_allocate_zeroed((size_t)s->count, sizeof(double));
     s->rest_length = TW_NEW_ARRAY(s->count, double);
-    if (!s->corner || !s->stiffness || !s->rest_length ||
-        !copy_values(s->count, input->cubic, &s->cubic) ||
-        !copy_values(s->count, input->damping, &s->damping))
-        return TW_OUT_OF_MEMORY;
+    if (!s->corner || !s->stiffness || !s->rest_length) return TW_OUT_OF_MEMORY;
+    if (!copy_values(s->count, input->cubic, &s->cubic)) return TW_OUT_OF_MEMORY;
+    if (!copy_values(s->count, input->damping, &s->damping)) return TW_OUT_OF_MEMORY;
+
+    /* A spring without a given rest length is relaxed where its corners are now. */
     for (int64_t i = 0; i < s->corners * s->count; i++) s->corner[i] = (int32_t)input->corner[i];
     for (int64_t e = 0; e < s->count; e++) {
         if (input->stiffness) s->stiffness[e] = input->stiffness[e];
-        s->rest_length[e] =
-            input->rest_length ? input->rest_length[e] : length_at(s, input->positions, e);
+        if (input->rest_length)
+            s->rest_length[e] = input->rest_length[e];
+        else
+            s->rest_length[e] = length_at(s, input->positions, e);
     }
     return TW_OK;
 }
@@ -252,15 +299,18 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
 {
     tw_springs *s = TW_NEW(tw_springs);
     if (!s) return TW_OUT_OF_MEMORY;
+
     s->count = input->count;
     s->corners = input->corners;
     s->shift = input->corners == 2 ? 1 : 2;
     s->weight = input->corners == 2 ? end_weight : face_weight;
+
     tw_status status = fill(s, input);
     if (status != TW_OK) {
         springs_release(s);
         return status;
     }
+
     *out = (tw_force){input->cubic ? &cubic_table : &linear_table, s};
     return TW_OK;
 }

@@ -1,16 +1,18 @@
-/* Tangents of springs (spring_law.h): products with vectors, and the matrix.
+/* Tangents of springs: products with vectors, and the matrix.
  *
- * With E the 3x3 matrix of a spring, the block of its corners b and c is weight_b weight_c E. */
+ * Let E be the 3x3 matrix by which the pull of a spring changes with d (spring_law.h). Then the block of its corners b
+ * and c in the tangent is weight_b weight_c E. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/parallel_for.h"
 #include "model/spring_batch.h"
 
-/* Index of the pair of corners b != c among all pairs. */
+/* Index of the pair of corners b != c among all pairs: (1,0), (2,0), (2,1), (3,0), ... */
 static int pair_of(int b, int c)
 {
-    int low = b < c ? b : c, high = b < c ? c : b;
+    int high = b > c ? b : c;
+    int low = b + c - high;
     return high * (high - 1) / 2 + low;
 }
 
@@ -19,52 +21,72 @@ static int pairs_of(const tw_springs *s)
     return s->corners * (s->corners - 1) / 2;
 }
 
+/* The unknown of corner c of spring e; -1 if that particle is pinned. */
+static int32_t unknown_of(const tw_springs *s, int64_t e, int c)
+{
+    return s->particles->unknown[s->corner[s->corners * e + c]];
+}
+
 void tw_springs_add_pattern(const void *data, tw_pattern *pattern)
 {
     const tw_springs *s = data;
     for (int64_t e = 0; e < s->count; e++)
         for (int b = 1; b < s->corners; b++)
             for (int c = 0; c < b; c++) {
-                int32_t i = s->particles->unknown[s->corner[s->corners * e + b]];
-                int32_t j = s->particles->unknown[s->corner[s->corners * e + c]];
+                int32_t i = unknown_of(s, e, b);
+                int32_t j = unknown_of(s, e, c);
                 if (i >= 0 && j >= 0) tw_pattern_add(pattern, i, j);
             }
+}
+
+/* The block of the rows of i and j in the upper triangle; -1 if one of the two is pinned. */
+static int64_t block_between(const tw_sparse *matrix, int32_t i, int32_t j)
+{
+    if (i < 0 || j < 0) return -1;
+    if (i < j) return tw_sparse_find(matrix, i, j);
+    return tw_sparse_find(matrix, j, i);
 }
 
 void tw_springs_locate(void *data, const tw_sparse *matrix)
 {
     tw_springs *s = data;
+
+    /* The block of each pair of corners of each spring. */
     for (int64_t e = 0; e < s->count; e++)
         for (int b = 1; b < s->corners; b++)
-            for (int c = 0; c < b; c++) {
-                int32_t i = s->particles->unknown[s->corner[s->corners * e + b]];
-                int32_t j = s->particles->unknown[s->corner[s->corners * e + c]];
+            for (int c = 0; c < b; c++)
                 s->block[pairs_of(s) * e + pair_of(b, c)] =
-                    i >= 0 && j >= 0 ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i) : -1;
-            }
+                    block_between(matrix, unknown_of(s, e, b), unknown_of(s, e, c));
+
+    /* The diagonal block of each free particle. */
     for (int64_t i = 0; i < s->particles->free_count; i++)
         s->diagonal[i] = tw_sparse_find(matrix, i, i);
 }
 
-/* The parts that a spring's tangents have (spring_law.h). */
+/* ---- linearisation ---- */
+
+/* The parts of the derivative of a spring's pull (spring_law.h). */
 typedef enum part { ELASTIC, SLIDING, DAMPING } part;
 
-/* What the bodies of the parallel loops see. */
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     tw_springs *s;
-    const double *x, *v;
+    const double *x;
+    const double *v;
     const double *in;
     double *out;
-    int count;
+    int count; /* columns of in and out */
     part which;
-    double factor;
+    double factor; /* the matrix gets factor times the part */
     tw_sparse *matrix;
-    atomic_bool undefined;
+    atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
+/* Keeps the sliding and the damping part in the form in which products need them. */
 static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state *state)
 {
-    double *slide = s->slide + 8 * e, *root = s->root + 3 * e;
+    double *slide = s->slide + TW_SPRING_SLIDE * e;
+    double *root = s->root + TW_SPRING_ROOT * e;
     for (int k = 0; k < 3; k++) {
         slide[k] = state->n[k];
         slide[4 + k] = state->slide_along * state->n[k] + state->g[k];
@@ -79,14 +101,18 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
-    double d[3], y[3] = {0.0, 0.0, 0.0};
+    double d[3];
+    double y[3] = {0.0, 0.0, 0.0};
     for (int64_t e = begin; e < end; e++) {
+        /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
         tw_springs_sum(s, p->x, e, d);
         if (s->slide) tw_springs_sum(s, p->v, e, y);
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
+
+        /* Keep n, T/l and T' - T/l. */
         tw_spring_state state = tw_spring_linearise(&law, d, y);
-        double *tangent = s->tangent + 5 * e;
+        double *tangent = s->tangent + TW_SPRING_TANGENT * e;
         memcpy(tangent, state.n, sizeof state.n);
         tangent[3] = state.across;
         tangent[4] = state.along;
@@ -94,6 +120,7 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     }
 }
 
+/* The same for four plain springs at a time. */
 static void plain_linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -103,8 +130,9 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
+
         for (int j = 0; j < count; j++) {
-            double *tangent = p->s->tangent + 5 * (first + j);
+            double *tangent = p->s->tangent + TW_SPRING_TANGENT * (first + j);
             tw_wide_store3(tangent, tw_wide_divide(batch.d[j], tw_wide_splat(batch.length[j])));
             tangent[3] = batch.across[j];
             tangent[4] = batch.slope[j] - batch.across[j];
@@ -115,35 +143,47 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
 tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.s = data, .x = at->x, .v = at->v};
-    bool plain = tw_springs_are_plain(p.s);
-    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, plain ? plain_linearise_body : linearise_body,
-                    &p);
-    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+    tw_parallel_body *body = tw_springs_are_plain(p.s) ? plain_linearise_body : linearise_body;
+    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, body, &p);
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    return TW_OK;
 }
 
 /* ---- products ---- */
 
-/* out += E u, or D's part of the spring; inlined with each part constant. */
+/* The numbers kept of one part of spring e. */
+TW_ALWAYS_INLINE const double *numbers_of(const tw_springs *s, part which, int64_t e)
+{
+    if (which == ELASTIC) return s->tangent + TW_SPRING_TANGENT * e;
+    if (which == SLIDING) return s->slide + TW_SPRING_SLIDE * e;
+    return s->root + TW_SPRING_ROOT * e;
+}
+
+/* out += (one part of E) u. It is inlined with the part constant, so that no branch is left in the loops.
+ *     ELASTIC   n along (n . u) + across u
+ *     SLIDING   n ((slide_along n + g) . u) + slide_across u
+ *     DAMPING   sqrt(c) n (sqrt(c) n . u) */
 TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const double u[3],
                                double out[3])
 {
-    const double *t = which == ELASTIC   ? s->tangent + 5 * e
-                      : which == SLIDING ? s->slide + 8 * e
-                                         : s->root + 3 * e;
+    const double *t = numbers_of(s, which, e);
     double along = which == SLIDING ? tw_dot3(t + 4, u) : tw_dot3(t, u);
     if (which == ELASTIC) along *= t[4];
     for (int k = 0; k < 3; k++) out[k] += along * t[k];
     for (int k = 0; k < 3 && which != DAMPING; k++) out[k] += t[3] * u[k];
 }
 
-/* Two ends: out_i += sum_e E (in_i - in_j), where pinned neighbours j do not move. */
+/* Two ends: out_i += sum_e E (in_i - in_j) over the neighbours j; in_j is 0 for a pinned neighbour. */
 TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out,
                               part which)
 {
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
-        int32_t entry = s->incidence.entry[n], j = s->particles->unknown[s->corner[entry ^ 1]];
+        /* The entry is 2 e or 2 e + 1, so that entry ^ 1 is the other end of spring e. */
+        int32_t entry = s->incidence.entry[n];
+        int32_t j = s->particles->unknown[s->corner[entry ^ 1]];
+
         double u[3];
         for (int k = 0; k < 3; k++) u[k] = in[3 * i + k] - (j >= 0 ? in[3 * (int64_t)j + k] : 0.0);
         multiply(s, which, entry >> 1, u, sum);
@@ -151,20 +191,21 @@ TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, 
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
-/* More corners: first E sum_c weight_c in_c per spring, ... */
+/* More corners, step 1: pull = E sum_c weight_c in_c of each spring. */
 TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3],
                                 part which)
 {
     double u[3] = {0.0, 0.0, 0.0};
     for (int c = 0; c < s->corners; c++) {
-        int32_t i = s->particles->unknown[s->corner[s->corners * e + c]];
+        int32_t i = unknown_of(s, e, c);
         for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
     }
+
     for (int k = 0; k < 3; k++) pull[k] = 0.0;
     multiply(s, which, e, u, pull);
 }
 
-/* ... then what each particle gets of it. */
+/* More corners, step 2: out_i += sum of weight * pull over the springs of particle i. */
 static void gather_row(const loop *p, int64_t i, int c, double *out)
 {
     const tw_springs *s = p->s;
@@ -203,6 +244,7 @@ TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, part
             find_pull(p->s, e, p->in + c * stride, p->s->pull + 3 * (p->count * e + c), which);
 }
 
+/* A loop function per part, so that `which` is a constant in each. */
 #define BODIES_OF(name, which)                                                                     \
     static void name##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)         \
     {                                                                                              \
@@ -219,12 +261,14 @@ BODIES_OF(sliding, SLIDING)
 BODIES_OF(damping, DAMPING)
 #undef BODIES_OF
 
+/* Adds the products of one part. Two ends need one pass over the particles, more corners need two. */
 static void add_products(loop *p, tw_parallel_body *rows_body, tw_parallel_body *pulls_body)
 {
     if (p->s->corners == 2) {
         tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, rows_body, p);
         return;
     }
+
     tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, pulls_body, p);
     tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, gather_body, p);
 }
@@ -255,46 +299,61 @@ void tw_springs_add_damping_product(void *data, int count, const double *in, dou
 
 /* ---- the matrix ---- */
 
-/* Where the nine entries of a symmetric block are among its six numbers. */
+/* The place of each of the nine entries of a symmetric block among its six numbers xx, xy, xz, yy, yz, zz. */
 static const int symmetric_entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
 
-/* block += factor * (elastic part of E, or D's part); symmetric, so its order inside does not matter. */
+/* block += factor * (elastic or damping part of E). Both are symmetric, so rows and columns may be exchanged. */
 static void add_block(const tw_springs *s, part which, int64_t e, double factor, double block[9])
 {
-    const double *t = which == ELASTIC ? s->tangent + 5 * e : s->root + 3 * e;
-    double across = which == ELASTIC ? t[3] : 0.0, along = which == ELASTIC ? t[4] : 1.0;
+    const double *t = numbers_of(s, which, e);
+    double across = 0.0;
+    double along = 1.0;
+    if (which == ELASTIC) {
+        across = t[3];
+        along = t[4];
+    }
+
+    /* Every fourth entry of the nine lies on the diagonal. */
     for (int k = 0; k < 9; k++)
         block[k] += factor * ((k % 4 == 0 ? across : 0.0) + along * t[k % 3] * t[k / 3]);
 }
 
-/* One corner of a spring: its diagonal block, and the blocks of the upper triangle in its row. */
+/* Adds the blocks of one corner of spring e: the diagonal block of its particle i, and the blocks of row i in the upper
+ * triangle. */
 static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *values)
 {
     const tw_springs *s = p->s;
     double weight = p->factor * s->weight[corner];
     add_block(s, p->which, e, weight * s->weight[corner], values + 9 * s->diagonal[i]);
     for (int c = 0; c < s->corners; c++)
-        if (c != corner && s->particles->unknown[s->corner[s->corners * e + c]] > i)
+        if (c != corner && unknown_of(s, e, c) > i)
             add_block(s, p->which, e, weight * s->weight[c],
                       values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
 }
 
-/* Two ends: the six numbers of E, to the diagonal of row i and from the block of (i, j), j > i. */
+/* Two ends: adds E to the diagonal block (i, i) and subtracts it from the blocks (i, j), j > i. */
 static void add_plain_row(const tw_springs *s, int64_t i, double *values)
 {
     int64_t particle = s->particles->particle[i];
     double sum[6] = {0.0};
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
-        const double *t = s->tangent + 5 * (int64_t)(entry >> 1);
-        double x = t[4] * t[0], y = t[4] * t[1], z = t[4] * t[2];
+        const double *t = s->tangent + TW_SPRING_TANGENT * (int64_t)(entry >> 1);
+
+        /* The six numbers of E = across I + along n n^T. */
+        double x = t[4] * t[0];
+        double y = t[4] * t[1];
+        double z = t[4] * t[2];
         const double E[6] = {t[3] + x * t[0], x * t[1], x * t[2],
                              t[3] + y * t[1], y * t[2], t[3] + z * t[2]};
         for (int k = 0; k < 6; k++) sum[k] += E[k];
+
+        /* The block (i, j) belongs to row i if j > i. */
         if (s->particles->unknown[s->corner[entry ^ 1]] <= i) continue;
         double *block = values + 9 * s->block[entry >> 1];
         for (int k = 0; k < 9; k++) block[k] -= E[symmetric_entry[k]];
     }
+
     double *block = values + 9 * s->diagonal[i];
     for (int k = 0; k < 9; k++) block[k] += sum[symmetric_entry[k]];
 }
@@ -307,7 +366,7 @@ static void plain_matrix_body(void *context, int64_t begin, int64_t end, int64_t
     for (int64_t i = begin; i < end; i++) add_plain_row(p->s, i, values);
 }
 
-/* A row of the upper triangle belongs to its free particle i: (i, i) and the (i, j) with j > i. */
+/* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its free particle i alone. */
 static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -326,9 +385,8 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
 void tw_springs_add_tangent(void *data, tw_sparse *matrix)
 {
     loop p = {.s = data, .matrix = matrix, .which = ELASTIC, .factor = 1.0};
-    bool two_ends = p.s->corners == 2;
-    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK,
-                    two_ends ? plain_matrix_body : matrix_body, &p);
+    tw_parallel_body *body = p.s->corners == 2 ? plain_matrix_body : matrix_body;
+    tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, body, &p);
 }
 
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)

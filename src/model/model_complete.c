@@ -5,9 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
-#include "model/mass_damping.h"
 #include "model/model_internal.h"
-#include "model/model_sums.h"
 
 static void number_unknowns(tw_particles *p)
 {

@@ -1,19 +1,23 @@
-/* A model as a second-order problem: unknowns are the free particles, M x'' = sum of forces. */
+/* A model as a second-order problem: M x'' = sum of forces, where the unknowns x are the positions of the free particles,
+ * three entries each. */
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
-#include "model/model_sums.h"
 #include "model/simulation.h"
 
+/* ---- between the unknowns and the arrays of all particles ---- */
+
+/* What the functions of the parallel loops share. */
 typedef struct copy {
     const tw_model *model;
-    const double *x, *v; /* of the unknowns; v may be NULL */
-    const double *force;
-    double *a;
+    const double *x;     /* of the unknowns */
+    const double *v;     /* of the unknowns; may be NULL */
+    const double *force; /* of all particles */
+    double *a;           /* of the unknowns */
 } copy;
 
 static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block)
@@ -27,15 +31,17 @@ static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
-/* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v)
 {
+    /* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
     tw_motions_evaluate(&model->motions, &model->particles, t, model->x, model->v, NULL);
+
     copy c = {.model = model, .x = x, .v = v};
     tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_body, &c);
 }
 
-static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t block)
+/* a_i = force_i / m_i. */
+static void divide_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
@@ -47,6 +53,7 @@ static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t
     }
 }
 
+/* a_i = force_i, without the mass. */
 static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -58,13 +65,24 @@ static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a)
 {
-    bool consistent = model->mass.group_count > 0;
-    copy c = {.model = model, .force = force, .a = consistent ? model->momentum : a};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK,
-                    consistent ? pack_body : acceleration_body, &c);
-    return consistent ? tw_consistent_mass_solve(&model->mass, 1, model->momentum, a) : TW_OK;
+    int64_t count = model->particles.free_count;
+    copy c = {.model = model, .force = force, .a = a};
+
+    /* Lumped mass: M is diagonal. */
+    if (model->mass.group_count == 0) {
+        tw_parallel_for(count, TW_PARTICLE_BLOCK, divide_body, &c);
+        return TW_OK;
+    }
+
+    /* Consistent mass: model->momentum is scratch for the right-hand side of M a = force. */
+    c.a = model->momentum;
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_body, &c);
+    return tw_consistent_mass_solve(&model->mass, 1, model->momentum, a);
 }
 
+/* ---- callbacks ---- */
+
+/* a = M^-1 sum_f f(t, x, v). */
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v,
                                     double *a)
 {
@@ -73,38 +91,15 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
     tw_vector_fill(3 * model->particles.count, 0.0, model->force);
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
-        tw_status status =
-            model->forces[i].table->add_force(model->forces[i].data, &at, model->force);
+        const tw_force *f = &model->forces[i];
+        tw_status status = f->table->add_force(f->data, &at, model->force);
         if (status != TW_OK) return status;
     }
+
     return tw_model_divide_by_mass(model, model->force, a);
 }
 
-/* Potential energy at model->x. */
-static tw_status potential_energy(tw_model *model, double t, double *potential)
-{
-    *potential = 0.0;
-    tw_force_view at = {t, model->x, model->v};
-    for (int i = 0; i < model->force_count; i++) {
-        if (!model->forces[i].table->add_energy) continue;
-        tw_status status =
-            model->forces[i].table->add_energy(model->forces[i].data, &at, potential);
-        if (status != TW_OK) return status;
-    }
-    return TW_OK;
-}
-
-static tw_status model_energy(void *context, double t, const double *x, const double *v,
-                              double *kinetic, double *potential)
-{
-    tw_model *model = context;
-    double sums[TW_MODEL_SUMS];
-    tw_model_unpack(model, t, x, v);
-    tw_model_sums(model, sums);
-    *kinetic = sums[0];
-    return potential_energy(model, t, potential);
-}
-
+/* A row per particle, pinned ones included: x, y, z, vx, vy, vz. */
 static tw_status model_rows(void *context, double t, const double *u, double *rows)
 {
     tw_model *model = context;
@@ -118,21 +113,6 @@ static tw_status model_rows(void *context, double t, const double *u, double *ro
     return TW_OK;
 }
 
-static tw_status model_measure(void *context, double t, const double *u, tw_measurement *out)
-{
-    tw_model *model = context;
-    double sums[TW_MODEL_SUMS];
-    tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
-    tw_model_sums(model, sums);
-    out->has_energy = 1;
-    out->kinetic = sums[0];
-    memcpy(out->momentum, sums + 1, sizeof out->momentum);
-    memcpy(out->angular_momentum, sums + 4, sizeof out->angular_momentum);
-    tw_status status = tw_model_powers(model, t, &out->damping_power, &out->outside_power);
-    if (status != TW_OK) return status;
-    return potential_energy(model, t, &out->potential);
-}
-
 static void model_summarise(const void *context, tw_simulation_summary *out)
 {
     const tw_model *model = context;
@@ -142,6 +122,8 @@ static void model_summarise(const void *context, tw_simulation_summary *out)
     out->springs = model->spring_count;
     out->unknowns = 3 * p->free_count;
     out->omega_bound = sqrt(model->eigenvalue_bound);
+
+    /* Mass of the free particles, and the bounding box of all. */
     for (int k = 0; k < 3; k++) out->lower[k] = out->upper[k] = p->position[k];
     for (int64_t i = 0; i < p->count; i++) {
         if (!p->pinned[i]) out->mass += p->mass[i];
@@ -161,18 +143,24 @@ static const char *const model_columns[] = {"x", "y", "z", "vx", "vy", "vz", NUL
 static const tw_simulation_table model_table = {.columns = model_columns,
                                                 .release = model_release,
                                                 .rows = model_rows,
-                                                .measure = model_measure,
+                                                .measure = tw_model_measure,
                                                 .summarise = model_summarise};
 
-/* Damping and what depends on velocity, where there is any. */
+/* ---- the problem ---- */
+
+/* Describes damping and tangents that are not symmetric, where there are any. */
 static void describe_damping(const tw_model *model, tw_second_order_problem *problem)
 {
     if (!(model->traits & (TW_FORCE_VELOCITY | TW_FORCE_GENERAL))) return;
+
+    /* The symmetric stand-in: S for K, and alpha M + beta S for D. A free body keeps its rigid motion, so that alpha M
+     * would be wrong for it. */
     problem->stiffness_is_general = (model->traits & TW_FORCE_GENERAL) != 0;
     problem->symmetric_part = (tw_symmetric_part){
         .apply = tw_model_apply_symmetric,
         .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
         .rayleigh_stiffness = model->rayleigh_stiffness};
+
     if (!(model->traits & TW_FORCE_VELOCITY)) return;
     problem->velocity_dependent = true;
     problem->apply_damping = tw_model_apply_damping;
@@ -190,18 +178,34 @@ static tw_second_order_problem model_problem(tw_model *model)
                                        .stiffness_matrix = model->stiffness,
                                        .lumped_mass = model->lumped_mass,
                                        .eigenvalue_max = model->eigenvalue_bound};
+
+    /* A consistent mass replaces the lumped one. */
     if (model->mass.group_count > 0) {
         problem.lumped_mass = NULL;
         problem.mass = &model->mass.view;
         problem.mass_matrix = model->mass.matrix;
     }
     describe_damping(model, &problem);
-    if (!(model->traits & TW_FORCE_FEEDS)) problem.energy = model_energy;
+
+    /* Where wind and the like feed energy, the energy says nothing about the quality of a step. */
+    if (!(model->traits & TW_FORCE_FEEDS)) problem.energy = tw_model_energy;
     if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {
         problem.time_dependent = true;
         problem.time_derivative = tw_model_time_derivative;
     }
     return problem;
+}
+
+/* Writes the initial positions and then the initial velocities of the free particles. */
+static void fill_start(const tw_particles *p, double *start)
+{
+    for (int64_t i = 0; i < p->free_count; i++) {
+        int64_t particle = p->particle[i];
+        for (int k = 0; k < 3; k++) {
+            start[3 * i + k] = p->position[3 * particle + k];
+            start[3 * (p->free_count + i) + k] = p->velocity[3 * particle + k];
+        }
+    }
 }
 
 tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error *error)
@@ -210,19 +214,17 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     *out = NULL;
     tw_status status = tw_model_complete(model, error);
     if (status != TW_OK) return status;
+
+    /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;
     tw_simulation *simulation = tw_simulation_create(&model_table, model, 6 * p->free_count);
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     simulation->second_order = true;
     simulation->second = model_problem(model);
     simulation->row_count = p->count;
     simulation->displays = &model->displays;
-    for (int64_t i = 0; i < p->free_count; i++)
-        for (int k = 0; k < 3; k++) {
-            simulation->start[3 * i + k] = p->position[3 * (int64_t)p->particle[i] + k];
-            simulation->start[3 * (p->free_count + i) + k] =
-                p->velocity[3 * (int64_t)p->particle[i] + k];
-        }
+    fill_start(p, simulation->start);
     *out = simulation;
     return TW_OK;
 }

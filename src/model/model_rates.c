@@ -1,30 +1,35 @@
-/* da/dt at fixed unknowns: forces that know the time, and particles that move by themselves,
- *     M a_t = sum_f [df/dt + df/dx_p v_p + df/dv_p a_p],  p the particles of prescribed motion. */
+/* da/dt at fixed unknowns. It comes from forces that depend on time, and from particles of prescribed motion p:
+ *     M da/dt = sum_f [df/dt + df/dx_p v_p + df/dv_p a_p]. */
 #include <float.h>
 #include <math.h>
 
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
-/* The arrays in model->rates. */
-enum { X_RATE, V_RATE, MOVED_X, MOVED_V, BEHIND };
+/* The arrays in model->rates, each of all particles. */
+enum { X_RATE, V_RATE, MOVED_X, MOVED_V, SIDE_FORCE };
 
 static double *array_of(const tw_model *model, int which)
 {
     return model->rates + which * 3 * model->particles.count;
 }
 
-/* out += sign/(2s) f(x + sign s x_rate, v + sign s v_rate). */
+/* out += f(x + s x_rate, v + s v_rate) / (2 s): one side of a central difference, s > 0 or s < 0. */
 static tw_status add_side(tw_model *model, const tw_force *force, const tw_force_view *at, double s,
                           double *out)
 {
     int64_t n = 3 * model->particles.count;
-    double *x = array_of(model, MOVED_X), *v = array_of(model, MOVED_V),
-           *side = array_of(model, BEHIND);
+    double *x = array_of(model, MOVED_X);
+    double *v = array_of(model, MOVED_V);
+    double *side = array_of(model, SIDE_FORCE);
+
+    /* The point a little ahead or behind on the motion. */
     tw_vector_copy(n, at->x, x);
     tw_vector_copy(n, at->v, v);
     tw_vector_axpy(n, s, array_of(model, X_RATE), x);
     tw_vector_axpy(n, s, array_of(model, V_RATE), v);
+
+    /* The force there. */
     tw_vector_fill(n, 0.0, side);
     tw_force_view moved = {at->t, x, v};
     tw_status status = force->table->add_force(force->data, &moved, side);
@@ -36,30 +41,41 @@ static tw_status add_side(tw_model *model, const tw_force *force, const tw_force
 static tw_status add_difference(tw_model *model, const tw_force *force, const tw_force_view *at,
                                 double *out)
 {
-    double size = 0.0, rate = 0.0;
+    double size = 0.0;
+    double rate = 0.0;
     tw_space space = {.local_size = 3 * model->particles.count};
     tw_vector_norm(&space, at->x, &size);
     tw_vector_norm(&space, array_of(model, X_RATE), &rate);
-    double s = rate > 0.0 ? cbrt(DBL_EPSILON) * (1.0 + size) / rate : cbrt(DBL_EPSILON);
+
+    /* The step cbrt(eps), relative to the size of x, balances truncation (s^2) and rounding (eps/s). */
+    double s = cbrt(DBL_EPSILON);
+    if (rate > 0.0) s = cbrt(DBL_EPSILON) * (1.0 + size) / rate;
+
     tw_status status = add_side(model, force, at, s, out);
-    return status == TW_OK ? add_side(model, force, at, -s, out) : status;
+    if (status != TW_OK) return status;
+    return add_side(model, force, at, -s, out);
 }
 
+/* out += df/dx x_rate + df/dv v_rate, for one force. */
 static tw_status add_rate(tw_model *model, const tw_force *force, const tw_force_view *at,
                           double *out)
 {
     if (force->table->add_rate)
         return force->table->add_rate(force->data, at, array_of(model, X_RATE),
                                       array_of(model, V_RATE), out);
-    return force->table->linearise ? add_difference(model, force, at, out) : TW_OK;
+
+    /* A force without a tangent does not depend on x or v. */
+    if (!force->table->linearise) return TW_OK;
+    return add_difference(model, force, at, out);
 }
 
-/* Rates of the moved particles; the others keep the zeros that they were given at the start. */
+/* Writes the rates of the moved particles. The rates of all others are zero from the start. */
 static void find_motion_rates(tw_model *model, double t)
 {
-    const tw_motions *motions = &model->motions;
-    double *x_rate = array_of(model, X_RATE), *v_rate = array_of(model, V_RATE);
-    tw_motions_evaluate(motions, &model->particles, t, array_of(model, MOVED_X), x_rate, v_rate);
+    double *x_rate = array_of(model, X_RATE);
+    double *v_rate = array_of(model, V_RATE);
+    double *unused = array_of(model, MOVED_X);
+    tw_motions_evaluate(&model->motions, &model->particles, t, unused, x_rate, v_rate);
 }
 
 tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v,
@@ -71,6 +87,8 @@ tw_status tw_model_time_derivative(void *context, double t, const double *x, con
     tw_force_view at = {t, model->x, model->v};
     bool moves = model->motions.count > 0;
     if (moves) find_motion_rates(model, t);
+
+    /* df/dt, and then df/dx_p v_p + df/dv_p a_p, of each force. */
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
         tw_status status = TW_OK;
         if (f->table->add_time_derivative)
@@ -78,5 +96,6 @@ tw_status tw_model_time_derivative(void *context, double t, const double *x, con
         if (status == TW_OK && moves) status = add_rate(model, f, &at, model->force);
         if (status != TW_OK) return status;
     }
+
     return tw_model_divide_by_mass(model, model->force, out);
 }

@@ -1,4 +1,4 @@
-/* Adding springs of every kind to a model: what is refused, and how many there are. */
+/* Adding springs of every kind and dashpots to a model, and setting its Rayleigh damping. */
 #include <math.h>
 #include <twang/forces.h>
 
@@ -7,19 +7,21 @@
 #include "model/model_internal.h"
 #include "model/springs.h"
 
-/* All different, and all there. */
+/* Checks that the corners of a spring are different particles of the model. */
 static tw_status check_corners(const tw_model *model, int corners, const int64_t *corner,
                                tw_error *error)
 {
     int64_t count = model->particles.count;
     bool sound = true;
+
     for (int b = 0; b < corners; b++) {
         sound = sound && corner[b] >= 0 && corner[b] < count;
         for (int c = 0; c < b; c++) sound = sound && corner[b] != corner[c];
     }
     if (sound) return TW_OK;
+    const char *number = corners == 2 ? "two" : "four";
     return tw_fail(error, TW_INVALID_ARGUMENT, "a spring must join %s of the particles 0 to %lld",
-                   corners == 2 ? "two" : "four", (long long)(count - 1));
+                   number, (long long)(count - 1));
 }
 
 static bool is_at_least(double value, double least)
@@ -27,12 +29,20 @@ static bool is_at_least(double value, double least)
     return value >= least && isfinite(value);
 }
 
+/* The value of spring e; 0 where there is no array. */
+static double value_of(const double *values, int64_t e)
+{
+    return values ? values[e] : 0.0;
+}
+
+/* Checks that spring e pulls at all, and that none of its values is negative. */
 static tw_status check_values(const tw_springs_input *input, int64_t e, tw_error *error)
 {
-    double k = input->stiffness ? input->stiffness[e] : 0.0,
-           q = input->cubic ? input->cubic[e] : 0.0;
-    double c = input->damping ? input->damping[e] : 0.0,
-           L = input->rest_length ? input->rest_length[e] : 0.0;
+    double k = value_of(input->stiffness, e);
+    double q = value_of(input->cubic, e);
+    double c = value_of(input->damping, e);
+    double L = value_of(input->rest_length, e);
+
     bool pulls =
         is_at_least(k, 0.0) && is_at_least(q, 0.0) && is_at_least(c, 0.0) && k + q + c > 0.0;
     if (input->damping && !pulls)
@@ -48,16 +58,22 @@ static tw_status add_springs(tw_model *model, tw_springs_input *input, tw_error 
     bool has_law = input->stiffness || input->damping;
     if (!model || input->count < 0 || (input->count && (!input->corner || !has_law)))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+
+    /* Refuse the whole set if one spring is wrong. */
     for (int64_t e = 0; e < input->count; e++) {
         tw_status status =
             check_corners(model, input->corners, input->corner + input->corners * e, error);
         if (status == TW_OK) status = check_values(input, e, error);
         if (status != TW_OK) return status;
     }
+
+    /* Springs without given rest lengths are relaxed where the particles are now. */
     input->positions = model->particles.position;
     tw_force force;
     tw_status status = tw_force_springs_create(input, &force);
     if (status != TW_OK) return tw_fail_plain(error, status);
+
+    /* Dashpots do not count as springs. */
     status = tw_model_add_force(model, &force, error);
     if (status == TW_OK && input->stiffness) model->spring_count += input->count;
     return status;

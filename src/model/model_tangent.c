@@ -6,16 +6,23 @@ tw_status tw_model_linearise(void *context, double t, const double *x, const dou
 {
     tw_model *model = context;
     tw_model_unpack(model, t, x, v);
+
+    /* The matrix is filled again when a product or a factorisation asks for it. */
     model->content = TW_MATRIX_STALE;
+
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
-        if (!model->forces[i].table->linearise) continue;
-        tw_status status = model->forces[i].table->linearise(model->forces[i].data, &at);
+        const tw_force *f = &model->forces[i];
+        if (!f->table->linearise) continue;
+        tw_status status = f->table->linearise(f->data, &at);
         if (status != TW_OK) return status;
     }
     return TW_OK;
 }
 
+/* ---- products ---- */
+
+/* out += (a tangent of one force) in. */
 typedef void add_function(void *data, int count, const double *in, double *out);
 
 static void clear(const tw_model *model, int count, double *out)
@@ -23,12 +30,14 @@ static void clear(const tw_model *model, int count, double *out)
     tw_vector_fill(3 * model->particles.free_count * count, 0.0, out);
 }
 
-/* What went wrong in products or matrices of the forces, if anything. */
+/* The last failure of products or matrices of the forces, if any. Every force is asked, so that no failure stays behind
+ * for a later call. */
 static tw_status outcome(const tw_model *model)
 {
     tw_status status = TW_OK;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        tw_status failure = f->table->take_failure ? f->table->take_failure(f->data) : TW_OK;
+        if (!f->table->take_failure) continue;
+        tw_status failure = f->table->take_failure(f->data);
         if (failure != TW_OK) status = failure;
     }
     return status;
@@ -40,38 +49,47 @@ static void add(const tw_force *force, add_function *function, int count, const 
     if (function) function(force->data, count, in, out);
 }
 
-/* Products with K (exact) or S force by force. */
+/* out = K in (exact) or out = S in, force by force. */
 static tw_status apply_by_forces(tw_model *model, bool exact, int count, const double *in,
                                  double *out)
 {
     clear(model, count, out);
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        bool stand_in = !exact && (tw_force_traits(f) & TW_FORCE_GENERAL);
-        add(f, stand_in ? f->table->add_symmetric_product : f->table->add_product, count, in, out);
+        /* S differs from K only where K is not symmetric. */
+        bool use_symmetric = !exact && (tw_force_traits(f) & TW_FORCE_GENERAL);
+        if (use_symmetric)
+            add(f, f->table->add_symmetric_product, count, in, out);
+        else
+            add(f, f->table->add_product, count, in, out);
     }
     return outcome(model);
 }
 
-/* Products with S by the matrix. */
+/* out = S in by the matrix, which is filled if it is not yet. */
 static tw_status apply_by_matrix(tw_model *model, int count, const double *in, double *out)
 {
     tw_status status = tw_model_assemble(model, model->stiffness);
-    return status == TW_OK ? tw_sparse_apply(model->stiffness, count, in, out) : status;
+    if (status != TW_OK) return status;
+    return tw_sparse_apply(model->stiffness, count, in, out);
 }
 
 tw_status tw_model_apply_symmetric(void *context, int count, const double *in, double *out)
 {
     tw_model *model = context;
-    return model->multiplies_by_matrix ? apply_by_matrix(model, count, in, out)
-                                       : apply_by_forces(model, false, count, in, out);
+    if (model->multiplies_by_matrix) return apply_by_matrix(model, count, in, out);
+    return apply_by_forces(model, false, count, in, out);
 }
 
 tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out)
 {
     tw_model *model = context;
     if (!model->multiplies_by_matrix) return apply_by_forces(model, true, count, in, out);
+
+    /* out = S in. */
     tw_status status = apply_by_matrix(model, count, in, out);
     if (status != TW_OK || !(model->traits & TW_FORCE_GENERAL)) return status;
+
+    /* out += (K - S) in, of the forces whose K is not symmetric. */
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         if (tw_force_traits(f) & TW_FORCE_GENERAL)
             add(f, f->table->add_rest_product, count, in, out);
@@ -87,16 +105,22 @@ tw_status tw_model_apply_damping(void *context, int count, const double *in, dou
     return outcome(model);
 }
 
+/* ---- matrices ---- */
+
 tw_status tw_model_assemble(void *context, tw_sparse *matrix)
 {
     tw_model *model = context;
+    /* The model's own matrix is filled once per linearisation. */
     bool own = matrix == model->stiffness;
     if (own && model->content == TW_MATRIX_TANGENT) return TW_OK;
+
+    /* matrix = sum of the S of all forces. */
     int64_t blocks = tw_sparse_row_start(matrix)[model->particles.free_count];
     tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_tangent)
             model->forces[i].table->add_tangent(model->forces[i].data, matrix);
+
     tw_status status = outcome(model);
     if (own && status == TW_OK) model->content = TW_MATRIX_TANGENT;
     return status;
@@ -106,6 +130,7 @@ tw_status tw_model_add_damping(void *context, double factor, tw_sparse *matrix)
 {
     tw_model *model = context;
     if (matrix == model->stiffness) model->content = TW_MATRIX_STALE;
+
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_damping)
             model->forces[i].table->add_damping(model->forces[i].data, factor, matrix);

@@ -1,10 +1,14 @@
 /* The law of everything that pulls along a line: springs, dashpots, springs to the centre of a face.
  *
- * With d the vector from one end to the other, l = |d|, n = d/l, y its rate, l' = n . y the rate of l:
- *     pull  F = T(l) + c(l) l',   T = k e + q e^3,  e = l - L,   c = c_0 + beta T'(l).
- * The force on the first end is F n. Its derivative along a displacement u of d and w of y, elastic and frictional
- * part: [T/l + (T' - T/l) n n^T] u  +  [c l'/l + (c' l' - c l'/l) n n^T + n g^T] u + c n n^T w,  g = (c/l) (I - n n^T)
- * y. */
+ * Let d be the vector from one end to the other, y its rate of change, l = |d|, n = d/l, and l' = n . y the rate of l:
+ *     pull      F = T(l) + c(l) l',
+ *     tension   T = k e + q e^3 with the deflection e = l - L,
+ *     damping   c = c_0 + beta T'(l).
+ * The force on the first end is F n. Its derivative along a change u of d and a change w of y is
+ *     elastic part    [T/l + (T' - T/l) n n^T] u
+ *     sliding part    [c l'/l + (c' l' - c l'/l) n n^T + n g^T] u    with g = (c/l) (I - n n^T) y
+ *     damping part    c n n^T w.
+ * The sliding part is the change of the damping force when the spring changes its length or its direction. */
 #ifndef TW_MODEL_SPRING_LAW_H
 #define TW_MODEL_SPRING_LAW_H
 
@@ -12,16 +16,22 @@
 #include <stdbool.h>
 
 typedef struct tw_spring_law {
-    double stiffness, cubic, rest_length; /* k, q, L */
-    double damping, beta;                 /* c_0, beta */
+    double stiffness;   /* k [N/m] */
+    double cubic;       /* q [N/m^3] */
+    double rest_length; /* L [m] */
+    double damping;     /* c_0 [N s/m] */
+    double beta;        /* of Rayleigh damping [s] */
 } tw_spring_law;
 
-/* Everything at one state. */
+/* The coefficients of the derivative at one state. */
 typedef struct tw_spring_state {
     double n[3];
-    double across, along;             /* T/l, T' - T/l */
-    double slide_across, slide_along; /* c l'/l, c' l' - c l'/l */
-    double g[3], c;
+    double across;       /* T/l */
+    double along;        /* T' - T/l */
+    double slide_across; /* c l'/l */
+    double slide_along;  /* c' l' - c l'/l */
+    double g[3];
+    double c;
 } tw_spring_state;
 
 static inline double tw_dot3(const double a[3], const double b[3])
@@ -29,13 +39,14 @@ static inline double tw_dot3(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* k e^2/2 + q e^4/4. */
 static inline double tw_spring_energy(const tw_spring_law *s, double l)
 {
     double e = l - s->rest_length;
     return 0.5 * e * e * (s->stiffness + 0.5 * s->cubic * e * e);
 }
 
-/* T(l) and T'(l). */
+/* Returns T(l) and sets *slope = T'(l). */
 static inline double tw_spring_tension(const tw_spring_law *s, double l, double *slope)
 {
     double e = l - s->rest_length;
@@ -43,17 +54,19 @@ static inline double tw_spring_tension(const tw_spring_law *s, double l, double 
     return e * (s->stiffness + s->cubic * e * e);
 }
 
-/* A spring of length zero has no direction, and pulls nowhere if that is its rest length. */
+/* A spring of length zero has no direction. Its force is defined only if zero is also its rest length: then it is zero. */
 static inline bool tw_spring_is_defined(const tw_spring_law *s, double l)
 {
     return l > 0.0 || (l == 0.0 && s->rest_length == 0.0 && s->damping == 0.0);
 }
 
-/* F/l: the force on the first end is F/l d. */
+/* Returns F/l: the force on the first end is (F/l) d. */
 static inline double tw_spring_pull(const tw_spring_law *s, const double d[3], const double y[3])
 {
-    double l = sqrt(tw_dot3(d, d)), slope;
+    double l = sqrt(tw_dot3(d, d));
     if (!(l > 0.0)) return 0.0;
+
+    double slope;
     double T = tw_spring_tension(s, l, &slope);
     return (T + (s->damping + s->beta * slope) * tw_dot3(d, y) / l) / l;
 }
@@ -62,18 +75,25 @@ static inline tw_spring_state tw_spring_linearise(const tw_spring_law *s, const 
                                                   const double y[3])
 {
     tw_spring_state state = {.across = 0.0};
-    double l = sqrt(tw_dot3(d, d)), slope, T = tw_spring_tension(s, l, &slope);
-    if (!(l > 0.0)) { /* L = 0: k I */
+    double l = sqrt(tw_dot3(d, d));
+    double slope;
+    double T = tw_spring_tension(s, l, &slope);
+
+    /* A spring without length has the rest length 0, and its derivative is k I. */
+    if (!(l > 0.0)) {
         state.across = slope;
         return state;
     }
+
+    /* Elastic part: T/l and T' - T/l. */
     for (int k = 0; k < 3; k++) state.n[k] = d[k] / l;
     state.across = T / l;
     state.along = slope - state.across;
+
+    /* Sliding part: c l'/l, c' l' - c l'/l with c' = beta T'' = 6 beta q e, and g = (c/l) (y - l' n). */
     double rate = tw_dot3(state.n, y);
     state.c = s->damping + s->beta * slope;
     state.slide_across = state.c * rate / l;
-    /* c' = beta T'' = 6 beta q e */
     state.slide_along = 6.0 * s->beta * s->cubic * (l - s->rest_length) * rate - state.slide_across;
     for (int k = 0; k < 3; k++) state.g[k] = state.c / l * (y[k] - rate * state.n[k]);
     return state;
@@ -86,7 +106,7 @@ static inline void tw_spring_product(const tw_spring_state *s, const double u[3]
     for (int k = 0; k < 3; k++) out[k] += s->across * u[k] + along * s->n[k];
 }
 
-/* out += the frictional part. */
+/* out += [slide_across + slide_along n n^T + n g^T] u: the sliding part. */
 static inline void tw_spring_slide_product(const tw_spring_state *s, const double u[3],
                                            double out[3])
 {
@@ -94,7 +114,7 @@ static inline void tw_spring_slide_product(const tw_spring_state *s, const doubl
     for (int k = 0; k < 3; k++) out[k] += s->slide_across * u[k] + along * s->n[k];
 }
 
-/* out += c n n^T u. */
+/* out += c n n^T u: the damping part. */
 static inline void tw_spring_damping_product(const tw_spring_state *s, const double u[3],
                                              double out[3])
 {

@@ -1,5 +1,5 @@
-/* Springs of every kind (spring_law.h) between weighted sums of particles: d = sum_c weight_c x_c, weights that sum to
- * zero. Two ends: -1, 1. Vertex to the centre of a face: -1, 1/3, 1/3, 1/3. */
+/* A set of springs of one kind (spring_law.h). A spring acts on the vector d = sum_c weight_c x_c of its corners, whose
+ * weights sum to zero: -1, 1 between two ends; -1, 1/3, 1/3, 1/3 from a vertex to the centre of a face. */
 #ifndef TW_MODEL_SPRINGS_H
 #define TW_MODEL_SPRINGS_H
 
@@ -7,15 +7,23 @@
 #include "model/incidence.h"
 #include "model/spring_law.h"
 
-enum { TW_SPRING_CORNERS = 4 /* the most there are */, TW_SPRING_PAIRS = 6 };
+/* Numbers that are kept per spring at the last linearisation. */
+enum {
+    TW_SPRING_TANGENT = 5, /* n, across, along */
+    TW_SPRING_SLIDE = 8,   /* n, slide_across, slide_along n + g, 0 */
+    TW_SPRING_ROOT = 3     /* sqrt(c) n */
+};
 
-/* What a set of springs is made of. Arrays have one value per spring, or are NULL: 0, and for rest_length the length at
- * `positions`. */
+/* The data from which springs are made. An array has one value per spring or is NULL. NULL means 0; for rest_length it
+ * means the length at `positions`. */
 typedef struct tw_springs_input {
     int64_t count;
     int corners;           /* 2 or 4 */
-    const int64_t *corner; /* particles */
-    const double *stiffness, *cubic, *rest_length, *damping;
+    const int64_t *corner; /* `corners` particles per spring */
+    const double *stiffness;
+    const double *cubic;
+    const double *rest_length;
+    const double *damping;
     const double *positions;
 } tw_springs_input;
 
@@ -23,23 +31,25 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out);
 
 typedef struct tw_springs {
     int64_t count;
-    int corners, shift;   /* corners = 2^shift */
+    int corners;
+    int shift;            /* corners = 2^shift */
     const double *weight; /* of each corner */
     int32_t *corner;
-    double *stiffness, *rest_length; /* always there */
-    double *cubic, *damping;         /* NULL: none */
-    double beta;                     /* of Rayleigh damping */
+    double *stiffness;   /* k */
+    double *rest_length; /* L */
+    double *cubic;       /* q; NULL: the springs are linear */
+    double *damping;     /* c_0; NULL: there is none */
+    double beta;         /* of Rayleigh damping */
 
     const tw_particles *particles;
     tw_incidence incidence;
-    double *pull;    /* a vector per spring and column: what particles gather from */
-    double *tangent; /* at the last linearisation, five per spring: n, across, along */
-    double
-        *slide;   /* likewise, eight: n, slide_across, slide_along n + g, 0; NULL without damping */
-    double *root; /* likewise, three: sqrt(c) n; NULL without damping */
+    double *pull;      /* a vector per spring and column, which the particles gather */
+    double *tangent;   /* TW_SPRING_TANGENT numbers per spring */
+    double *slide;     /* TW_SPRING_SLIDE numbers per spring; NULL without damping */
+    double *root;      /* TW_SPRING_ROOT numbers per spring; NULL without damping */
     double *partial;   /* energy per block of springs */
-    int64_t *diagonal; /* index of the matrix block of each free particle with itself */
-    int64_t *block;    /* of each pair of corners; -1 if one of them is pinned */
+    int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
+    int64_t *block;    /* matrix block of each pair of corners; -1 if one of them is pinned */
 } tw_springs;
 
 static inline bool tw_springs_are_damped(const tw_springs *s)
@@ -49,14 +59,14 @@ static inline bool tw_springs_are_damped(const tw_springs *s)
 
 static inline tw_spring_law tw_springs_law(const tw_springs *s, int64_t e)
 {
-    return (tw_spring_law){.stiffness = s->stiffness[e],
-                           .cubic = s->cubic ? s->cubic[e] : 0.0,
-                           .rest_length = s->rest_length[e],
-                           .damping = s->damping ? s->damping[e] : 0.0,
-                           .beta = s->beta};
+    tw_spring_law law = {
+        .stiffness = s->stiffness[e], .rest_length = s->rest_length[e], .beta = s->beta};
+    if (s->cubic) law.cubic = s->cubic[e];
+    if (s->damping) law.damping = s->damping[e];
+    return law;
 }
 
-/* Springs that are no more than that: two ends, no friction. They have kernels of their own (spring_batch.h). */
+/* Plain springs have two ends and no damping. The kernels of spring_batch.h are made for them. */
 static inline bool tw_springs_are_plain(const tw_springs *s)
 {
     return s->corners == 2 && !tw_springs_are_damped(s);
@@ -66,11 +76,15 @@ static inline bool tw_springs_are_plain(const tw_springs *s)
 static inline void tw_springs_sum(const tw_springs *s, const double *x, int64_t e, double d[3])
 {
     const int32_t *corner = s->corner + s->corners * e;
+
+    /* Two ends: d is the difference of their positions. */
     if (s->corners == 2) {
-        const double *a = x + 3 * (int64_t)corner[0], *b = x + 3 * (int64_t)corner[1];
+        const double *a = x + 3 * (int64_t)corner[0];
+        const double *b = x + 3 * (int64_t)corner[1];
         for (int k = 0; k < 3; k++) d[k] = b[k] - a[k];
         return;
     }
+
     for (int k = 0; k < 3; k++) d[k] = 0.0;
     for (int c = 0; c < s->corners; c++)
         for (int k = 0; k < 3; k++) d[k] += s->weight[c] * x[3 * (int64_t)corner[c] + k];
@@ -79,7 +93,7 @@ static inline void tw_springs_sum(const tw_springs *s, const double *x, int64_t 
 /* out_p -= sum over its springs of weight * pull, for all particles. (force_spring.c) */
 void tw_springs_gather(tw_springs *s, double *out);
 
-/* force_spring_tangent.c */
+/* The entries of the force table that deal with tangents. (force_spring_tangent.c) */
 void tw_springs_add_pattern(const void *data, tw_pattern *pattern);
 void tw_springs_locate(void *data, const tw_sparse *matrix);
 tw_status tw_springs_linearise(void *data, const tw_force_view *at);

@@ -142,7 +142,7 @@ static tw_status fput_rows(void *context, double t, const double *u, double *row
 static tw_status fput_measure(void *context, double t, const double *u, tw_measurement *out)
 {
     const fput *f = context;
-    out->has_energy = 1;
+    out->has_energy = true;
     return fput_energy(context, t, u, u + 2 * f->m, &out->kinetic, &out->potential);
 }
 
