@@ -5,7 +5,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
-#include "phi/krylov/arnoldi.h"
+#include "phi/krylov/krylov.h"
 #include "phi/second_order_pair.h"
 #include "support/random.h"
 #include "support/run_suite.h"

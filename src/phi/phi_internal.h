@@ -61,9 +61,8 @@ struct tw_phi_workspace {
 };
 
 /* The engines' tables, one per file. */
-extern const tw_phi_engine_table tw_phi_dense, tw_phi_phipm, tw_phi_phipm_iom2,
-    tw_phi_phipm_simul_iom2, tw_phi_kiops, tw_phi_expmv, tw_phi_leja, tw_phi_lanczos,
-    tw_phi_chebyshev, tw_phi_shift_invert, tw_phi_auto;
+extern const tw_phi_engine_table tw_phi_dense, tw_phi_krylov, tw_phi_expmv, tw_phi_leja,
+    tw_phi_lanczos, tw_phi_chebyshev, tw_phi_shift_invert, tw_phi_auto;
 
 const tw_phi_engine_table *tw_phi_engine_table_of(tw_phi_engine engine);
 

@@ -145,15 +145,15 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     return status;
 }
 
-static bool orthogonalises_incompletely(const tw_phi_engine_table *engine)
+static bool orthogonalises_incompletely(tw_phi_engine engine)
 {
-    return engine == &tw_phi_kiops || engine == &tw_phi_phipm_iom2 ||
-           engine == &tw_phi_phipm_simul_iom2;
+    return engine == TW_PHI_KIOPS || engine == TW_PHI_PHIPM_IOM2 ||
+           engine == TW_PHI_PHIPM_SIMUL_IOM2;
 }
 
-static bool orthogonalises(const tw_phi_engine_table *engine)
+static bool orthogonalises(tw_phi_engine engine)
 {
-    return engine == &tw_phi_phipm || orthogonalises_incompletely(engine);
+    return engine == TW_PHI_PHIPM || orthogonalises_incompletely(engine);
 }
 
 tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
@@ -165,8 +165,8 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
         return tw_fail(error, TW_UNSUPPORTED, "the workspace was made for first-order operators");
     /* The other engines have no inner product: for them only the scaling matters. */
     tw_phi_inner_product inner =
-        orthogonalises(engine) ? workspace->options.inner_product : TW_INNER_SCALED;
-    if (inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(engine))
+        orthogonalises(statistics->engine) ? workspace->options.inner_product : TW_INNER_SCALED;
+    if (inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(statistics->engine))
         return tw_fail(error, TW_UNSUPPORTED,
                        "incomplete orthogonalisation of raw (x, v) is not safe");
     if (inner == TW_INNER_ENERGY && op->stiffness.symmetry != TW_SYMMETRIC) {

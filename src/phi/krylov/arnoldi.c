@@ -1,18 +1,25 @@
-#include "phi/krylov/arnoldi.h"
-
+/* The Krylov basis of the adaptive engines: Arnoldi with a full or a short window. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "linalg/vector.h"
+#include "phi/krylov/krylov.h"
 
-/* What is left of L v after orthogonalisation is rounding if it is below this share of L v. Relative, never absolute.
- */
+/* After orthogonalisation, a rest below this share of L v is rounding. It is relative, never
+ * absolute. */
 static const double BREAKDOWN = 16 * DBL_EPSILON;
-/* The same for a vector of another inner product: it and its dual are updated apart, and drift apart. */
+
+/* The same share in another inner product. A vector and its dual are updated separately and drift
+ * apart. */
 static const double METRIC_NOISE = 1024 * DBL_EPSILON;
-/* Orthogonalise again when this much was lost. All vectors: "twice is enough". A window only needs its own few. */
-static const double REPEAT_FULL = 0.7, REPEAT_WINDOW = 0.25;
+
+/* Orthogonalise again if less than this share of L v is left. Against all vectors, "twice is
+ * enough" asks for a share close to 1; a window only has to be orthogonal to its own few
+ * vectors. */
+static const double REPEAT_FULL = 0.7;
+static const double REPEAT_WINDOW = 0.25;
 
 static double *vector_of(const tw_arnoldi *a, int j)
 {
@@ -36,6 +43,9 @@ static double tail_dot(const tw_arnoldi *a, int i, int j)
     return sum;
 }
 
+/* ---- products and norms ---- */
+
+/* Takes one product from the budget. */
 static tw_status spend(tw_arnoldi *a)
 {
     if (a->products >= a->max_products) return TW_BUDGET_EXHAUSTED;
@@ -45,34 +55,38 @@ static tw_status spend(tw_arnoldi *a)
 
 tw_status tw_arnoldi_apply(tw_arnoldi *a, const double *u, double *out)
 {
-    tw_status status = spend(a);
-    if (status == TW_OK) status = a->op->apply(a->op->context, 1, u, out);
-    if (status == TW_OK && a->scale != 1) tw_vector_scale(a->op->space.local_size, a->scale, out);
-    return status;
+    TW_TRY(spend(a));
+    TW_TRY(a->op->apply(a->op->context, 1, u, out));
+
+    if (a->scale != 1) tw_vector_scale(a->op->space.local_size, a->scale, out);
+    return TW_OK;
 }
 
 tw_status tw_arnoldi_dual(tw_arnoldi *a, const double *u, double *dual)
 {
-    tw_status status = spend(a);
-    return status ? status : a->metric->dual(a->metric->context, u, dual);
+    TW_TRY(spend(a));
+    return a->metric->dual(a->metric->context, u, dual);
 }
 
-/* Norm of vector j, tail included; `noise` as in tw_phi_metric. */
+/* Norm of vector j with its tail; `noise` is explained at tw_phi_metric. */
 static tw_status norm_of(const tw_arnoldi *a, int j, double noise, double *norm)
 {
+    const double *v = vector_of(a, j);
     double value = 0;
     tw_status status = TW_OK;
     if (a->metric) {
-        status =
-            a->metric->square(a->metric->context, vector_of(a, j), dual_of(a, j), noise, &value);
+        status = a->metric->square(a->metric->context, v, dual_of(a, j), noise, &value);
         value = sqrt(fmax(value, 0));
     } else {
-        status = tw_vector_norm(&a->op->space, vector_of(a, j), &value);
+        status = tw_vector_norm(&a->op->space, v, &value);
     }
+
     *norm = a->tail ? hypot(value, sqrt(tail_dot(a, j, j))) : value;
-    return status == TW_OK && !isfinite(*norm) ? TW_NOT_FINITE : status;
+    if (status == TW_OK && !isfinite(*norm)) return TW_NOT_FINITE;
+    return status;
 }
 
+/* Divides vector j, its dual and its tail by the norm. */
 static void divide_by(const tw_arnoldi *a, int j, double norm)
 {
     int64_t n = a->op->space.local_size;
@@ -85,89 +99,114 @@ tw_status tw_arnoldi_start(tw_arnoldi *a, const double *u, const double *tail, d
 {
     int64_t n = a->op->space.local_size;
     size_t side = (size_t)a->capacity + 1;
+
+    /* The basis is empty: H = 0. */
     memset(a->H, 0, side * side * sizeof *a->H);
     a->dimension = 0;
     a->exhausted = false;
     a->steepest = 0;
+
+    /* v_1 = (u; tail) / |(u; tail)|. */
     tw_vector_copy(n, u, vector_of(a, 0));
     for (int k = 0; k < a->tail; k++) tail_of(a, 0)[k] = tail[k];
-    tw_status status = a->metric ? tw_arnoldi_dual(a, u, dual_of(a, 0)) : TW_OK;
-    if (status == TW_OK) status = norm_of(a, 0, 0, length);
-    if (status == TW_OK && *length > 0) divide_by(a, 0, *length);
-    return status;
+    if (a->metric) TW_TRY(tw_arnoldi_dual(a, u, dual_of(a, 0)));
+    TW_TRY(norm_of(a, 0, 0, length));
+    if (*length > 0) divide_by(a, 0, *length);
+    return TW_OK;
 }
+
+/* ---- the next vector ---- */
 
 /* Vector j + 1 = scale A v_j, without the tail. */
 static tw_status apply_operator(tw_arnoldi *a, int j)
 {
+    if (!a->metric) return tw_arnoldi_apply(a, vector_of(a, j), vector_of(a, j + 1));
+
+    /* With a metric, one product gives the vector and its dual. */
+    double *z = vector_of(a, j + 1);
+    double *dual = dual_of(a, j + 1);
+    TW_TRY(spend(a));
+    TW_TRY(a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual));
+
     int64_t n = a->op->space.local_size;
-    double *z = vector_of(a, j + 1), *dual = dual_of(a, j + 1);
-    if (!a->metric) return tw_arnoldi_apply(a, vector_of(a, j), z);
-    tw_status status = spend(a);
-    if (status == TW_OK)
-        status = a->metric->apply(a->metric->context, vector_of(a, j), dual_of(a, j), z, dual);
-    if (status == TW_OK && a->scale != 1) {
+    if (a->scale != 1) {
         tw_vector_scale(n, a->scale, z);
         tw_vector_scale(n, a->scale, dual);
     }
-    return status;
+    return TW_OK;
 }
 
-/* The same where there is a tail: the rest of v_j may be zero, which needs no product, and H says nothing of the size
- * of A, so it is measured. */
+/* The same where there is a tail. The rest of v_j may be zero, which needs no product. H does not
+ * show the size of A, so it is measured here. */
 static tw_status apply_beside_tail(tw_arnoldi *a, int j)
 {
     int64_t n = a->op->space.local_size;
-    double before = 0, after = 0;
-    tw_status status = tw_vector_norm(&a->op->space, vector_of(a, j), &before);
-    if (status == TW_OK && before == 0) {
+    double before = 0;
+    TW_TRY(tw_vector_norm(&a->op->space, vector_of(a, j), &before));
+    if (before == 0) {
         tw_vector_fill(n, 0.0, vector_of(a, j + 1));
         if (a->metric) tw_vector_fill(n, 0.0, dual_of(a, j + 1));
         return TW_OK;
     }
-    if (status == TW_OK) status = apply_operator(a, j);
-    if (status == TW_OK) status = tw_vector_norm(&a->op->space, vector_of(a, j + 1), &after);
-    if (status == TW_OK) a->steepest = fmax(a->steepest, after / before);
-    return status;
+
+    double after = 0;
+    TW_TRY(apply_operator(a, j));
+    TW_TRY(tw_vector_norm(&a->op->space, vector_of(a, j + 1), &after));
+    a->steepest = fmax(a->steepest, after / before);
+    return TW_OK;
 }
 
 /* Vector j + 1 = L v_j. */
 static tw_status apply_augmented(tw_arnoldi *a, int j)
 {
     int64_t n = a->op->space.local_size;
-    tw_status status = a->tail ? apply_beside_tail(a, j) : apply_operator(a, j);
+    if (a->tail == 0) return apply_operator(a, j);
+    TW_TRY(apply_beside_tail(a, j));
+
     for (int k = 0; k < a->tail; k++) {
+        /* The tail moves up by one entry. */
         double coefficient = a->column_factor * tail_of(a, j)[k];
         tail_of(a, j + 1)[k] = k + 1 < a->tail ? tail_of(a, j)[k + 1] : 0;
+
+        /* Its old entry k multiplies column k. */
         if (!a->columns[k] || coefficient == 0) continue;
         tw_vector_axpy(n, coefficient, a->columns[k], vector_of(a, j + 1));
         if (a->metric) tw_vector_axpy(n, coefficient, a->column_duals[k], dual_of(a, j + 1));
     }
-    return status;
+    return TW_OK;
 }
 
-/* One classical Gram-Schmidt pass of vector j + 1 against [first, j]; adds the coefficients to column j of H. */
+/* ---- orthogonalisation ---- */
+
+/* One classical Gram-Schmidt pass of vector j + 1 against [first, j]; adds the coefficients to
+ * column j of H. */
 static tw_status subtract_projections(tw_arnoldi *a, int first, int j)
 {
     int64_t n = a->op->space.local_size;
     int count = j + 1 - first;
-    double *c = a->window_products, *z = vector_of(a, j + 1),
-           *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
+    double *c = a->window_products;
+    double *z = vector_of(a, j + 1);
+    double *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
+
+    /* c_i = <v_i, z> of the vectors, by the dual of z if there is a metric. */
     const double *right = a->metric ? dual_of(a, j + 1) : z;
-    tw_status status = tw_vector_dots(&a->op->space, count, vector_of(a, first), right, c);
-    if (status) return status;
+    TW_TRY(tw_vector_dots(&a->op->space, count, vector_of(a, first), right, c));
+
+    /* The tails add their products, and are projected at once. */
     for (int i = 0; i < count; i++) {
         c[i] += tail_dot(a, first + i, j + 1);
         column[first + i] += c[i];
         c[i] = -c[i];
         for (int k = 0; k < a->tail; k++) tail_of(a, j + 1)[k] += c[i] * tail_of(a, first + i)[k];
     }
+
+    /* z -= sum_i c_i v_i, and the same for the dual. */
     tw_vector_add_combination(n, count, vector_of(a, first), c, z);
     if (a->metric) tw_vector_add_combination(n, count, dual_of(a, first), c, dual_of(a, j + 1));
     return TW_OK;
 }
 
-/* Norm of the vector that H's column j and what is left of it stand for. */
+/* Norm of L v_j, from column j of H and the norm of the rest. */
 static double norm_before(const double *column, int first, int j, double rest)
 {
     double sum = 0;
@@ -175,41 +214,51 @@ static double norm_before(const double *column, int first, int j, double rest)
     return hypot(sum, rest);
 }
 
-/* Squared Euclidean length below which a metric's vector j is rounding. */
+/* Squared Euclidean length below which vector j is rounding; 0 without a metric. */
 static tw_status noise_of(const tw_arnoldi *a, int j, double *noise)
 {
     *noise = 0;
     if (!a->metric) return TW_OK;
+
     tw_status status = tw_vector_dot(&a->op->space, vector_of(a, j), vector_of(a, j), noise);
     *noise *= METRIC_NOISE * METRIC_NOISE;
     return status;
 }
 
+/* Adds column j = dimension of H and vector j + 1. */
 static tw_status add_vector(tw_arnoldi *a)
 {
-    int j = a->dimension, first = a->window > 0 && j + 1 > a->window ? j + 1 - a->window : 0;
-    double *column = a->H + (size_t)j * ((size_t)a->capacity + 1), rest = 0, whole = 0, noise = 0;
-    tw_status status = apply_augmented(a, j);
-    if (status == TW_OK) status = noise_of(a, j + 1, &noise);
-    if (status == TW_OK) status = subtract_projections(a, first, j);
-    if (status == TW_OK) status = norm_of(a, j + 1, noise, &rest);
-    whole = norm_before(column, first, j, rest);
-    if (status == TW_OK && rest < (a->window > 0 ? REPEAT_WINDOW : REPEAT_FULL) * whole) {
-        status = subtract_projections(a, first, j);
-        if (status == TW_OK) status = norm_of(a, j + 1, noise, &rest);
+    int j = a->dimension;
+    int first = a->window > 0 && j + 1 > a->window ? j + 1 - a->window : 0;
+    double *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
+
+    /* z = L v_j, orthogonalised against the window. */
+    double noise = 0;
+    double rest = 0;
+    TW_TRY(apply_augmented(a, j));
+    TW_TRY(noise_of(a, j + 1, &noise));
+    TW_TRY(subtract_projections(a, first, j));
+    TW_TRY(norm_of(a, j + 1, noise, &rest));
+
+    /* A large loss calls for a second pass. */
+    double whole = norm_before(column, first, j, rest);
+    double repeat = a->window > 0 ? REPEAT_WINDOW : REPEAT_FULL;
+    if (rest < repeat * whole) {
+        TW_TRY(subtract_projections(a, first, j));
+        TW_TRY(norm_of(a, j + 1, noise, &rest));
     }
-    if (status) return status;
     if (!isfinite(whole)) return TW_NOT_FINITE;
+
+    /* h_{m+1,m} is never below what rounding hides. */
     a->dimension++;
     a->exhausted = rest <= BREAKDOWN * whole;
-    column[j + 1] = fmax(rest, DBL_EPSILON * whole); /* rounding hides the rest below that */
+    column[j + 1] = fmax(rest, DBL_EPSILON * whole);
     if (!a->exhausted) divide_by(a, j + 1, rest);
     return TW_OK;
 }
 
 tw_status tw_arnoldi_extend(tw_arnoldi *a, int dimension)
 {
-    tw_status status = TW_OK;
-    while (a->dimension < dimension && !a->exhausted && status == TW_OK) status = add_vector(a);
-    return status;
+    while (a->dimension < dimension && !a->exhausted) TW_TRY(add_vector(a));
+    return TW_OK;
 }

@@ -1,6 +1,11 @@
-#include "phi/krylov/error_accounts.h"
-
+/* How the errors of substeps grow until the outputs are reached: three estimates (krylov.h). */
 #include <math.h>
+
+#include "phi/krylov/krylov.h"
+
+/* A solution that merely oscillates may grow by this factor. Such growth does not mean that errors
+ * grow. */
+static const double USUAL_GROWTH = 30;
 
 void tw_accounts_begin(tw_error_accounts *a, double initial_size)
 {
@@ -17,7 +22,7 @@ static void charge(tw_block_errors *sum, double growth, double factor,
     }
 }
 
-/* Makes room by booking pairs of substeps as one, at the time of the earlier. */
+/* Makes room: two neighbouring substeps become one record, at the time of the earlier one. */
 static void halve(tw_error_accounts *a)
 {
     for (int k = 0; 2 * k + 1 < a->count; k++) {
@@ -33,8 +38,11 @@ static void halve(tw_error_accounts *a)
 void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_block_errors *errors,
                      double growth, const double *amplified, int first, int end)
 {
+    /* First and second estimate. */
     charge(&a->step_by_step, growth, 1, errors);
     for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, amplified[i], errors);
+
+    /* The third one needs the substep itself. */
     if (a->count == TW_ACCOUNT_RECORDS) halve(a);
     double before = a->count > 0 ? a->records[a->count - 1].size : a->initial_size;
     a->records[a->count].time = time;
@@ -43,33 +51,44 @@ void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_bl
     a->count++;
 }
 
-/* A solution that merely swings may grow that much: it is no sign of errors that do. */
-static const double USUAL_GROWTH = 30;
-
-/* How much the solution grew in the time s from the start, beyond the usual; `size` is where it stands now. */
+/* How much the solution grew in the time s from the start, beyond the usual; `size` is its size
+ * now. */
 static double early_growth(const tw_error_accounts *a, double s, double size)
 {
     if (!(a->initial_size > 0) || s <= 0) return 1;
+
     for (int k = 0; k < a->count; k++)
         if (a->records[k].time >= s) return a->records[k].size / a->initial_size / USUAL_GROWTH;
     return size / a->initial_size / USUAL_GROWTH;
 }
 
-tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
-                                   const tw_block_errors *last, double growth)
+/* The third estimate: every recorded error grows as the solution did. */
+static tw_block_errors history_at(const tw_error_accounts *a, double time, double size)
 {
-    tw_block_errors product = a->step_by_step, foreseen = a->foreseen[i], history = {{0}, {0}},
-                    result;
+    tw_block_errors history = {{0}, {0}};
     for (int k = 0; k < a->count; k++) {
         double since = a->records[k].size > 0 ? size / a->records[k].size : 1;
         double factor = fmax(fmax(1, since), early_growth(a, time - a->records[k].time, size));
         charge(&history, 1, factor, &a->records[k].errors);
     }
+    return history;
+}
+
+tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
+                                   const tw_block_errors *last, double growth)
+{
+    tw_block_errors product = a->step_by_step;
+    tw_block_errors foreseen = a->foreseen[i];
+    tw_block_errors history = history_at(a, time, size);
+
+    /* The last substep adds its errors as they are. */
     if (last) {
         charge(&product, growth, 1, last);
         charge(&foreseen, 1, 1, last);
         charge(&history, 1, 1, last);
     }
+
+    tw_block_errors result;
     for (int b = 0; b < 2; b++) {
         result.truncation[b] =
             fmax(history.truncation[b], fmin(product.truncation[b], foreseen.truncation[b]));

@@ -1,23 +1,38 @@
-#include "phi/krylov/phi_krylov.h"
-
+/* One evaluation of an adaptive Krylov engine: the request is cut into trajectories, and the
+ * outputs are judged.
+ *
+ * A trajectory delivers sum_k theta^k phi_k(theta s A) b_k. A request asks for sum_k phi_k(c_i t A)
+ * v_k with the same v_k at every node. With several nodes and several k, the powers of theta do not
+ * fit, and the request is cut:
+ *   one node               one trajectory, theta = 1, b_k = v_k;
+ *   one k, several nodes   one trajectory, outputs divided by theta_i^k;
+ *   several of both        a trajectory per node (all k) or one per k (all nodes), whichever
+ *                          covers less time.
+ * Nodes of different sign never share a trajectory. Equal nodes share an output. Node 0 needs none:
+ * sum_k v_k / k!. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "linalg/vector.h"
-#include "phi/krylov/phi_substeps.h"
+#include "phi/krylov/krylov.h"
 
-/* A solution that rises and falls again leaves errors of its peak: the sweeps are repeated with a tolerance that much
- * smaller, at most so often. */
+/* A solution that rises and falls again keeps errors of the size of its peak. The trajectories are
+ * then repeated with a smaller tolerance, at most so often. */
 enum { MOST_REPEATS = 3 };
-/* Below this theta^k an output is not worth taking from the sweep of a much larger node. */
+
+/* Share of the tolerance that truncation may use; the rest is for rounding. */
+static const double TRUNCATION_SHARE = 0.5;
+
+/* Below this theta^k, an output is not taken from the trajectory of a much larger node: dividing by
+ * it loses digits. */
 static const double SMALLEST_POWER = 1e-6;
 
-/* One evaluation. Sizes are in units of 1/factor; blocks as in tw_phi_frame. */
+/* One evaluation. Sizes and errors are in units of 1/factor, per block. */
 typedef struct evaluation {
     tw_phi_workspace *workspace;
-    const tw_krylov_method *method;
+    const tw_krylov_variant *variant;
     const tw_phi_request *request;
     tw_krylov_memory *memory;
     tw_phi_statistics *statistics;
@@ -25,9 +40,10 @@ typedef struct evaluation {
     double sizes[TW_PHI_MAX_ORDER + 1][2]; /* |v_k| */
     double scale[2];                       /* max(sum_k |v_k| / k!, reference) */
     int active_count;
-    int active[TW_PHI_MAX_ORDER + 1]; /* the k with a vector */
-    double tolerance;                 /* of the sweeps */
-    double errors[TW_PHI_MAX_NODES][2], rounding[TW_PHI_MAX_NODES][2];
+    int active[TW_PHI_MAX_ORDER + 1]; /* the k whose vector is not zero */
+    double tolerance;                 /* of the trajectories */
+    double errors[TW_PHI_MAX_NODES][2];
+    double rounding[TW_PHI_MAX_NODES][2];
 } evaluation;
 
 /* Distinct nodes of one sign, ascending in modulus. */
@@ -37,25 +53,38 @@ typedef struct node_group {
     double time[TW_PHI_MAX_NODES]; /* c_i t */
 } node_group;
 
-/* Norms of the vectors, the common factor, and what is active. */
-static tw_status measure(evaluation *e, const tw_space *space)
+/* ---- what comes in ---- */
+
+/* Norms of the vectors, and which are active; *largest is the largest norm. */
+static tw_status measure_vectors(evaluation *e, const tw_space *space, double *largest)
 {
     const tw_phi_request *request = e->request;
-    double largest = 0, factorial = 1;
+    *largest = 0;
     for (int k = 0; k <= request->order; k++) {
         double *size = e->sizes[k];
         if (!request->vectors[k]) continue;
-        tw_status status = tw_phi_block_norms(e->workspace, space, request->vectors[k], size);
-        if (status) return status;
+        TW_TRY(tw_phi_block_norms(e->workspace, space, request->vectors[k], size));
+
         double whole = hypot(size[0], size[1]);
         if (!isfinite(whole)) return TW_NOT_FINITE;
         if (whole > 0) e->active[e->active_count++] = k;
-        largest = fmax(largest, whole);
+        *largest = fmax(*largest, whole);
     }
+    return TW_OK;
+}
+
+/* Sizes of the vectors, the common factor, and the scale to which errors relate. */
+static tw_status measure(evaluation *e, const tw_space *space)
+{
+    const tw_phi_request *request = e->request;
+    double largest = 0;
+    TW_TRY(measure_vectors(e, space, &largest));
     if (largest == 0) return TW_OK;
+
     e->factor = ldexp(1.0, -ilogb(largest));
+    double factorial = 1;
     for (int k = 0; k <= request->order; k++) {
-        factorial *= k > 0 ? k : 1;
+        if (k > 0) factorial *= k;
         for (int b = 0; b < 2; b++) {
             e->sizes[k][b] *= e->factor;
             e->scale[b] += e->sizes[k][b] / factorial;
@@ -65,15 +94,18 @@ static tw_status measure(evaluation *e, const tw_space *space)
     return TW_OK;
 }
 
+/* Sorts the nodes of one sign by modulus; of equal nodes the first is kept. */
 static node_group group_of(const tw_phi_request *request, double sign)
 {
     node_group group = {0};
     for (int i = 0; i < request->node_count; i++) {
         double time = request->nodes[i] * request->time;
         if (!(time * sign > 0)) continue;
+
         int at = 0;
         while (at < group.count && fabs(group.time[at]) < fabs(time)) at++;
         if (at < group.count && group.time[at] == time) continue;
+
         size_t after = (size_t)(group.count - at);
         memmove(group.time + at + 1, group.time + at, after * sizeof *group.time);
         memmove(group.output + at + 1, group.output + at, after * sizeof *group.output);
@@ -84,57 +116,98 @@ static node_group group_of(const tw_phi_request *request, double sign)
     return group;
 }
 
-/* Runs one sweep over nodes [first, first + count) of the group with v_k for the k given (-1: all of them). */
-static tw_status sweep(evaluation *e, const node_group *group, int first, int count, int k)
+/* ---- trajectories ---- */
+
+/* What a trajectory serves: nodes [first, first + count) of the group, with v_k for one k or for
+ * all (-1). */
+typedef struct assignment {
+    const node_group *group;
+    int first;
+    int count;
+    int k;
+} assignment;
+
+static void set_vectors(const evaluation *e, const assignment *which,
+                        tw_krylov_trajectory *trajectory)
 {
-    tw_phi_sweep sweep = {
-        .scale = group->time[first + count - 1], .factor = e->factor, .tolerance = e->tolerance};
-    int power = count > 1 && k > 0 ? k : 0;
     for (int j = 0; j < e->active_count; j++) {
         int index = e->active[j];
-        if (k >= 0 && index != k) continue;
-        sweep.vectors[index] = e->request->vectors[index];
-        sweep.order = index;
-        for (int b = 0; b < 2; b++) sweep.sizes[index][b] = e->sizes[index][b];
+        if (which->k >= 0 && index != which->k) continue;
+
+        trajectory->vectors[index] = e->request->vectors[index];
+        trajectory->order = index;
+        for (int b = 0; b < 2; b++) trajectory->sizes[index][b] = e->sizes[index][b];
     }
-    sweep.node_count = count;
-    for (int i = 0; i < count; i++) {
-        sweep.nodes[i] = i + 1 == count ? 1 : group->time[first + i] / sweep.scale;
-        double theta = pow(sweep.nodes[i], power);
-        sweep.weights[i] = 1 / theta;
-        sweep.outputs[i] = e->request->outputs[group->output[first + i]];
-        for (int b = 0; b < 2; b++) sweep.scales[i][b] = e->scale[b] * theta;
-    }
-    tw_status status =
-        tw_phi_substeps_run(e->workspace, e->method, e->memory, &sweep, e->statistics);
-    for (int i = 0; i < count && status == TW_OK; i++)
-        for (int b = 0; b < 2; b++) {
-            e->errors[group->output[first + i]][b] += sweep.weights[i] * sweep.errors[i][b];
-            e->rounding[group->output[first + i]][b] += sweep.weights[i] * sweep.rounding[i][b];
-        }
-    return status;
 }
 
-/* Whether sweeps over all nodes, one per k, cover less time than sweeps over all k, one per node. */
-static bool sweeps_per_order(const evaluation *e, const node_group *group)
+/* theta_i = time_i / time_last. Outputs of several nodes are divided by theta_i^k. */
+static void set_nodes(const evaluation *e, const assignment *which,
+                      tw_krylov_trajectory *trajectory)
 {
-    if (!e->method->simultaneous) return false;
-    double longest = fabs(group->time[group->count - 1]), covered = 0;
+    const node_group *group = which->group;
+    int power = which->count > 1 && which->k > 0 ? which->k : 0;
+    trajectory->node_count = which->count;
+    for (int i = 0; i < which->count; i++) {
+        double time = group->time[which->first + i];
+        trajectory->nodes[i] = i + 1 == which->count ? 1 : time / trajectory->scale;
+
+        double theta = pow(trajectory->nodes[i], power);
+        trajectory->weights[i] = 1 / theta;
+        trajectory->outputs[i] = e->request->outputs[group->output[which->first + i]];
+        for (int b = 0; b < 2; b++) trajectory->scales[i][b] = e->scale[b] * theta;
+    }
+}
+
+/* Follows one trajectory and adds to the outputs and their errors. */
+static tw_status follow(evaluation *e, const assignment *which)
+{
+    const node_group *group = which->group;
+    tw_krylov_trajectory trajectory = {.scale = group->time[which->first + which->count - 1],
+                                       .factor = e->factor,
+                                       .tolerance = e->tolerance};
+    set_vectors(e, which, &trajectory);
+    set_nodes(e, which, &trajectory);
+    TW_TRY(
+        tw_krylov_trajectory_run(e->workspace, e->variant, e->memory, &trajectory, e->statistics));
+
+    for (int i = 0; i < which->count; i++) {
+        int output = group->output[which->first + i];
+        for (int b = 0; b < 2; b++) {
+            e->errors[output][b] += trajectory.weights[i] * trajectory.errors[i][b];
+            e->rounding[output][b] += trajectory.weights[i] * trajectory.rounding[i][b];
+        }
+    }
+    return TW_OK;
+}
+
+/* Whether trajectories through all nodes, one per k, cover less time than trajectories with all k,
+ * one per node. */
+static bool one_per_order(const evaluation *e, const node_group *group)
+{
+    if (!e->variant->simultaneous) return false;
+
+    double longest = fabs(group->time[group->count - 1]);
     double smallest = pow(fabs(group->time[0]) / longest, e->active[e->active_count - 1]);
+    double covered = 0;
     for (int i = 0; i < group->count; i++) covered += fabs(group->time[i]) / longest;
     return smallest > SMALLEST_POWER && e->active_count < covered;
 }
 
-static tw_status sweep_group(evaluation *e, const node_group *group)
+static tw_status follow_group(evaluation *e, const node_group *group)
 {
-    tw_status status = TW_OK;
-    if (group->count > 1 && sweeps_per_order(e, group)) {
-        for (int j = 0; j < e->active_count && status == TW_OK; j++)
-            status = sweep(e, group, 0, group->count, e->active[j]);
-        return status;
+    assignment which = {.group = group, .first = 0, .count = group->count};
+    if (group->count > 1 && one_per_order(e, group)) {
+        for (int j = 0; j < e->active_count; j++) {
+            which.k = e->active[j];
+            TW_TRY(follow(e, &which));
+        }
+        return TW_OK;
     }
-    for (int i = 0; i < group->count && status == TW_OK; i++) status = sweep(e, group, i, 1, -1);
-    return status;
+
+    which.count = 1;
+    which.k = -1;
+    for (which.first = 0; which.first < group->count; which.first++) TW_TRY(follow(e, &which));
+    return TW_OK;
 }
 
 /* w = sum_k v_k / k! where c_i t = 0. */
@@ -142,36 +215,45 @@ static void evaluate_at_zero(const evaluation *e, int64_t n, double *output)
 {
     double coefficient = e->factor;
     for (int k = 0; k <= e->request->order; k++) {
-        coefficient /= k > 0 ? k : 1;
+        if (k > 0) coefficient /= k;
         if (e->request->vectors[k]) tw_vector_axpy(n, coefficient, e->request->vectors[k], output);
     }
 }
 
-static tw_status run_sweeps(evaluation *e, int64_t n)
+static tw_status follow_all(evaluation *e, int64_t n)
 {
     const tw_phi_request *request = e->request;
     memset(e->errors, 0, sizeof e->errors);
     memset(e->rounding, 0, sizeof e->rounding);
+
+    /* Trajectories add to the outputs, so these start from zero. */
     for (int i = 0; i < request->node_count; i++) {
         tw_vector_fill(n, 0.0, request->outputs[i]);
         if (request->nodes[i] * request->time == 0) evaluate_at_zero(e, n, request->outputs[i]);
     }
-    node_group forward = group_of(request, 1), backward = group_of(request, -1);
-    tw_status status = sweep_group(e, &forward);
-    return status ? status : sweep_group(e, &backward);
+
+    node_group forward = group_of(request, 1);
+    node_group backward = group_of(request, -1);
+    TW_TRY(follow_group(e, &forward));
+    return follow_group(e, &backward);
 }
 
-/* Largest estimated errors over outputs and blocks in units of what the norm of phi.h relates them to. */
+/* ---- what goes out ---- */
+
+/* Largest estimated errors over outputs and blocks, relative to the size that the norm of phi.h
+ * names. */
 static tw_status weigh_errors(const evaluation *e, const tw_space *space, double *truncation,
                               double *total)
 {
-    *truncation = *total = 0;
+    *truncation = 0;
+    *total = 0;
     for (int i = 0; i < e->request->node_count; i++) {
         double norms[2];
-        tw_status status = tw_phi_block_norms(e->workspace, space, e->request->outputs[i], norms);
-        if (status) return status;
+        TW_TRY(tw_phi_block_norms(e->workspace, space, e->request->outputs[i], norms));
+
         for (int b = 0; b < 2; b++) {
-            double scale = fmax(norms[b], e->scale[b]), sum = e->errors[i][b] + e->rounding[i][b];
+            double scale = fmax(norms[b], e->scale[b]);
+            double sum = e->errors[i][b] + e->rounding[i][b];
             if (sum == 0) continue;
             *truncation = fmax(*truncation, scale > 0 ? e->errors[i][b] / scale : 1);
             *total = fmax(*total, scale > 0 ? sum / scale : 1);
@@ -180,12 +262,13 @@ static tw_status weigh_errors(const evaluation *e, const tw_space *space, double
     return TW_OK;
 }
 
-/* Equal nodes get a copy; everything gets back its size. */
+/* Undoes the common factor, and copies the output of equal nodes. */
 static void finish_outputs(const evaluation *e, int64_t n)
 {
     const tw_phi_request *request = e->request;
     for (int i = 0; i < request->node_count; i++)
         tw_vector_scale(n, 1 / e->factor, request->outputs[i]);
+
     for (int i = 0; i < request->node_count; i++)
         for (int j = 0; j < i; j++)
             if (request->nodes[i] * request->time == request->nodes[j] * request->time) {
@@ -196,27 +279,36 @@ static void finish_outputs(const evaluation *e, int64_t n)
 
 static tw_status evaluate(evaluation *e, const tw_space *space)
 {
-    double promised = e->workspace->options.tolerance, truncation = 0, total = 0;
-    e->tolerance = 0.5 * promised;
+    double promised = e->workspace->options.tolerance;
+    double truncation = 0;
+    double total = 0;
+    e->tolerance = TRUNCATION_SHARE * promised;
     for (int repeat = 0; repeat < MOST_REPEATS; repeat++) {
-        tw_status status = run_sweeps(e, space->local_size);
-        if (status == TW_OK) status = weigh_errors(e, space, &truncation, &total);
-        if (status) return status;
-        double next = e->tolerance * 0.5 * promised / truncation;
+        TW_TRY(follow_all(e, space->local_size));
+        TW_TRY(weigh_errors(e, space, &truncation, &total));
+
+        /* Errors above the promise: repeat with a tolerance smaller by the same factor, if that is
+         * above rounding. */
+        double next = e->tolerance * TRUNCATION_SHARE * promised / truncation;
         if (truncation <= promised || !(next > DBL_EPSILON)) break;
         e->tolerance = next;
     }
+
     finish_outputs(e, space->local_size);
     e->statistics->estimated_error = total;
     return total <= promised ? TW_OK : TW_ILL_CONDITIONED;
 }
 
-static void bind(tw_arnoldi *a, const tw_phi_workspace *workspace, const tw_krylov_method *method,
+/* ---- the call ---- */
+
+/* Prepares the basis for this operator. A symmetric or skew operator needs the last two vectors
+ * only. */
+static void bind(tw_arnoldi *a, const tw_phi_workspace *workspace, const tw_krylov_variant *variant,
                  const tw_operator *op)
 {
     a->op = op;
     a->metric = workspace->frame ? workspace->frame->metric : NULL;
-    a->window = method->window == 0 && op->symmetry != TW_GENERAL ? 2 : method->window;
+    a->window = variant->window == 0 && op->symmetry != TW_GENERAL ? 2 : variant->window;
     a->products = 0;
     a->max_products = workspace->options.max_products;
 }
@@ -240,22 +332,25 @@ static tw_status explain(tw_status status, double estimate, tw_error *error)
     }
 }
 
-tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_method *method,
+tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_variant *variant,
                              const tw_operator *op, const tw_phi_request *request,
                              tw_phi_statistics *statistics, tw_error *error)
 {
     evaluation e = {.workspace = workspace,
-                    .method = method,
+                    .variant = variant,
                     .request = request,
                     .memory = workspace->memory[statistics->engine],
                     .statistics = statistics};
-    bind(&e.memory->arnoldi, workspace, method, op);
+    bind(&e.memory->arnoldi, workspace, variant, op);
     tw_status status = measure(&e, &op->space);
+
+    /* All vectors are zero, and so are the outputs. */
     if (status == TW_OK && e.active_count == 0) {
         for (int i = 0; i < request->node_count; i++)
             tw_vector_fill(op->space.local_size, 0.0, request->outputs[i]);
         return TW_OK;
     }
+
     if (status == TW_OK) status = evaluate(&e, &op->space);
     statistics->products = e.memory->arnoldi.products;
     return explain(status, statistics->estimated_error, error);

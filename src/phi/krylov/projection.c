@@ -1,22 +1,28 @@
-#include "phi/krylov/projection.h"
-
+/* phi-functions of the small matrix H_m applied to e_1, and the error that they leave. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "linalg/dense.h"
+#include "phi/krylov/krylov.h"
 
-enum { SAMPLES = TW_PROJECTION_SAMPLES, COLUMNS = 4 };
+enum {
+    SAMPLES = TW_PROJECTION_SAMPLES,
+    COLUMNS =
+        4 /* vectors that are followed through the samples: y, its integral, e_m, any vector */
+};
 
 tw_status tw_projection_create(tw_projection *p, int capacity)
 {
     size_t side = (size_t)capacity;
     *p = (tw_projection){.capacity = capacity};
+
     p->matrix = TW_NEW_ARRAY(side * side, double);
     p->exponential = TW_NEW_ARRAY(side * side, double);
     p->scratch = TW_NEW_ARRAY(tw_dense_expm_scratch(capacity), double);
-    p->vectors = TW_NEW_ARRAY(8 * side, double);
+    p->vectors = TW_NEW_ARRAY(2 * COLUMNS * side, double);
     return p->matrix && p->exponential && p->scratch && p->vectors ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -29,14 +35,19 @@ void tw_projection_free(tw_projection *p)
     *p = (tw_projection){0};
 }
 
-/* [[H, c e_1, 0], [0, 0, c I], [0, 0, 0]] * tau / SAMPLES, of order m + k + 1: column m + i of its exponential holds
- * (c s)^i phi_i(s H) e_1 (Saad 1992, Sidje 1998). Without the balance c, which is returned, a column that is small
- * beside the others would lose its relative accuracy. */
+/* Writes the matrix
+ *     [[H, c e_1, 0], [0, 0, c I], [0, 0, 0]] * tau / SAMPLES
+ * of order m + k + 1. Column m + i of its exponential holds (c s)^i phi_i(s H) e_1 (Saad 1992,
+ * Sidje 1998). Without the balance c, which is returned, a column that is small beside the others
+ * would lose its relative accuracy. */
 static double augment(tw_projection *p, int m, const double *H, int stride, int k, double tau)
 {
     size_t order = (size_t)m + (size_t)k + 1;
-    double step = tau / SAMPLES, largest = 0;
+    double step = tau / SAMPLES;
+    double largest = 0;
     memset(p->matrix, 0, order * order * sizeof(double));
+
+    /* The leading block is step * H; `largest` becomes |H|_1. */
     for (size_t j = 0; j < (size_t)m; j++) {
         double sum = 0;
         for (size_t i = 0; i < (size_t)m; i++) {
@@ -45,6 +56,8 @@ static double augment(tw_projection *p, int m, const double *H, int stride, int 
         }
         largest = fmax(largest, sum);
     }
+
+    /* The chain of the phi-functions has entries of the size of H. */
     double balance = fmax(largest, 1 / tau);
     p->matrix[(size_t)m * order] = step * balance;
     for (size_t i = (size_t)m + 1; i < order; i++) p->matrix[i * order + i - 1] = step * balance;
@@ -83,41 +96,53 @@ static double leading_norm(int m, int order, const double *E)
     return largest;
 }
 
-/* Keeps what one part of the substep showed. */
-static void record(tw_projection *p, int l, const double *z)
+/* Sets forward[l] from z = exp(l step H) e_m. */
+static void record_growth(tw_projection *p, int l, const double *z)
 {
     p->forward[l] = fmax(p->forward[l - 1], length(p->m, z));
     p->foreseen = l;
 }
 
-tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
-                                 double tau)
+/* The four vectors at s = 0; `power` is balance^-k, which undoes the balance. */
+static void start_columns(const tw_projection *p, int k, double balance, double *now)
 {
-    int order = m + k + 1;
-    double change[SAMPLES], size[SAMPLES],
-        generic[SAMPLES + 1] = {1}, balance = augment(p, m, H, stride, k, tau), power = 1;
-    p->m = m;
-    p->order = order;
-    p->step = tau / SAMPLES;
-    tw_status status = tw_expm(order, p->matrix, p->exponential, p->scratch);
-    if (status) return status;
+    int m = p->m;
+    int order = p->order;
+    double power = 1;
     for (int i = 0; i < k; i++) power /= balance;
-    double *now = p->vectors, *next = p->vectors + (size_t)COLUMNS * (size_t)order;
+
     memset(now, 0, COLUMNS * (size_t)order * sizeof *now);
-    now[k == 0 ? 0 : m + k - 1] = power;  /* -> y(s) */
-    now[order + m + k] = power / balance; /* -> s^{k+1} phi_{k+1}(s H) e_1 */
-    now[2 * order + m - 1] = 1;           /* -> exp(s H) e_m */
-    for (int i = 0; i < m; i++)
-        now[3 * order + i] = (i % 3 == 1 ? -1 : 1) / sqrt(m); /* -> exp(s H) times any vector */
-    p->growth = k == 0 ? 1 : 0;
+    now[k == 0 ? 0 : m + k - 1] = power;  /* becomes y(s) */
+    now[order + m + k] = power / balance; /* becomes s^{k+1} phi_{k+1}(s H) e_1 */
+    now[2 * order + m - 1] = 1;           /* becomes exp(s H) e_m */
+
+    /* The last column stands for any vector: it becomes exp(s H) d, |d| = 1. */
+    for (int i = 0; i < m; i++) now[3 * order + i] = (i % 3 == 1 ? -1 : 1) / sqrt(m);
+}
+
+/* What the samples of one substep showed. */
+typedef struct samples {
+    double change[SAMPLES];      /* |change of the integral| over part l */
+    double size[SAMPLES];        /* |y| at the end of part l */
+    double generic[SAMPLES + 1]; /* growth of any vector over l parts */
+} samples;
+
+/* Follows the four columns over the substep; leaves the last ones in p->y. */
+static void follow_columns(tw_projection *p, double *now, double *next, samples *seen)
+{
+    int m = p->m;
+    int order = p->order;
+    seen->generic[0] = 1;
     p->forward[0] = 1;
     for (int l = 0; l < SAMPLES; l++) {
         advance(order, COLUMNS, p->exponential, now, next);
-        change[l] = fabs(next[order + m - 1] - now[order + m - 1]);
-        size[l] = length(m, next);
-        p->growth = fmax(p->growth, size[l]);
-        record(p, l + 1, next + 2 * (size_t)order);
-        generic[l + 1] = fmax(p->forward[l + 1], length(m, next + 3 * (size_t)order));
+
+        seen->change[l] = fabs(next[order + m - 1] - now[order + m - 1]);
+        seen->size[l] = length(m, next);
+        p->growth = fmax(p->growth, seen->size[l]);
+        record_growth(p, l + 1, next + 2 * (size_t)order);
+        seen->generic[l + 1] = fmax(p->forward[l + 1], length(m, next + 3 * (size_t)order));
+
         double *swap = now;
         now = next;
         next = swap;
@@ -125,14 +150,38 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     p->y = now;
     p->spare = next;
     p->correction = now[order + m - 1];
-    p->variation = p->perturbation = 0;
+}
+
+tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
+                                 double tau)
+{
+    /* E = exp of the augmented matrix over one part of the substep. */
+    double balance = augment(p, m, H, stride, k, tau);
+    p->m = m;
+    p->order = m + k + 1;
+    p->step = tau / SAMPLES;
+    TW_TRY(tw_expm(p->order, p->matrix, p->exponential, p->scratch));
+
+    /* Powers of E give the samples. */
+    samples seen;
+    double *now = p->vectors;
+    double *next = p->vectors + (size_t)COLUMNS * (size_t)p->order;
+    start_columns(p, k, balance, now);
+    p->growth = k == 0 ? 1 : 0;
+    follow_columns(p, now, next, &seen);
+
+    /* A change in part l is carried over the rest of the substep. */
+    p->variation = 0;
+    p->perturbation = 0;
     for (int l = 0; l < SAMPLES; l++) {
-        p->variation += change[l] * p->forward[SAMPLES - l];
-        p->perturbation = fmax(p->perturbation, size[l] * generic[SAMPLES - 1 - l]);
+        p->variation += seen.change[l] * p->forward[SAMPLES - l];
+        p->perturbation = fmax(p->perturbation, seen.size[l] * seen.generic[SAMPLES - 1 - l]);
     }
-    /* E itself carries a relative error, and H one of that size times |tau H|. */
-    p->perturbation *=
-        fmax(1, SAMPLES * leading_norm(m, order, p->exponential) / (SAMPLES + p->norm));
+
+    /* E has a relative error of its own, and H has one of that size times |tau H|. */
+    double norm = leading_norm(m, p->order, p->exponential);
+    p->perturbation *= fmax(1, SAMPLES * norm / (SAMPLES + p->norm));
+
     bool finite = isfinite(p->growth) && isfinite(p->variation) && isfinite(p->perturbation);
     return finite ? TW_OK : TW_NOT_FINITE;
 }
@@ -141,10 +190,13 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
 static void foresee(tw_projection *p)
 {
     size_t n = (size_t)p->order;
-    double *now = p->y + 2 * n, *next = p->spare;
+    double *now = p->y + 2 * n;
+    double *next = p->spare;
     while (p->foreseen < TW_PROJECTION_REACH) {
         advance(p->order, 1, p->exponential, now, next);
-        record(p, p->foreseen + 1, next);
+        record_growth(p, p->foreseen + 1, next);
+
+        /* Two columns of the free part take turns. */
         now = next;
         next = next == p->spare ? p->spare + n : p->spare;
     }
@@ -153,9 +205,15 @@ static void foresee(tw_projection *p)
 double tw_projection_amplification(tw_projection *p, double s)
 {
     enum { HALF = TW_PROJECTION_REACH / 2 };
+
+    /* The quotient of two times is rounded up only where it exceeds an integer by more than
+     * rounding. */
     double parts = ceil(s / p->step - 1e-9);
     if (parts > p->foreseen) foresee(p);
     if (parts <= p->foreseen) return p->forward[(int)fmax(parts, 0)];
-    double most = p->forward[TW_PROJECTION_REACH], order = log2(most / p->forward[HALF]);
+
+    /* Beyond REACH the growth goes on as the power of s that the second half showed. */
+    double most = p->forward[TW_PROJECTION_REACH];
+    double order = log2(most / p->forward[HALF]);
     return most * pow(parts / TW_PROJECTION_REACH, order);
 }
