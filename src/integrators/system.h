@@ -1,12 +1,18 @@
-/* A problem as the schemes see it: one face for first- and second-order problems, counted, checked for finite values,
- * with tangents given, assembled or made by finite differences. u = (x, v) for second-order problems. */
+/* A problem as the schemes see it: one interface for first- and second-order problems. Evaluations
+ * are counted and checked for finite values; tangents are given by the problem, assembled, or made
+ * by finite differences. u = (x, v) for second-order problems.
+ *
+ *   system.c             create, evaluate: F, M, energy
+ *   linearisation.c      J, K and D at a point, and the matrix that is factorised
+ *   finite_differences.c what the problem does not give */
 #ifndef TW_INTEGRATORS_SYSTEM_H
 #define TW_INTEGRATORS_SYSTEM_H
 
 #include <twang/cholesky.h>
 #include <twang/integrator.h>
 
-#include "integrators/coloured_differences.h"
+#include "linalg/colouring.h"
+#include "linalg/mass.h"
 
 typedef struct tw_system {
     bool second_order;
@@ -14,10 +20,10 @@ typedef struct tw_system {
     int64_t size; /* entries of u: 2N, or n */
     tw_second_order_problem second;
     tw_first_order_problem first;
+    tw_mass_metric mass;              /* second order only */
     tw_integrator_statistics *counts; /* of the integrator */
 
-    tw_operator
-        jacobian; /* J on u at the last linearisation (both kinds of problem); its context is this system */
+    tw_operator jacobian;         /* J on u at the last linearisation, for both kinds of problem */
     tw_second_order pair;         /* second order only: M, K, D at the last linearisation */
     tw_operator damping;          /* pair.damping points here if the problem has apply_damping */
     tw_shifted_cholesky *shifted; /* M + gamma K over stiffness_matrix; NULL if there is none */
@@ -31,13 +37,18 @@ typedef struct tw_system {
     double *linear_u;      /* size entries */
     double *linear_f;      /* F there, valid if linear_f_known */
     bool linear_f_known;
-    bool matrix_filled;               /* the assembled matrix belongs to the last linearisation */
-    double *scratch;                  /* 4 size entries, for finite differences and J products */
-    tw_coloured_differences *colours; /* of a matrix without assemble; NULL otherwise */
+    bool matrix_filled; /* the assembled matrix belongs to the last linearisation */
+    double *scratch;    /* 4 size entries, for finite differences and products with J */
+
+    bool fill_by_differences; /* the matrix has a pattern and no assemble function */
+    tw_colouring colouring;   /* of that pattern; the next three have n entries each */
+    double *moved;
+    double *difference;
+    double *difference_step;
 } tw_system;
 
-/* Exactly one of second, first is given. Checks the table; allocates; nothing is evaluated yet. The system must not
- * move in memory afterwards. */
+/* Exactly one of second, first is given. Checks the table and allocates; nothing is evaluated yet.
+ * The system must not move in memory afterwards. */
 tw_status tw_system_create(tw_system *system, const tw_second_order_problem *second,
                            const tw_first_order_problem *first, tw_integrator_statistics *counts,
                            tw_error *error);
@@ -49,36 +60,67 @@ tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F)
 tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v,
                                  double *a);
 
-/* Fixes J (K and D) at (t, u). F at that point may be handed in (NULL if unknown) to spare finite differences one
- * evaluation. The assembled matrix is not filled until tw_system_assemble. */
+/* out = M in, out = M^-1 in, one vector of N entries; in and out do not overlap. */
+tw_status tw_system_mass(const tw_system *system, const double *in, double *out);
+tw_status tw_system_mass_solve(const tw_system *system, const double *in, double *out);
+
+/* F_t at (t, u), `size` entries ((0, a_t) for second order); zero for an autonomous problem. */
+tw_status tw_system_time_derivative(tw_system *system, double t, const double *u, double *F_t);
+bool tw_system_is_autonomous(const tw_system *system);
+
+/* TW_UNSUPPORTED without an energy callback. First order: all of it counts as potential. */
+tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic,
+                           double *potential);
+bool tw_system_has_energy(const tw_system *system);
+
+/* ---- linearisation.c ---- */
+
+/* Fills `jacobian`, and `pair` and `damping` of a second-order problem: who computes J, K and D. */
+void tw_system_describe_operators(tw_system *system);
+
+/* Fixes J (K and D) at (t, u). F at that point may be given (NULL if unknown); it saves finite
+ * differences one evaluation. The assembled matrix is not filled until tw_system_assemble. */
 tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F);
-/* Fills stiffness_matrix (jacobian_matrix) at the last linearisation and tells the shifted solver; a no-op if that is
- * done already. TW_UNSUPPORTED if there is no matrix. */
+/* The same, and fills the matrix if there is a shifted solver, since an engine may factorise it. */
+tw_status tw_system_linearise_for_phi(tw_system *system, double t, const double *u,
+                                      const double *F);
+/* Fills stiffness_matrix (jacobian_matrix) at the last linearisation and tells the shifted solver;
+ * does nothing if that is done already. TW_UNSUPPORTED if there is no matrix. */
 tw_status tw_system_assemble(tw_system *system);
-/* The shifted solver over the assembled matrix, created on first use (call it from reserve: it allocates). */
+/* Creates the shifted solver over the assembled matrix if there is none yet. It allocates: call it
+ * from reserve. */
 tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
+/* The same for schemes with phi-functions, if the engine can use a factor. */
+tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error);
 
-/* From now on K is the constant linear part, where the problem gives one (etdrk4, gautschi); else the tangent as
- * before, and the scheme simply linearises once. */
+/* From now on K is the constant linear part if the problem gives one (etdrk4, gautschi); else K
+ * stays the tangent, and the scheme linearises once. */
 void tw_system_use_linear_part(tw_system *system);
-
-/* From now on K and D are the problem's symmetric stand-in, where it offers one. */
+/* From now on K and D are the problem's symmetric stand-in, if it offers one. */
 void tw_system_use_symmetric_part(tw_system *system);
 
 /* out = J in for one vector of `size` entries. */
 tw_status tw_system_jacobian(tw_system *system, const double *in, double *out);
 /* out = K in for `count` vectors of N entries. */
 tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out);
-/* out = M in, out = M^-1 in, one vector of N entries; in and out do not overlap. */
-tw_status tw_system_mass(tw_system *system, const double *in, double *out);
-tw_status tw_system_mass_solve(tw_system *system, const double *in, double *out);
-/* F_t at (t, u), `size` entries ((0, a_t) for second order); zero where the problem is autonomous. */
-tw_status tw_system_time_derivative(tw_system *system, double t, const double *u, double *F_t);
-bool tw_system_is_autonomous(const tw_system *system);
 
-/* TW_UNSUPPORTED without an energy callback. First-order problems: all of it is "potential". */
-tw_status tw_system_energy(tw_system *system, double t, const double *u, double *kinetic,
-                           double *potential);
-bool tw_system_has_energy(const tw_system *system);
+/* ---- finite_differences.c ---- */
+
+/* Colours the pattern and allocates, for tw_system_fill_by_differences. */
+tw_status tw_system_prepare_differences(tw_system *system, const tw_sparse *pattern);
+void tw_system_release_differences(tw_system *system);
+/* The values of the matrix at the last linearisation. */
+tw_status tw_system_fill_by_differences(tw_system *system);
+
+/* out = J in = (F(u + s in) - F(u)) / s, first order. */
+tw_status tw_system_jacobian_by_differences(tw_system *system, const double *in, double *out);
+/* out = K in = -M da/dx in. */
+tw_status tw_system_stiffness_by_differences(tw_system *system, int count, const double *in,
+                                             double *out);
+/* out = D in = -M da/dv in. */
+tw_status tw_system_damping_by_differences(tw_system *system, int count, const double *in,
+                                           double *out);
+/* F_t by central differences in t alone. */
+tw_status tw_system_time_difference(tw_system *system, double t, const double *u, double *F_t);
 
 #endif

@@ -1,0 +1,248 @@
+/* J, K and D of a problem at a point, and the matrix M + gamma K that is factorised.
+ *
+ * A product with K comes from the first of these that the problem has: the constant linear part or
+ * the symmetric stand-in (where a scheme asked for them), apply_stiffness, the assembled matrix,
+ * finite differences of the acceleration. */
+#include "base/fail.h"
+#include "base/log_line.h"
+#include "integrators/system.h"
+#include "linalg/vector.h"
+
+/* ---- products ---- */
+
+tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out)
+{
+    const tw_second_order_problem *p = &system->second;
+    system->counts->stiffness_products += count;
+    if (system->linear_part) return p->apply_linear_part(p->context, count, in, out);
+    if (system->symmetric) return p->symmetric_part.apply(p->context, count, in, out);
+    if (p->apply_stiffness) return p->apply_stiffness(p->context, count, in, out);
+    if (!p->stiffness_matrix) return tw_system_stiffness_by_differences(system, count, in, out);
+
+    TW_TRY(tw_system_assemble(system));
+    return tw_sparse_apply(p->stiffness_matrix, count, in, out);
+}
+
+/* The lower half of J (x, v) is -M^-1 (K (x + beta v) + D v) - alpha v, the upper half is v. */
+static tw_status second_order_jacobian(tw_system *system, const double *in, double *out)
+{
+    int64_t n = system->n;
+    const double *x = in;
+    const double *v = in + n;
+    double alpha = system->pair.rayleigh_mass;
+    double beta = system->pair.rayleigh_stiffness;
+    double *moved = system->scratch + 2 * system->size;
+    double *force = moved + n;
+    double *damped = force + n;
+
+    /* force = K (x + beta v) */
+    tw_vector_copy(n, v, out);
+    tw_vector_copy(n, x, moved);
+    if (beta != 0) tw_vector_axpy(n, beta, v, moved);
+    tw_status status = tw_system_stiffness(system, 1, moved, force);
+
+    /* force += D v */
+    if (status == TW_OK && system->pair.damping) {
+        status = system->pair.damping->apply(system->pair.damping->context, 1, v, damped);
+        tw_vector_axpy(n, 1.0, damped, force);
+    }
+
+    /* out_v = -M^-1 force - alpha v */
+    if (status == TW_OK) status = tw_system_mass_solve(system, force, out + n);
+    tw_vector_scale(n, -1.0, out + n);
+    if (alpha != 0) tw_vector_axpy(n, -alpha, v, out + n);
+    return status;
+}
+
+tw_status tw_system_jacobian(tw_system *system, const double *in, double *out)
+{
+    if (system->second_order) return second_order_jacobian(system, in, out);
+
+    const tw_first_order_problem *p = &system->first;
+    system->counts->stiffness_products++;
+    if (p->jacobian_product) return p->jacobian_product(p->context, 1, in, out);
+    if (!p->jacobian_matrix) return tw_system_jacobian_by_differences(system, in, out);
+
+    TW_TRY(tw_system_assemble(system));
+    return tw_sparse_apply(p->jacobian_matrix, 1, in, out);
+}
+
+/* ---- the products as operators for the phi-engines; their context is the system ---- */
+
+static tw_status jacobian_callback(void *context, int count, const double *in, double *out)
+{
+    tw_system *system = context;
+    for (int j = 0; j < count; j++)
+        TW_TRY(tw_system_jacobian(system, in + j * system->size, out + j * system->size));
+    return TW_OK;
+}
+
+static tw_status stiffness_callback(void *context, int count, const double *in, double *out)
+{
+    return tw_system_stiffness(context, count, in, out);
+}
+
+static tw_status damping_callback(void *context, int count, const double *in, double *out)
+{
+    tw_system *system = context;
+    return system->second.apply_damping(system->second.context, count, in, out);
+}
+
+static tw_status damping_by_differences(void *context, int count, const double *in, double *out)
+{
+    return tw_system_damping_by_differences(context, count, in, out);
+}
+
+static void describe_damping(tw_system *system)
+{
+    const tw_second_order_problem *p = &system->second;
+    bool has_rayleigh = p->rayleigh_mass != 0 || p->rayleigh_stiffness != 0;
+    bool unknown = p->velocity_dependent && !has_rayleigh;
+    if (!p->apply_damping && !unknown) return;
+
+    system->damping = (tw_operator){.space = p->space, .context = system};
+    system->damping.apply = p->apply_damping ? damping_callback : damping_by_differences;
+    system->pair.damping = &system->damping;
+}
+
+static void describe_second(tw_system *system)
+{
+    const tw_second_order_problem *p = &system->second;
+    tw_operator stiffness = {.space = p->space,
+                             .apply = stiffness_callback,
+                             .context = system,
+                             .symmetry = p->stiffness_is_general ? TW_GENERAL : TW_SYMMETRIC};
+    if (p->stiffness_matrix)
+        stiffness.bytes_per_product = tw_sparse_bytes_per_product(p->stiffness_matrix);
+
+    system->pair = (tw_second_order){.stiffness = stiffness,
+                                     .lumped_mass = p->lumped_mass,
+                                     .mass = p->mass,
+                                     .rayleigh_mass = p->rayleigh_mass,
+                                     .rayleigh_stiffness = p->rayleigh_stiffness,
+                                     .eigenvalue_max = p->eigenvalue_max};
+    system->mass = tw_mass_metric_of(&system->pair);
+    describe_damping(system);
+    if (!p->apply_stiffness && !p->stiffness_matrix)
+        tw_log_line(
+            TW_LOG_INFO,
+            "no stiffness product given: products by finite differences of the acceleration");
+}
+
+void tw_system_describe_operators(tw_system *system)
+{
+    if (system->second_order) describe_second(system);
+    system->jacobian = (tw_operator){.apply = jacobian_callback, .context = system};
+    if (system->second_order) {
+        system->jacobian.space = system->second.space;
+        system->jacobian.symmetry = TW_GENERAL;
+    } else {
+        system->jacobian.space = system->first.space;
+        system->jacobian.symmetry = system->first.symmetry;
+    }
+    system->jacobian.space.local_size = system->size;
+}
+
+/* ---- the point, and the matrix there ---- */
+
+tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F)
+{
+    /* Finite differences refer to this point. */
+    system->counts->linearisations++;
+    system->linearisation++;
+    system->linear_t = t;
+    tw_vector_copy(system->size, u, system->linear_u);
+    system->linear_f_known = F != NULL;
+    if (F) tw_vector_copy(system->size, F, system->linear_f);
+    system->matrix_filled = false;
+
+    /* The problem may prepare its own tangent there. */
+    const tw_second_order_problem *second = &system->second;
+    const tw_first_order_problem *first = &system->first;
+    if (system->second_order && second->linearise)
+        return second->linearise(second->context, t, u, u + system->n);
+    if (!system->second_order && first->linearise) return first->linearise(first->context, t, u);
+    return TW_OK;
+}
+
+tw_status tw_system_linearise_for_phi(tw_system *system, double t, const double *u, const double *F)
+{
+    TW_TRY(tw_system_linearise(system, t, u, F));
+    return system->pair.shifted ? tw_system_assemble(system) : TW_OK;
+}
+
+static tw_status assemble_second(tw_system *system)
+{
+    const tw_second_order_problem *p = &system->second;
+    TW_TRY(p->assemble(p->context, p->stiffness_matrix));
+    if (system->matrix_damping == 0) return TW_OK;
+    return p->add_damping(p->context, system->matrix_damping, p->stiffness_matrix);
+}
+
+tw_status tw_system_assemble(tw_system *system)
+{
+    const tw_first_order_problem *first = &system->first;
+    bool has_matrix = system->second_order ? system->second.stiffness_matrix != NULL
+                                           : first->jacobian_matrix != NULL;
+    if (!has_matrix) return TW_UNSUPPORTED;
+    if (system->matrix_filled) return TW_OK;
+
+    tw_status status = TW_OK;
+    if (system->fill_by_differences)
+        status = tw_system_fill_by_differences(system);
+    else if (system->second_order)
+        status = assemble_second(system);
+    else
+        status = first->assemble(first->context, first->jacobian_matrix);
+
+    /* A factor of the old values is of no use any more. */
+    if (system->shifted) tw_shifted_cholesky_invalidate(system->shifted);
+    system->matrix_filled = status == TW_OK;
+    return status;
+}
+
+/* ---- what K is, and its factor ---- */
+
+void tw_system_use_linear_part(tw_system *system)
+{
+    system->linear_part = system->second_order && system->second.apply_linear_part != NULL;
+}
+
+void tw_system_use_symmetric_part(tw_system *system)
+{
+    const tw_symmetric_part *part = &system->second.symmetric_part;
+    if (!system->second_order || !part->apply) return;
+    system->symmetric = true;
+    system->pair.stiffness.symmetry = TW_SYMMETRIC;
+    system->pair.damping = NULL;
+    system->pair.rayleigh_mass = part->rayleigh_mass;
+    system->pair.rayleigh_stiffness = part->rayleigh_stiffness;
+}
+
+tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
+{
+    const tw_second_order_problem *p = &system->second;
+    if (system->shifted) return TW_OK;
+    if (system->linear_part)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "the linear part is given as a product only: it cannot be factorised");
+    if (!system->second_order || !p->stiffness_matrix)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "the problem gives no stiffness_matrix, which a factorisation needs");
+    if (p->mass && !p->mass_matrix)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "a factorisation with consistent mass needs the assembled mass_matrix");
+
+    TW_TRY(tw_shifted_cholesky_create(p->stiffness_matrix, p->mass_matrix, p->lumped_mass,
+                                      &system->shifted, error));
+    system->pair.shifted = tw_shifted_cholesky_view(system->shifted);
+    return TW_OK;
+}
+
+tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error)
+{
+    /* `auto` takes a factor into account where there can be one. */
+    bool can_factorise = system->second.stiffness_matrix && !system->linear_part;
+    bool needed = engine == TW_PHI_SHIFT_INVERT || (engine == TW_PHI_AUTO && can_factorise);
+    return needed ? tw_system_need_shifted(system, error) : TW_OK;
+}
