@@ -1,14 +1,15 @@
 /* One stepper for every tableau of the exponential Rosenbrock / EPIRK class.
  *
  *   U_i = u_n + c_i h phi_1(c_i hJ) F_n + (c_i h)^2 phi_2(c_i hJ) F_t + h sum_j a_ij(hJ) D_j
- *   D_i = F(t_n + c_i h, U_i) - F_n - J (U_i - u_n) - c_i h F_t          (Luan & Michels 2022, 3.11)
+ *   D_i = F(t_n + c_i h, U_i) - F_n - J (U_i - u_n) - c_i h F_t     (Luan & Michels 2022, 3.11)
  *   u_{n+1} = u_n + h phi_1(hJ) F_n + h^2 phi_2(hJ) F_t + h sum_i b_i(hJ) D_i
  *
- * etdrk4 (Krogstad's tableau) is the same stepper with J held fixed since the start: its linear part, or the problem's
- * own.
+ * etdrk4 (Krogstad's tableau) is the same stepper with a J that is fixed at the start: the tangent
+ * there, or the problem's own linear part.
  *
- * D_i = (0, d_i) for second-order problems: one start vector each. The bases of (F_n, F_t) and of the D_i are kept for
- * the stages, the step, the estimate, dense output and a retried smaller step. */
+ * D_i = (0, d_i) for second-order problems: one start vector each. The bases of (F_n, F_t) and of
+ * the D_i are kept for the stages, the step, the estimate, dense output and a smaller step after a
+ * rejection. */
 #include <math.h>
 
 #include "base/allocate.h"
@@ -16,7 +17,11 @@
 #include "integrators/exponential_rosenbrock.h"
 #include "linalg/vector.h"
 
-/* Krogstad 2005: classical, not stiff, order four; not among the Rosenbrock tableaux because J is not F'(u_n). */
+/* Phi-functions of the error estimate need no more than three digits, relative to the estimate. */
+static const double estimate_tolerance = 1e-3;
+
+/* Krogstad 2005: order four in the classical sense, not in the stiff one. It is not among the
+ * Rosenbrock tableaux because J is not F'(u_n). */
 static const tw_tableau krogstad = {.name = "etdrk4",
                                     .order = 4,
                                     .stages = 3,
@@ -31,36 +36,43 @@ static const tw_tableau krogstad = {.name = "etdrk4",
                                               {TW_ROW_STEP, 2, 2, 1, -1},
                                               {TW_ROW_STEP, 2, 3, 1, 4}}};
 
+/* ---- memory ---- */
+
 static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out, tw_error *error)
 {
     const tw_integrator_options *options = &integrator->options;
+    const double *nodes = options->pexprb43.nodes;
     if (options->tableau) {
         *out = *options->tableau;
         return tw_tableau_check(out, NULL, error);
     }
     if (options->scheme == TW_SCHEME_PEXPRB43)
-        return tw_tableau_pexprb43(options->pexprb43.nodes[0], options->pexprb43.nodes[1], out,
-                                   error);
-    *out = options->scheme == TW_SCHEME_ETDRK4
-               ? krogstad
-               : *tw_tableau_by_name(tw_scheme_name(options->scheme));
+        return tw_tableau_pexprb43(nodes[0], nodes[1], out, error);
+    if (options->scheme == TW_SCHEME_ETDRK4)
+        *out = krogstad;
+    else
+        *out = *tw_tableau_by_name(tw_scheme_name(options->scheme));
     return TW_OK;
 }
 
+/* sum |coefficient| / k! over the terms of the step, since phi_k(0) = 1/k!; at least 1. */
 static double amplification_of(const tw_tableau *tableau)
 {
     double sum = 0;
-    for (int i = 0; i < tableau->term_count; i++)
-        if (tableau->terms[i].row == TW_ROW_STEP)
-            sum += fabs(tableau->terms[i].coefficient) / tgamma(tableau->terms[i].k + 1.0);
+    for (int i = 0; i < tableau->term_count; i++) {
+        const tw_tableau_term *term = &tableau->terms[i];
+        if (term->row == TW_ROW_STEP) sum += fabs(term->coefficient) / tgamma(term->k + 1.0);
+    }
     return fmax(1.0, sum);
 }
 
 static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
 {
-    size_t size = (size_t)integrator->system.size, rows = (size_t)memory->rows;
+    size_t size = (size_t)integrator->system.size;
+    size_t rows = (size_t)memory->rows;
     memory->storage = tw_allocate_zeroed((2 * rows + 6) * size + 2, sizeof(double));
     if (!memory->storage) return TW_OUT_OF_MEMORY;
+
     double *cursor = memory->storage;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->linear[i] = cursor;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->remainder[i] = cursor;
@@ -69,32 +81,33 @@ static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
     memory->F_t = cursor + 2 * size;
     memory->work = cursor + 3 * size;
     memory->gap = cursor + 4 * size;
-    memory->fixed_point = cursor + 5 * size;
+    memory->fixed_point = cursor + 5 * size; /* size + 2 entries */
     return TW_OK;
 }
 
 static tw_status rosenbrock_reserve(tw_integrator *integrator, tw_error *error)
 {
-    tw_rosenbrock *memory = integrator->memory = TW_NEW(tw_rosenbrock);
+    tw_rosenbrock *memory = TW_NEW(tw_rosenbrock);
+    integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_status status = choose_tableau(integrator, &memory->tableau, error);
-    if (status) return status;
+
+    /* The method. */
+    TW_TRY(choose_tableau(integrator, &memory->tableau, error));
     memory->rows = memory->tableau.stages + 1;
-    memory->fixed = integrator->options.scheme == TW_SCHEME_ETDRK4;
-    if (memory->fixed) tw_system_use_linear_part(&integrator->system);
     memory->amplification = amplification_of(&memory->tableau);
     integrator->order = memory->tableau.order;
     integrator->error_order = memory->tableau.error_order;
+
+    /* The linear part that etdrk4 holds fixed. */
+    memory->fixed = integrator->options.scheme == TW_SCHEME_ETDRK4;
+    if (memory->fixed) tw_system_use_linear_part(&integrator->system);
+
+    /* Vectors, the factor that shift-invert needs, and the workspace of the phi-functions. */
+    const tw_phi_options *phi = &integrator->options.phi;
     if (allocate(integrator, memory) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_phi_engine engine = integrator->options.phi.engine;
-    if (engine == TW_PHI_SHIFT_INVERT ||
-        (engine == TW_PHI_AUTO && integrator->system.second.stiffness_matrix &&
-         !integrator->system.linear_part)) {
-        status = tw_system_need_shifted(&integrator->system, error);
-        if (status) return status;
-    }
-    return tw_propagator_create(&integrator->system, &integrator->options.phi, TW_SLOT_COUNT,
-                                &memory->propagator, error);
+    TW_TRY(tw_system_need_shifted_for_phi(&integrator->system, phi->engine, error));
+    return tw_propagator_create(&integrator->system, phi, TW_SLOT_COUNT, &memory->propagator,
+                                error);
 }
 
 static void rosenbrock_release(tw_integrator *integrator)
@@ -111,10 +124,13 @@ static void rosenbrock_release(tw_integrator *integrator)
 static void rosenbrock_reset(tw_integrator *integrator)
 {
     tw_rosenbrock *memory = integrator->memory;
-    memory->linearised = memory->slope_kept = false;
+    memory->linearised = false;
+    memory->slope_kept = false;
     memory->points.count = 0;
     memory->fixed_point[integrator->system.size + 1] = 0;
 }
+
+/* ---- linearisation ---- */
 
 /* Whether F_t is part of the model. */
 static bool uses_time_derivative(const tw_integrator *integrator)
@@ -127,36 +143,43 @@ static bool uses_time_derivative(const tw_integrator *integrator)
 static tw_status linearise_once(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     tw_system *system = &integrator->system;
-    double *point = memory->fixed_point, *numbers = point + system->size;
+    double *point = memory->fixed_point;
+    double *point_time = point + system->size;
+    double *point_known = point + system->size + 1;
+
     memory->slope_kept = false;
     if (memory->linearised) return TW_OK;
-    if (numbers[1] == 0) {
+    if (*point_known == 0) {
         tw_vector_copy(system->size, integrator->u, point);
-        numbers[0] = integrator->t;
-        numbers[1] = 1;
+        *point_time = integrator->t;
+        *point_known = 1;
     }
-    tw_status status = tw_system_linearise(system, numbers[0], point, NULL);
-    if (status == TW_OK && system->pair.shifted) status = tw_system_assemble(system);
+    tw_status status = tw_system_linearise_for_phi(system, *point_time, point, NULL);
     memory->linearised = status == TW_OK;
     return status;
 }
 
+/* J and F_t at (t_n, u_n). */
 static tw_status linearise(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     if (memory->fixed) return linearise_once(integrator, memory);
     if (integrator->retry && memory->linearised) return TW_OK;
+
     tw_system *system = &integrator->system;
     memory->slope_kept = false;
-    tw_status status = tw_system_linearise(system, integrator->t, integrator->u, integrator->F);
-    if (status == TW_OK && system->pair.shifted) status = tw_system_assemble(system);
-    if (status == TW_OK && uses_time_derivative(integrator))
-        status = tw_system_time_derivative(system, integrator->t, integrator->u, memory->F_t);
-    memory->linearised = status == TW_OK;
-    return status;
+    memory->linearised = false;
+    TW_TRY(tw_system_linearise_for_phi(system, integrator->t, integrator->u, integrator->F));
+    if (uses_time_derivative(integrator))
+        TW_TRY(tw_system_time_derivative(system, integrator->t, integrator->u, memory->F_t));
+    memory->linearised = true;
+    return TW_OK;
 }
 
-/* Steps of fixed length are not tried again, and whoever says which points inside them he wants gets those at once:
- * then an engine that keeps no basis is as good. */
+/* ---- the linear part: what F_n and F_t contribute ---- */
+
+/* Whether the bases of a step are used for the step alone. Fixed steps are never repeated with
+ * another h. If the output times were announced, the points there are computed together with the
+ * step. Then an engine that keeps no basis does as well. */
 static bool bases_serve_once(const tw_integrator *integrator)
 {
     return integrator->options.relative_tolerance == 0 && integrator->expected_interval > 0 &&
@@ -175,50 +198,56 @@ tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_ro
                                     double h, const double *F)
 {
     const tw_system *system = &integrator->system;
-    tw_phi_sum sum = {.h = h,
-                      .source_count = uses_time_derivative(integrator) ? 2 : 1,
-                      .source = {F, system->second_order ? memory->F_t + system->n : memory->F_t},
-                      .force_only = {false, system->second_order},
-                      .tolerance = integrator->options.phi.tolerance / memory->amplification,
-                      .slot = TW_SLOT_SLOPE,
-                      .single_use = bases_serve_once(integrator),
-                      .same_sources = memory->slope_kept};
-    return sum;
+    const double *F_t = system->second_order ? memory->F_t + system->n : memory->F_t;
+    return (tw_phi_sum){.h = h,
+                        .source_count = uses_time_derivative(integrator) ? 2 : 1,
+                        .source = {F, F_t},
+                        .force_only = {false, system->second_order},
+                        .tolerance = integrator->options.phi.tolerance / memory->amplification,
+                        .slot = TW_SLOT_SLOPE,
+                        .single_use = bases_serve_once(integrator),
+                        .same_sources = memory->slope_kept};
 }
 
+/* step_size = norms of the x- and v-part of the step's linear part. */
 static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *memory)
 {
+    const double *mass = integrator->system.second.lumped_mass;
+    const double *step = memory->linear[memory->rows - 1];
+    double *size = memory->step_size;
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
-    const double *step = memory->linear[memory->rows - 1];
-    tw_status status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass, step,
-                                              step, &memory->step_size[0]);
-    if (status == TW_OK && integrator->system.second_order)
-        status = tw_vector_weighted_dot(&space, integrator->system.second.lumped_mass,
-                                        step + space.local_size, step + space.local_size,
-                                        &memory->step_size[1]);
-    memory->step_size[0] = sqrt(memory->step_size[0]);
-    memory->step_size[1] = sqrt(memory->step_size[1]);
+
+    tw_status status = tw_vector_weighted_dot(&space, mass, step, step, &size[0]);
+    if (status == TW_OK && integrator->system.second_order) {
+        const double *v = step + space.local_size;
+        status = tw_vector_weighted_dot(&space, mass, v, v, &size[1]);
+    }
+    size[0] = sqrt(size[0]);
+    size[1] = sqrt(size[1]);
     return status;
 }
 
-/* The part of every stage and of the step that F_n and F_t give: one basis. */
+/* The linear part of every stage, of the step and of the points inside it, from one basis. */
 static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, double h,
                               tw_error *error)
 {
     tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F);
     sum.row_count = memory->rows;
     for (int i = 0; i < memory->rows; i++) {
+        double theta = i < memory->tableau.stages ? memory->tableau.c[i] : 1.0;
         sum.row[i] = memory->linear[i];
-        tw_rosenbrock_add_linear_row(integrator, &sum, i,
-                                     i < memory->tableau.stages ? memory->tableau.c[i] : 1.0);
+        tw_rosenbrock_add_linear_row(integrator, &sum, i, theta);
     }
     tw_rosenbrock_add_linear_points(integrator, memory, &sum);
+
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     memory->slope_kept = status == TW_OK && tw_propagator_keeps_bases(memory->propagator);
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
     return status ? status : measure_step(integrator, memory);
 }
+
+/* ---- the remainders ---- */
 
 int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *memory,
                          tw_phi_sum *sum, int which)
@@ -238,7 +267,9 @@ void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_ros
         if (term->row != row) continue;
         int which = term->source == TW_SOURCE_END ? memory->tableau.stages : term->source;
         int source = tw_rosenbrock_source(integrator, memory, sum, which);
-        /* phi_k weighs the remainder's part s^(k-1)/(k-1)!: up to theta it is theta^k phi_k(theta z) */
+
+        /* phi_k(z) weighs the part s^(k-1)/(k-1)! of the remainder; up to theta that becomes
+         * theta^k phi_k(theta z). */
         tw_phi_sum_add(sum, sum_row, source, term->k, theta * term->node,
                        sum->h * term->coefficient * pow(theta, term->k));
     }
@@ -258,34 +289,38 @@ tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw
     return sum;
 }
 
-/* D = F_U - F_n - J (U - u_n) - dt F_t at U, dt after u_n. `product` is scratch. */
-tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, tw_rosenbrock *memory, double dt,
-                                       const double *u_n, const double *F_n, const double *U,
-                                       const double *F_U, double *product, double *remainder)
+tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, double dt,
+                                       const tw_sloped_state *start, const tw_sloped_state *state,
+                                       double *product, double *remainder)
 {
+    tw_rosenbrock *memory = integrator->memory;
     tw_system *system = &integrator->system;
-    int64_t n = system->n, offset = system->second_order ? n : 0; /* the upper half of D is zero */
-    tw_vector_copy(system->size, U, memory->work);
-    tw_vector_axpy(system->size, -1.0, u_n, memory->work);
-    tw_status status = tw_system_jacobian(system, memory->work, product);
-    if (status) return status;
-    tw_vector_copy(n, F_U + offset, remainder);
-    tw_vector_axpy(n, -1.0, F_n + offset, remainder);
+    int64_t n = system->n;
+
+    /* product = J (U - u_n) */
+    tw_vector_copy(system->size, state->u, memory->work);
+    tw_vector_axpy(system->size, -1.0, start->u, memory->work);
+    TW_TRY(tw_system_jacobian(system, memory->work, product));
+
+    /* The upper half of D is zero for second-order problems and is not stored. */
+    int64_t offset = system->second_order ? n : 0;
+    tw_vector_copy(n, state->F + offset, remainder);
+    tw_vector_axpy(n, -1.0, start->F + offset, remainder);
     tw_vector_axpy(n, -1.0, product + offset, remainder);
     if (uses_time_derivative(integrator)) tw_vector_axpy(n, -dt, memory->F_t + offset, remainder);
     return TW_OK;
 }
 
-/* D at U = `state`, c h after u_n; F there in F_stage. */
-static tw_status find_remainder(tw_integrator *integrator, tw_rosenbrock *memory, double h,
-                                double c, const double *state, double *remainder)
+/* D at the state U, c h after u_n. F_stage receives F(U). */
+static tw_status find_remainder(tw_integrator *integrator, double h, double c, const double *U,
+                                double *remainder)
 {
-    tw_status status =
-        tw_system_rhs(&integrator->system, integrator->t + c * h, state, memory->F_stage);
-    return status ? status
-                  : tw_rosenbrock_subtract_model(integrator, memory, c * h, integrator->u,
-                                                 integrator->F, state, memory->F_stage,
-                                                 integrator->error_vector, remainder);
+    const tw_rosenbrock *memory = integrator->memory;
+    TW_TRY(tw_system_rhs(&integrator->system, integrator->t + c * h, U, memory->F_stage));
+    tw_sloped_state start = {integrator->u, integrator->F};
+    tw_sloped_state state = {U, memory->F_stage};
+    return tw_rosenbrock_subtract_model(integrator, c * h, &start, &state, integrator->error_vector,
+                                        remainder);
 }
 
 bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)
@@ -296,29 +331,33 @@ bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)
 }
 
 /* target += h sum of the row's terms on the remainders. */
-static tw_status add_remainders(tw_integrator *integrator, tw_rosenbrock *memory, double h, int row,
-                                double *target, tw_error *error)
+static tw_status add_remainders(tw_integrator *integrator, double h, int row, double *target,
+                                tw_error *error)
 {
+    tw_rosenbrock *memory = integrator->memory;
     if (!tw_rosenbrock_has_terms(&memory->tableau, row)) return TW_OK;
     tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, row, 1.0, memory->work);
     if (row == TW_ROW_STEP) tw_rosenbrock_add_remainder_points(integrator, memory, &sum);
+
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, target);
     return status;
 }
 
-static tw_status stages(tw_integrator *integrator, tw_rosenbrock *memory, double h, tw_error *error)
+/* ---- the step ---- */
+
+/* U_i and D_i, one stage after the other. */
+static tw_status find_stages(tw_integrator *integrator, double h, tw_error *error)
 {
+    tw_rosenbrock *memory = integrator->memory;
     int64_t size = integrator->system.size;
     for (int i = 0; i < memory->tableau.stages; i++) {
         tw_vector_copy(size, integrator->u, memory->stage);
         tw_vector_axpy(size, 1.0, memory->linear[i], memory->stage);
-        tw_status status = add_remainders(integrator, memory, h, i, memory->stage, error);
-        if (status == TW_OK)
-            status = find_remainder(integrator, memory, h, memory->tableau.c[i], memory->stage,
-                                    memory->remainder[i]);
-        if (status) return status;
+        TW_TRY(add_remainders(integrator, h, i, memory->stage, error));
+        TW_TRY(find_remainder(integrator, h, memory->tableau.c[i], memory->stage,
+                              memory->remainder[i]));
     }
     return TW_OK;
 }
@@ -331,22 +370,24 @@ static bool error_needs_end(const tw_tableau *tableau)
     return false;
 }
 
-static tw_status estimate(tw_integrator *integrator, tw_rosenbrock *memory, double h,
-                          tw_error *error)
+/* error_vector = h sum of the terms of the row ERROR. */
+static tw_status estimate(tw_integrator *integrator, double h, tw_error *error)
 {
-    if (integrator->options.relative_tolerance == 0 || memory->tableau.error_order == 0)
-        return TW_OK;
-    tw_status status = TW_OK;
-    if (error_needs_end(&memory->tableau))
-        status = find_remainder(integrator, memory, h, 1.0, integrator->u_new,
-                                memory->remainder[memory->tableau.stages]);
-    if (status) return status;
+    tw_rosenbrock *memory = integrator->memory;
+    const tw_tableau *tableau = &memory->tableau;
+    if (integrator->options.relative_tolerance == 0 || tableau->error_order == 0) return TW_OK;
+    if (error_needs_end(tableau))
+        TW_TRY(find_remainder(integrator, h, 1.0, integrator->u_new,
+                              memory->remainder[tableau->stages]));
+
+    /* The tolerance refers to the estimate itself (reference 0), not to the step. */
     tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_ERROR, 1.0,
                                                  integrator->error_vector);
-    sum.tolerance = fmax(sum.tolerance, 1e-3);     /* three digits of an error are plenty ... */
-    sum.reference[0][0] = sum.reference[0][1] = 0; /* ... but three digits of it, not of the step */
+    sum.tolerance = fmax(sum.tolerance, estimate_tolerance);
+    sum.reference[0][0] = 0;
+    sum.reference[0][1] = 0;
     sum.slot = TW_SLOT_ESTIMATE;
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
+    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     integrator->has_error = status == TW_OK;
     return status;
 }
@@ -354,21 +395,24 @@ static tw_status estimate(tw_integrator *integrator, tw_rosenbrock *memory, doub
 static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_rosenbrock *memory = integrator->memory;
+    int64_t size = integrator->system.size;
     integrator->counts.krylov_dimension = 0;
     integrator->counts.phi_error_estimate = 0;
+
+    /* J, F_t, the linear parts, and the stages with their remainders. */
     tw_rosenbrock_choose_points(integrator, h);
-    tw_status status = linearise(integrator, memory);
-    if (status == TW_OK) status = linear_parts(integrator, memory, h, error);
-    if (status == TW_OK) status = stages(integrator, memory, h, error);
-    if (status) return status;
-    tw_vector_copy(integrator->system.size, integrator->u, integrator->u_new);
-    tw_vector_axpy(integrator->system.size, 1.0, memory->linear[memory->rows - 1],
-                   integrator->u_new);
-    status = add_remainders(integrator, memory, h, TW_ROW_STEP, integrator->u_new, error);
-    return status ? status : estimate(integrator, memory, h, error);
+    TW_TRY(linearise(integrator, memory));
+    TW_TRY(linear_parts(integrator, memory, h, error));
+    TW_TRY(find_stages(integrator, h, error));
+
+    /* u_{n+1} = u_n + linear part + what the remainders contribute. */
+    tw_vector_copy(size, integrator->u, integrator->u_new);
+    tw_vector_axpy(size, 1.0, memory->linear[memory->rows - 1], integrator->u_new);
+    TW_TRY(add_remainders(integrator, h, TW_ROW_STEP, integrator->u_new, error));
+    return estimate(integrator, h, error);
 }
 
-/* The basis of the accepted step stays for dense output; the next attempt linearises anew. */
+/* The bases of the accepted step stay for dense output; the next attempt linearises anew. */
 static void rosenbrock_accepted(tw_integrator *integrator, double h)
 {
     (void)h;

@@ -1,56 +1,88 @@
-/* Dense output of the exponential Rosenbrock schemes: exact for linear problems, a polynomial model of the remainder
- * otherwise. Points that were announced (tw_integrator_expect_output) are made together with the step. */
+/* Dense output of the exponential Rosenbrock schemes:
+ *
+ *   u(t_n + theta h) = u_n + theta h phi_1 F_n + (theta h)^2 phi_2 F_t + what the remainders give
+ *
+ * with phi_k of theta hJ. It is exact for linear problems; otherwise the remainder is modelled by a
+ * polynomial in time. Points that were announced (tw_integrator_expect_output) are computed together
+ * with the step. */
 #include <math.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "integrators/exponential_rosenbrock.h"
 #include "linalg/vector.h"
 
 /* ---- the model of the remainder ---- */
 
-/* A scheme of order p has an end good to h^(p+1); a point inside is as good if the model of the remainder is good to
- * h^p: r(s) = sum of p - 2 powers s^2 .. s^(p-1). The step's own weights may do with fewer (exprb42 chose its node so
- * that the next power cancels, but only at the end). Then the remainder at the end joins those of the stages. */
+/* A scheme of order p has an end that is accurate to h^(p+1). A point inside is as accurate if the
+ * model of the remainder is accurate to h^p: r(s) = sum of the p - 2 powers s^2 .. s^(p-1). The
+ * step's own weights may use fewer powers, because the nodes are chosen so that the next power
+ * cancels at the end (exprb42), but only there. In that case the remainder at the end of the step
+ * joins those of the stages. */
 static bool needs_end(const tw_rosenbrock *memory)
 {
     const tw_tableau *tableau = &memory->tableau;
+
+    /* Interpolation needs nodes that are positive, distinct and different from the end. */
     bool distinct = true;
-    for (int i = 0; i < tableau->stages; i++)
-        for (int j = 0; j <= i; j++)
-            distinct =
-                distinct && tableau->c[i] != (j < i ? tableau->c[j] : 1.0) && tableau->c[i] > 0;
+    for (int i = 0; i < tableau->stages; i++) {
+        distinct = distinct && tableau->c[i] > 0 && tableau->c[i] != 1.0;
+        for (int j = 0; j < i; j++) distinct = distinct && tableau->c[i] != tableau->c[j];
+    }
     return distinct && !memory->fixed && tableau->stages > 0 &&
            tableau->stages < tableau->order - 2;
 }
 
-/* weight[q][i]: r(s) = sum_q (s/h)^(q+2) sum_i weight[q][i] D_i passes through D_i at c_i, the last at 1: column i is
- * (x/c_i)^2 prod_{j != i} (x - c_j)/(c_i - c_j), its coefficients of x^2, x^3, ... */
+/* Coefficients of x^2, x^3, .. of (x/c_i)^2 prod_{j != i} (x - c_j)/(c_i - c_j), which is 1 at
+ * x = c_i and 0 at the other nodes. */
+static void nodal_polynomial(int count, const double *c, int i,
+                             double coefficient[TW_MAX_REMAINDERS + 1])
+{
+    int degree = 0;
+    coefficient[0] = 1 / (c[i] * c[i]);
+    for (int j = 0; j < count; j++) {
+        if (j == i) continue;
+        degree++;
+        for (int q = degree; q >= 0; q--) {
+            double shifted = q > 0 ? coefficient[q - 1] : 0;
+            double same = q < degree ? coefficient[q] : 0;
+            coefficient[q] = (shifted - c[j] * same) / (c[i] - c[j]);
+        }
+    }
+}
+
+/* weight[q][i]: r(s) = sum_q (s/h)^(q+2) sum_i weight[q][i] D_i passes through D_i at c_i; the last
+ * node is 1, the end of the step. */
 static void remainder_weights(const tw_tableau *tableau,
                               double weight[TW_MAX_REMAINDERS][TW_MAX_REMAINDERS])
 {
     int count = tableau->stages + 1;
     double c[TW_MAX_REMAINDERS];
-    for (int i = 0; i < count; i++) c[i] = i < tableau->stages ? tableau->c[i] : 1.0;
+    for (int i = 0; i < tableau->stages; i++) c[i] = tableau->c[i];
+    c[tableau->stages] = 1.0;
+
     for (int i = 0; i < count; i++) {
-        double poly[TW_MAX_REMAINDERS + 1] = {1 / (c[i] * c[i])};
-        int degree = 0;
-        for (int j = 0; j < count; j++) {
-            if (j == i) continue;
-            for (int q = ++degree; q >= 0; q--)
-                poly[q] =
-                    ((q > 0 ? poly[q - 1] : 0) - c[j] * (q < degree ? poly[q] : 0)) / (c[i] - c[j]);
-        }
-        for (int q = 0; q < count; q++) weight[q][i] = poly[q];
+        double polynomial[TW_MAX_REMAINDERS + 1] = {0};
+        nodal_polynomial(count, c, i, polynomial);
+        for (int q = 0; q < count; q++) weight[q][i] = polynomial[q];
     }
 }
 
-/* What remainders [first, last) of the model give up to theta: (s/h)^q gives h q! theta^(q+1) phi_(q+1)(theta hJ). */
-static void add_model_row(const tw_integrator *integrator, const tw_rosenbrock *memory,
-                          tw_phi_sum *sum, int row, double theta, int first, int last)
+/* Some remainders of the model: [first, last). */
+typedef struct remainder_range {
+    int first;
+    int last;
+} remainder_range;
+
+/* Adds what these remainders contribute up to theta: (s/h)^q contributes
+ * h q! theta^(q+1) phi_(q+1)(theta hJ). */
+static void add_model_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta,
+                          remainder_range range)
 {
+    const tw_rosenbrock *memory = integrator->memory;
     double weight[TW_MAX_REMAINDERS][TW_MAX_REMAINDERS] = {{0}};
     remainder_weights(&memory->tableau, weight);
-    for (int i = first; i < last; i++) {
+    for (int i = range.first; i < range.last; i++) {
         int source = tw_rosenbrock_source(integrator, memory, sum, i);
         for (int q = 0; q <= memory->tableau.stages; q++)
             tw_phi_sum_add(sum, row, source, q + 3, theta,
@@ -64,6 +96,7 @@ static tw_phi_sum model_sum(const tw_integrator *integrator, double h)
         .h = h, .tolerance = integrator->options.phi.tolerance, .slot = TW_SLOT_REMAINDER};
 }
 
+/* Adds an empty row; its tolerance refers to the size of the step. */
 static void add_row(const tw_rosenbrock *memory, tw_phi_sum *sum, double *out)
 {
     sum->reference[sum->row_count][0] = memory->step_size[0];
@@ -71,17 +104,18 @@ static void add_row(const tw_rosenbrock *memory, tw_phi_sum *sum, double *out)
     sum->row[sum->row_count++] = out;
 }
 
-/* The remainder at the end; its F is the next step's. */
-static tw_status find_end(tw_integrator *integrator, tw_rosenbrock *memory, double h)
+/* The remainder at the end of the step. F there is the first F of the next step. */
+static tw_status find_end(tw_integrator *integrator, double h)
 {
-    tw_status status = tw_integrator_need_rhs(integrator);
-    return status ? status
-                  : tw_rosenbrock_subtract_model(
-                        integrator, memory, h, integrator->u_old, integrator->F_old, integrator->u,
-                        integrator->F, memory->F_stage, memory->remainder[memory->tableau.stages]);
+    const tw_rosenbrock *memory = integrator->memory;
+    TW_TRY(tw_integrator_need_rhs(integrator));
+    tw_sloped_state start = {integrator->u_old, integrator->F_old};
+    tw_sloped_state end = {integrator->u, integrator->F};
+    return tw_rosenbrock_subtract_model(integrator, h, &start, &end, memory->F_stage,
+                                        memory->remainder[memory->tableau.stages]);
 }
 
-/* What the step's end has and the model's end, linear[last] + `model`, has not. */
+/* gap = end of the step - end of the model, which is u_n + linear part + `model`. */
 static void find_gap(const tw_integrator *integrator, tw_rosenbrock *memory, const double *model)
 {
     int64_t size = integrator->system.size;
@@ -91,18 +125,22 @@ static void find_gap(const tw_integrator *integrator, tw_rosenbrock *memory, con
     tw_vector_axpy(size, -1.0, model, memory->gap);
 }
 
-/* ---- points made with the step ---- */
+/* ---- points computed with the step ---- */
 
-/* So many rows fit beside the stages and the step, the model's end among them. */
+/* How many points fit into a sum beside the stages, the step and the end of the model. */
 static int most_points(const tw_rosenbrock *memory)
 {
-    int stages = memory->tableau.stages, terms = stages * (stages + 1), own = 0;
+    /* Terms of one point: those of the model, or those of the step's own row. */
+    int stages = memory->tableau.stages;
+    int terms = stages * (stages + 1);
+    int own = 0;
     for (int i = 0; i < memory->tableau.term_count; i++)
         own += memory->tableau.terms[i].row == TW_ROW_STEP;
     if (own > terms) terms = own;
-    int rows = TW_SUM_MAX_ROWS - memory->rows - 1,
-        sums = terms > 0 ? TW_SUM_MAX_TERMS / terms - 2 : rows;
-    int most = rows < sums ? rows : sums;
+
+    /* The step and the end of the model take the terms of two points. */
+    int most = TW_SUM_MAX_ROWS - memory->rows - 1;
+    if (terms > 0 && TW_SUM_MAX_TERMS / terms - 2 < most) most = TW_SUM_MAX_TERMS / terms - 2;
     return most < TW_MAX_POINTS ? most : TW_MAX_POINTS;
 }
 
@@ -112,6 +150,7 @@ tw_status tw_rosenbrock_expect(tw_integrator *integrator, double interval)
     tw_rosenbrock_points *points = &memory->points;
     points->count = 0;
     if (!(interval > 0) || isinf(interval) || points->storage) return TW_OK;
+
     size_t size = (size_t)integrator->system.size;
     points->storage = tw_allocate_zeroed((3 * TW_MAX_POINTS + 2) * size, sizeof(double));
     if (!points->storage) return TW_OUT_OF_MEMORY;
@@ -130,9 +169,13 @@ void tw_rosenbrock_choose_points(tw_integrator *integrator, double h)
     points->complete = false;
     if (!points->storage || !tw_propagator_is_spectral(memory->propagator) || integrator->doubles)
         return;
-    double start = integrator->expected_start, interval = integrator->expected_interval,
-           t = integrator->t;
+
+    double start = integrator->expected_start;
+    double interval = integrator->expected_interval;
+    double t = integrator->t;
     if (!(interval > 0) || isinf(interval)) return;
+
+    /* Output times start + k interval strictly inside (t, t + h), as far as they fit. */
     double slack = tw_time_slack(t, h) / h;
     int most = most_points(memory);
     for (double k = fmax(0, floor((t - start) / interval)); points->count < most; k++) {
@@ -156,37 +199,44 @@ void tw_rosenbrock_add_remainder_points(const tw_integrator *integrator,
                                         const tw_rosenbrock *memory, tw_phi_sum *sum)
 {
     const tw_rosenbrock_points *points = &memory->points;
+    if (points->count == 0) return;
+
+    /* The model with the remainder at the end has one more row, at theta = 1. */
     bool own = !needs_end(memory);
-    int stages = memory->tableau.stages;
-    for (int i = 0; points->count > 0 && i < points->count + !own; i++) {
+    remainder_range stages = {0, memory->tableau.stages};
+    int rows = own ? points->count : points->count + 1;
+    for (int i = 0; i < rows; i++) {
         double theta = i < points->count ? points->theta[i] : 1.0;
-        sum->incidental[sum->row_count] = true;
-        sum->row[sum->row_count] = points->remainder[i];
+        int row = sum->row_count++;
+        sum->incidental[row] = true;
+        sum->row[row] = points->remainder[i];
         if (own)
-            tw_rosenbrock_add_tableau_row(integrator, memory, sum, sum->row_count++, TW_ROW_STEP,
-                                          theta);
+            tw_rosenbrock_add_tableau_row(integrator, memory, sum, row, TW_ROW_STEP, theta);
         else
-            add_model_row(integrator, memory, sum, sum->row_count++, theta, 0, stages);
+            add_model_row(integrator, sum, row, theta, stages);
     }
 }
 
-/* Adds what the remainder at the end gives, to the points and to the model's end. */
-static tw_status complete_points(tw_integrator *integrator, tw_rosenbrock *memory, double h)
+/* Adds what the remainder at the end contributes, to the points and to the end of the model. */
+static tw_status complete_points(tw_integrator *integrator, double h)
 {
+    tw_rosenbrock *memory = integrator->memory;
     tw_rosenbrock_points *points = &memory->points;
     int stages = memory->tableau.stages;
-    tw_status status = find_end(integrator, memory, h);
-    if (status) return status;
+    remainder_range end_only = {stages, stages + 1};
+    TW_TRY(find_end(integrator, h));
+
+    /* The slot of the estimate is free; the bases of the stages' remainders stay where they are. */
     tw_phi_sum sum = model_sum(integrator, h);
-    sum.slot = TW_SLOT_ESTIMATE; /* the bases of the stages' remainders stay */
+    sum.slot = TW_SLOT_ESTIMATE;
     sum.single_use = true;
     for (int i = 0; i <= points->count; i++) {
+        double theta = i < points->count ? points->theta[i] : 1.0;
         add_row(memory, &sum, points->share[i]);
-        add_model_row(integrator, memory, &sum, i, i < points->count ? points->theta[i] : 1.0,
-                      stages, stages + 1);
+        add_model_row(integrator, &sum, i, theta, end_only);
     }
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
-    if (status) return status;
+    TW_TRY(tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL));
+
     for (int i = 0; i <= points->count; i++)
         tw_vector_axpy(integrator->system.size, 1.0, points->share[i], points->remainder[i]);
     find_gap(integrator, memory, points->remainder[points->count]);
@@ -194,7 +244,7 @@ static tw_status complete_points(tw_integrator *integrator, tw_rosenbrock *memor
     return TW_OK;
 }
 
-/* The point at theta, or -1. */
+/* The number of the point at theta, or -1. */
 static int find_point(const tw_integrator *integrator, const tw_rosenbrock_points *points,
                       double theta)
 {
@@ -204,18 +254,21 @@ static int find_point(const tw_integrator *integrator, const tw_rosenbrock_point
     return -1;
 }
 
-static tw_status point_state(tw_integrator *integrator, tw_rosenbrock *memory, int point, double *u)
+static tw_status point_state(tw_integrator *integrator, int point, double *u)
 {
-    tw_rosenbrock_points *points = &memory->points;
+    tw_rosenbrock *memory = integrator->memory;
+    const tw_rosenbrock_points *points = &memory->points;
     int64_t size = integrator->system.size;
     bool own = !needs_end(memory);
+
+    /* u_n + linear part */
     tw_vector_copy(size, integrator->u_old, u);
     tw_vector_axpy(size, 1.0, points->linear[point], u);
     if (!tw_rosenbrock_has_terms(&memory->tableau, TW_ROW_STEP)) return TW_OK;
-    tw_status status = own || points->complete
-                           ? TW_OK
-                           : complete_points(integrator, memory, integrator->step_taken);
-    if (status) return status;
+
+    /* + what the remainders contribute. The gap at the end is an error of order p + 1: at theta
+     * it is taken as theta^p of that. */
+    if (!own && !points->complete) TW_TRY(complete_points(integrator, integrator->step_taken));
     tw_vector_axpy(size, 1.0, points->remainder[point], u);
     if (!own)
         tw_vector_axpy(size, pow(points->theta[point], memory->tableau.order), memory->gap, u);
@@ -224,37 +277,40 @@ static tw_status point_state(tw_integrator *integrator, tw_rosenbrock *memory, i
 
 /* ---- any other point ---- */
 
-static tw_phi_sum dense_sum(const tw_integrator *integrator, const tw_rosenbrock *memory, double h,
-                            double theta)
+/* The model at theta, of the stages' remainders and that at the end, into memory->work. */
+static tw_phi_sum dense_sum(const tw_integrator *integrator, double h, double theta)
 {
+    const tw_rosenbrock *memory = integrator->memory;
+    remainder_range all = {0, memory->tableau.stages + 1};
     tw_phi_sum sum = model_sum(integrator, h);
     sum.same_sources = memory->dense_ready && tw_propagator_keeps_bases(memory->propagator);
     add_row(memory, &sum, memory->work);
-    add_model_row(integrator, memory, &sum, 0, theta, 0, memory->tableau.stages + 1);
+    add_model_row(integrator, &sum, 0, theta, all);
     return sum;
 }
 
-/* u = u_n + what F_n and F_t give up to theta. */
-static tw_status dense_linear(tw_integrator *integrator, tw_rosenbrock *memory, double h,
-                              double theta, double *u)
+/* u = u_n + what F_n and F_t contribute up to theta. */
+static tw_status dense_linear(tw_integrator *integrator, double h, double theta, double *u)
 {
+    tw_rosenbrock *memory = integrator->memory;
     tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F_old);
     sum.row_count = 1;
     sum.row[0] = memory->work;
     tw_rosenbrock_add_linear_row(integrator, &sum, 0, theta);
+
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
     tw_vector_copy(integrator->system.size, integrator->u_old, u);
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, u);
     return status;
 }
 
-/* The remainder at the end, and the gap between the model's end and the step's. */
-static tw_status prepare_dense(tw_integrator *integrator, tw_rosenbrock *memory, double h)
+/* The remainder at the end, and the gap between the end of the model and that of the step. */
+static tw_status prepare_dense(tw_integrator *integrator, double h)
 {
-    tw_status status = find_end(integrator, memory, h);
-    if (status) return status;
-    tw_phi_sum sum = dense_sum(integrator, memory, h, 1.0);
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
+    tw_rosenbrock *memory = integrator->memory;
+    TW_TRY(find_end(integrator, h));
+    tw_phi_sum sum = dense_sum(integrator, h, 1.0);
+    tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
     find_gap(integrator, memory, memory->work);
     memory->dense_ready = status == TW_OK;
     return status;
@@ -263,20 +319,31 @@ static tw_status prepare_dense(tw_integrator *integrator, tw_rosenbrock *memory,
 tw_status tw_rosenbrock_interpolate(tw_integrator *integrator, double theta, double *u)
 {
     tw_rosenbrock *memory = integrator->memory;
+    tw_system *system = &integrator->system;
     double h = integrator->step_taken;
-    int64_t size = integrator->system.size;
     int point = find_point(integrator, &memory->points, theta);
-    if (point >= 0) return point_state(integrator, memory, point, u);
+    if (point >= 0) return point_state(integrator, point, u);
+
+    /* u_n + linear part */
     bool own = !needs_end(memory);
-    tw_status status = own || memory->dense_ready ? TW_OK : prepare_dense(integrator, memory, h);
-    if (status == TW_OK) status = dense_linear(integrator, memory, h, theta, u);
-    if (status || !tw_rosenbrock_has_terms(&memory->tableau, TW_ROW_STEP)) return status;
-    tw_phi_sum sum =
-        own ? tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work)
-            : dense_sum(integrator, memory, h, theta);
-    if (own) sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
-    status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
-    tw_vector_axpy(size, 1.0, memory->work, u);
-    if (!own) tw_vector_axpy(size, pow(theta, memory->tableau.order), memory->gap, u);
+    if (!own && !memory->dense_ready) TW_TRY(prepare_dense(integrator, h));
+    TW_TRY(dense_linear(integrator, h, theta, u));
+    if (!tw_rosenbrock_has_terms(&memory->tableau, TW_ROW_STEP)) return TW_OK;
+
+    /* + what the remainders contribute: by the step's own weights, */
+    if (own) {
+        tw_phi_sum sum =
+            tw_rosenbrock_remainder_sum(integrator, memory, h, TW_ROW_STEP, theta, memory->work);
+        sum.same_sources = tw_propagator_keeps_bases(memory->propagator);
+        tw_status status = tw_propagator_apply(memory->propagator, system, &sum, NULL);
+        tw_vector_axpy(system->size, 1.0, memory->work, u);
+        return status;
+    }
+
+    /* or by the model, corrected by its gap at the end. */
+    tw_phi_sum sum = dense_sum(integrator, h, theta);
+    tw_status status = tw_propagator_apply(memory->propagator, system, &sum, NULL);
+    tw_vector_axpy(system->size, 1.0, memory->work, u);
+    tw_vector_axpy(system->size, pow(theta, memory->tableau.order), memory->gap, u);
     return status;
 }
