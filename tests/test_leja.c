@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <twang/twang.h>
 
-#include "phi/taylor/leja_points.h"
+#include "phi/taylor/taylor.h"
 #include "support/exp_engine_checks.h"
 #include "support/exp_trial.h"
 #include "support/run_suite.h"
@@ -45,7 +45,7 @@ START_TEST(points_are_spread_like_leja_points)
 }
 END_TEST
 
-/* The polynomial at x, by the recurrence of newton_substep.h. */
+/* The polynomial at x, by the recurrence of tw_newton. */
 static double complex value_at(const tw_newton *newton, int o, double complex x, double *hump)
 {
     double complex y = 1, previous = 0, sum = newton->coefficient[o][0];

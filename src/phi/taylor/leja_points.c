@@ -1,28 +1,54 @@
-#include "phi/taylor/leja_points.h"
-
+/* Leja points, and the Newton coefficients of exp on them. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "phi/taylor/taylor.h"
+
+/* A segment is thin if its half-length is almost twice the capacity (exactly twice for an ellipse
+ * without thickness). */
+static const double THIN = 1.98;
+
+/* Expected bound of |y_{j+1}| / |y_j|: the terms stay level on a segment that holds the
+ * spectrum. */
+static const double LEVEL_GROWTH = 1.05;
+
+/* Last coefficients below this share of the largest one are noise. */
+static const double NOISE_SHARE = 1e-13;
+
+/* ---- points ---- */
+
+/* Inserts x at index `place` of an array of `count` entries. */
+static void insert(double *array, int count, int place, double x)
+{
+    memmove(array + place + 1, array + place, (size_t)(count - place) * sizeof *array);
+    array[place] = x;
+}
+
 void tw_leja_points(int count, double *points)
 {
+    /* The points in order, the midpoints between them, and the product of distances from each
+     * midpoint to all points. */
     double sorted[TW_NEWTON_MAX_DEGREE + 1] = {-2, 0, 2};
     double candidate[TW_NEWTON_MAX_DEGREE + 1] = {-1, 1};
-    double product[TW_NEWTON_MAX_DEGREE + 1] = {
-        3, 3}; /* of distances from each candidate to all points */
+    double product[TW_NEWTON_MAX_DEGREE + 1] = {3, 3};
     static const double first[3] = {2, -2, 0};
     for (int i = 0; i < count && i < 3; i++) points[i] = first[i];
+
     for (int known = 3; known < count; known++) {
+        /* The midpoint with the largest product is the next point. */
         int best = 0;
         for (int i = 1; i < known - 1; i++)
             if (product[i] > product[best]) best = i;
         double x = candidate[best];
         points[known] = x;
-        memmove(sorted + best + 2, sorted + best + 1, (size_t)(known - best - 1) * sizeof *sorted);
-        memmove(candidate + best + 1, candidate + best,
-                (size_t)(known - 1 - best) * sizeof *candidate);
-        memmove(product + best + 1, product + best, (size_t)(known - 1 - best) * sizeof *product);
-        sorted[best + 1] = x;
+
+        /* It splits its interval, so that two midpoints replace one. */
+        insert(sorted, known, best + 1, x);
+        insert(candidate, known - 1, best, x);
+        insert(product, known - 1, best, 0);
+
+        /* The other products get one more factor; the two new ones are computed. */
         for (int i = 0; i < known; i++) product[i] *= fabs(candidate[i] - x);
         for (int i = best; i <= best + 1; i++) {
             candidate[i] = (sorted[i] + sorted[i + 1]) / 2;
@@ -32,15 +58,17 @@ void tw_leja_points(int count, double *points)
     }
 }
 
-/* d_i <- f[x_0..x_i], every difference of abscissae divided by `unit`: on Leja points of capacity `unit` the classical
- * recursion has an absolute error of a few ulp of max |f|. */
+/* ---- coefficients of a thin ellipse: divided differences ---- */
+
+/* d_i <- f[x_0..x_i], where every difference of abscissae is divided by `unit`. On Leja points of
+ * capacity `unit` the classical recursion has an absolute error of a few ulp of max |f|. */
 static void divided_differences(int count, const double *x, double unit, double *d)
 {
     for (int k = 0; k + 1 < count; k++)
         for (int i = k + 1; i < count; i++) d[i] = (d[i] - d[k]) / ((x[i] - x[k]) / unit);
 }
 
-/* Thin ellipse along the real axis: divided differences of exp(g (center + xi)). */
+/* Along the real axis: divided differences of exp(g (center + xi)). */
 static void differences_horizontal(const tw_leja_segment *segment, tw_newton *newton, int o,
                                    double *d)
 {
@@ -51,35 +79,68 @@ static void differences_horizontal(const tw_leja_segment *segment, tw_newton *ne
     memcpy(newton->coefficient[o], d, (size_t)count * sizeof *d);
 }
 
-/* Thin ellipse along the imaginary axis, x^2 = -eta^2: exp(g x) = cos(g eta) + x sin(g eta)/eta, each half a function
- * of eta^2 alone, with divided differences in s = eta^2 / capacity^2. */
+/* Along the imaginary axis, x^2 = -eta^2: exp(g x) = cos(g eta) + x sin(g eta)/eta. Each half is a
+ * function of eta^2 alone, with divided differences in s = eta^2 / capacity^2. */
 static void differences_vertical(const tw_leja_segment *segment, const double *points,
                                  tw_newton *newton, int o, double *scratch)
 {
     int count = newton->degree / 2 + 1;
-    double g = newton->fraction[o], unit = segment->capacity,
-           quarter = segment->half_length / (2 * unit);
-    double *s = scratch, *even = scratch + count, *odd = scratch + 2 * count,
-           factor = exp(g * segment->center);
+    double g = newton->fraction[o];
+    double unit = segment->capacity;
+    double quarter = segment->half_length / (2 * unit);
+    double *s = scratch;
+    double *even = scratch + count;
+    double *odd = scratch + 2 * count;
+
+    /* The values of both halves at the points. */
     for (int l = 0; l < count; l++) {
         s[l] = quarter * quarter * (2 + points[l]);
         double eta = unit * sqrt(s[l]);
         even[l] = cos(g * eta);
         odd[l] = eta > 0 ? unit * sin(g * eta) / eta : unit * g;
     }
-    divided_differences(count, s, -1.0, even); /* the basis is the product of (s_l - s) */
+
+    /* The basis is the product of (s_l - s), hence the unit -1. */
+    divided_differences(count, s, -1.0, even);
     divided_differences(count, s, -1.0, odd);
+
+    double factor = exp(g * segment->center);
     for (int j = 0; j <= newton->degree; j++)
         newton->coefficient[o][j] = factor * (j % 2 == 0 ? even[j / 2] : odd[j / 2]);
 }
 
-/* One Taylor step of c' = (Z - lowest) c over delta, Z the matrix of "times x" in the Newton basis (Opitz):
- * x b_j = divisor_j b_{j+1} + shift_j b_j - pair_j b_{j-1}. */
+/* Divided differences end in noise. From there on they would only add to the remainder, so the
+ * degree is lowered. */
+static void drop_noise(tw_newton *newton)
+{
+    enum { LAST = 16 };
+    const double *c = newton->coefficient[0];
+    double largest = 0;
+    double noise = 0;
+    for (int j = 0; j <= newton->degree; j++) {
+        largest = fmax(largest, fabs(c[j]));
+        if (j > newton->degree - LAST) noise = fmax(noise, fabs(c[j]));
+    }
+    if (noise > NOISE_SHARE * largest) return;
+
+    while (newton->degree > 1 &&
+           fmax(fabs(c[newton->degree]), fabs(c[newton->degree - 1])) <= 2 * noise)
+        newton->degree -= 2;
+}
+
+/* ---- coefficients of a thick ellipse: a differential equation ---- */
+
+/* One Taylor step of c' = (Z - lowest) c over delta. Z is the matrix of "times x" in the Newton
+ * basis (Opitz): x b_j = divisor_j b_{j+1} + shift_j b_j - pair_j b_{j-1}. */
 static void march_step(const tw_newton *newton, double lowest, double delta, int terms, double *c,
                        double *term, double *next)
 {
     int m = newton->degree;
-    const double *shift = newton->shift, *divisor = newton->divisor, *pair = newton->pair;
+    const double *shift = newton->shift;
+    const double *divisor = newton->divisor;
+    const double *pair = newton->pair;
+
+    /* term_k = delta / k (Z - lowest) term_{k-1}. */
     memcpy(term, c, (size_t)(m + 1) * sizeof *term);
     for (int k = 1; k <= terms; k++) {
         double part = delta / k;
@@ -89,69 +150,67 @@ static void march_step(const tw_newton *newton, double lowest, double delta, int
                               pair[j + 1] * term[j + 1]);
         next[m] = part * ((shift[m] - lowest) * term[m] + divisor[m - 1] * term[m - 1]);
         for (int j = 0; j <= m; j++) c[j] += next[j];
+
         double *swap = term;
         term = next;
         next = swap;
     }
-    /* The same factor in every step: its rounding would add up. */
+
+    /* exp(lowest delta) is the same factor in every step, and its rounding would add up. So it has
+     * twice the digits. */
     long double exact = expl((long double)lowest * delta);
-    double factor = (double)exact, rest = (double)(exact - factor);
+    double factor = (double)exact;
+    double rest = (double)(exact - factor);
     for (int j = 0; j <= m; j++) c[j] = c[j] * factor + c[j] * rest;
 }
 
-/* Thick ellipse: the points crowd (a disc has them all in one place) and divided differences would cancel. The
- * coefficients of exp(g x) solve c' = Z c, c(0) = e_0; for real points all entries of Z - lowest are non-negative, and
- * every coefficient has a small relative error. */
+/* The points of a thick ellipse crowd (those of a disc are all in its centre), and divided
+ * differences would cancel. The coefficients of exp(g x) solve c' = Z c, c(0) = e_0. For real
+ * points all entries of Z - lowest are non-negative, and every coefficient has a small relative
+ * error. */
 static void march(const tw_leja_segment *segment, tw_newton *newton, int o, double *scratch)
 {
     int m = newton->degree;
-    double *c = newton->coefficient[o], g = newton->fraction[o];
-    double size = segment->capacity + 2 * segment->half_length,
-           lowest = segment->vertical ? 0 : -segment->half_length;
+    double *c = newton->coefficient[o];
+    double g = newton->fraction[o];
+
+    /* Steps of |Z| delta <= 2 with signs, <= 6 without; enough Taylor terms for full accuracy in
+     * each. */
+    double size = segment->capacity + 2 * segment->half_length;
+    double lowest = segment->vertical ? 0 : -segment->half_length;
     int steps = (int)ceil(g * size / (segment->vertical ? 2 : 6)) + 1;
     int terms = (segment->vertical ? 32 : 45) + 3 * m / steps;
+
     memset(c, 0, (size_t)(m + 1) * sizeof *c);
     c[0] = 1;
     for (int i = 0; i < steps; i++)
         march_step(newton, lowest, g / steps, terms, c, scratch, scratch + m + 1);
+
     double factor = exp(g * segment->center);
     for (int j = 0; j <= m; j++) c[j] *= factor;
 }
 
+/* ---- the polynomial ---- */
+
+/* The points on the segment: real ones are shifts, conjugate pairs +-i eta_l are pairs. */
 static void place_points(const double *points, const tw_leja_segment *segment, tw_newton *newton)
 {
     newton->center = segment->center;
+    double half = segment->half_length / 2;
     for (int j = 0; j <= newton->degree; j++) {
         bool closes_pair = segment->vertical && j % 2 == 1;
-        double half = segment->half_length / 2;
         newton->divisor[j] = segment->capacity;
-        newton->growth[j] = 1.05;
+        newton->growth[j] = LEVEL_GROWTH;
         newton->shift[j] = segment->vertical ? 0 : half * points[j];
         newton->pair[j] = closes_pair ? half * half * (2 + points[j / 2]) / segment->capacity : 0;
     }
-}
-
-/* Divided differences end in noise; from there on they would only add to the remainder. */
-static void drop_noise(tw_newton *newton)
-{
-    enum { LAST = 16 };
-    const double *c = newton->coefficient[0];
-    double largest = 0, noise = 0;
-    for (int j = 0; j <= newton->degree; j++) {
-        largest = fmax(largest, fabs(c[j]));
-        if (j > newton->degree - LAST) noise = fmax(noise, fabs(c[j]));
-    }
-    if (noise > 1e-13 * largest) return;
-    while (newton->degree > 1 &&
-           fmax(fabs(c[newton->degree]), fabs(c[newton->degree - 1])) <= 2 * noise)
-        newton->degree -= 2;
 }
 
 void tw_leja_build(const double *points, const tw_leja_segment *segment, tw_newton *newton,
                    double *scratch)
 {
     place_points(points, segment, newton);
-    bool thin = !segment->precise && segment->half_length >= 1.98 * segment->capacity;
+    bool thin = !segment->precise && segment->half_length >= THIN * segment->capacity;
     for (int o = 0; o < newton->outputs; o++) {
         if (!thin)
             march(segment, newton, o, scratch);

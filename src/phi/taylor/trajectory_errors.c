@@ -1,19 +1,24 @@
-#include "phi/taylor/error_ledger.h"
-
+/* How errors made along a trajectory grow until the outputs: an error made at theta reaches the
+ * output at f multiplied by exp((f - theta) t A). */
 #include <math.h>
 #include <string.h>
 
+#include "phi/taylor/taylor.h"
+
+/* ---- amplification, by the time delta that has passed ---- */
+
 static int cell_of(double theta)
 {
-    return (int)fmin(fmax(floor(theta * TW_LEDGER_CELLS), 0), TW_LEDGER_CELLS);
+    return (int)fmin(fmax(floor(theta * TW_ERROR_CELLS), 0), TW_ERROR_CELLS);
 }
 
 void tw_amplification_clear(tw_amplification *amplification)
 {
-    for (int i = 0; i <= TW_LEDGER_CELLS; i++)
+    for (int i = 0; i <= TW_ERROR_CELLS; i++)
         for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = i == 0 ? 0.0 : NAN;
 }
 
+/* Of several notes in one cell the largest is kept; a NAN is replaced. */
 void tw_amplification_note(tw_amplification *amplification, double delta, const double logarithm[2])
 {
     double *cell = amplification->logarithm[cell_of(delta)];
@@ -23,22 +28,30 @@ void tw_amplification_note(tw_amplification *amplification, double delta, const 
 
 void tw_amplification_set_rate(tw_amplification *amplification, double rate)
 {
-    for (int i = 0; i <= TW_LEDGER_CELLS; i++)
-        for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = rate * i / TW_LEDGER_CELLS;
+    for (int i = 0; i <= TW_ERROR_CELLS; i++)
+        for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = rate * i / TW_ERROR_CELLS;
 }
 
-/* The amplification over delta, interpolated in its logarithm between the nearest notes; the larger of both ends of
- * delta's cell, since times are known no better. */
+/* The amplification over delta. Its logarithm is interpolated between the nearest notes. Times are
+ * known up to a cell, so the larger value of both ends of delta's cell is taken. */
 static double amplification_over(const tw_amplification *amplification, double delta, int b)
 {
-    int cell = cell_of(delta), low = cell, high = cell < TW_LEDGER_CELLS ? cell + 1 : cell;
+    /* The nearest notes to the left and to the right. */
+    int cell = cell_of(delta);
+    int low = cell;
+    int high = cell < TW_ERROR_CELLS ? cell + 1 : cell;
     while (low > 0 && isnan(amplification->logarithm[low][b])) low--;
-    while (high < TW_LEDGER_CELLS && isnan(amplification->logarithm[high][b])) high++;
-    double left = amplification->logarithm[low][b], right = amplification->logarithm[high][b];
+    while (high < TW_ERROR_CELLS && isnan(amplification->logarithm[high][b])) high++;
+
+    double left = amplification->logarithm[low][b];
+    double right = amplification->logarithm[high][b];
     if (isnan(right) || high == low) return exp(left);
+
     double slope = (right - left) / (high - low);
     return exp(fmax(left + slope * (cell - low), left + slope * (cell + 1 - low)));
 }
+
+/* ---- the ledger: errors by the time at which they were made ---- */
 
 void tw_error_ledger_clear(tw_error_ledger *ledger)
 {
@@ -57,10 +70,12 @@ tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger,
                                   const tw_amplification *amplification, double f, int b)
 {
     tw_local_error sum = {0};
-    for (int i = 0; i <= TW_LEDGER_CELLS; i++) {
+    for (int i = 0; i <= TW_ERROR_CELLS; i++) {
         const tw_local_error *cell = &ledger->cell[i];
         if (cell->truncation == 0 && cell->drift == 0 && cell->noise == 0) continue;
-        double factor = amplification_over(amplification, f - (double)i / TW_LEDGER_CELLS, b);
+
+        /* Noise of different substeps is independent, so its squares add. */
+        double factor = amplification_over(amplification, f - (double)i / TW_ERROR_CELLS, b);
         sum.truncation += factor * cell->truncation;
         sum.drift += factor * cell->drift;
         sum.noise = hypot(sum.noise, factor * cell->noise);
