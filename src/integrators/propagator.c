@@ -6,7 +6,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
-#include "phi/spectral/spectral_bounds.h"
+#include "phi/phi_internal.h"
 
 struct tw_propagator {
     tw_phi_workspace *workspace;

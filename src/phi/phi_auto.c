@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 #include "phi/cost_model.h"
-#include "phi/spectral/spectral_bounds.h"
+#include "phi/spectral/spectral.h"
 
 enum { CANDIDATES = TW_PHI_ENGINE_COUNT, BOUND_STEPS = 6, MAX_STARTS = 2 * (TW_PHI_MAX_ORDER + 1) };
 

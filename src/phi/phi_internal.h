@@ -86,4 +86,12 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
                                    const tw_second_order *op, const tw_phi_request *request,
                                    tw_phi_statistics *statistics, tw_error *error);
 
+/* A bound of the spectrum of A that holds for this operator: at most `bound`, which may hold for all
+ * operators of a run and be far too large. It costs some products with K. It is not proven, like all
+ * that a few Lanczos steps tell, but it overshoots by the residual (docs/phi.md), and chebyshev notices
+ * a bound that is too small. TW_OK with *sharp = bound where the workspace has no spectral engine.
+ * (spectral/spectral_interval.c) */
+tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order *op, double bound,
+                              double *sharp);
+
 #endif

@@ -1,28 +1,36 @@
-/* chebyshev: f(A) b = sum_k c_k T_k(x) b on an interval that holds the spectrum of A, x = (A - middle)/half.
+/* chebyshev: f(A) b = sum_k c_k T_k(x) b on an interval that holds the spectrum of A,
+ * x = (A - middle)/half.
  *
- * The interval comes from the operator's bound or from a few Lanczos steps. Whether it held is seen afterwards:
- * |T_k b| <= |b| while it does; outside, T_k grows. Then the interval is enlarged and everything done again. */
+ * The interval comes from the operator's bound or from a few Lanczos steps. Whether it held the
+ * spectrum is seen afterwards: inside it |T_k b| <= |b|, outside T_k grows. In that case the interval is
+ * enlarged and everything is done again. */
 #include <float.h>
 #include <math.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "linalg/vector.h"
-#include "phi/spectral/chebyshev_recurrence.h"
-#include "phi/spectral/spectral_bounds.h"
+#include "phi/spectral/spectral.h"
 
 enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
     MAX_FUNCTIONS = MAX_OUTPUTS * TW_MAX_BLOCK,
+    MIN_TERMS = 32,      /* of a series */
     MAX_TERMS = 1 << 16, /* of a series */
     BOUND_STEPS = 4,     /* Lanczos steps for the interval */
-    SHARP_STEPS = 50,
-    LOOK = 16, /* steps between looks at |T_k b| */
+    SHARP_STEPS = 50,    /* Lanczos steps for an interval that reaches far below zero */
+    MEASURE_EVERY = 16,  /* steps between two measurements of |T_k b| */
     MAX_ATTEMPTS = 6
 };
 
-/* Growth of T_k b that is put down to the interval and cured by enlarging it, rather than by more terms. */
+/* A growth of |T_k b| above this is blamed on the interval, which is then enlarged. A smaller one is
+ * met by more terms. */
 static const double tolerated_growth = 4;
+
+/* Share of the spectrum by which an enlarged interval reaches beyond what was found. */
+static const double enlarged_margin = 0.02;
+
+/* Half the length of the interval of an operator that is zero. */
+static const double least_half = 1e-100;
 
 typedef struct chebyshev_memory {
     double *coefficients; /* MAX_FUNCTIONS rows of MAX_TERMS, touched as far as used */
@@ -47,6 +55,7 @@ static tw_status chebyshev_reserve(tw_phi_workspace *workspace, tw_error *error)
     if (!workspace->limits.second_order) return TW_OK;
     tw_status status = tw_spectral_reserve(workspace, error);
     if (status) return status;
+
     chebyshev_memory *memory = TW_NEW(chebyshev_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     workspace->memory[TW_PHI_CHEBYSHEV] = memory;
@@ -57,324 +66,373 @@ static tw_status chebyshev_reserve(tw_phi_workspace *workspace, tw_error *error)
     return complete ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-/* One evaluation under way. */
-typedef struct task {
+/* One evaluation under way. Index i is an output, index j a start vector. */
+typedef struct evaluation {
     const tw_spectral_request *request;
     chebyshev_memory *memory;
     const tw_phi_options *options;
     tw_spectral_interval spectrum;
-    tw_chebyshev_run run;
+    tw_chebyshev_recurrence recurrence;
     int starts;                                /* that are not zero */
     int terms;                                 /* of every series, a power of two */
     int degree[TW_MAX_BLOCK];                  /* at which the series of start j are cut */
     double missing[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum of |c| beyond that degree */
-    double mean[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| times f_ij's mean square over the interval */
+    double mean[MAX_OUTPUTS][TW_MAX_BLOCK];    /* |b_j| times f_ij's root mean square */
     double largest[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum |c|: bounds |f_ij| */
     double measured[MAX_OUTPUTS];              /* |output|_M once it was formed, else negative */
-} task;
+} evaluation;
 
 /* ---- the interval ---- */
 
 static tw_chebyshev_interval interval_of(const tw_spectral_interval *spectrum)
 {
-    const double least = 1e-100; /* for an operator that is zero */
     return (tw_chebyshev_interval){.middle = 0.5 * (spectrum->high + spectrum->low),
-                                   .half = fmax(0.5 * (spectrum->high - spectrum->low), least)};
+                                   .half =
+                                       fmax(0.5 * (spectrum->high - spectrum->low), least_half)};
 }
 
-/* [0, bound] when the operator knows its bound, else by Lanczos steps with a random start. Either may prove wrong. The
- * functions grow fast below zero, where a bound that is too cautious costs digits: there it is made sharper. */
-static tw_status first_spectrum(task *t, const tw_second_order *op, int64_t *products)
+/* The interval is [0, bound] if the operator knows its bound, else it comes from Lanczos steps with a
+ * random start. Either may prove wrong. */
+static tw_status first_spectrum(evaluation *ev, const tw_second_order *op)
 {
+    tw_chebyshev_recurrence *recurrence = &ev->recurrence;
     if (op->eigenvalue_max > 0) {
-        t->spectrum = (tw_spectral_interval){0, op->eigenvalue_max};
+        ev->spectrum = (tw_spectral_interval){0, op->eigenvalue_max};
         return TW_OK;
     }
-    tw_status status =
-        tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, NULL, &t->spectrum, products);
-    double time = t->request->time;
-    if (status == TW_OK && time * time * -t->spectrum.low > 4)
-        status =
-            tw_spectral_find_interval(t->run.memory, op, SHARP_STEPS, NULL, &t->spectrum, products);
-    t->spectrum.low = fmin(t->spectrum.low, 0);
-    return status;
+    TW_TRY(tw_spectral_find_interval(recurrence->memory, op, BOUND_STEPS, NULL, &ev->spectrum,
+                                     &recurrence->products));
+
+    /* The functions grow fast below zero, where a bound that is too cautious costs digits. More steps
+     * make it sharper. */
+    double time = ev->request->time;
+    if (time * time * -ev->spectrum.low > 4)
+        TW_TRY(tw_spectral_find_interval(recurrence->memory, op, SHARP_STEPS, NULL, &ev->spectrum,
+                                         &recurrence->products));
+    ev->spectrum.low = fmin(ev->spectrum.low, 0);
+    return TW_OK;
 }
 
-/* The block's vectors have grown, so they show what lies outside: their Lanczos steps find it fast. */
-static tw_status enlarge_spectrum(task *t, const tw_second_order *op, int64_t *products)
+/* The vectors of the block have grown, so they consist mostly of what lies outside of the interval.
+ * Lanczos steps from them find it fast. */
+static tw_status enlarge_spectrum(evaluation *ev, const tw_second_order *op)
 {
-    for (int c = 0; c < t->run.active; c++) {
+    tw_chebyshev_recurrence *recurrence = &ev->recurrence;
+    tw_spectral_interval *spectrum = &ev->spectrum;
+    for (int c = 0; c < recurrence->active; c++) {
         tw_spectral_interval more;
-        const double *grown = t->run.now + c * t->run.memory->size;
-        tw_status status =
-            tw_spectral_find_interval(t->run.memory, op, BOUND_STEPS, grown, &more, products);
-        if (status) return status;
+        const double *grown = recurrence->now + c * recurrence->memory->size;
+        TW_TRY(tw_spectral_find_interval(recurrence->memory, op, BOUND_STEPS, grown, &more,
+                                         &recurrence->products));
         double margin =
-            0.02 * (fmax(more.high, t->spectrum.high) - fmin(more.low, t->spectrum.low));
-        if (more.low < t->spectrum.low) t->spectrum.low = more.low - margin;
-        if (more.high > t->spectrum.high) t->spectrum.high = more.high + margin;
+            enlarged_margin * (fmax(more.high, spectrum->high) - fmin(more.low, spectrum->low));
+        if (more.low < spectrum->low) spectrum->low = more.low - margin;
+        if (more.high > spectrum->high) spectrum->high = more.high + margin;
     }
     return TW_OK;
 }
 
 /* ---- the series ---- */
 
-static const tw_spectral_function *function_of(const task *t, int i, int j)
+static const tw_spectral_function *function_of(const evaluation *ev, int i, int j)
 {
-    return &t->request->functions[i * t->request->start_count + j];
+    return &ev->request->functions[i * ev->request->start_count + j];
 }
 
-static double *series_of(const task *t, int i, int j)
+static double *series_of(const evaluation *ev, int i, int j)
 {
-    return t->memory->coefficients +
-           ((size_t)i * (size_t)t->request->start_count + (size_t)j) * MAX_TERMS;
+    return ev->memory->coefficients +
+           ((size_t)i * (size_t)ev->request->start_count + (size_t)j) * MAX_TERMS;
 }
 
-/* Coefficients of f_ij times |b_j|, with `terms` terms; *resolved: they fall off before the end. */
-static tw_status expand_one(task *t, int i, int j, bool *resolved)
+/* Coefficients of f_ij times |b_j|, with `terms` terms. *resolved: they fall off before the end. */
+static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
 {
-    double *c = series_of(t, i, j), norm = t->run.norm[j], last = 0, all = 0, square = 0;
-    int n = t->terms;
-    tw_status status =
-        tw_chebyshev_coefficients(function_of(t, i, j), &t->run.interval, n, t->memory->scratch, c);
-    if (status) return status;
+    int n = ev->terms;
+    double *c = series_of(ev, i, j);
+    double norm = ev->recurrence.norm[j];
+    TW_TRY(tw_chebyshev_coefficients(function_of(ev, i, j), &ev->recurrence.interval, n,
+                                     ev->memory->scratch, c));
+
+    double last = 0; /* largest of the last eighth */
+    double all = 0;
+    double square = 0;
     for (int k = 0; k < n; k++) {
         c[k] *= norm;
         all += fabs(c[k]);
         square += (k == 0 ? 1 : 0.5) * (c[k] / norm) * (c[k] / norm);
         if (k >= n - n / 8) last = fmax(last, fabs(c[k]));
     }
-    t->largest[i][j] = all;
-    t->mean[i][j] = sqrt(square) * norm;
-    *resolved = last <= fmax(4 * DBL_EPSILON, 1e-3 * t->options->tolerance) * all;
+    ev->largest[i][j] = all;
+    ev->mean[i][j] = sqrt(square) * norm;
+    *resolved = last <= fmax(4 * DBL_EPSILON, 1e-3 * ev->options->tolerance) * all;
     return isfinite(all) ? TW_OK : TW_NOT_FINITE;
 }
 
-static tw_status expand(task *t)
+/* All series with ev->terms terms. Stops at the first that is not resolved. */
+static tw_status expand_all(evaluation *ev, bool *resolved)
 {
-    double tau = fabs(t->request->time) * sqrt(2 * t->run.interval.half);
-    t->terms = 32;
-    while (t->terms < 0.55 * tau + 24 && t->terms < MAX_TERMS) t->terms *= 2;
-    for (bool resolved = false; !resolved;) {
-        resolved = true;
-        for (int i = 0; i < t->request->output_count && resolved; i++)
-            for (int j = 0; j < t->request->start_count && resolved; j++) {
-                t->largest[i][j] = t->mean[i][j] = t->missing[i][j] = 0;
-                if (t->run.norm[j] == 0 || !function_of(t, i, j)->value) continue;
-                tw_status status = expand_one(t, i, j, &resolved);
-                if (status) return status;
-            }
-        if (!resolved && t->terms == MAX_TERMS) return TW_NOT_CONVERGED;
-        if (!resolved) t->terms *= 2;
-    }
-    t->run.row = MAX_TERMS;
-    t->run.coefficients = t->memory->coefficients;
+    *resolved = true;
+    for (int i = 0; i < ev->request->output_count && *resolved; i++)
+        for (int j = 0; j < ev->request->start_count && *resolved; j++) {
+            ev->largest[i][j] = 0;
+            ev->mean[i][j] = 0;
+            ev->missing[i][j] = 0;
+            if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
+            TW_TRY(expand_one(ev, i, j, resolved));
+        }
     return TW_OK;
 }
 
-/* Of the displacement norm a series knows the largest weight alone, the time. */
-static double weight_of(const task *t, int i)
+/* Doubles the number of terms until every series falls off before its end. */
+static tw_status expand(evaluation *ev)
 {
-    return t->request->velocity && t->request->velocity[i] ? fabs(t->request->time) : 1;
+    /* cos(t sqrt(lambda)) needs about t sqrt(lambda_max)/2 terms. */
+    double tau = fabs(ev->request->time) * sqrt(2 * ev->recurrence.interval.half);
+    ev->terms = MIN_TERMS;
+    while (ev->terms < 0.55 * tau + 24 && ev->terms < MAX_TERMS) ev->terms *= 2;
+
+    bool resolved = false;
+    TW_TRY(expand_all(ev, &resolved));
+    while (!resolved) {
+        if (ev->terms == MAX_TERMS) return TW_NOT_CONVERGED;
+        ev->terms *= 2;
+        TW_TRY(expand_all(ev, &resolved));
+    }
+    ev->recurrence.row = MAX_TERMS;
+    ev->recurrence.coefficients = ev->memory->coefficients;
+    return TW_OK;
 }
 
-static double reference_of(const task *t, int i)
+/* ---- what the error is compared with ---- */
+
+/* Of the displacement norm a series knows only the largest weight, the time. */
+static double weight_of(const evaluation *ev, int i)
 {
-    return t->request->reference ? t->request->reference[i] / weight_of(t, i) : 0;
+    return ev->request->velocity && ev->request->velocity[i] ? fabs(ev->request->time) : 1;
 }
 
-/* |output i|: hopefully large until it was measured, so that no term is computed in vain; the sweep goes on afterwards
- * if need be. */
-static double size_of(const task *t, int i)
+static double reference_of(const evaluation *ev, int i)
 {
-    double hoped = 0;
-    if (t->measured[i] >= 0) return t->measured[i];
-    for (int j = 0; j < t->request->start_count; j++) hoped += t->largest[i][j];
-    return hoped;
+    return ev->request->reference ? ev->request->reference[i] / weight_of(ev, i) : 0;
 }
 
-/* What the error of output i is compared with; in the displacement norm all are with the largest displacement. */
-static double scale_of(const task *t, int i)
+/* |output i|. Until it was measured the largest possible value is assumed, so that no term is computed
+ * in vain. The recurrence goes on afterwards if the output is smaller. */
+static double size_of(const evaluation *ev, int i)
 {
-    double scale = t->request->velocity ? 0 : size_of(t, i);
-    for (int k = 0; t->request->velocity && k < t->request->output_count; k++)
-        if (!t->request->velocity[k]) scale = fmax(scale, size_of(t, k) / weight_of(t, i));
-    return fmax(reference_of(t, i), scale);
+    if (ev->measured[i] >= 0) return ev->measured[i];
+    double possible = 0;
+    for (int j = 0; j < ev->request->start_count; j++) possible += ev->largest[i][j];
+    return possible;
 }
 
-/* The degree (at least 1) from which on the series of start j miss no more than their share of every output's
- * tolerance. */
-static void choose_degree(task *t, int j)
+/* The scale of output i: its size, or in the displacement norm the largest displacement. */
+static double scale_of(const evaluation *ev, int i)
+{
+    const tw_spectral_request *request = ev->request;
+    if (!request->velocity) return fmax(reference_of(ev, i), size_of(ev, i));
+    double scale = 0;
+    for (int k = 0; k < request->output_count; k++)
+        if (!request->velocity[k]) scale = fmax(scale, size_of(ev, k) / weight_of(ev, i));
+    return fmax(reference_of(ev, i), scale);
+}
+
+/* The degree (at least 1) from which on the series of start j lack no more than their share of every
+ * output's tolerance. */
+static void choose_degree(evaluation *ev, int j)
 {
     int degree = 0;
-    for (int i = 0; i < t->request->output_count; i++) {
-        if (t->largest[i][j] == 0) continue;
-        tw_chebyshev_tails(t->terms, series_of(t, i, j), t->memory->tails);
-        double allowed = fmax(t->options->tolerance * scale_of(t, i) / t->starts,
-                              DBL_EPSILON * t->largest[i][j]);
-        while (degree < t->terms - 1 && t->memory->tails[degree] > allowed) degree++;
+    for (int i = 0; i < ev->request->output_count; i++) {
+        if (ev->largest[i][j] == 0) continue;
+        tw_chebyshev_tails(ev->terms, series_of(ev, i, j), ev->memory->tails);
+        double allowed = fmax(ev->options->tolerance * scale_of(ev, i) / ev->starts,
+                              DBL_EPSILON * ev->largest[i][j]);
+        while (degree < ev->terms - 1 && ev->memory->tails[degree] > allowed) degree++;
     }
-    t->degree[j] = degree > 0 ? degree : 1;
+    ev->degree[j] = degree > 0 ? degree : 1;
 }
 
-/* What every series lacks at the degree it was cut at. */
-static void find_missing(task *t)
+/* What every series lacks at the degree at which it was cut. */
+static void find_missing(evaluation *ev)
 {
-    for (int i = 0; i < t->request->output_count; i++)
-        for (int j = 0; j < t->request->start_count; j++) {
-            if (t->largest[i][j] == 0) continue;
-            tw_chebyshev_tails(t->terms, series_of(t, i, j), t->memory->tails);
-            t->missing[i][j] =
-                t->memory->tails[t->degree[j] < t->terms ? t->degree[j] : t->terms - 1];
+    for (int i = 0; i < ev->request->output_count; i++)
+        for (int j = 0; j < ev->request->start_count; j++) {
+            if (ev->largest[i][j] == 0) continue;
+            tw_chebyshev_tails(ev->terms, series_of(ev, i, j), ev->memory->tails);
+            int last = ev->degree[j] < ev->terms ? ev->degree[j] : ev->terms - 1;
+            ev->missing[i][j] = ev->memory->tails[last];
         }
 }
 
-/* ---- the sweep ---- */
-
-static tw_status find_norms(task *t, const double *const *starts)
-{
-    tw_chebyshev_run *run = &t->run;
-    t->starts = 0;
-    for (int j = 0; j < t->request->start_count; j++) {
-        run->norm[j] = 0;
-        if (!starts[j]) continue;
-        tw_status status =
-            tw_mass_norm(&run->metric, starts[j], run->memory->momentum, &run->norm[j]);
-        if (status) return status;
-        t->starts += run->norm[j] > 0;
-    }
-    return TW_OK;
-}
-
-static double error_of(const task *t, int i)
+static double error_of(const evaluation *ev, int i)
 {
     double error = 0;
-    for (int j = 0; j < t->request->start_count; j++)
-        if (t->run.norm[j] > 0) error += t->missing[i][j] * t->run.growth[j];
+    for (int j = 0; j < ev->request->start_count; j++)
+        if (ev->recurrence.norm[j] > 0) error += ev->missing[i][j] * ev->recurrence.growth[j];
     return error;
 }
 
-/* Rounding: of the recurrence, which adds up step by step, and of f's argument. */
-static double rounding_of(const task *t, int i)
+/* Rounding of the recurrence, which adds up step by step, and of f's argument. */
+static double rounding_of(const evaluation *ev, int i)
 {
     double rounding = 0;
-    for (int j = 0; j < t->request->start_count; j++) {
-        if (t->largest[i][j] == 0) continue;
-        double steps = 2 + 0.25 * t->degree[j];
-        rounding += DBL_EPSILON * t->run.growth[j] * fmax(steps * t->mean[i][j], t->largest[i][j]);
+    for (int j = 0; j < ev->request->start_count; j++) {
+        if (ev->largest[i][j] == 0) continue;
+        double steps = 2 + 0.25 * ev->degree[j];
+        rounding += DBL_EPSILON * ev->recurrence.growth[j] *
+                    fmax(steps * ev->mean[i][j], ev->largest[i][j]);
     }
     return rounding;
 }
 
-/* Measures outputs whose reference alone does not settle the matter; *again: one is smaller than was assumed (it was
- * measured before, but was mostly error then). */
-static tw_status measure_outputs(task *t, bool *again)
+/* ---- the recurrence ---- */
+
+static tw_status find_norms(evaluation *ev)
+{
+    tw_chebyshev_recurrence *recurrence = &ev->recurrence;
+    ev->starts = 0;
+    for (int j = 0; j < ev->request->start_count; j++) {
+        const double *start = ev->request->starts[j];
+        recurrence->norm[j] = 0;
+        if (!start) continue;
+        TW_TRY(tw_mass_norm(&recurrence->metric, start, recurrence->memory->momentum,
+                            &recurrence->norm[j]));
+        ev->starts += recurrence->norm[j] > 0;
+    }
+    return TW_OK;
+}
+
+/* Measures the outputs whose reference alone does not decide. *again: one is smaller than assumed (it
+ * was measured before, but it consisted mostly of error then). */
+static tw_status measure_outputs(evaluation *ev, bool *again)
 {
     *again = false;
-    for (int i = 0; i < t->request->output_count; i++) {
-        if (fmax(error_of(t, i), rounding_of(t, i)) <= t->options->tolerance * reference_of(t, i))
-            continue;
-        tw_status status = tw_mass_norm(&t->run.metric, t->request->outputs[i],
-                                        t->run.memory->momentum, &t->measured[i]);
-        if (status) return status;
-        if (error_of(t, i) > fmax(t->options->tolerance * scale_of(t, i), 8 * rounding_of(t, i)))
+    double tolerance = ev->options->tolerance;
+    for (int i = 0; i < ev->request->output_count; i++) {
+        if (fmax(error_of(ev, i), rounding_of(ev, i)) <= tolerance * reference_of(ev, i)) continue;
+        TW_TRY(tw_mass_norm(&ev->recurrence.metric, ev->request->outputs[i],
+                            ev->recurrence.memory->momentum, &ev->measured[i]));
+        if (error_of(ev, i) > fmax(tolerance * scale_of(ev, i), 8 * rounding_of(ev, i)))
             *again = true;
     }
     return TW_OK;
 }
 
-/* Steps until degree `target`; *grown: the interval does not hold the spectrum. */
-static tw_status sweep(task *t, int target, bool *grown)
+/* Steps until degree `target`. *grown: the interval does not hold the spectrum. */
+static tw_status advance_to(evaluation *ev, int target, bool *grown)
 {
-    tw_chebyshev_run *run = &t->run;
-    while (run->degree < target && !*grown) {
-        if (run->products + run->active > t->options->max_products) return TW_BUDGET_EXHAUSTED;
-        tw_status status = tw_chebyshev_step(run, run->degree + 1 == target);
-        if (status == TW_OK && (run->degree == target || run->degree % LOOK == 0))
-            status = tw_chebyshev_measure(run);
-        if (status) return status;
-        for (int c = 0; c < run->active; c++)
-            *grown = *grown || run->growth[run->start[c]] > tolerated_growth;
+    tw_chebyshev_recurrence *recurrence = &ev->recurrence;
+    while (recurrence->degree < target && !*grown) {
+        if (recurrence->products + recurrence->active > ev->options->max_products)
+            return TW_BUDGET_EXHAUSTED;
+        TW_TRY(tw_chebyshev_step(recurrence, recurrence->degree + 1 == target));
+        if (recurrence->degree == target || recurrence->degree % MEASURE_EVERY == 0)
+            TW_TRY(tw_chebyshev_measure(recurrence));
+        for (int c = 0; c < recurrence->active; c++)
+            *grown = *grown || recurrence->growth[recurrence->start[c]] > tolerated_growth;
     }
     return TW_OK;
 }
 
-/* The columns whose series are not cut yet stay; returns the degree up to which they go. */
-static int keep_unfinished(task *t)
+/* Keeps the columns whose series are not cut yet. Returns the degree up to which they go. */
+static int keep_unfinished(evaluation *ev)
 {
     int target = 0;
     bool keep[TW_MAX_BLOCK] = {false};
-    for (int c = 0; c < t->run.active; c++) {
-        int j = t->run.start[c];
-        choose_degree(t, j);
-        keep[j] = t->degree[j] > t->run.degree;
-        if (t->degree[j] > target) target = t->degree[j];
+    for (int c = 0; c < ev->recurrence.active; c++) {
+        int j = ev->recurrence.start[c];
+        choose_degree(ev, j);
+        keep[j] = ev->degree[j] > ev->recurrence.degree;
+        if (ev->degree[j] > target) target = ev->degree[j];
     }
-    if (t->run.degree > 0) tw_chebyshev_retire(&t->run, keep);
+    if (ev->recurrence.degree > 0) tw_chebyshev_retire(&ev->recurrence, keep);
     return target;
 }
 
-/* Runs all series: as far as is needed if the outputs are large, then as far as their size shows. */
-static tw_status run_series(task *t, bool *grown, bool *again)
+/* Runs all series: first as far as needed if the outputs are large, then as far as their measured size
+ * demands. */
+static tw_status run_series(evaluation *ev, bool *grown, bool *again)
 {
-    tw_chebyshev_run *run = &t->run;
-    run->active = 0;
-    for (int j = 0; j < t->request->start_count; j++)
-        if (run->norm[j] > 0) run->start[run->active++] = j;
-    tw_chebyshev_begin(run, t->request->starts);
-    tw_status status = TW_OK;
-    int target = keep_unfinished(t);
-    while (run->active > 0 && status == TW_OK && !*grown) {
-        status = sweep(t, target, grown);
-        for (int c = 0; c < run->active; c++) t->degree[run->start[c]] = run->degree;
-        if (status || *grown) break;
-        find_missing(t);
-        status = measure_outputs(t, again);
-        target = keep_unfinished(t);
+    tw_chebyshev_recurrence *recurrence = &ev->recurrence;
+    recurrence->active = 0;
+    for (int j = 0; j < ev->request->start_count; j++)
+        if (recurrence->norm[j] > 0) recurrence->start[recurrence->active++] = j;
+    tw_chebyshev_begin(recurrence, ev->request->starts);
+
+    int target = keep_unfinished(ev);
+    while (recurrence->active > 0) {
+        tw_status status = advance_to(ev, target, grown);
+        for (int c = 0; c < recurrence->active; c++)
+            ev->degree[recurrence->start[c]] = recurrence->degree;
+        if (status || *grown) return status;
+
+        find_missing(ev);
+        TW_TRY(measure_outputs(ev, again));
+        target = keep_unfinished(ev);
     }
-    return status;
+    return TW_OK;
 }
 
-/* One attempt with the spectrum and the sizes known so far. */
-static tw_status attempt(task *t, const tw_second_order *op, bool *again)
+/* ---- the whole ---- */
+
+/* One attempt with the spectrum and the sizes known so far. *again: the next one will know more. */
+static tw_status attempt(evaluation *ev, const tw_second_order *op, bool *again)
 {
+    ev->recurrence.interval = interval_of(&ev->spectrum);
+    TW_TRY(expand(ev));
+
     bool grown = false;
-    t->run.interval = interval_of(&t->spectrum);
-    tw_status status = expand(t);
-    if (status) return status;
     *again = false;
-    status = run_series(t, &grown, again);
-    if (status || !grown) return status;
+    TW_TRY(run_series(ev, &grown, again));
+    if (!grown) return TW_OK;
     *again = true;
-    return enlarge_spectrum(t, op, &t->run.products);
+    return enlarge_spectrum(ev, op);
 }
 
-static tw_status verdict(const task *t, tw_phi_statistics *statistics, tw_error *error)
+/* The estimated error. Fails if rounding alone exceeds the tolerance. */
+static tw_status finish(const evaluation *ev, tw_phi_statistics *statistics, tw_error *error)
 {
     bool ill_conditioned = false;
-    for (int i = 0; i < t->request->output_count; i++) {
-        double scale = scale_of(t, i), rounding = rounding_of(t, i);
+    for (int i = 0; i < ev->request->output_count; i++) {
+        double scale = scale_of(ev, i);
+        double rounding = rounding_of(ev, i);
         if (scale > 0)
             statistics->estimated_error =
-                fmax(statistics->estimated_error, fmax(error_of(t, i), rounding) / scale);
-        if (rounding > t->options->tolerance * scale) ill_conditioned = true;
+                fmax(statistics->estimated_error, fmax(error_of(ev, i), rounding) / scale);
+        if (rounding > ev->options->tolerance * scale) ill_conditioned = true;
     }
     if (!ill_conditioned) return TW_OK;
     return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                    statistics->estimated_error);
 }
 
-static tw_status explain(tw_status status, const task *t, tw_error *error)
+static tw_status explain(tw_status status, const evaluation *ev, tw_error *error)
 {
     if (status == TW_NOT_CONVERGED)
         return tw_fail(error, status,
-                       "chebyshev needs a series of more than %d terms, or found no end", t->terms);
+                       "chebyshev needs a series of more than %d terms, or found no end",
+                       ev->terms);
     if (status == TW_BUDGET_EXHAUSTED)
         return tw_fail(error, status, "chebyshev used up its budget of %lld products",
-                       (long long)t->options->max_products);
+                       (long long)ev->options->max_products);
     if (status == TW_NOT_FINITE)
         return tw_fail(error, status, "an operator or a function of it overflowed");
     return tw_fail_plain(error, status);
+}
+
+/* Attempts until the interval holds the spectrum and the outputs have the size that was assumed. */
+static tw_status evaluate(evaluation *ev, const tw_second_order *op, tw_phi_statistics *statistics)
+{
+    TW_TRY(find_norms(ev));
+    if (ev->starts > 0) TW_TRY(first_spectrum(ev, op));
+    for (int attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+        bool again = false;
+        statistics->rejected += attempts > 0;
+        TW_TRY(attempt(ev, op, &again));
+        if (!again) return TW_OK;
+    }
+    return TW_NOT_CONVERGED;
 }
 
 static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
@@ -384,30 +442,25 @@ static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "chebyshev needs a symmetric stiffness");
     tw_spectral_set_engine(workspace, request->slot, TW_PHI_ENGINE_COUNT);
-    task t = {.request = request,
-              .memory = workspace->memory[TW_PHI_CHEBYSHEV],
-              .options = &workspace->options,
-              .run = {.op = op,
-                      .memory = tw_spectral_memory_of(workspace),
-                      .metric = tw_mass_metric_of(op),
-                      .output_count = request->output_count,
-                      .start_count = request->start_count,
-                      .outputs = request->outputs}};
-    for (int i = 0; i < MAX_OUTPUTS; i++) t.measured[i] = -1;
-    tw_status status = find_norms(&t, request->starts);
-    if (status == TW_OK && t.starts > 0) status = first_spectrum(&t, op, &t.run.products);
-    bool again = status == TW_OK;
-    for (int attempts = 0; again && attempts < MAX_ATTEMPTS && status == TW_OK; attempts++) {
-        statistics->rejected += attempts > 0;
-        status = attempt(&t, op, &again);
-    }
-    if (status == TW_OK && again) status = TW_NOT_CONVERGED;
+
+    evaluation ev = {.request = request,
+                     .memory = workspace->memory[TW_PHI_CHEBYSHEV],
+                     .options = &workspace->options,
+                     .recurrence = {.op = op,
+                                    .memory = tw_spectral_memory_of(workspace),
+                                    .metric = tw_mass_metric_of(op),
+                                    .output_count = request->output_count,
+                                    .start_count = request->start_count,
+                                    .outputs = request->outputs}};
+    for (int i = 0; i < MAX_OUTPUTS; i++) ev.measured[i] = -1;
+    tw_status status = evaluate(&ev, op, statistics);
+
     statistics->substeps = 1;
-    statistics->products = t.run.products;
-    statistics->eigenvalue_max = t.spectrum.high;
+    statistics->products = ev.recurrence.products;
+    statistics->eigenvalue_max = ev.spectrum.high;
     for (int j = 0; j < request->start_count; j++)
-        if (t.degree[j] > statistics->dimension) statistics->dimension = t.degree[j];
-    return status ? explain(status, &t, error) : verdict(&t, statistics, error);
+        if (ev.degree[j] > statistics->dimension) statistics->dimension = ev.degree[j];
+    return status ? explain(status, &ev, error) : finish(&ev, statistics, error);
 }
 
 static tw_status chebyshev_second_order(tw_phi_workspace *workspace, const tw_second_order *op,

@@ -1,15 +1,16 @@
 /* phi-functions of J = [[0, I], [-A, -B]], B = alpha I + beta A, through scalar functions of A.
  *
- * Undamped: phi_k(tau J)(p, q) = (c_k p + tau c_{k+1} q, c_k q - tau A c_{k+1} p), c_k at tau^2 A (Stumpff functions).
- * Rayleigh damping commutes with A: the 2x2 phi_k of [[0, 1], [-lambda, -(alpha + beta lambda)]] per eigenvalue. */
+ * Without damping, with the Stumpff functions c_k at tau^2 A:
+ *     phi_k(tau J)(p, q) = (c_k p + tau c_{k+1} q, c_k q - tau A c_{k+1} p).
+ * Rayleigh damping commutes with A. Every eigenvalue lambda then has a 2x2 matrix
+ *     phi_k(tau [[0, 1], [-lambda, -(alpha + beta lambda)]]).
+ * The x- and v-parts of the request's vectors are the start vectors, its outputs' parts the outputs. */
 #include <math.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "linalg/vector.h"
-#include "phi/spectral/spectral_memory.h"
-
-#include <twang/stumpff.h>
+#include "phi/scalar_functions.h"
+#include "phi/spectral/spectral.h"
 
 enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
@@ -18,47 +19,36 @@ enum {
     V = 1
 };
 
-/* A start vector: the x- or the v-part of one of the request's vectors, or of several that are the same. */
+/* No engine is asked for less than this relative error. */
+static const double least_tolerance = 1e-16;
+
+/* A start vector: the x- or the v-part of one of the request's vectors, or of several equal ones. */
 typedef struct start {
     const double *vector;
     int part;
     unsigned orders; /* bit k: it is multiplied by phi_k */
 } start;
 
-/* One f_ij: entry (row, column) of sum_k phi_k(tau [[0, 1], [-lambda, -delta]]), k over the bits of `orders`. */
+/* One f_ij: entry (row, column) of sum_k phi_k(tau [[0, 1], [-lambda, -delta]]), k over the bits of
+ * `orders`, delta = alpha + beta lambda. */
 typedef struct entry {
-    double tau, alpha, beta;
+    double tau;
+    double alpha;
+    double beta;
     unsigned orders;
-    int row, column;
+    int row;
+    int column;
 } entry;
 
-static double undamped_value(const void *context, double lambda)
+static double entry_value(const void *context, double lambda)
 {
     const entry *f = context;
-    int last = 0;
-    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
-        if (f->orders >> k & 1u) last = k;
-    double c[TW_PHI_MAX_ORDER + 2], sum = 0;
-    tw_stumpff(f->tau * f->tau * lambda, last + 2, c);
-    for (int k = 0; k <= last; k++) {
-        if (!(f->orders >> k & 1u)) continue;
-        if (f->row == f->column)
-            sum += c[k];
-        else
-            sum += f->row == X ? f->tau * c[k + 1] : -f->tau * lambda * c[k + 1];
-    }
-    return sum;
-}
+    double phi[TW_PHI_MAX_ORDER + 1][4];
+    tw_mode_phi(f->tau, lambda, f->alpha + f->beta * lambda, f->orders, phi);
 
-static double damped_value(const void *context, double lambda)
-{
-    const entry *f = context;
-    double entries[4], sum = 0;
-    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++) {
-        if (!(f->orders >> k & 1u)) continue;
-        tw_phi_oscillator(f->tau, lambda, f->alpha + f->beta * lambda, k, entries);
-        sum += entries[2 * f->row + f->column];
-    }
+    double sum = 0;
+    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
+        if (f->orders >> k & 1u) sum += phi[k][2 * f->row + f->column];
     return sum;
 }
 
@@ -70,16 +60,18 @@ typedef struct plan {
     const tw_phi_request *request;
     tw_mass_metric metric;
     int64_t n;
-    int start_count, blocks;
+    int start_count;
+    int blocks; /* of at most TW_MAX_BLOCK start vectors */
     start starts[MAX_STARTS];
-    double reference[2]; /* of x- and v-parts */
-    double longest;      /* largest |nodes[i] * time| */
-    double
-        bound[MAX_OUTPUTS]; /* errors promised by the blocks so far, in units of their tolerance */
+    double reference[2];       /* of x- and v-parts */
+    double longest;            /* largest |nodes[i] * time| */
+    double bound[MAX_OUTPUTS]; /* errors promised by the blocks so far, in units of the tolerance */
     double *outputs[MAX_OUTPUTS]; /* x- and v-part of each output in turn */
-    double lowest_first;          /* smallest Ritz value the first block met */
+    double lowest_first;          /* smallest Ritz value that the first block met */
     bool ill_conditioned;
 } plan;
+
+/* ---- start vectors ---- */
 
 static void add_start(plan *p, const double *vector, int part, int k)
 {
@@ -91,29 +83,32 @@ static void add_start(plan *p, const double *vector, int part, int k)
     p->starts[p->start_count++] = (start){vector, part, 1u << k};
 }
 
-/* Start vectors that are not zero, and what the tolerance is relative to: max(sum_k |part of v_k|_M / k!, reference).
- */
+/* Collects the start vectors that are not zero, and what the tolerance is relative to:
+ * max(sum_k |part of v_k|_M / k!, reference). */
 static tw_status collect_starts(plan *p, double *scratch)
 {
-    double factorial = 1, sum[2] = {0, 0};
+    double factorial = 1;
+    double sum[2] = {0, 0};
     for (int k = 0; k <= p->request->order; k++) {
         if (k > 0) factorial *= k;
         const double *v = p->request->vectors[k];
         for (int part = X; v && part <= V; part++) {
             double norm = 0;
-            tw_status status = tw_mass_norm(&p->metric, v + part * p->n, scratch, &norm);
-            if (status) return status;
+            TW_TRY(tw_mass_norm(&p->metric, v + part * p->n, scratch, &norm));
             sum[part] += norm / factorial;
             if (norm > 0) add_start(p, v + part * p->n, part, k);
         }
     }
+
     for (int part = X; part <= V; part++)
         p->reference[part] = fmax(sum[part], p->request->reference[part]);
     p->blocks = (p->start_count + TW_MAX_BLOCK - 1) / TW_MAX_BLOCK;
     return TW_OK;
 }
 
-/* Starts [first, first + count) into outputs (x- and v-part of every node). */
+/* ---- blocks of start vectors ---- */
+
+/* Puts starts [first, first + count) through the engine, into outputs (x- and v-part per node). */
 static tw_status evaluate_block(plan *p, int first, int count, double *const *outputs,
                                 tw_phi_statistics *statistics, tw_error *error)
 {
@@ -122,8 +117,9 @@ static tw_status evaluate_block(plan *p, int first, int count, double *const *ou
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
     const double *starts[TW_MAX_BLOCK];
     double reference[MAX_OUTPUTS];
-    bool damped = p->op->rayleigh_mass != 0 || p->op->rayleigh_stiffness != 0;
     for (int j = 0; j < count; j++) starts[j] = p->starts[first + j].vector;
+
+    /* Output i is part i % 2 of node i / 2. */
     for (int i = 0; i < 2 * q->node_count; i++) {
         reference[i] = p->reference[i % 2];
         for (int j = 0; j < count; j++) {
@@ -134,10 +130,10 @@ static tw_status evaluate_block(plan *p, int first, int count, double *const *ou
                                              .orders = s->orders,
                                              .row = i % 2,
                                              .column = s->part};
-            functions[i * count + j] = (tw_spectral_function){
-                damped ? damped_value : undamped_value, &entries[i * count + j]};
+            functions[i * count + j] = (tw_spectral_function){entry_value, &entries[i * count + j]};
         }
     }
+
     tw_spectral_request request = {.start_count = count,
                                    .starts = starts,
                                    .output_count = 2 * q->node_count,
@@ -161,29 +157,43 @@ static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *pa
     total->pole = part->pole;
 }
 
-/* All blocks, summed. Each gets an equal share of the tolerance. */
+/* Evaluates block b into `parts`, with what the blocks before left of the budget. */
+static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
+                                        tw_phi_statistics *statistics, tw_error *error)
+{
+    int first = b * TW_MAX_BLOCK;
+    int count = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
+    tw_phi_statistics one = {.engine = statistics->engine};
+
+    int64_t *max_products = &p->workspace->options.max_products;
+    int64_t budget = *max_products;
+    *max_products = budget - statistics->products;
+    tw_status status = evaluate_block(p, first, count, parts, &one, error);
+    *max_products = budget;
+
+    add_statistics(statistics, &one);
+    return status;
+}
+
+/* Evaluates all blocks and adds them. Each has an equal share of the tolerance. */
 static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_error *error)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
     int count = 2 * p->request->node_count;
-    double *parts[MAX_OUTPUTS];
     for (int i = 0; i < count; i++) p->bound[i] = 0;
     statistics->estimated_error = 0;
+
     for (int b = 0; b < p->blocks; b++) {
-        int first = b * TW_MAX_BLOCK;
-        int starts = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
+        /* The first block writes the outputs themselves. */
+        double *parts[MAX_OUTPUTS];
         for (int i = 0; i < count; i++)
             parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
-        tw_phi_statistics one = {.engine = statistics->engine};
-        int64_t budget = p->workspace->options.max_products;
-        p->workspace->options.max_products =
-            budget - statistics->products; /* what the blocks before left */
-        tw_status status = evaluate_block(p, first, starts, parts, &one, error);
-        p->workspace->options.max_products = budget;
-        add_statistics(statistics, &one);
+        tw_status status = evaluate_within_budget(p, b, parts, statistics, error);
         if (b == 0) p->lowest_first = memory->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
         if (status == TW_ILL_CONDITIONED) p->ill_conditioned = true;
         if (status != TW_OK && status != TW_ILL_CONDITIONED) return status;
+
+        /* The block's contribution, and what it promises of its error. */
         for (int i = 0; i < count && p->blocks > 1; i++) {
             double norm = 0;
             status = tw_mass_norm(&p->metric, parts[i], memory->product, &norm);
@@ -195,15 +205,17 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
     return TW_OK;
 }
 
-/* By what the tolerance must shrink because the blocks' contributions cancel: 1 if they do not. */
+/* ---- the whole ---- */
+
+/* The factor by which the tolerance must shrink because the blocks' contributions cancel: 1 if they do
+ * not. */
 static tw_status cancellation(plan *p, double *factor)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
     *factor = 1;
     for (int i = 0; i < 2 * p->request->node_count && p->blocks > 1; i++) {
         double norm = 0;
-        tw_status status = tw_mass_norm(&p->metric, p->outputs[i], memory->product, &norm);
-        if (status) return status;
+        TW_TRY(tw_mass_norm(&p->metric, p->outputs[i], memory->product, &norm));
         norm = fmax(norm, p->reference[i % 2]);
         if (p->bound[i] > norm) *factor = fmin(*factor, 0.5 * norm / p->bound[i]);
     }
@@ -213,18 +225,22 @@ static tw_status cancellation(plan *p, double *factor)
 static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error *error)
 {
     tw_phi_options *options = &p->workspace->options;
-    double tolerance = options->tolerance, factor = 1;
+    double tolerance = options->tolerance;
     options->tolerance = tolerance / p->blocks;
+    tw_status status = evaluate_blocks(p, statistics, error);
+
+    double factor = 1;
+    if (status == TW_OK) status = cancellation(p, &factor);
+
+    /* Once more if contributions cancelled, or if a later block met growing modes that the first block
+     * did not know of. */
     const double *lowest =
         &tw_spectral_memory_of(p->workspace)->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
-    tw_status status = evaluate_blocks(p, statistics, error);
-    double seen = p->lowest_first;
-    if (status == TW_OK) status = cancellation(p, &factor);
-    /* Again when contributions cancelled, or when a later block met growing modes that the first did not know of. */
-    if (status == TW_OK && (factor < 1 || *lowest < seen)) {
-        options->tolerance = fmax(factor * tolerance / p->blocks, 1e-16);
+    if (status == TW_OK && (factor < 1 || *lowest < p->lowest_first)) {
+        options->tolerance = fmax(factor * tolerance / p->blocks, least_tolerance);
         status = evaluate_blocks(p, statistics, error);
     }
+
     options->tolerance = tolerance;
     if (status == TW_OK && p->ill_conditioned)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
@@ -254,6 +270,8 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
     if (op->damping)
         return tw_fail(error, TW_UNSUPPORTED, "phi engine %s knows Rayleigh damping only",
                        tw_phi_engine_name(statistics->engine));
+
+    /* The outputs' parts, and the longest time. */
     plan p = {.workspace = workspace,
               .engine = engine,
               .op = op,
@@ -266,6 +284,8 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
         p.outputs[2 * i + 1] = request->outputs[i] + p.n;
     }
     if (!isfinite(p.longest)) return tw_fail(error, TW_NOT_FINITE, "node times time overflows");
+
+    /* Nothing to do if all vectors are zero; no engine is needed if the time is. */
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
     tw_status status = collect_starts(&p, memory->product);
     if (status) return tw_fail_plain(error, status);
@@ -273,6 +293,7 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
         evaluate_at_zero(&p);
         return TW_OK;
     }
+
     memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){0};
     status = evaluate_plan(&p, statistics, error);
     tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);

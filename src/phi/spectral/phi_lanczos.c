@@ -1,36 +1,42 @@
 /* lanczos: f(A) b = |b| Q_m f(T_m) e_1 by the symmetric Lanczos recurrence in the mass inner product.
  *
- * Several start vectors share the sweep over K, each with its own three-term recurrence; a chain leaves the sweep when
- * its share of the error is small enough. Any number of functions comes out of one basis. */
+ * Several start vectors share one sweep over K, each with its own three-term recurrence (a chain). A
+ * chain leaves the sweep when its share of the error is small enough. One basis serves any number of
+ * functions. */
 #include <math.h>
 #include <stddef.h>
 
 #include "base/fail.h"
 #include "linalg/vector.h"
-#include "phi/phi_internal.h"
-#include "phi/spectral/displacement_norm.h"
-#include "phi/spectral/spectral_combine.h"
-#include "phi/spectral/spectral_recurrence.h"
+#include "phi/spectral/spectral.h"
 
-enum { MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS, SMALL = 128, MAX_ATTEMPTS = 4 };
+enum {
+    MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
+    SMALL = 128,     /* unknowns up to which the basis is always kept orthogonal */
+    EARLY = 16,      /* dimension up to which no orthogonality is lost yet */
+    MAX_ATTEMPTS = 4 /* each knows the range of the spectrum or the size of the result better */
+};
 
-/* Estimates are multiplied by this: in the validation (docs/phi.md) they were never more than this factor too small. */
+/* Estimates are multiplied by this. In the validation (docs/phi.md) they were never more than this
+ * factor too small. */
 static const double safety = 2;
 
+/* Excesses above this count as this, so that their logarithm is finite. */
+static const double largest_excess = 1e300;
+
 /* One evaluation under way. */
-typedef struct run {
+typedef struct evaluation {
     const tw_spectral_request *request;
-    const tw_spectral_function
-        *judged; /* whose errors count: the request's, or weighed for the displacement norm */
+    const tw_spectral_function *judged; /* whose errors count: the request's, or weighed ones */
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
-    double tolerance;
+    const tw_phi_options *options;
     int starts; /* nonzero ones: the tolerance is shared between them */
     tw_chain_error errors[TW_MAX_BLOCK][MAX_OUTPUTS]; /* of the last check */
     double measured[MAX_OUTPUTS]; /* |output|_M once it was formed, else negative */
-    double worst;                 /* largest error/allowed of the last check */
+    double worst;                 /* largest error / allowed error of the last check */
     bool ill_conditioned;
-} run;
+} evaluation;
 
 /* The functions of a request in the displacement norm. */
 typedef struct weighing {
@@ -39,59 +45,66 @@ typedef struct weighing {
     tw_spectral_function function[MAX_OUTPUTS * TW_MAX_BLOCK];
 } weighing;
 
+/* The functions of velocities are multiplied by the weight, the others stay. */
 static const tw_spectral_function *weigh(const tw_spectral_request *request, weighing *w)
 {
     w->weight = tw_displacement_weight(&request->time);
     for (int k = 0; k < request->output_count * request->start_count; k++) {
         const tw_spectral_function *f = &request->functions[k];
-        w->function[k] = request->velocity[k / request->start_count]
-                             ? tw_weigh_function(&w->weight, f, &w->pair[k])
-                             : *f;
+        w->function[k] = *f;
+        if (request->velocity[k / request->start_count])
+            w->function[k] = tw_weigh_function(&w->weight, f, &w->pair[k]);
     }
     return w->function;
 }
 
-static run run_of(tw_phi_workspace *workspace, const tw_spectral_request *request,
-                  weighing *weighed)
+static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_spectral_request *request,
+                                weighing *weighed)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
-    run r = {.request = request,
-             .judged = request->velocity ? weigh(request, weighed) : request->functions,
-             .memory = memory,
-             .slot = &memory->slot[request->slot],
-             .tolerance = workspace->options.tolerance};
-    for (int i = 0; i < MAX_OUTPUTS; i++) r.measured[i] = -1;
-    return r;
+    evaluation ev = {.request = request,
+                     .judged = request->velocity ? weigh(request, weighed) : request->functions,
+                     .memory = memory,
+                     .slot = &memory->slot[request->slot],
+                     .options = &workspace->options};
+    for (int i = 0; i < MAX_OUTPUTS; i++) ev.measured[i] = -1;
+    return ev;
 }
 
-/* ---- convergence ---- */
+/* ---- errors ---- */
 
-/* What the error of output i is compared with. Until the output is formed its norm is taken as if the contributions of
- * the start vectors were orthogonal. */
-static double size_of(const run *r, int i)
+/* |output i|_M. Until the output is formed it is taken as if the contributions of the start vectors
+ * were orthogonal. */
+static double size_of(const evaluation *ev, int i)
 {
+    if (ev->measured[i] >= 0) return ev->measured[i];
     double norm = 0;
-    if (r->measured[i] >= 0) return r->measured[i];
-    for (int j = 0; j < r->slot->start_count; j++) norm = hypot(norm, r->errors[j][i].norm);
+    for (int j = 0; j < ev->slot->start_count; j++) norm = hypot(norm, ev->errors[j][i].norm);
     return norm;
 }
 
-static double scale_of(const run *r, int i)
+static double reference_of(const evaluation *ev, int i)
 {
-    double scale = fmax(r->request->reference ? r->request->reference[i] : 0, size_of(r, i));
-    for (int k = 0; r->request->velocity && k < r->request->output_count; k++)
-        scale = fmax(scale, size_of(r, k));
+    return ev->request->reference ? ev->request->reference[i] : 0;
+}
+
+/* What the error of output i is compared with. In the displacement norm it is the largest output. */
+static double scale_of(const evaluation *ev, int i)
+{
+    double scale = fmax(reference_of(ev, i), size_of(ev, i));
+    for (int k = 0; ev->request->velocity && k < ev->request->output_count; k++)
+        scale = fmax(scale, size_of(ev, k));
     return scale;
 }
 
-/* error / allowed error of chain j, the largest over the outputs; at most 1 means converged. What rounding alone does
- * is not asked to become smaller. */
-static double chain_excess(run *r, int j)
+/* error / allowed error of chain j, the largest over the outputs; at most 1 means converged. Rounding
+ * alone is not asked to become smaller. */
+static double chain_excess(const evaluation *ev, int j)
 {
     double worst = 0;
-    for (int i = 0; i < r->request->output_count; i++) {
-        const tw_chain_error *e = &r->errors[j][i];
-        double allowed = r->tolerance * scale_of(r, i) / r->starts;
+    for (int i = 0; i < ev->request->output_count; i++) {
+        const tw_chain_error *e = &ev->errors[j][i];
+        double allowed = ev->options->tolerance * scale_of(ev, i) / ev->starts;
         if (safety * e->error <= allowed) continue;
         double excess = safety * e->error / fmax(allowed, 8 * safety * e->rounding);
         worst = fmax(worst, allowed > 0 || e->rounding > 0 ? excess : INFINITY);
@@ -99,15 +112,19 @@ static double chain_excess(run *r, int j)
     return worst;
 }
 
-static tw_status estimate_chain(run *r, int j, int m)
+/* Errors of all outputs that the first m dimensions of chain j leave. */
+static tw_status estimate_chain(evaluation *ev, int j, int m)
 {
-    const tw_spectral_request *q = r->request;
-    return tw_chain_estimate(&r->slot->chain[j], m, &r->slot->range, q->output_count,
-                             q->start_count, r->judged + j, &r->memory->scratch, r->errors[j]);
+    const tw_spectral_request *q = ev->request;
+    tw_function_list functions = {q->output_count, q->start_count, ev->judged + j};
+    return tw_chain_estimate(&ev->slot->chain[j], m, &ev->slot->range, functions,
+                             &ev->memory->scratch, ev->errors[j]);
 }
 
-/* ln of the factor by which the error has fallen at dimension m: the Bessel function J_2m(tau), which bounds the
- * Chebyshev coefficients of cos(tau sqrt x), by Debye's expansion. */
+/* ---- when to check ---- */
+
+/* -ln of the factor by which the error has fallen at dimension m: the Bessel function J_2m(tau), which
+ * bounds the Chebyshev coefficients of cos(tau sqrt x), by Debye's expansion. */
 static double expected_decay(int m, double tau)
 {
     double order = 2.0 * m;
@@ -116,87 +133,109 @@ static double expected_decay(int m, double tau)
     return order * (a - tanh(a));
 }
 
-/* The dimension at which to look again: most of the way to where the error is expected to be small enough, by the
- * Bessel model and by the slope between the last two looks (both overshoot: the decay accelerates). */
-static int next_look(const run *r, const tw_sweep *sweep, int last_look, double last_worst,
-                     int limit)
+/* The largest spread of the spectrum that an active chain shows. */
+static double active_spread(const evaluation *ev, const tw_sweep *sweep)
 {
-    int m = sweep->dimension, expected = m + 1;
-    double spread = 0, missing = log(fmin(r->worst, 1e300));
+    double spread = 0;
     for (int c = 0; c < sweep->active; c++)
-        spread = fmax(spread, tw_chain_spread(&r->slot->chain[sweep->chain[c]], m));
-    double tau = fabs(r->request->time) * sqrt(spread), now = expected_decay(m, tau);
+        spread = fmax(spread, tw_chain_spread(&ev->slot->chain[sweep->chain[c]], sweep->dimension));
+    return spread;
+}
+
+/* The last check before this one. */
+typedef struct earlier_check {
+    int dimension; /* 0: there was none */
+    double worst;
+} earlier_check;
+
+/* The dimension at which to check again: most of the way to where the error is expected to be small
+ * enough, by the Bessel model and by the slope between the last two checks. Both overshoot, because
+ * the decay accelerates. */
+static int next_check(const evaluation *ev, const tw_sweep *sweep, earlier_check earlier, int limit)
+{
+    /* The Bessel model. */
+    int m = sweep->dimension;
+    double missing = log(fmin(ev->worst, largest_excess));
+    double tau = fabs(ev->request->time) * sqrt(active_spread(ev, sweep));
+    double now = expected_decay(m, tau);
+    int expected = m + 1;
     while (expected < limit && expected_decay(expected, tau) - now < missing) expected++;
-    double fallen = log(fmin(last_worst, 1e300)) - missing;
-    if (last_look > 0 && fallen > 0.5) {
-        double linear = m + 1 + (m - last_look) * missing / fallen;
+
+    /* The slope, if the error has fallen enough to show one. */
+    double fallen = log(fmin(earlier.worst, largest_excess)) - missing;
+    if (earlier.dimension > 0 && fallen > 0.5) {
+        double linear = m + 1 + (m - earlier.dimension) * missing / fallen;
         if (linear < expected) expected = (int)linear;
     }
-    /* A look costs about as much as a step. Far from the goal few are needed; near it, smooth vectors may get there
-     * long before the model thinks. */
-    int next = m + (7 * (expected - m)) / 10, most = m + m / (r->worst > 1e4 ? 3 : 8) + 1;
+
+    /* A check costs about as much as a step. Far from the goal few are needed. Near it, smooth vectors
+     * may get there long before the model thinks. */
+    int next = m + (7 * (expected - m)) / 10;
+    int most = m + m / (ev->worst > 1e4 ? 3 : 8) + 1;
     if (next > most) next = most;
     if (next <= m) next = m + 1;
     return next < limit ? next : limit;
 }
 
-/* Small systems use up their space: keep the vectors orthogonal then, so that it ends after N steps. It is decided
- * before any orthogonality can be lost. */
-static void choose_orthogonality(const run *r, tw_sweep *sweep)
+/* A small system uses up its space. Its vectors are then kept orthogonal, so that the chain ends after
+ * N steps. This is decided before any orthogonality can be lost. */
+static void choose_orthogonality(const evaluation *ev, tw_sweep *sweep)
 {
-    if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > r->memory->capacity)
+    if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > ev->memory->capacity)
         return;
-    if (sweep->total_size * sweep->active > (double)r->memory->pool_vectors) return;
-    double spread = 0;
-    for (int c = 0; c < sweep->active; c++)
-        spread = fmax(spread, tw_chain_spread(&r->slot->chain[sweep->chain[c]], sweep->dimension));
-    double predicted = 0.65 * fabs(r->request->time) * sqrt(spread);
-    sweep->reorthogonalise =
-        sweep->total_size <= SMALL || (sweep->dimension <= 16 && predicted > sweep->total_size / 3);
+    if (sweep->total_size * sweep->active > (double)ev->memory->pool_vectors) return;
+    double predicted = 0.65 * fabs(ev->request->time) * sqrt(active_spread(ev, sweep));
+    sweep->reorthogonalise = sweep->total_size <= SMALL ||
+                             (sweep->dimension <= EARLY && predicted > sweep->total_size / 3);
 }
 
+/* ---- the sweep ---- */
+
+/* Steps to dimension `target`, or until a chain is exhausted. */
 static tw_status grow(tw_sweep *sweep, int target, int64_t max_products)
 {
     while (sweep->dimension < target) {
         if (sweep->products + sweep->active > max_products) return TW_BUDGET_EXHAUSTED;
-        tw_status status = tw_sweep_step(sweep);
-        if (status) return status;
+        TW_TRY(tw_sweep_step(sweep));
         for (int c = 0; c < sweep->active; c++)
             if (sweep->memory->slot[sweep->slot].chain[sweep->chain[c]].exhausted) return TW_OK;
     }
     return TW_OK;
 }
 
-/* Looks at every active chain; those within their share leave the sweep. */
-static tw_status look(run *r, tw_sweep *sweep)
+/* Checks every active chain. Chains whose error is within their share leave the sweep. */
+static tw_status check(evaluation *ev, tw_sweep *sweep)
 {
+    for (int c = 0; c < sweep->active; c++)
+        TW_TRY(estimate_chain(ev, sweep->chain[c], sweep->dimension));
+
     bool keep[TW_MAX_BLOCK] = {false};
-    r->worst = 0;
-    for (int c = 0; c < sweep->active; c++) {
-        tw_status status = estimate_chain(r, sweep->chain[c], sweep->dimension);
-        if (status) return status;
-    }
+    ev->worst = 0;
     for (int c = 0; c < sweep->active; c++) {
         int j = sweep->chain[c];
-        double excess = chain_excess(r, j);
-        keep[j] = excess > 1 && !r->slot->chain[j].exhausted;
-        if (keep[j]) r->worst = fmax(r->worst, excess);
+        double excess = chain_excess(ev, j);
+        keep[j] = excess > 1 && !ev->slot->chain[j].exhausted;
+        if (keep[j]) ev->worst = fmax(ev->worst, excess);
     }
     tw_sweep_retire(sweep, keep);
     return TW_OK;
 }
 
-static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options,
-                          tw_phi_statistics *statistics, tw_error *error)
+/* Sweeps until no chain is active any more. */
+static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *statistics,
+                          tw_error *error)
 {
-    int limit = r->memory->capacity, last_look = 0, target = 1;
+    const tw_phi_options *options = ev->options;
+    int limit = ev->memory->capacity;
     if (options->max_dimension > 0 && options->max_dimension < limit)
         limit = options->max_dimension;
-    double last_worst = 0;
+
+    int target = 1;
+    earlier_check earlier = {0, 0};
     while (sweep->active > 0) {
-        choose_orthogonality(r, sweep);
+        choose_orthogonality(ev, sweep);
         tw_status status = grow(sweep, target, options->max_products);
-        if (status == TW_OK) status = look(r, sweep);
+        if (status == TW_OK) status = check(ev, sweep);
         if (status == TW_BUDGET_EXHAUSTED)
             return tw_fail(error, status, "lanczos used up its budget of %lld products",
                            (long long)options->max_products);
@@ -206,9 +245,9 @@ static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options
         if (sweep->active == 0) break;
         if (sweep->dimension >= limit)
             return tw_fail(error, TW_NOT_CONVERGED, "lanczos needs more than %d dimensions", limit);
-        target = next_look(r, sweep, last_look, last_worst, limit);
-        last_look = sweep->dimension;
-        last_worst = r->worst;
+
+        target = next_check(ev, sweep, earlier, limit);
+        earlier = (earlier_check){sweep->dimension, ev->worst};
         statistics->rejected++;
     }
     return TW_OK;
@@ -216,122 +255,142 @@ static tw_status converge(run *r, tw_sweep *sweep, const tw_phi_options *options
 
 /* ---- outputs ---- */
 
-static tw_status form_outputs(run *r, tw_sweep *sweep)
+/* outputs_i = sum_j f_ij(A) b_j from all chains. `sweep` repeats what the pool had no room for; NULL if
+ * that is not wanted. */
+static tw_status form_outputs(evaluation *ev, tw_sweep *sweep)
 {
-    const tw_spectral_request *q = r->request;
-    tw_spectral_memory *memory = r->memory;
-    int64_t row = (int64_t)TW_MAX_BLOCK * memory->capacity, offset[TW_MAX_BLOCK];
+    const tw_spectral_request *q = ev->request;
+    tw_spectral_memory *memory = ev->memory;
+    int64_t row = (int64_t)TW_MAX_BLOCK * memory->capacity;
     bool add = false;
     for (int j = 0; j < q->start_count; j++) {
-        const tw_chain *chain = &r->slot->chain[j];
-        offset[j] = (int64_t)j * memory->capacity;
+        const tw_chain *chain = &ev->slot->chain[j];
         if (chain->dimension == 0) continue;
-        double *coefficients = memory->coefficients + offset[j];
-        tw_status status =
-            tw_chain_coefficients(chain, chain->dimension, q->output_count, q->start_count,
-                                  q->functions + j, &memory->scratch, row, coefficients);
-        if (status) return status;
-        int count = chain->stored < chain->dimension ? chain->stored : chain->dimension;
-        tw_spectral_combine(memory->size, count, chain->vector, q->output_count, row, coefficients,
-                            add, q->outputs);
+
+        /* Coefficients of all functions of start vector j. */
+        double *coefficients = memory->coefficients + (int64_t)j * memory->capacity;
+        tw_function_list functions = {q->output_count, q->start_count, q->functions + j};
+        TW_TRY(tw_chain_coefficients(chain, functions, &memory->scratch, row, coefficients));
+
+        /* The vectors that were kept. The first chain overwrites the outputs. */
+        tw_combination kept = {.count = chain->stored,
+                               .vectors = chain->vector,
+                               .output_count = q->output_count,
+                               .outputs = q->outputs,
+                               .row = row,
+                               .coefficients = coefficients,
+                               .add = add};
+        if (kept.count > chain->dimension) kept.count = chain->dimension;
+        tw_spectral_combine(memory->size, &kept);
         add = true;
     }
+
     for (int i = 0; i < q->output_count && !add; i++)
         tw_vector_fill(memory->size, 0, q->outputs[i]);
-    return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs, row, offset,
-                                   memory->coefficients)
-                 : TW_OK;
+    return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs) : TW_OK;
 }
 
-/* The norms of the outputs, where the reference alone does not settle the matter and cancellation between start vectors
- * could have been overlooked. Returns in *again whether an output is so small that its error is too large. */
-static tw_status measure_outputs(run *r, bool *again)
+/* Measures the outputs where the reference alone does not decide and where contributions of several
+ * start vectors may have cancelled. *again: an output is so small that its error is too large. */
+static tw_status measure_outputs(evaluation *ev, bool *again)
 {
     *again = false;
-    for (int i = 0; i < r->request->output_count; i++) {
-        double error = 0, reference = r->request->reference ? r->request->reference[i] : 0;
+    double tolerance = ev->options->tolerance;
+    for (int i = 0; i < ev->request->output_count; i++) {
+        double error = 0;
         int contributions = 0;
-        for (int j = 0; j < r->slot->start_count; j++) {
-            error += safety * r->errors[j][i].error;
-            contributions += r->errors[j][i].norm > 0;
+        for (int j = 0; j < ev->slot->start_count; j++) {
+            error += safety * ev->errors[j][i].error;
+            contributions += ev->errors[j][i].norm > 0;
         }
-        if (contributions < 2 || error <= r->tolerance * reference || r->measured[i] >= 0) continue;
-        if (r->request->velocity && r->request->velocity[i])
-            continue; /* its weighed norm is known of the chains alone */
-        tw_status status = tw_mass_norm(&r->slot->metric, r->request->outputs[i],
-                                        r->memory->product, &r->measured[i]);
-        if (status) return status;
-        if (error > r->tolerance * scale_of(r, i)) *again = true;
+        bool settled = contributions < 2 || error <= tolerance * reference_of(ev, i);
+        if (settled || ev->measured[i] >= 0) continue;
+
+        /* Only the chains know the weighed norm of a velocity. */
+        if (ev->request->velocity && ev->request->velocity[i]) continue;
+
+        TW_TRY(tw_mass_norm(&ev->slot->metric, ev->request->outputs[i], ev->memory->product,
+                            &ev->measured[i]));
+        if (error > tolerance * scale_of(ev, i)) *again = true;
     }
     return TW_OK;
 }
 
-/* The error in units of what was promised, and whether rounding alone exceeds that. */
-static double relative_error(run *r)
+/* The largest error in units of the scale. Notes whether rounding alone exceeds the tolerance. */
+static double relative_error(evaluation *ev)
 {
     double worst = 0;
-    for (int i = 0; i < r->request->output_count; i++) {
-        double error = 0, rounding = 0, scale = scale_of(r, i);
-        for (int j = 0; j < r->slot->start_count; j++) {
-            error += r->errors[j][i].error;
-            rounding += r->errors[j][i].rounding;
+    for (int i = 0; i < ev->request->output_count; i++) {
+        double error = 0;
+        double rounding = 0;
+        double scale = scale_of(ev, i);
+        for (int j = 0; j < ev->slot->start_count; j++) {
+            error += ev->errors[j][i].error;
+            rounding += ev->errors[j][i].rounding;
         }
         if (scale > 0) worst = fmax(worst, fmax(error, rounding) / scale);
-        if (rounding > r->tolerance * scale) r->ill_conditioned = true;
+        if (rounding > ev->options->tolerance * scale) ev->ill_conditioned = true;
     }
     return worst;
 }
 
-static int largest_dimension(const tw_spectral_slot *slot)
-{
-    int largest = 0;
-    for (int j = 0; j < slot->start_count; j++)
-        if (slot->chain[j].dimension > largest) largest = slot->chain[j].dimension;
-    return largest;
-}
-
-static tw_status verdict(run *r, tw_phi_statistics *statistics, tw_error *error)
+static tw_status finish(evaluation *ev, tw_phi_statistics *statistics, tw_error *error)
 {
     statistics->substeps = 1;
-    statistics->dimension = largest_dimension(r->slot);
-    statistics->estimated_error = relative_error(r);
-    if (r->ill_conditioned)
+    statistics->dimension = 0;
+    for (int j = 0; j < ev->slot->start_count; j++)
+        if (ev->slot->chain[j].dimension > statistics->dimension)
+            statistics->dimension = ev->slot->chain[j].dimension;
+
+    statistics->estimated_error = relative_error(ev);
+    if (ev->ill_conditioned)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        statistics->estimated_error);
     return TW_OK;
 }
 
-/* Whether a chain that left the sweep early would have stayed, had it known of the negative eigenvalues seen later. */
-static tw_status left_too_early(run *r, double lowest_before, bool *again)
+/* ---- the whole ---- */
+
+/* Whether a chain that left the sweep early would have stayed, had it known of the negative
+ * eigenvalues that other chains met later. */
+static tw_status left_too_early(evaluation *ev, double lowest_before, bool *again)
 {
     *again = false;
-    if (r->slot->range.lowest >= lowest_before) return TW_OK;
-    for (int j = 0; j < r->slot->start_count; j++) {
-        if (r->slot->chain[j].dimension == 0) continue;
-        tw_status status = estimate_chain(r, j, r->slot->chain[j].dimension);
-        if (status) return status;
-        if (chain_excess(r, j) > 1 && !r->slot->chain[j].exhausted) *again = true;
+    if (ev->slot->range.lowest >= lowest_before) return TW_OK;
+    for (int j = 0; j < ev->slot->start_count; j++) {
+        if (ev->slot->chain[j].dimension == 0) continue;
+        TW_TRY(estimate_chain(ev, j, ev->slot->chain[j].dimension));
+        if (chain_excess(ev, j) > 1 && !ev->slot->chain[j].exhausted) *again = true;
     }
     return TW_OK;
 }
 
-/* Sweeps until the estimates are content, and forms the outputs. *again: the next attempt will know more. */
-static tw_status attempt(run *r, const tw_second_order *op, const tw_phi_options *options,
-                         tw_phi_statistics *statistics, bool *again, tw_error *error)
+/* Forms and measures the outputs of a sweep that has ended, unless a chain left too early. */
+static tw_status conclude(evaluation *ev, tw_sweep *sweep, double lowest_before, bool *again)
 {
-    double lowest = r->slot->range.lowest;
-    const tw_spectral_request *q = r->request;
+    TW_TRY(left_too_early(ev, lowest_before, again));
+    if (*again) return TW_OK;
+    TW_TRY(form_outputs(ev, sweep));
+    return measure_outputs(ev, again);
+}
+
+/* Sweeps until the estimates are small enough, and forms the outputs. *again: the next attempt will
+ * know more. */
+static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_statistics *statistics,
+                         bool *again, tw_error *error)
+{
+    double lowest = ev->slot->range.lowest;
+    const tw_spectral_request *q = ev->request;
     tw_sweep sweep;
-    tw_status status = tw_sweep_begin(&sweep, op, r->memory, q->slot, q->start_count, q->starts);
+    tw_status status = tw_sweep_begin(&sweep, op, ev->memory, q->slot, q->start_count, q->starts);
     if (status) return tw_fail_plain(error, status);
+
     sweep.products = statistics->products;
-    r->starts = sweep.active > 0 ? sweep.active : 1;
-    r->slot->range.hidden_growth = sweep.total_size <= SMALL;
-    status = converge(r, &sweep, options, statistics, error);
+    ev->starts = sweep.active > 0 ? sweep.active : 1;
+    ev->slot->range.hidden_growth = sweep.total_size <= SMALL;
+    status = converge(ev, &sweep, statistics, error);
     if (status == TW_OK) {
-        status = left_too_early(r, lowest, again);
-        if (status == TW_OK && !*again) status = form_outputs(r, &sweep);
-        if (status == TW_OK && !*again) status = measure_outputs(r, again);
+        status = conclude(ev, &sweep, lowest, again);
         if (status) tw_fail_plain(error, status);
     }
     statistics->products = sweep.products;
@@ -345,48 +404,64 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "lanczos needs a symmetric stiffness");
     weighing weighed;
-    run r = run_of(workspace, request, &weighed);
+    evaluation ev = evaluation_of(workspace, request, &weighed);
     tw_spectral_set_engine(workspace, request->slot, TW_PHI_LANCZOS);
-    /* phi_from_spectral.c goes through several blocks of one operator: what one has seen the next may know. */
-    if (request->slot != TW_SPECTRAL_OWN_SLOT) r.slot->range = (tw_chain_range){0};
-    /* Again from the start when a chain left too early, or when contributions cancelled and the result is smaller than
-     * was thought: a new attempt knows the range or the size. */
+
+    /* phi_from_spectral.c evaluates several blocks of one operator: there the range that one block has
+     * seen serves the next. */
+    if (request->slot != TW_SPECTRAL_OWN_SLOT) ev.slot->range = (tw_chain_range){0};
+
+    /* Another attempt follows if a chain left too early, or if contributions cancelled and the result
+     * is smaller than assumed. It knows the range or the size. */
     tw_status status = TW_OK;
     bool again = true;
     for (int attempts = 0; again && status == TW_OK && attempts < MAX_ATTEMPTS; attempts++)
-        status = attempt(&r, op, &workspace->options, statistics, &again, error);
+        status = attempt(&ev, op, statistics, &again, error);
     if (again && status == TW_OK) status = tw_fail(error, TW_NOT_CONVERGED, "lanczos found no end");
-    return status ? status : verdict(&r, statistics, error);
+    return status ? status : finish(&ev, statistics, error);
+}
+
+/* Errors of the kept chains; *worst is the largest error / allowed error. */
+static tw_status check_kept(evaluation *ev, double *worst)
+{
+    for (int j = 0; j < ev->request->start_count; j++)
+        ev->starts += ev->slot->chain[j].dimension > 0;
+
+    for (int j = 0; j < ev->request->start_count; j++) {
+        /* Vectors that were not stored are lost. */
+        tw_chain *chain = &ev->slot->chain[j];
+        if (chain->dimension > chain->stored) {
+            chain->dimension = chain->stored;
+            chain->exhausted = false;
+        }
+        if (chain->dimension > 0) TW_TRY(estimate_chain(ev, j, chain->dimension));
+    }
+
+    *worst = 0;
+    for (int j = 0; j < ev->request->start_count; j++) *worst = fmax(*worst, chain_excess(ev, j));
+    return TW_OK;
 }
 
 static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,
                                tw_phi_statistics *statistics, tw_error *error)
 {
     weighing weighed;
-    run r = run_of(workspace, request, &weighed);
-    if (request->start_count != r.slot->start_count)
+    evaluation ev = evaluation_of(workspace, request, &weighed);
+    if (request->start_count != ev.slot->start_count)
         return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "the slot holds a basis for %d start vectors, not %d", r.slot->start_count,
+                       "the slot holds a basis for %d start vectors, not %d", ev.slot->start_count,
                        request->start_count);
-    for (int j = 0; j < request->start_count; j++) r.starts += r.slot->chain[j].dimension > 0;
+
     double worst = 0;
-    for (int j = 0; j < request->start_count; j++) {
-        tw_chain *chain = &r.slot->chain[j];
-        if (chain->dimension > chain->stored)
-            chain->dimension = chain->stored, chain->exhausted = false;
-        if (chain->dimension == 0) continue;
-        tw_status status = estimate_chain(&r, j, chain->dimension);
-        if (status) return tw_fail_plain(error, status);
-    }
-    for (int j = 0; j < request->start_count; j++) worst = fmax(worst, chain_excess(&r, j));
+    tw_status status = check_kept(&ev, &worst);
     bool again = worst > 1;
-    tw_status status = again ? TW_OK : form_outputs(&r, NULL);
-    if (status == TW_OK && !again) status = measure_outputs(&r, &again);
+    if (status == TW_OK && !again) status = form_outputs(&ev, NULL);
+    if (status == TW_OK && !again) status = measure_outputs(&ev, &again);
     if (status) return tw_fail_plain(error, status);
     if (again)
         return tw_fail(error, TW_NOT_CONVERGED,
                        "the kept basis is too small: error %.1e times the tolerance", worst);
-    return verdict(&r, statistics, error);
+    return finish(&ev, statistics, error);
 }
 
 static tw_status lanczos_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
