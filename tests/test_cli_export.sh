@@ -76,7 +76,7 @@ slow="--integrator verlet --dt 1e-4 --quiet --frames obj,pc2,ply"
 # shellcheck disable=SC2086
 "$twang" run ball.yaml $slow -o part 2>err &
 job=$!
-while [ ! -f part/frames/frame_000003.obj ]; do sleep 0.01; done
+while [ ! -f part/frames/frame_000003.obj ] && kill -0 "$job"; do sleep 0.01; done
 kill -INT "$job"
 wait "$job"
 [ $? -eq 130 ] || fail "the ball was not interrupted"

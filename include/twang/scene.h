@@ -83,9 +83,9 @@ typedef struct tw_scene_key {
     const char *key; /**< "step" */
     const char *unit;     /**< "m/s^2"; "" if it has none */
     const char *fallback; /**< default as it would be written; "" if there is none */
-    const char *kinds;    /**< kinds it applies to, "" for all */
     const char *text;     /**< what it means */
     bool required;        /**< a scene must give it */
+    char kinds[100];      /**< kinds it applies to, "coil box"; "" for all */
     char type[400];       /**< "a number > 0", "one of csv, none" */
 } tw_scene_key;
 /** The `index`-th key of the format, from 0, or TW_INVALID_ARGUMENT past the last. The documentation is made from it.

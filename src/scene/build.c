@@ -1,6 +1,5 @@
 /* From a checked scene to a simulation. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -9,69 +8,64 @@
 static tw_status build_bodies(tw_build *build, tw_error *error)
 {
     const tw_node *bodies = tw_scene_node(build->scene, "bodies");
-    tw_status status = TW_OK;
-    for (const tw_node *node = bodies->first; node && status == TW_OK; node = node->next) {
+    for (const tw_node *node = bodies->first; node; node = node->next) {
         tw_body *body = &build->bodies[build->body_count];
-        snprintf(body->path, sizeof body->path, "bodies.%d", build->body_count++);
         body->node = node;
-        status = tw_build_body(build->model, body, error);
+        snprintf(body->path, sizeof body->path, "bodies.%d", build->body_count);
+
+        build->body_count++;
+        TW_TRY(tw_build_body(build->model, body, error));
     }
-    return status;
+    return TW_OK;
 }
 
-static tw_status pin_range(void *context, int64_t first, int64_t last, tw_error *error)
+tw_status tw_build_entries(const tw_build *build, const char *name,
+                           tw_status (*apply)(const tw_entry *entry, tw_error *error),
+                           tw_error *error)
 {
-    return tw_model_pin(context, first, last, error);
-}
+    const tw_node *list = tw_scene_node(build->scene, name);
+    if (!list) return TW_OK;
 
-static tw_status build_pins(const tw_build *build, tw_error *error)
-{
-    const tw_node *pins = tw_scene_node(build->scene, "pins");
-    tw_status status = TW_OK;
     int index = 0;
-    for (const tw_node *pin = pins ? pins->first : NULL; pin && status == TW_OK; pin = pin->next) {
-        char path[32];
-        snprintf(path, sizeof path, "pins.%d", index++);
-        status = tw_build_select(build, pin, path, pin_range, build->model, error);
+    for (const tw_node *node = list->first; node; node = node->next) {
+        tw_entry entry = {.build = build, .node = node};
+        snprintf(entry.path, sizeof entry.path, "%s.%d", name, index++);
+        TW_TRY(apply(&entry, error));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status fill_model(tw_build *build, tw_error *error)
 {
-    double gravity[3];
-    const char *held = tw_scene_node(build->scene, "pins") ? "pins" : "motions";
-    tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);
-    tw_status status = build_bodies(build, error);
-    if (status == TW_OK) status = build_pins(build, error);
-    if (status == TW_OK) status = tw_build_motions(build, error);
-    if (status == TW_OK) status = tw_model_add_gravity(build->model, gravity, error);
-    if (status == TW_OK) status = tw_build_forces(build, error);
-    if (status == TW_OK && tw_model_free_count(build->model) == 0)
-        status = tw_fail_at(error, tw_scene_node(build->scene, held)->mark,
-                            "%s hold every particle, leave one free", held);
-    return status;
-}
+    TW_TRY(build_bodies(build, error));
 
-static void release_bodies(tw_build *build)
-{
-    for (int i = 0; build->bodies && i < build->body_count; i++) {
-        tw_mesh_free(&build->bodies[i].mesh);
-        tw_mesh_free(&build->bodies[i].surface);
-        tw_release(build->bodies[i].elements);
-    }
-    tw_release(build->bodies);
+    /* A motion of a pinned particle replaces the pin, so pins come first. */
+    TW_TRY(tw_build_entries(build, "pins", tw_build_pin, error));
+    TW_TRY(tw_build_entries(build, "motions", tw_build_motion, error));
+
+    double gravity[3];
+    tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);
+    TW_TRY(tw_model_add_gravity(build->model, gravity, error));
+    TW_TRY(tw_build_entries(build, "forces", tw_build_force, error));
+
+    /* There must be something left to integrate. */
+    if (tw_model_free_count(build->model) > 0) return TW_OK;
+    const char *held = tw_scene_node(build->scene, "pins") ? "pins" : "motions";
+    return tw_fail_at(error, tw_scene_node(build->scene, held)->mark,
+                      "%s hold every particle, leave one free", held);
 }
 
 static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_error *error)
 {
+    int count = tw_scene_node(scene, "bodies")->count;
     tw_build build = {.scene = scene};
-    build.bodies =
-        tw_allocate_zeroed((size_t)tw_scene_node(scene, "bodies")->count, sizeof *build.bodies);
+    build.bodies = tw_allocate_zeroed((size_t)count, sizeof *build.bodies);
     if (!build.bodies) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     tw_status status = tw_model_create(&build.model, error);
     if (status == TW_OK) status = fill_model(&build, error);
-    release_bodies(&build);
+    for (int i = 0; i < build.body_count; i++) tw_body_release(&build.bodies[i]);
+    tw_release(build.bodies);
 
     /* The simulation takes the model over if it can be made of it. */
     if (status == TW_OK) status = tw_simulation_of_model(build.model, out, error);
@@ -79,20 +73,11 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
     return status;
 }
 
-static tw_status build_system(const tw_node *system, tw_simulation **out, tw_error *error)
-{
-    if (strcmp(tw_node_text(system, "kind"), "fput") == 0)
-        return tw_simulation_fput(tw_node_integer(system, "m"), tw_node_number(system, "omega"),
-                                  out, error);
-    double start[2];
-    tw_node_numbers(system, "start", 2, start);
-    return tw_simulation_stiff_line(tw_node_number(system, "k"), start, out, error);
-}
-
 tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_error *error)
 {
     if (!scene || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = NULL;
+
     const tw_node *system = tw_scene_node(scene, "system");
-    return system ? build_system(system, out, error) : build_model(scene, out, error);
+    return system ? tw_build_system(system, out, error) : build_model(scene, out, error);
 }

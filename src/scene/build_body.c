@@ -1,4 +1,4 @@
-/* A body into the model: its particles, and what it looks like. */
+/* Adds a body to the model: its particles, what holds them together, and what it looks like. */
 #include <stdio.h>
 #include <string.h>
 #include <twang/forces.h>
@@ -8,42 +8,78 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
-enum { BODY_NAME_SIZE = 256 };
+enum {
+    BODY_NAME_SIZE = 256,
+    LINEAR_NODES = 4,    /* of a tetrahedron: its corners */
+    QUADRATIC_NODES = 10 /* its corners and the middles of its edges */
+};
 
-/* Masses of a mass per particle, or of a density over the body's highest cells. */
-tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses,
-                          tw_error *error)
+int64_t *tw_shift_indices(int64_t count, const int64_t *indices, int64_t first)
+{
+    int64_t *shifted = TW_NEW_ARRAY(count, int64_t);
+    for (int64_t i = 0; shifted && i < count; i++) shifted[i] = first + indices[i];
+    return shifted;
+}
+
+void tw_body_release(tw_body *body)
+{
+    tw_mesh_free(&body->mesh);
+    tw_mesh_free(&body->surface);
+    tw_release(body->elements);
+}
+
+/* The elements in the body's own numbering. */
+static const int64_t *elements_of(const tw_body *body)
+{
+    return body->elements ? body->elements : body->mesh.tetrahedra;
+}
+
+/* ---- particles ---- */
+
+/* The same mass for every particle, or the mass of the body's cells (tetrahedra, else triangles, else
+ * edges) shared by their corners. */
+static tw_status fill_masses(const tw_body *body, double *masses, tw_error *error)
 {
     const tw_mesh *mesh = &body->mesh;
-    double mass = tw_node_number(body->node, "mass"),
-           density = tw_node_number(body->node, "density");
+    double mass = tw_node_number(body->node, "mass");
     for (int64_t i = 0; i < body->count; i++) masses[i] = mass;
     if (tw_node_find(body->node, "mass")) return TW_OK;
+
+    /* Without the key `mass` all are 0 now, and the cells add their shares. */
+    double density = tw_node_number(body->node, "density");
     if (mesh->tetrahedron_count)
-        return tw_solid_lumped_mass(body->nodes, mesh->tetrahedron_count,
-                                    body->elements ? body->elements : mesh->tetrahedra, body->count,
-                                    positions, density, masses, error);
-    bool sheet = mesh->triangle_count > 0;
-    return tw_lump_mass(sheet ? 3 : 2, sheet ? mesh->triangle_count : mesh->edge_count,
-                        sheet ? mesh->triangles : mesh->edges, mesh->vertex_count, positions,
+        return tw_solid_lumped_mass(body->nodes, mesh->tetrahedron_count, elements_of(body),
+                                    body->count, mesh->vertices, density, masses, error);
+    if (mesh->triangle_count)
+        return tw_lump_mass(3, mesh->triangle_count, mesh->triangles, mesh->vertex_count,
+                            mesh->vertices, density, masses, error);
+    return tw_lump_mass(2, mesh->edge_count, mesh->edges, mesh->vertex_count, mesh->vertices,
                         density, masses, error);
 }
 
 /* v = velocity + spin x (x - centre of mass) */
-static void fill_velocities(const tw_node *node, int64_t count, const double *x,
-                            const double *masses, double *v)
+static void fill_velocities(const tw_body *body, const double *masses, double *v)
 {
-    double velocity[3], spin[3], centre[3] = {0.0, 0.0, 0.0}, mass = 0.0;
-    tw_node_numbers(node, "velocity", 3, velocity);
-    tw_node_numbers(node, "spin", 3, spin);
-    for (int64_t i = 0; i < count; i++) {
+    const double *x = body->mesh.vertices;
+    double velocity[3];
+    double spin[3];
+    tw_node_numbers(body->node, "velocity", 3, velocity);
+    tw_node_numbers(body->node, "spin", 3, spin);
+
+    /* The centre of mass. */
+    double centre[3] = {0.0, 0.0, 0.0};
+    double mass = 0.0;
+    for (int64_t i = 0; i < body->count; i++) {
         mass += masses[i];
         for (int k = 0; k < 3; k++) centre[k] += masses[i] * x[3 * i + k];
     }
     for (int k = 0; k < 3; k++) centre[k] /= mass;
-    for (int64_t i = 0; i < count; i++)
+
+    /* Component k of the cross product takes the next two components a and b. */
+    for (int64_t i = 0; i < body->count; i++)
         for (int k = 0; k < 3; k++) {
-            int a = (k + 1) % 3, b = (k + 2) % 3;
+            int a = (k + 1) % 3;
+            int b = (k + 2) % 3;
             v[3 * i + k] = velocity[k] + spin[a] * (x[3 * i + b] - centre[b]) -
                            spin[b] * (x[3 * i + a] - centre[a]);
         }
@@ -51,56 +87,54 @@ static void fill_velocities(const tw_node *node, int64_t count, const double *x,
 
 static tw_status add_particles(tw_model *model, tw_body *body, tw_error *error)
 {
-    const double *x = body->mesh.vertices;
-    double *velocities = TW_NEW_ARRAY(3 * body->count, double),
-           *masses = TW_NEW_ARRAY(body->count, double);
+    double *velocities = TW_NEW_ARRAY(3 * body->count, double);
+    double *masses = TW_NEW_ARRAY(body->count, double);
     tw_status status = velocities && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    if (status == TW_OK) status = tw_build_masses(body, x, masses, error);
+
+    if (status == TW_OK) status = fill_masses(body, masses, error);
     if (status == TW_OK) {
-        fill_velocities(body->node, body->count, x, masses, velocities);
-        status =
-            tw_model_add_particles(model, body->count, x, velocities, masses, &body->first, error);
+        fill_velocities(body, masses, velocities);
+        status = tw_model_add_particles(model, body->count, body->mesh.vertices, velocities, masses,
+                                        &body->first, error);
     }
+
     tw_release(velocities);
     tw_release(masses);
     return status;
 }
 
-static int64_t *shifted(int64_t count, const int64_t *indices, int64_t first)
-{
-    int64_t *copy = TW_NEW_ARRAY(count, int64_t);
-    for (int64_t i = 0; copy && i < count; i++) copy[i] = first + indices[i];
-    return copy;
-}
-
-/* The mass of the elements spread over them, in place of the same mass at their particles. */
+/* Spreads the mass of the elements over them, in place of the same mass at their particles. */
 static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_error *error)
 {
     int64_t count = body->mesh.tetrahedron_count;
-    const int64_t *own = body->elements ? body->elements : body->mesh.tetrahedra;
-    int64_t *elements = shifted(body->nodes * count, own, body->first);
+    const int64_t *own = elements_of(body);
+    int64_t *elements = tw_shift_indices(body->nodes * count, own, body->first);
     double *masses = TW_NEW_ARRAY(count, double);
     tw_status status = elements && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     if (status == TW_OK)
         status = tw_solid_element_mass(body->nodes, count, own, body->count, body->mesh.vertices,
                                        tw_node_number(body->node, "density"), masses, error);
     if (status == TW_OK)
         status = tw_model_add_consistent_mass(model, body->nodes, count, elements, masses, error);
+
     tw_release(elements);
     tw_release(masses);
     return status;
 }
 
-/* The surface of the file, face for face, every vertex of it carried by the tetrahedron it lies in. */
-static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_display_surface *out,
-                             tw_error *error)
+/* ---- looks ---- */
+
+/* The surface of the file, face for face. Every vertex of it is carried by the tetrahedron it lies in. */
+static tw_status embed_surface(const tw_body *body, tw_embedding *embedding,
+                               tw_display_surface *out, tw_error *error)
 {
     const tw_mesh *surface = &body->surface;
-    const tw_mesh_faces *faces = &surface->faces;
-    tw_status status = tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices,
-                                           embedding, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding,
+                               error));
     for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
+
+    const tw_mesh_faces *faces = &surface->faces;
     *out = (tw_display_surface){.vertex_count = embedding->count,
                                 .carriers = embedding->corners,
                                 .weights = embedding->weights,
@@ -115,6 +149,8 @@ static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_di
                                 .statement_end = faces->statement_end,
                                 .statements = faces->statements};
     if (faces->count == 0) return TW_OK;
+
+    /* The file has polygons: they are shown in place of the triangles made of them. */
     out->face_count = faces->count;
     out->face_start = faces->start;
     out->corners = faces->corners;
@@ -122,27 +158,34 @@ static tw_status add_surface(const tw_body *body, tw_embedding *embedding, tw_di
     return TW_OK;
 }
 
-/* What the body is called in files: its name, else the file it comes from without folders and suffix, else its kind. */
+/* What the body is called in files: its name, else the name of its mesh file without folders and suffix,
+ * else its kind. */
 static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
 {
-    const char *given = tw_node_find(node, "name") ? tw_node_text(node, "name") : NULL;
-    const char *file = tw_node_find(node, "file") ? tw_node_text(node, "file") : NULL;
-    if (given || !file) {
-        snprintf(name, BODY_NAME_SIZE, "%s", given ? given : tw_node_text(node, "kind"));
+    if (tw_node_find(node, "name") || !tw_node_find(node, "file")) {
+        const char *key = tw_node_find(node, "name") ? "name" : "kind";
+        snprintf(name, BODY_NAME_SIZE, "%s", tw_node_text(node, key));
         return;
     }
-    const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file,
-               *dot = strrchr(stem, '.');
-    snprintf(name, BODY_NAME_SIZE, "%.*s",
-             dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem);
+
+    const char *file = tw_node_text(node, "file");
+    const char *slash = strrchr(file, '/');
+    const char *stem = slash ? slash + 1 : file;
+    const char *dot = strrchr(stem, '.');
+    size_t length = dot && dot > stem ? (size_t)(dot - stem) : strlen(stem);
+    snprintf(name, BODY_NAME_SIZE, "%.*s", (int)length, stem);
 }
 
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
 {
     const tw_mesh *mesh = &body->mesh;
-    int64_t *edges = shifted(2 * mesh->edge_count, mesh->edges, body->first);
-    int64_t *triangles = shifted(3 * mesh->triangle_count, mesh->triangles, body->first);
-    int64_t *tetrahedra = shifted(4 * mesh->tetrahedron_count, mesh->tetrahedra, body->first);
+    int64_t *edges = tw_shift_indices(2 * mesh->edge_count, mesh->edges, body->first);
+    int64_t *triangles = tw_shift_indices(3 * mesh->triangle_count, mesh->triangles, body->first);
+    int64_t *tetrahedra =
+        tw_shift_indices(4 * mesh->tetrahedron_count, mesh->tetrahedra, body->first);
+    bool good = edges && triangles && tetrahedra;
+    tw_status status = good ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     char name[BODY_NAME_SIZE];
     name_body(body->node, name);
     tw_display display = {.name = name,
@@ -154,12 +197,12 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
                           .triangles = triangles,
                           .tetrahedron_count = mesh->tetrahedron_count,
                           .tetrahedra = tetrahedra};
+
     tw_embedding embedding = {0};
-    tw_status status =
-        edges && triangles && tetrahedra ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (status == TW_OK && body->surface.vertex_count)
-        status = add_surface(body, &embedding, &display.surface, error);
+        status = embed_surface(body, &embedding, &display.surface, error);
     if (status == TW_OK) status = tw_model_add_display(model, &display, error);
+
     tw_embedding_free(&embedding);
     tw_release(edges);
     tw_release(triangles);
@@ -167,44 +210,78 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
     return status;
 }
 
-/* Ten-node elements: a vertex in the middle of every edge, after those that are there. */
+/* ---- ten-node elements ---- */
+
+/* Copies the mesh and puts a vertex in the middle of every edge, after the vertices that are there. */
+static void add_middles(const tw_mesh *mesh, int64_t edge_count, const int64_t *edges,
+                        tw_mesh *larger)
+{
+    size_t index_count = 4 * (size_t)mesh->tetrahedron_count;
+    size_t coordinate_count = 3 * (size_t)mesh->vertex_count;
+    memcpy(larger->tetrahedra, mesh->tetrahedra, index_count * sizeof(int64_t));
+    memcpy(larger->vertices, mesh->vertices, coordinate_count * sizeof(double));
+
+    double *middles = larger->vertices + coordinate_count;
+    for (int64_t e = 0; e < edge_count; e++) {
+        const double *a = mesh->vertices + 3 * edges[2 * e];
+        const double *b = mesh->vertices + 3 * edges[2 * e + 1];
+        for (int k = 0; k < 3; k++) middles[3 * e + k] = 0.5 * (a[k] + b[k]);
+    }
+}
+
+/* Turns the tetrahedra into ten-node elements. */
 static tw_status refine(tw_body *body, tw_error *error)
 {
-    tw_mesh *mesh = &body->mesh, larger = {0};
-    int64_t count = mesh->tetrahedron_count, edge_count = 0;
-    int64_t *edges = TW_NEW_ARRAY(12 * count, int64_t);
-    body->elements = TW_NEW_ARRAY(10 * count, int64_t);
+    enum { EDGES_PER_TETRAHEDRON = 6 };
+    tw_mesh *mesh = &body->mesh;
+    int64_t count = mesh->tetrahedron_count;
+    int64_t edge_count = 0;
+    int64_t *edges = TW_NEW_ARRAY(2 * EDGES_PER_TETRAHEDRON * count, int64_t);
+    body->elements = TW_NEW_ARRAY(QUADRATIC_NODES * count, int64_t);
     tw_status status = edges && body->elements ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     if (status == TW_OK)
         status = tw_solid_quadratic(mesh->vertex_count, count, mesh->tetrahedra, body->elements,
                                     edges, &edge_count, error);
+    tw_mesh larger = {0};
     if (status == TW_OK)
         status = tw_mesh_allocate(&larger, mesh->vertex_count + edge_count, 0, 0, count, error);
     if (status == TW_OK) {
-        memcpy(larger.tetrahedra, mesh->tetrahedra, 4 * (size_t)count * sizeof(int64_t));
-        memcpy(larger.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
-        double *middle = larger.vertices + 3 * mesh->vertex_count;
-        for (int64_t i = 0; i < 3 * edge_count; i++)
-            middle[i] = 0.5 * (mesh->vertices[3 * edges[i / 3 * 2] + i % 3] +
-                               mesh->vertices[3 * edges[i / 3 * 2 + 1] + i % 3]);
+        add_middles(mesh, edge_count, edges, &larger);
         tw_mesh_free(mesh);
         *mesh = larger;
-        body->nodes = 10;
+        body->nodes = QUADRATIC_NODES;
     }
+
     tw_release(edges);
     return status;
 }
 
+/* ---- the body ---- */
+
+static tw_status make_shape(tw_body *body, const tw_body_kind *kind, tw_error *error)
+{
+    tw_status status = kind->make_shape(body, error);
+    if (status == TW_UNSUPPORTED)
+        return tw_fail_at(error, body->node->mark, "%s has more than 2^31 - 1 particles",
+                          body->path);
+    return status == TW_OK ? tw_place_body(body, error) : status;
+}
+
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
 {
-    tw_status status = tw_build_geometry(body, error);
-    body->nodes = 4;
-    if (status == TW_OK && tw_node_number(body->node, "order") == 2.0) status = refine(body, error);
-    if (status != TW_OK) return status;
+    const tw_body_kind *kind = tw_body_kind_of(body->node);
+
+    /* The shape, at its place. Its vertices become the particles. */
+    TW_TRY(make_shape(body, kind, error));
+    body->nodes = LINEAR_NODES;
+    if (tw_node_number(body->node, "order") == 2.0) TW_TRY(refine(body, error));
     body->count = body->mesh.vertex_count;
-    status = add_particles(model, body, error);
-    if (status == TW_OK && strcmp(tw_node_text(body->node, "inertia"), "consistent") == 0)
-        status = add_consistent_mass(model, body, error);
-    if (status == TW_OK) status = tw_build_material(model, body, error);
-    return status == TW_OK ? add_display(model, body, error) : status;
+    TW_TRY(add_particles(model, body, error));
+
+    bool is_consistent = strcmp(tw_node_text(body->node, "inertia"), "consistent") == 0;
+    if (is_consistent) TW_TRY(add_consistent_mass(model, body, error));
+
+    TW_TRY(kind->add_material(model, body, error));
+    return add_display(model, body, error);
 }

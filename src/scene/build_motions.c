@@ -1,116 +1,181 @@
-/* `motions` of a scene: particles that go where they are told. */
-#include <stdio.h>
-#include <string.h>
+/* `motions` of a scene: particles whose path is prescribed. A kind is one row of the table
+ * `motion_kinds`: its fields in the scene file, and the function that prescribes it. */
 #include <twang/motion.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "scene/scene_internal.h"
+#include "scene/schema_tables.h"
 
+/* An entry of the list while it is built. */
 typedef struct motion {
     tw_model *model;
     const tw_node *node;
-    int64_t count; /* of keyframes */
-    double *times, *displacements;
+    int64_t count;         /* of keyframes */
+    double *times;         /* of the keyframes [s] */
+    double *displacements; /* of the keyframes, three each [m] */
 } motion;
 
-static tw_status move_velocity(void *context, int64_t first, int64_t last, tw_error *error)
+typedef struct motion_kind {
+    tw_kind schema;
+    tw_range_visit *prescribe;
+} motion_kind;
+
+/* ---- velocity ---- */
+
+static const tw_schema_field velocity_fields[] = {
+    {"velocity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s", .required = true,
+     .doc = "constant, from the start on"},
+};
+
+static tw_status prescribe_velocity(void *context, int64_t first, int64_t last, tw_error *error)
 {
     const motion *m = context;
     double velocity[3];
     tw_node_numbers(m->node, "velocity", 3, velocity);
+
     return tw_model_prescribe_velocity(m->model, first, last, velocity, error);
 }
 
-static tw_status move_oscillation(void *context, int64_t first, int64_t last, tw_error *error)
+/* ---- oscillation ---- */
+
+static const tw_schema_field oscillation_fields[] = {
+    {"amplitude", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
+     .doc = "they move by amplitude (sin(2 pi frequency t + phase) - sin(phase))"},
+    {"frequency", TW_FIELD_NUMBER, .unit = "Hz", .range = AT_LEAST(0), .required = true,
+     .doc = "of the oscillation"},
+    {"phase", TW_FIELD_NUMBER, .unit = "rad", .fallback = "0", .doc = "of the oscillation"},
+};
+
+static tw_status prescribe_oscillation(void *context, int64_t first, int64_t last, tw_error *error)
 {
     const motion *m = context;
     double amplitude[3];
     tw_node_numbers(m->node, "amplitude", 3, amplitude);
-    return tw_model_prescribe_oscillation(m->model, first, last, amplitude,
-                                          tw_node_number(m->node, "frequency"),
-                                          tw_node_number(m->node, "phase"), error);
+    double frequency = tw_node_number(m->node, "frequency");
+    double phase = tw_node_number(m->node, "phase");
+
+    return tw_model_prescribe_oscillation(m->model, first, last, amplitude, frequency, phase,
+                                          error);
 }
 
-static tw_status move_rotation(void *context, int64_t first, int64_t last, tw_error *error)
+/* ---- rotation ---- */
+
+static const tw_schema_field rotation_fields[] = {
+    {"point", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "on the axis"},
+    {"axis", TW_FIELD_NUMBERS, .length = 3, .fallback = "[0, 0, 1]",
+     .doc = "direction, of any length but zero"},
+    {"rate", TW_FIELD_NUMBER, .unit = "rad/s", .required = true, .doc = "angular velocity"},
+};
+
+static tw_status prescribe_rotation(void *context, int64_t first, int64_t last, tw_error *error)
 {
     const motion *m = context;
-    double point[3], axis[3];
+    double point[3];
+    double axis[3];
     tw_node_numbers(m->node, "point", 3, point);
     tw_node_numbers(m->node, "axis", 3, axis);
-    return tw_model_prescribe_rotation(m->model, first, last, point, axis,
-                                       tw_node_number(m->node, "rate"), error);
+    double rate = tw_node_number(m->node, "rate");
+
+    return tw_model_prescribe_rotation(m->model, first, last, point, axis, rate, error);
 }
 
-static tw_status move_keyframes(void *context, int64_t first, int64_t last, tw_error *error)
+static tw_status check_axis(const tw_entry *entry, tw_error *error)
+{
+    const tw_node *given = tw_node_find(entry->node, "axis");
+    double axis[3];
+    tw_node_numbers(entry->node, "axis", 3, axis);
+    if (!given || axis[0] != 0.0 || axis[1] != 0.0 || axis[2] != 0.0) return TW_OK;
+
+    return tw_fail_at(error, given->mark, "%s.axis has length zero, give it any other",
+                      entry->path);
+}
+
+/* ---- keyframes ---- */
+
+static const tw_schema_field frame_fields[] = {
+    {"t", TW_FIELD_NUMBER, .unit = "s", .required = true,
+     .doc = "time, later than that of the frame before"},
+    {"displacement", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
+     .doc = "from where the particle began"},
+};
+static SECTION(frame_section, "motions.frames", frame_fields);
+
+static const tw_schema_field keyframe_fields[] = {
+    {"frames", TW_FIELD_LIST, .section = &frame_section, .required = true,
+     .doc = "at least two; a smooth curve goes through them, at rest at both ends"},
+};
+
+static tw_status prescribe_keyframes(void *context, int64_t first, int64_t last, tw_error *error)
 {
     const motion *m = context;
     return tw_model_prescribe_keyframes(m->model, first, last, m->count, m->times, m->displacements,
                                         error);
 }
 
-static tw_status read_keyframes(motion *m, const char *path, tw_error *error)
+/* Appends one frame to those read before. */
+static tw_status read_frame(motion *m, const tw_node *frame, const char *path, tw_error *error)
+{
+    int64_t i = m->count;
+    m->times[i] = tw_node_number(frame, "t");
+    tw_node_numbers(frame, "displacement", 3, m->displacements + 3 * i);
+
+    if (i > 0 && !(m->times[i] > m->times[i - 1]))
+        return tw_fail_at(error, tw_node_find(frame, "t")->mark,
+                          "%s.frames.%lld.t is %s, must be later than the one before", path,
+                          (long long)i, tw_node_text(frame, "t"));
+    m->count++;
+    return TW_OK;
+}
+
+static tw_status read_frames(motion *m, const char *path, tw_error *error)
 {
     const tw_node *frames = tw_node_find(m->node, "frames");
     if (!frames) return TW_OK;
     if (frames->count < 2)
         return tw_fail_at(error, frames->mark, "%s.frames has %d, must have at least two", path,
                           frames->count);
+
     m->times = TW_NEW_ARRAY(frames->count, double);
     m->displacements = TW_NEW_ARRAY(3 * frames->count, double);
     if (!m->times || !m->displacements) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    for (const tw_node *frame = frames->first; frame; frame = frame->next) {
-        m->times[m->count] = tw_node_number(frame, "t");
-        tw_node_numbers(frame, "displacement", 3, m->displacements + 3 * m->count);
-        if (m->count && !(m->times[m->count] > m->times[m->count - 1]))
-            return tw_fail_at(error, tw_node_find(frame, "t")->mark,
-                              "%s.frames.%lld.t is %s, must be later than the one before", path,
-                              (long long)m->count, tw_node_text(frame, "t"));
-        m->count++;
-    }
+
+    for (const tw_node *frame = frames->first; frame; frame = frame->next)
+        TW_TRY(read_frame(m, frame, path, error));
     return TW_OK;
 }
 
-static tw_status check_axis(const tw_node *node, const char *path, tw_error *error)
-{
-    double axis[3];
-    const tw_node *given = tw_node_find(node, "axis");
-    tw_node_numbers(node, "axis", 3, axis);
-    if (!given || axis[0] != 0.0 || axis[1] != 0.0 || axis[2] != 0.0) return TW_OK;
-    return tw_fail_at(error, given->mark, "%s.axis has length zero, give it any other", path);
-}
+/* ---- the table ---- */
 
-static tw_status build_motion(const tw_build *build, const tw_node *node, const char *path,
-                              tw_error *error)
+static const motion_kind motion_kinds[] = {
+    {.schema = {"velocity", FIELDS(velocity_fields), {&tw_selection_fields}},
+     .prescribe = prescribe_velocity},
+    {.schema = {"oscillation", FIELDS(oscillation_fields), {&tw_selection_fields}},
+     .prescribe = prescribe_oscillation},
+    {.schema = {"rotation", FIELDS(rotation_fields), {&tw_selection_fields}},
+     .prescribe = prescribe_rotation},
+    {.schema = {"keyframes", FIELDS(keyframe_fields), {&tw_selection_fields}},
+     .prescribe = prescribe_keyframes},
+};
+KINDS_OF(motion_kinds)
+
+static const tw_schema_field common_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true,
+     .doc = "how the particles move"},
+};
+const tw_section tw_schema_motions = {"motions", FIELDS(common_fields), kind_row};
+
+tw_status tw_build_motion(const tw_entry *entry, tw_error *error)
 {
-    static const struct {
-        const char *kind;
-        tw_range_visit *move;
-    } kinds[] = {{"velocity", move_velocity},
-                 {"oscillation", move_oscillation},
-                 {"rotation", move_rotation},
-                 {"keyframes", move_keyframes}};
-    motion m = {.model = build->model, .node = node};
-    tw_status status = check_axis(node, path, error);
-    if (status == TW_OK) status = read_keyframes(&m, path, error);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == TW_OK; i++)
-        if (strcmp(tw_node_text(node, "kind"), kinds[i].kind) == 0)
-            status = tw_build_select(build, node, path, kinds[i].move, &m, error);
+    motion m = {.model = entry->build->model, .node = entry->node};
+    const motion_kind *kind = &motion_kinds[tw_node_integer(entry->node, "kind")];
+
+    tw_status status = check_axis(entry, error);
+    if (status == TW_OK) status = read_frames(&m, entry->path, error);
+    if (status == TW_OK) status = tw_entry_select(entry, kind->prescribe, &m, error);
+
     tw_release(m.times);
     tw_release(m.displacements);
-    return status;
-}
-
-tw_status tw_build_motions(const tw_build *build, tw_error *error)
-{
-    const tw_node *motions = tw_scene_node(build->scene, "motions");
-    tw_status status = TW_OK;
-    int index = 0;
-    for (const tw_node *node = motions ? motions->first : NULL; node && status == TW_OK;
-         node = node->next) {
-        char path[32];
-        snprintf(path, sizeof path, "motions.%d", index++);
-        status = build_motion(build, node, path, error);
-    }
     return status;
 }

@@ -1,54 +1,63 @@
+/* What the files of the scene room share besides the tree and the schema. */
 #ifndef TW_SCENE_INTERNAL_H
 #define TW_SCENE_INTERNAL_H
 
-#include "mesh/bodies.h"
+#include <twang/mesh.h>
+
 #include "scene/schema.h"
 
 struct tw_scene {
     tw_tree tree;
 };
 
-/* What a path names, or NULL. */
+enum { TW_ENTRY_PATH_SIZE = 32 }; /* "motions.1000000" and its terminator */
+
+/* The node that a path names, or NULL. */
 const tw_node *tw_scene_node(const tw_scene *scene, const char *path);
 
-/* Rules between keys, which the schema cannot say. */
+/* Rules between keys, which the schema cannot express. (scene_rules.c) */
 tw_status tw_scene_check_rules(const tw_scene *scene, tw_error *error);
-/* Those between the keys of a body; `path` is "bodies.0". (body_rules.c) */
-tw_status tw_scene_check_body(const tw_node *body, const char *path, tw_error *error);
 
-/* Finds the files that it names. (scene_files.c) */
+/* Finds the files that the scene names. (scene_files.c) */
 tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error);
+
+/* ---- bodies ---- */
 
 /* A body in the model. */
 typedef struct tw_body {
     const tw_node *node;
-    char path[32];        /* for errors: "bodies.0" */
-    int64_t first, count; /* its particles in the model */
-    tw_mesh mesh;         /* its vertices are these particles, where they are at t = 0 */
-    int nodes;            /* of an element: 4, or 10 */
-    int64_t *elements;    /* ten vertices each; NULL: the mesh's tetrahedra */
-    tw_mesh
-        surface; /* what is shown instead of the mesh's own surface, and carried by it; empty: nothing */
+    char path[TW_ENTRY_PATH_SIZE]; /* for errors: "bodies.0" */
+    int64_t first;                 /* its first particle in the model */
+    int64_t count;                 /* number of its particles */
+    tw_mesh mesh;                  /* its vertices are the particles, at their places at t = 0 */
+    int nodes;                     /* of an element: 4, or 10 */
+    int64_t *elements;             /* ten vertices each; NULL: the mesh's tetrahedra */
+    tw_mesh surface;               /* shown in place of the mesh's own surface, and carried by
+                                    * the mesh; empty: the mesh's own surface is shown */
 } tw_body;
 
-/* What is simulated while it is put together. */
-typedef struct tw_build {
-    const tw_scene *scene;
-    tw_model *model;
-    tw_body *bodies;
-    int body_count;
-} tw_build;
+/* A kind of body: a row of the table in body_kinds.c. */
+typedef struct tw_body_kind {
+    tw_kind schema;
+    /* Makes body->mesh (and body->surface) from the fields, before it is placed. */
+    tw_status (*make_shape)(tw_body *body, tw_error *error);
+    /* Adds what holds the body together. */
+    tw_status (*add_material)(tw_model *model, const tw_body *body, tw_error *error);
+    /* Rules between the fields; `path` is "bodies.0". NULL: none. */
+    tw_status (*check)(const tw_node *body, const char *path, tw_error *error);
+} tw_body_kind;
 
-/* The body's shape, where it stands at t = 0. (build_geometry.c) */
-tw_status tw_build_geometry(tw_body *body, tw_error *error);
-/* The mesh of a file, filled with tetrahedra if it is a surface, which is kept. (build_mesh.c) */
-tw_status tw_build_mesh(tw_body *body, tw_error *error);
-/* Particles at its vertices, what holds them together, what it looks like. (build_body.c, build_material.c) */
+const tw_body_kind *tw_body_kind_of(const tw_node *body);
+
+/* Turns, scales and moves a shape to its place at t = 0. (build_placement.c) */
+tw_status tw_place_body(tw_body *body, tw_error *error);
+
+/* Adds a body to the model: its particles, what holds them together, what it looks like. (build_body.c) */
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
-tw_status tw_build_material(tw_model *model, const tw_body *body, tw_error *error);
-/* Masses of its particles, `count` of them. (build_mass.c) */
-tw_status tw_build_masses(const tw_body *body, const double *positions, double *masses,
-                          tw_error *error);
+void tw_body_release(tw_body *body);
+
+/* first + indices[i] for every i; NULL when memory is out. Freed by tw_release. (build_body.c) */
+int64_t *tw_shift_indices(int64_t count, const int64_t *indices, int64_t first);
 
 /* The materials of solids, in the order of the schema's words. */
 typedef enum tw_material {
@@ -58,16 +67,54 @@ typedef enum tw_material {
     TW_MATERIAL_NEO_HOOKEAN
 } tw_material;
 
-/* Particles that an entry of pins, forces or motions means, as ranges of neighbouring indices in the model. `path` is
- * "pins.0". (build_selection.c) */
+/* Refuses keys of a solid that its material does not use, and asks for those that it needs. */
+tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error);
+/* What holds a body together: springs or finite elements of a solid, springs of a cloth, links of a rope,
+ * girders of a tower. (build_material.c) */
+tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
+
+/* ---- what is done to bodies ---- */
+
+/* A model while it is put together. */
+typedef struct tw_build {
+    const tw_scene *scene;
+    tw_model *model;
+    tw_body *bodies;
+    int body_count;
+} tw_build;
+
+/* An entry of pins, forces or motions. */
+typedef struct tw_entry {
+    const tw_build *build;
+    const tw_node *node;
+    char path[TW_ENTRY_PATH_SIZE]; /* for errors: "pins.0" */
+} tw_entry;
+
+/* Calls `apply` for every entry of the list `name`, until one fails. (build.c) */
+tw_status tw_build_entries(const tw_build *build, const char *name,
+                           tw_status (*apply)(const tw_entry *entry, tw_error *error),
+                           tw_error *error);
+
+/* The body that an entry names; NULL after an error. (build_pins.c) */
+const tw_body *tw_entry_body(const tw_entry *entry, tw_error *error);
+
+/* Calls `visit` for the particles that an entry selects, as ranges of neighbouring indices in the model.
+ * (build_pins.c) */
 typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
-tw_status tw_build_select(const tw_build *build, const tw_node *entry, const char *path,
-                          tw_range_visit *visit, void *context, tw_error *error);
-/* `forces` and `motions`. (build_forces.c, build_motions.c) */
-tw_status tw_build_forces(const tw_build *build, tw_error *error);
-tw_status tw_build_motions(const tw_build *build, tw_error *error);
-/* The body an entry names; NULL after an error. */
-const tw_body *tw_build_find_body(const tw_build *build, const tw_node *entry, const char *path,
-                                  tw_error *error);
+tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *context,
+                          tw_error *error);
+
+/* One entry each of `pins`, `forces` and `motions`. (build_pins.c, build_forces.c, build_motions.c) */
+tw_status tw_build_pin(const tw_entry *entry, tw_error *error);
+tw_status tw_build_force(const tw_entry *entry, tw_error *error);
+tw_status tw_build_motion(const tw_entry *entry, tw_error *error);
+
+/* ---- systems of equations ---- */
+
+/* (system_kinds.c) */
+tw_status tw_build_system(const tw_node *system, tw_simulation **out, tw_error *error);
 
 #endif

@@ -1,9 +1,9 @@
-/* The table of the scene file; bodies, pins, forces and motions are in schema_bodies.c and schema_forces.c. */
+/* The table of the scene file. The sections system, bodies, pins, forces and motions stand beside the
+ * functions that build them (schema_tables.h names the files). */
 #include <twang/integrator.h>
 
 #include "scene/schema_tables.h"
 
-WORDS(system_kinds, "fput", "stiff-line")
 /* In the order of the enumerations in integrator.h and phi.h. */
 WORDS(controllers, "pi", "cost")
 WORDS(linear_solvers, "cholesky", "pcg")
@@ -105,20 +105,6 @@ static const tw_schema_field output_fields[] = {
 };
 static SECTION(output_section, "output", output_fields);
 
-static const tw_schema_field system_fields[] = {
-    {"kind", TW_FIELD_CHOICE, .choice = system_kinds, .required = true,
-     .doc = "which system of equations"},
-    {"m", TW_FIELD_INTEGER, .kinds = "fput", .range = BETWEEN(1, 1000000), .fallback = "3",
-     .doc = "number of stiff springs; there are 2 m unknowns"},
-    {"omega", TW_FIELD_NUMBER, .kinds = "fput", .unit = "1/s", .range = ABOVE(0), .fallback = "100",
-     .doc = "frequency of the stiff springs"},
-    {"k", TW_FIELD_NUMBER, .kinds = "stiff-line", .unit = "1/s", .range = AT_LEAST(0),
-     .fallback = "1000", .doc = "decay rate of y: x' = -x, y' = -k y"},
-    {"start", TW_FIELD_NUMBERS, .kinds = "stiff-line", .length = 2, .fallback = "[1, 1]",
-     .doc = "x and y at t = 0"},
-};
-static SECTION(system_section, "system", system_fields);
-
 static const tw_schema_field expected_row_fields[] = {
     {"row", TW_FIELD_INTEGER, .range = AT_LEAST(0), .required = true,
      .doc = "row of final.csv, from 0"},
@@ -158,7 +144,7 @@ static const tw_schema_field scene_fields[] = {
      .doc = "how phi-functions are evaluated"},
     {"output", TW_FIELD_MAP, .section = &output_section, .fallback = "{}",
      .doc = "what a run writes"},
-    {"system", TW_FIELD_MAP, .section = &system_section,
+    {"system", TW_FIELD_MAP, .section = &tw_schema_system,
      .doc = "a system of equations, instead of bodies"},
     {"bodies", TW_FIELD_LIST, .section = &tw_schema_bodies, .doc = "what is simulated"},
     {"pins", TW_FIELD_LIST, .section = &tw_schema_pins,
@@ -171,5 +157,4 @@ static const tw_schema_field scene_fields[] = {
     {"tests", TW_FIELD_MAP, .section = &tests_section,
      .doc = "values a run must reproduce, used by make test"},
 };
-const tw_section tw_schema_scene = {"scene", scene_fields,
-                                    (int)(sizeof scene_fields / sizeof *scene_fields)};
+SECTION(tw_schema_scene, "scene", scene_fields);

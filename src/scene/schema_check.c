@@ -1,4 +1,5 @@
-/* A tree against the schema: every key known, every value of its type and in its range, defaults added. */
+/* Checks a tree against the schema: every key is known, every value has its type and is in its range.
+ * Adds the defaults. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,16 @@
 #include "base/nearest_name.h"
 #include "base/number.h"
 #include "scene/schema.h"
+
+enum {
+    MAX_WORDS = 64,         /* of a choice, and keys of a map: more than any table has */
+    MAX_NAME_LENGTH = 100,  /* of a name, which becomes part of file names */
+    MAX_TEXT_LENGTH = 1000, /* of a text, such as the path of a file */
+    SHOWN_VALUE_SIZE = 80   /* of a wrong value as an error shows it */
+};
+
+/* Above it doubles are not all whole numbers. */
+static const double LARGEST_INTEGER = 0x1p53;
 
 typedef struct check {
     tw_tree *tree;
@@ -17,8 +28,11 @@ typedef struct check {
 static tw_status check_value(check *c, const tw_schema_field *field, tw_node *node);
 static tw_status check_map(check *c, const tw_section *section, tw_node *map);
 
-/* ---- the path ---- */
+/* ---- the path ----
+ * A function that enters a key or a list entry pushes it, and pops it only on success: after an error the
+ * path still names what is wrong. */
 
+/* Returns the length before, for pop. */
 static size_t push_key(check *c, const char *key)
 {
     size_t length = strlen(c->path);
@@ -38,11 +52,19 @@ static void pop(check *c, size_t length)
     c->path[length] = '\0';
 }
 
+/* Appends a word to a list of words. */
+static void append_word(char *list, size_t size, const char *separator, const char *word)
+{
+    size_t length = strlen(list);
+    snprintf(list + length, size - length, "%s%s", length ? separator : "", word);
+}
+
 /* ---- scalars ---- */
 
 /* "a list of 2", "'60s'", "the text '0.4'", "nothing". */
-static void describe_value(const tw_node *node, char *text, size_t size)
+static void describe_value(const tw_node *node, char text[SHOWN_VALUE_SIZE])
 {
+    const size_t size = SHOWN_VALUE_SIZE;
     if (node->kind == TW_NODE_LIST)
         snprintf(text, size, "a list of %d", node->count);
     else if (node->kind == TW_NODE_MAP)
@@ -55,30 +77,31 @@ static void describe_value(const tw_node *node, char *text, size_t size)
 
 static tw_status wrong_value(check *c, const tw_schema_field *field, const tw_node *node)
 {
-    char expected[400], given[80];
-    tw_field_describe(field, expected, (int)sizeof expected);
-    describe_value(node, given, sizeof given);
+    char expected[TW_FIELD_TEXT_SIZE];
+    char given[SHOWN_VALUE_SIZE];
+    tw_field_describe(field, expected);
+    describe_value(node, given);
     return tw_fail_at(c->error, node->mark, "%s is %s, must be %s", c->path, given, expected);
 }
 
 static bool in_range(const tw_range *range, double value)
 {
-    if (range->has_low && (range->open_low ? value <= range->low : value < range->low))
-        return false;
-    if (range->has_high && (range->open_high ? value >= range->high : value > range->high))
-        return false;
-    return true;
+    bool too_low = range->open_low ? value <= range->low : value < range->low;
+    bool too_high = range->open_high ? value >= range->high : value > range->high;
+    return !(range->has_low && too_low) && !(range->has_high && too_high);
 }
 
-/* A finite number in range (a whole one for integers), kept in the node. */
+/* A finite number in its range (a whole one for integers), kept in the node. */
 static tw_status check_number(check *c, const tw_schema_field *field, tw_node *node)
 {
     double value = 0.0;
     if (node->kind != TW_NODE_SCALAR || node->quoted || !tw_number_parse(node->text, &value))
         return wrong_value(c, field, node);
-    bool whole = field->type != TW_FIELD_INTEGER || (value == floor(value) && fabs(value) < 0x1p53);
-    if (!isfinite(value) || !whole || !in_range(&field->range, value))
-        return wrong_value(c, field, node);
+
+    bool is_whole = value == floor(value) && fabs(value) < LARGEST_INTEGER;
+    if (field->type == TW_FIELD_INTEGER && !is_whole) return wrong_value(c, field, node);
+    if (!isfinite(value) || !in_range(&field->range, value)) return wrong_value(c, field, node);
+
     node->number = value;
     return TW_OK;
 }
@@ -87,14 +110,16 @@ static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *
 {
     if (node->kind != TW_NODE_LIST || node->count != field->length)
         return wrong_value(c, field, node);
+
+    /* Each element is checked as a field of its own, so that an error says which one is wrong. */
     tw_schema_field element = *field;
     element.type = field->type == TW_FIELD_INTEGERS ? TW_FIELD_INTEGER : TW_FIELD_NUMBER;
     element.length = 0;
+
     int index = 0;
     for (tw_node *n = node->first; n; n = n->next) {
         size_t length = push_index(c, index++);
-        tw_status status = check_number(c, &element, n);
-        if (status != TW_OK) return status;
+        TW_TRY(check_number(c, &element, n));
         pop(c, length);
     }
     return TW_OK;
@@ -102,15 +127,17 @@ static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *
 
 static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *node)
 {
-    bool is_true = node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "true") == 0;
-    bool is_false =
-        node->kind == TW_NODE_SCALAR && !node->quoted && strcmp(node->text, "false") == 0;
+    if (node->kind != TW_NODE_SCALAR || node->quoted) return wrong_value(c, field, node);
+
+    bool is_true = strcmp(node->text, "true") == 0;
+    bool is_false = strcmp(node->text, "false") == 0;
     if (!is_true && !is_false) return wrong_value(c, field, node);
+
     node->number = is_true;
     return TW_OK;
 }
 
-static bool name_character(char c)
+static bool is_name_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
@@ -119,29 +146,38 @@ static bool name_character(char c)
 static tw_status check_name(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
-    bool good = node->text[0] != '\0' && node->text[0] != '.' && node->text[0] != '-' &&
-                strlen(node->text) <= 100;
-    for (const char *p = node->text; *p; p++) good = good && name_character(*p);
+
+    /* A name that begins with a point would be a hidden file, one with a dash looks like an option. */
+    char first = node->text[0];
+    bool good = first != '\0' && first != '.' && first != '-';
+    good = good && strlen(node->text) <= MAX_NAME_LENGTH;
+    for (const char *p = node->text; *p; p++) good = good && is_name_character(*p);
+
     return good ? TW_OK : wrong_value(c, field, node);
 }
 
 static tw_status check_text(check *c, const tw_schema_field *field, tw_node *node)
 {
-    bool good = node->kind == TW_NODE_SCALAR && node->text[0] != '\0' && strlen(node->text) < 1000;
+    bool good = node->kind == TW_NODE_SCALAR && node->text[0] != '\0' &&
+                strlen(node->text) < MAX_TEXT_LENGTH;
     return good ? TW_OK : wrong_value(c, field, node);
 }
 
+/* One of the words of the field; the node keeps its index. */
 static tw_status check_choice(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
-    const char *words[64];
+
+    const char *words[MAX_WORDS];
     int count = 0;
-    for (; count < 64 && field->choice(count); count++) {
+    for (; count < MAX_WORDS && field->choice(count); count++) {
         words[count] = field->choice(count);
         if (strcmp(words[count], node->text) != 0) continue;
         node->number = count;
         return TW_OK;
     }
+
+    /* No word is equal. The error names the one that was probably meant, or else all of them. */
     const char *nearest = tw_nearest_name(node->text, words, count);
     if (!nearest) return wrong_value(c, field, node);
     return tw_fail_at(c->error, node->mark, "%s is '%.60s', did you mean %s?", c->path, node->text,
@@ -151,11 +187,11 @@ static tw_status check_choice(check *c, const tw_schema_field *field, tw_node *n
 static tw_status check_choices(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_LIST) return check_choice(c, field, node);
+
     int index = 0;
     for (tw_node *n = node->first; n; n = n->next) {
         size_t length = push_index(c, index++);
-        tw_status status = check_choice(c, field, n);
-        if (status != TW_OK) return status;
+        TW_TRY(check_choice(c, field, n));
         pop(c, length);
     }
     return TW_OK;
@@ -163,43 +199,20 @@ static tw_status check_choices(check *c, const tw_schema_field *field, tw_node *
 
 /* ---- maps ---- */
 
-static const char *kind_of(const tw_section *section, const tw_node *map)
+/* "unknown key ...": with the key that was probably meant, or else with all that are known. */
+static tw_status unknown_key(check *c, const tw_section *section, const tw_kind *kind,
+                             const tw_node *node)
 {
-    for (int i = 0; i < section->count; i++) {
-        if (strcmp(section->fields[i].key, "kind") != 0) continue;
-        const tw_node *kind = tw_node_find(map, "kind");
-        return kind && kind->kind == TW_NODE_SCALAR ? kind->text : "";
-    }
-    return NULL;
-}
-
-/* The field of a key that applies to the kind; a key may have one field per kind. */
-static const tw_schema_field *find_field(const tw_section *section, const char *key,
-                                         const char *kind, bool *elsewhere)
-{
-    *elsewhere = false;
-    for (int i = 0; i < section->count; i++) {
-        const tw_schema_field *field = &section->fields[i];
-        if (strcmp(field->key, key) != 0) continue;
-        if (tw_field_applies(field, kind)) return field;
-        *elsewhere = true;
-    }
-    return NULL;
-}
-
-static tw_status unknown_key(check *c, const tw_section *section, const tw_node *node,
-                             const char *kind)
-{
-    const char *known[64];
+    const char *known[MAX_WORDS];
     char list[300] = "";
     int count = 0;
-    for (int i = 0; i < section->count && count < 64; i++) {
-        if (!tw_field_applies(&section->fields[i], kind)) continue;
-        known[count++] = section->fields[i].key;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", length ? ", " : "",
-                 section->fields[i].key);
+    for (; count < MAX_WORDS; count++) {
+        const tw_schema_field *field = tw_section_field(section, kind, count);
+        if (!field) break;
+        known[count] = field->key;
+        append_word(list, sizeof list, ", ", field->key);
     }
+
     const char *nearest = tw_nearest_name(node->key, known, count);
     if (nearest)
         return tw_fail_at(c->error, node->key_mark, "unknown key %s, did you mean %s?", c->path,
@@ -207,29 +220,28 @@ static tw_status unknown_key(check *c, const tw_section *section, const tw_node 
     return tw_fail_at(c->error, node->key_mark, "unknown key %s, known here are %s", c->path, list);
 }
 
-/* All kinds that know the key, for "belongs to". */
-static tw_status key_of_another_kind(check *c, const tw_section *section, const tw_node *node,
-                                     const char *kind)
+/* The error for a key that maps of this kind do not have: it names the kinds that do, if there are any. */
+static tw_status refuse_key(check *c, const tw_section *section, const tw_kind *kind,
+                            const tw_node *node)
 {
     char kinds[160] = "";
-    for (int i = 0; i < section->count; i++) {
-        if (strcmp(section->fields[i].key, node->key) != 0) continue;
-        size_t length = strlen(kinds);
-        snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? " " : "",
-                 section->fields[i].kinds);
+    for (int i = 0; section->kind && section->kind(i); i++) {
+        const tw_kind *other = section->kind(i);
+        if (tw_section_find(section, other, node->key))
+            append_word(kinds, sizeof kinds, " ", other->name);
     }
+    if (!kind || kinds[0] == '\0') return unknown_key(c, section, kind, node);
+
     return tw_fail_at(c->error, node->key_mark, "key %s does not apply to kind %s, only to %s",
-                      c->path, kind, kinds);
+                      c->path, kind->name, kinds);
 }
 
-static tw_status check_entry(check *c, const tw_section *section, const tw_node *map, tw_node *node,
-                             const char *kind)
+static tw_status check_entry(check *c, const tw_section *section, const tw_kind *kind,
+                             const tw_node *map, tw_node *node)
 {
-    bool elsewhere = false;
-    const tw_schema_field *field = find_field(section, node->key, kind, &elsewhere);
-    if (!field)
-        return elsewhere ? key_of_another_kind(c, section, node, kind)
-                         : unknown_key(c, section, node, kind);
+    const tw_schema_field *field = tw_section_find(section, kind, node->key);
+    if (!field) return refuse_key(c, section, kind, node);
+
     const tw_node *first = tw_node_find(map, node->key);
     if (first != node)
         return tw_fail_at(c->error, node->key_mark,
@@ -238,81 +250,89 @@ static tw_status check_entry(check *c, const tw_section *section, const tw_node 
     return check_value(c, field, node);
 }
 
-/* Parses the default and appends it, checked like anything else. */
+/* Parses the default and appends it, checked like any other value. */
 static tw_status add_default(check *c, const tw_schema_field *field, tw_node *map)
 {
     tw_node *node = NULL;
-    tw_status status = tw_tree_parse(c->tree, "default", false, field->fallback,
-                                     strlen(field->fallback), &node, c->error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_tree_parse(c->tree, "default", false, field->fallback, strlen(field->fallback), &node,
+                         c->error));
     node->mark = map->mark;
-    status = check_value(c, field, node);
-    if (status == TW_OK) tw_node_append(map, node, field->key, map->mark);
-    return status;
+    TW_TRY(check_value(c, field, node));
+    tw_node_append(map, node, field->key, map->mark);
+    return TW_OK;
 }
 
 static tw_status missing_key(check *c, const tw_schema_field *field, const tw_node *map)
 {
-    char expected[400];
-    tw_field_describe(field, expected, (int)sizeof expected);
+    char expected[TW_FIELD_TEXT_SIZE];
+    tw_field_describe(field, expected);
     return tw_fail_at(c->error, map->mark, "key %s is missing, give it %s", c->path, expected);
 }
 
-static tw_status check_missing(check *c, const tw_section *section, tw_node *map, const char *kind)
+static tw_status check_missing(check *c, const tw_section *section, const tw_kind *kind,
+                               tw_node *map)
 {
-    for (int i = 0; i < section->count; i++) {
-        const tw_schema_field *field = &section->fields[i];
-        if (!tw_field_applies(field, kind) || tw_node_find(map, field->key)) continue;
+    const tw_schema_field *field = NULL;
+    for (int i = 0; (field = tw_section_field(section, kind, i)); i++) {
+        if (tw_node_find(map, field->key)) continue;
+
         size_t length = push_key(c, field->key);
-        tw_status status = TW_OK;
-        if (field->required)
-            status = missing_key(c, field, map);
-        else if (field->fallback)
-            status = add_default(c, field, map);
-        if (status != TW_OK) return status;
+        if (field->required) return missing_key(c, field, map);
+        if (field->fallback) TW_TRY(add_default(c, field, map));
         pop(c, length);
     }
     return TW_OK;
 }
 
-/* The kind first: without a right one there is no saying which keys are right. */
-static tw_status check_kind(check *c, const tw_section *section, tw_node *map)
+/* Reads the key `kind`, which decides what other keys the map may have. NULL in a section without kinds. */
+static tw_status check_kind(check *c, const tw_section *section, tw_node *map, const tw_kind **kind)
 {
+    *kind = NULL;
+    if (!section->kind) return TW_OK;
+
+    const tw_schema_field *field = tw_section_find(section, NULL, "kind");
     tw_node *node = tw_node_find(map, "kind");
-    bool elsewhere = false;
-    const tw_schema_field *field = find_field(section, "kind", NULL, &elsewhere);
-    if (!field) return TW_OK;
     size_t length = push_key(c, "kind");
-    tw_status status = node ? check_value(c, field, node) : missing_key(c, field, map);
-    if (status == TW_OK) pop(c, length);
-    return status;
+    if (!node) return missing_key(c, field, map);
+    TW_TRY(check_value(c, field, node));
+    pop(c, length);
+
+    *kind = tw_section_kind(section, node->text);
+    return TW_OK;
 }
 
 static tw_status check_map(check *c, const tw_section *section, tw_node *map)
 {
     if (map->kind != TW_NODE_MAP) {
         const char *where = c->path[0] ? c->path : "the scene";
+        const char *what = map->kind == TW_NODE_LIST ? "a list" : "a single value";
         return tw_fail_at(c->error, map->mark, "%s is %s, must be a map of keys and values", where,
-                          map->kind == TW_NODE_LIST ? "a list" : "a single value");
+                          what);
     }
-    tw_status status = check_kind(c, section, map);
-    const char *kind = kind_of(section, map);
-    for (tw_node *node = map->first; node && status == TW_OK; node = node->next) {
+
+    /* The kind comes first: it decides which other keys are known. */
+    const tw_kind *kind = NULL;
+    TW_TRY(check_kind(c, section, map, &kind));
+
+    /* Every key that is given. */
+    for (tw_node *node = map->first; node; node = node->next) {
         size_t length = push_key(c, node->key);
-        status = check_entry(c, section, map, node, kind);
-        if (status == TW_OK) pop(c, length);
+        TW_TRY(check_entry(c, section, kind, map, node));
+        pop(c, length);
     }
-    return status == TW_OK ? check_missing(c, section, map, kind) : status;
+
+    /* Every key that is not given: an error or a default. */
+    return check_missing(c, section, kind, map);
 }
 
 static tw_status check_list(check *c, const tw_schema_field *field, tw_node *list)
 {
     if (list->kind != TW_NODE_LIST) return wrong_value(c, field, list);
+
     int index = 0;
     for (tw_node *node = list->first; node; node = node->next) {
         size_t length = push_index(c, index++);
-        tw_status status = check_map(c, field->section, node);
-        if (status != TW_OK) return status;
+        TW_TRY(check_map(c, field->section, node));
         pop(c, length);
     }
     return TW_OK;

@@ -1,4 +1,4 @@
-/* Words for writing tables of fields: schema*.c. */
+/* Words for writing the tables of the schema. */
 #ifndef TW_SCENE_SCHEMA_TABLES_H
 #define TW_SCENE_SCHEMA_TABLES_H
 
@@ -6,6 +6,9 @@
 
 #include "scene/schema.h"
 
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* Ranges: value > a, value >= a, a <= value <= b, a < value < b, a <= value < b. */
 #define ABOVE(a)                                                                                   \
     {                                                                                              \
         .has_low = true, .low = (a), .open_low = true                                              \
@@ -18,7 +21,6 @@
     {                                                                                              \
         .has_low = true, .low = (a), .has_high = true, .high = (b)                                 \
     }
-/* a < value < b, a <= value < b */
 #define INSIDE(a, b)                                                                               \
     {                                                                                              \
         .has_low = true, .low = (a), .open_low = true, .has_high = true, .high = (b),              \
@@ -28,17 +30,45 @@
     {                                                                                              \
         .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true              \
     }
-#define SECTION(name, text, array)                                                                 \
-    const tw_section name = {text, array, (int)(sizeof(array) / sizeof *(array))}
 
+/* A tw_field_group of all fields in an array. */
+#define FIELDS(array)                                                                              \
+    {                                                                                              \
+        (array), COUNT_OF(array)                                                                   \
+    }
+
+/* A section whose maps are all of one kind. */
+#define SECTION(name, text, array) const tw_section name = {text, FIELDS(array), NULL}
+
+/* The words of a choice. */
 #define WORDS(function, ...)                                                                       \
     static const char *function(int index)                                                         \
     {                                                                                              \
         static const char *const words[] = {__VA_ARGS__};                                          \
-        return index >= 0 && index < (int)(sizeof words / sizeof *words) ? words[index] : NULL;    \
+        return index >= 0 && index < COUNT_OF(words) ? words[index] : NULL;                        \
     }
 
-/* The tables that are not in schema.c. */
-extern const tw_section tw_schema_bodies, tw_schema_pins, tw_schema_forces, tw_schema_motions;
+/* For a table of kinds, whose rows have a member `schema` of type tw_kind: the functions that a section
+ * (`kind_row`) and its field `kind` (`kind_name`) ask for them. One table per file. */
+#define KINDS_OF(table)                                                                            \
+    static const tw_kind *kind_row(int index)                                                      \
+    {                                                                                              \
+        return index >= 0 && index < COUNT_OF(table) ? &(table)[index].schema : NULL;              \
+    }                                                                                              \
+    static const char *kind_name(int index)                                                        \
+    {                                                                                              \
+        const tw_kind *kind = kind_row(index);                                                     \
+        return kind ? kind->name : NULL;                                                           \
+    }
+
+/* The sections that are not in schema.c, beside the functions that build what they describe. */
+extern const tw_section tw_schema_system;  /* system_kinds.c */
+extern const tw_section tw_schema_bodies;  /* body_kinds.c */
+extern const tw_section tw_schema_pins;    /* build_pins.c */
+extern const tw_section tw_schema_forces;  /* build_forces.c */
+extern const tw_section tw_schema_motions; /* build_motions.c */
+
+/* Which particles are meant, a part of pins, forces and motions (build_pins.c). */
+extern const tw_field_group tw_selection_fields;
 
 #endif

@@ -61,15 +61,6 @@ const char *tw_tree_text(tw_tree *tree, const char *text, size_t length)
     return copy;
 }
 
-tw_node *tw_tree_scalar(tw_tree *tree, const char *text, tw_mark mark)
-{
-    tw_node *node = tw_tree_node(tree, TW_NODE_SCALAR, mark);
-    const char *copy = node ? tw_tree_text(tree, text, strlen(text)) : NULL;
-    if (!copy) return NULL;
-    node->text = copy;
-    return node;
-}
-
 void tw_node_append(tw_node *parent, tw_node *child, const char *key, tw_mark key_mark)
 {
     child->key = key;

@@ -45,7 +45,6 @@ void tw_tree_free(tw_tree *tree);
 
 /* All return NULL when memory is out (or, for a node, when there are too many). */
 tw_node *tw_tree_node(tw_tree *tree, tw_node_kind kind, tw_mark mark);
-tw_node *tw_tree_scalar(tw_tree *tree, const char *text, tw_mark mark);
 const char *tw_tree_text(tw_tree *tree, const char *text, size_t length);
 
 /* Appends; `key` (kept by reference) is NULL in a list. */

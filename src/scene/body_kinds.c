@@ -1,0 +1,311 @@
+/* The kinds of bodies. A kind is one row of the table `body_kinds`: its fields in the scene file, the
+ * function that makes its shape, and the function that adds what holds it together. */
+#include <string.h>
+#include <twang/mesh.h>
+
+#include "base/fail.h"
+#include "base/log_line.h"
+#include "mesh/bodies.h"
+#include "scene/scene_internal.h"
+#include "scene/schema_tables.h"
+
+/* ---- coil ---- */
+
+static const tw_schema_field coil_fields[] = {
+    {"sections", TW_FIELD_INTEGER, .range = BETWEEN(2, 100000000), .fallback = "500",
+     .doc = "cross-sections along the wire"},
+    {"across", TW_FIELD_INTEGER, .range = BETWEEN(2, 1000), .fallback = "4",
+     .doc = "particles along each side of a cross-section"},
+    {"turns", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "6", .doc = "windings"},
+    {"radius", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "from the axis to the middle of the wire"},
+    {"height", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "4",
+     .doc = "from the middle of the first section to that of the last"},
+    {"thickness", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "0.3",
+     .doc = "side of the square cross-section"},
+};
+
+static tw_status make_coil(tw_body *body, tw_error *error)
+{
+    const tw_node *node = body->node;
+    tw_coil coil = {.sections = tw_node_integer(node, "sections"),
+                    .across = tw_node_integer(node, "across"),
+                    .turns = tw_node_number(node, "turns"),
+                    .radius = tw_node_number(node, "radius"),
+                    .height = tw_node_number(node, "height"),
+                    .thickness = tw_node_number(node, "thickness")};
+
+    return tw_body_coil(&coil, &body->mesh, error);
+}
+
+/* ---- cloth ---- */
+
+static const tw_schema_field cloth_fields[] = {
+    {"columns", TW_FIELD_INTEGER, .range = BETWEEN(2, 100000), .fallback = "50",
+     .doc = "particles along its width; particle c + columns r is in column c, row r"},
+    {"rows", TW_FIELD_INTEGER, .range = BETWEEN(2, 100000), .fallback = "70",
+     .doc = "particles along its height"},
+    {"width", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "along x before it is turned"},
+    {"height", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "along z before it is turned"},
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m^2", .range = ABOVE(0),
+     .doc = "of the sheet, lumped to the corners of its triangles; or give mass"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "structural: along the threads"},
+    {"shear", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "along both diagonals of the cells"},
+    {"bending", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "from a particle to the second next along a thread"},
+};
+
+static tw_status make_cloth(tw_body *body, tw_error *error)
+{
+    const tw_node *node = body->node;
+    tw_cloth cloth = {.columns = tw_node_integer(node, "columns"),
+                      .rows = tw_node_integer(node, "rows"),
+                      .width = tw_node_number(node, "width"),
+                      .height = tw_node_number(node, "height")};
+
+    return tw_body_cloth(&cloth, &body->mesh, error);
+}
+
+/* ---- box ---- */
+
+static const tw_schema_field box_fields[] = {
+    {"size", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .range = ABOVE(0), .fallback = "[1, 1, 1]",
+     .doc = "along x, y, z before it is turned, from the origin"},
+    {"cells", TW_FIELD_INTEGERS, .length = 3, .range = BETWEEN(1, 100000), .fallback = "[4, 4, 4]",
+     .doc = "along x, y, z, of six tetrahedra each; particle a + (m + 1) b + (m + 1)(n + 1) c for "
+            "m, n of them in x, y"},
+};
+
+static tw_status make_box(tw_body *body, tw_error *error)
+{
+    double size[3];
+    double cells[3];
+    tw_node_numbers(body->node, "size", 3, size);
+    tw_node_numbers(body->node, "cells", 3, cells);
+
+    int64_t counts[3] = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]};
+    return tw_body_box(size, counts, &body->mesh, error);
+}
+
+/* ---- bar ---- */
+
+static const tw_schema_field bar_fields[] = {
+    {"length", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "along x before it is turned"},
+    {"thickness", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "0.1",
+     .doc = "side of its square cross-section"},
+    {"cells", TW_FIELD_INTEGERS, .length = 2, .range = BETWEEN(1, 1000000), .fallback = "[20, 2]",
+     .doc = "along its length and along each side of its cross-section"},
+};
+
+static tw_status make_bar(tw_body *body, tw_error *error)
+{
+    double length = tw_node_number(body->node, "length");
+    double thickness = tw_node_number(body->node, "thickness");
+    double cells[2];
+    tw_node_numbers(body->node, "cells", 2, cells);
+
+    double size[3] = {length, thickness, thickness};
+    int64_t counts[3] = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[1]};
+    return tw_body_box(size, counts, &body->mesh, error);
+}
+
+/* ---- rope ---- */
+
+static const tw_schema_field rope_fields[] = {
+    {"count", TW_FIELD_INTEGER, .range = BETWEEN(1, 10000000), .fallback = "10",
+     .doc = "number of links; there is one particle more"},
+    {"length", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "0.1",
+     .doc = "length of a link, at rest"},
+    {"direction", TW_FIELD_NUMBERS, .length = 3, .fallback = "[1, 0, 0]",
+     .doc = "from the first particle to the last, of any length but zero"},
+    {"mass", TW_FIELD_NUMBER, .unit = "kg", .range = ABOVE(0), .fallback = "0.1",
+     .doc = "mass of each particle"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .fallback = "1e4",
+     .doc = "of each link"},
+};
+
+static tw_status make_rope(tw_body *body, tw_error *error)
+{
+    int64_t links = tw_node_integer(body->node, "count");
+    double length = tw_node_number(body->node, "length");
+
+    return tw_body_rope(links, length, &body->mesh, error);
+}
+
+/* ---- tower ---- */
+
+WORDS(tower_materials, "springs", "warping")
+
+static const tw_schema_field tower_fields[] = {
+    {"height", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "3",
+     .doc = "to the tip of its spire"},
+    {"width", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1.2",
+     .doc = "of its base"},
+    {"detail", TW_FIELD_NUMBER, .range = BETWEEN(0.1, 1000), .fallback = "1",
+     .doc = "number of cross-sections, relative to the tower of 4,936 nodes"},
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m", .range = ABOVE(0),
+     .doc = "of the girders, half to each end; or give mass"},
+    {"material", TW_FIELD_CHOICE, .choice = tower_materials, .fallback = "warping",
+     .doc = "springs along the girders, or their linear stiffness turned with each node (stiffness "
+            "warping)"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "of the girders above `below`"},
+    {"stiffness_below", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "of the girders whose middle is below it"},
+    {"below", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0.4",
+     .doc = "share of the height up to which stiffness_below applies"},
+};
+
+static tw_status make_tower(tw_body *body, tw_error *error)
+{
+    const tw_node *node = body->node;
+    tw_tower tower = {.height = tw_node_number(node, "height"),
+                      .width = tw_node_number(node, "width"),
+                      .detail = tw_node_number(node, "detail")};
+
+    return tw_body_tower(&tower, &body->mesh, error);
+}
+
+/* ---- mesh ---- */
+
+static const tw_schema_field mesh_fields[] = {
+    {"file", TW_FIELD_TEXT, .required = true,
+     .doc = "OBJ, PLY, STL, TetGen, Gmsh, VTK or MEDIT, relative to the scene file; see "
+            "docs/meshes.md"},
+    {"vertices", TW_FIELD_INTEGER, .range = BETWEEN(8, 100000000), .fallback = "4000",
+     .doc = "a surface is filled with tetrahedra of about so many vertices"},
+    {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
+     .doc = "its longest side after it was turned; not given: as in the file"},
+};
+
+/* Keeps the surface as it is in the file, to be shown, and fills it with tetrahedra. */
+static tw_status fill_surface(tw_body *body, const char *file, tw_error *error)
+{
+    tw_mesh_free(&body->mesh);
+    tw_status status = tw_mesh_load(file, &body->surface, NULL, error);
+    if (status != TW_OK) return status;
+
+    tw_fill_options options = tw_fill_options_default();
+    options.vertex_count = tw_node_integer(body->node, "vertices");
+    return tw_mesh_fill(&body->surface, &options, &body->mesh, NULL, error);
+}
+
+static tw_status make_mesh(tw_body *body, tw_error *error)
+{
+    const char *file = tw_node_text(body->node, "file");
+    tw_mesh_repairs repairs = {0};
+    tw_status status = tw_mesh_load(file, &body->mesh, &repairs, error);
+    if (status != TW_OK) return status;
+
+    /* A file without tetrahedra holds a surface. */
+    if (body->mesh.tetrahedron_count == 0) return fill_surface(body, file, error);
+
+    /* A solid is used as it is; the user learns what had to be repaired. */
+    const tw_mesh_repairs none = {0};
+    if (memcmp(&repairs, &none, sizeof none) != 0) {
+        char text[300];
+        tw_log_line(TW_LOG_INFO, "%s: %s", file, tw_mesh_repairs_text(&repairs, text, sizeof text));
+    }
+    return TW_OK;
+}
+
+/* ---- fields that kinds share ---- */
+
+static const tw_schema_field turned_fields[] = {
+    {"rotation", TW_FIELD_NUMBERS, .length = 3, .unit = "degrees", .fallback = "[0, 0, 0]",
+     .doc = "about the axes x, then y, then z, before the origin is added; [90, 0, 0] for files "
+            "with y up"},
+    {"mass", TW_FIELD_NUMBER, .unit = "kg", .range = ABOVE(0),
+     .doc = "mass of each particle; or give density"},
+};
+static const tw_field_group turned = FIELDS(turned_fields);
+
+WORDS(inertias, "lumped", "consistent")
+/* In the order of tw_material. */
+WORDS(solid_materials, "springs", "linear", "corotational", "neo-hookean")
+
+/* The keys of springs and of finite elements have no default: the copy of a scene that a run keeps has
+ * all defaults written out, and tw_check_solid_material must accept it too. */
+static const tw_schema_field solid_fields[] = {
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m^3", .range = ABOVE(0),
+     .doc = "of the tetrahedra, lumped to their corners; or give mass"},
+    {"inertia", TW_FIELD_CHOICE, .choice = inertias, .fallback = "lumped",
+     .doc = "masses at the particles, or the consistent mass of the elements (with density; for "
+            "more digits of frequencies)"},
+    {"material", TW_FIELD_CHOICE, .choice = solid_materials, .fallback = "springs",
+     .doc = "springs along the edges of the tetrahedra, or finite elements"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0),
+     .doc = "springs: along every edge of the tetrahedra"},
+    {"diagonal", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0),
+     .doc = "springs: from each corner of a tetrahedron to the centre of the opposite face, in "
+            "addition"},
+    {"youngs_modulus", TW_FIELD_NUMBER, .unit = "Pa", .range = ABOVE(0),
+     .doc = "finite elements: E"},
+    {"poisson_ratio", TW_FIELD_NUMBER, .range = INSIDE(-1, 0.5),
+     .doc = "finite elements: nu; not given: 0.3"},
+    {"order", TW_FIELD_INTEGER, .range = BETWEEN(1, 2),
+     .doc = "finite elements: 1 (not given), or 2 for ten-node elements, with a particle in the "
+            "middle of every edge"},
+};
+static const tw_field_group solid = FIELDS(solid_fields);
+
+static const tw_schema_field hardening_fields[] = {
+    {"hardening", TW_FIELD_NUMBER, .range = AT_LEAST(0),
+     .doc = "c of springs with the pull k L (e + c e^3) at the strain e; not given: linear"},
+};
+static const tw_field_group hardening = FIELDS(hardening_fields);
+
+/* ---- the table ---- */
+
+static const tw_body_kind body_kinds[] = {
+    {.schema = {"coil", FIELDS(coil_fields), {&turned, &solid, &hardening}},
+     .make_shape = make_coil,
+     .add_material = tw_add_solid,
+     .check = tw_check_solid_material},
+    {.schema = {"cloth", FIELDS(cloth_fields), {&turned, &hardening}},
+     .make_shape = make_cloth,
+     .add_material = tw_add_cloth},
+    {.schema = {"box", FIELDS(box_fields), {&turned, &solid, &hardening}},
+     .make_shape = make_box,
+     .add_material = tw_add_solid,
+     .check = tw_check_solid_material},
+    {.schema = {"bar", FIELDS(bar_fields), {&turned, &solid, &hardening}},
+     .make_shape = make_bar,
+     .add_material = tw_add_solid,
+     .check = tw_check_solid_material},
+    {.schema = {"rope", FIELDS(rope_fields), {&hardening}},
+     .make_shape = make_rope,
+     .add_material = tw_add_links},
+    {.schema = {"tower", FIELDS(tower_fields), {&turned}},
+     .make_shape = make_tower,
+     .add_material = tw_add_girders},
+    {.schema = {"mesh", FIELDS(mesh_fields), {&turned, &solid, &hardening}},
+     .make_shape = make_mesh,
+     .add_material = tw_add_solid,
+     .check = tw_check_solid_material},
+};
+KINDS_OF(body_kinds)
+
+const tw_body_kind *tw_body_kind_of(const tw_node *body)
+{
+    return &body_kinds[tw_node_integer(body, "kind")];
+}
+
+static const tw_schema_field common_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true, .doc = "what the body is"},
+    {"name", TW_FIELD_NAME,
+     .doc = "what its files are called; not given: as the mesh file, else as its kind; a number is "
+            "added where two bodies have the same"},
+    {"origin", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "added to every position (rope: where the first particle is)"},
+    {"velocity", TW_FIELD_NUMBERS, .length = 3, .unit = "m/s", .fallback = "[0, 0, 0]",
+     .doc = "of every particle at t = 0"},
+    {"spin", TW_FIELD_NUMBERS, .length = 3, .unit = "rad/s", .fallback = "[0, 0, 0]",
+     .doc = "angular velocity about its centre of mass at t = 0"},
+};
+const tw_section tw_schema_bodies = {"bodies", FIELDS(common_fields), kind_row};

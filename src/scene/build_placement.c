@@ -1,0 +1,91 @@
+/* Brings the shape of a body to its place at t = 0. */
+#include <math.h>
+
+#include "base/fail.h"
+#include "scene/scene_internal.h"
+
+static const double RADIANS_PER_DEGREE = 3.14159265358979323846 / 180.0;
+
+static void move(tw_mesh *mesh, const double origin[3])
+{
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) mesh->vertices[i] += origin[i % 3];
+}
+
+/* Turns the plane of the axes j and k by `degrees`, j towards k. */
+static void turn(tw_mesh *mesh, int j, int k, double degrees)
+{
+    if (degrees == 0.0) return;
+
+    double angle = degrees * RADIANS_PER_DEGREE;
+    double c = cos(angle);
+    double s = sin(angle);
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        double *v = mesh->vertices + 3 * i;
+        double a = v[j];
+        double b = v[k];
+        v[j] = c * a - s * b;
+        v[k] = s * a + c * b;
+    }
+}
+
+static void scale(tw_mesh *mesh, double factor)
+{
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) mesh->vertices[i] *= factor;
+}
+
+/* The factor that makes the longest side of the mesh `extent` long. */
+static double factor_to_extent(const tw_mesh *mesh, double extent)
+{
+    double lower[3];
+    double upper[3];
+    tw_mesh_bounds(mesh, lower, upper);
+
+    double longest = 0.0;
+    for (int k = 0; k < 3; k++) longest = fmax(longest, upper[k] - lower[k]);
+    return longest > 0.0 ? extent / longest : 1.0;
+}
+
+/* Places a rope: particle i is at origin + i length direction / |direction|. */
+static tw_status lay_along_direction(tw_body *body, const double origin[3], tw_error *error)
+{
+    double length = tw_node_number(body->node, "length");
+    double direction[3];
+    tw_node_numbers(body->node, "direction", 3, direction);
+
+    double norm = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
+                       direction[2] * direction[2]);
+    if (!(norm > 0.0) || !isfinite(norm))
+        return tw_fail_at(error, tw_node_find(body->node, "direction")->mark,
+                          "%s.direction has length zero, give it any other", body->path);
+
+    for (int64_t i = 0; i < body->mesh.vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            body->mesh.vertices[3 * i + k] = origin[k] + (double)i * length * (direction[k] / norm);
+    return TW_OK;
+}
+
+tw_status tw_place_body(tw_body *body, tw_error *error)
+{
+    double origin[3];
+    tw_node_numbers(body->node, "origin", 3, origin);
+    if (tw_node_find(body->node, "direction")) return lay_along_direction(body, origin, error);
+
+    /* Turn about the axes x, y, z, in this order. The surface that is shown goes with the mesh. */
+    double rotation[3];
+    tw_node_numbers(body->node, "rotation", 3, rotation);
+    tw_mesh *both[] = {&body->mesh, &body->surface};
+    for (int i = 0; i < 2; i++) {
+        turn(both[i], 1, 2, rotation[0]);
+        turn(both[i], 2, 0, rotation[1]);
+        turn(both[i], 0, 1, rotation[2]);
+    }
+
+    /* Scale to the extent that the scene asks for. */
+    if (tw_node_find(body->node, "extent")) {
+        double factor = factor_to_extent(&body->mesh, tw_node_number(body->node, "extent"));
+        for (int i = 0; i < 2; i++) scale(both[i], factor);
+    }
+
+    for (int i = 0; i < 2; i++) move(both[i], origin);
+    return TW_OK;
+}
