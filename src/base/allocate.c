@@ -7,9 +7,9 @@
 #include "base/allocate.h"
 
 enum {
-    ALIGNMENT = 64,
-    HUGE_PAGE = 1 << 21,
-    HUGE_FROM = 1 << 23 /* blocks of at least this size ask for huge pages */
+    ALIGNMENT = 64,      /* bytes: a cache line */
+    HUGE_PAGE = 1 << 21, /* bytes: 2 MB on x86-64 */
+    HUGE_FROM = 1 << 23  /* bytes: blocks of at least four huge pages ask for them */
 };
 
 /* A header before each block remembers its size, so that bytes can be counted for any allocator. */
@@ -22,11 +22,14 @@ static void *default_allocate(void *context, size_t size, size_t alignment)
 {
     (void)context;
     if (size >= HUGE_FROM) alignment = HUGE_PAGE;
+
+    /* aligned_alloc wants a size that is a multiple of the alignment. */
     size_t rounded = (size + alignment - 1) / alignment * alignment;
     void *block = aligned_alloc(alignment, rounded);
+
 #ifdef MADV_HUGEPAGE
-    /* Matrices and bases are streamed through: with pages of 4 KB a tenth of the time goes to finding pages. A kernel
-     * that has no huge page to give ignores the wish. */
+    /* Products read whole matrices and bases from memory. With pages of 4 KB a tenth of that time
+     * goes to finding pages. A kernel that has no huge page ignores the request. */
     if (block && size >= HUGE_FROM) (void)madvise(block, rounded, MADV_HUGEPAGE);
 #endif
     return block;
@@ -58,27 +61,34 @@ tw_memory_counts tw_memory_counts_now(void)
                               .peak_bytes = atomic_load(&peak_bytes)};
 }
 
+/* Adds to current_bytes and raises peak_bytes if it is passed. */
 static void count_bytes(size_t size)
 {
     long long now = atomic_fetch_add(&current_bytes, (long long)size) + (long long)size;
+
+    /* Another thread may change the peak at the same time; a failed exchange reads it again. */
     long long peak = atomic_load(&peak_bytes);
     while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now)) {}
 }
 
 void *tw_allocate(size_t count, size_t size)
 {
+    /* count * size, refused if it does not fit or leaves no room for the header. */
     size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
         atomic_fetch_add(&failures, 1);
         return NULL;
     }
     if (bytes == 0) bytes = 1;
+
     block_header *header =
         current_allocator.allocate(current_allocator.context, bytes + sizeof *header, ALIGNMENT);
     if (!header) {
         atomic_fetch_add(&failures, 1);
         return NULL;
     }
+
+    /* The caller gets what lies behind the header. */
     header->size = bytes;
     atomic_fetch_add(&allocations, 1);
     count_bytes(bytes);
@@ -95,6 +105,7 @@ void *tw_allocate_zeroed(size_t count, size_t size)
 void *tw_copy_array(const void *array, int64_t count, size_t size, bool *good)
 {
     if (!array || count == 0) return NULL;
+
     void *copy = tw_allocate((size_t)count, size);
     if (copy)
         memcpy(copy, array, (size_t)count * size);
@@ -106,6 +117,7 @@ void *tw_copy_array(const void *array, int64_t count, size_t size, bool *good)
 void tw_release(void *block)
 {
     if (!block) return;
+
     block_header *header = (block_header *)block - 1;
     atomic_fetch_add(&releases, 1);
     atomic_fetch_sub(&current_bytes, (long long)header->size);

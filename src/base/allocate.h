@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <twang/memory.h>
 
-/* `count * size` bytes, uninitialised, 64-byte aligned; NULL on overflow or when memory is out. count == 0 gives one
- * byte, so that NULL always means failure. */
+/* `count * size` bytes, uninitialised, 64-byte aligned; NULL on overflow or when memory is out.
+ * count == 0 gives one byte, so that NULL always means failure. */
 void *tw_allocate(size_t count, size_t size);
 
 /* The same, zeroed. */
 void *tw_allocate_zeroed(size_t count, size_t size);
 
-/* A copy of `count` items of `size` bytes, or NULL for none of them; *good becomes false when memory is out, so that
- * several copies are asked about once. */
+/* A copy of `count` items of `size` bytes, or NULL for none of them; *good becomes false when
+ * memory is out, so that several copies are asked about once. */
 void *tw_copy_array(const void *array, int64_t count, size_t size, bool *good);
 
 /* Accepts NULL. */

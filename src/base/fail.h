@@ -11,8 +11,8 @@ tw_status tw_fail(tw_error *error, tw_status status, const char *format, ...)
 /* As tw_fail with the status's own text; for errors that need no more words. */
 tw_status tw_fail_plain(tw_error *error, tw_status status);
 
-/* Returns from the calling function with the status of `call` unless it is TW_OK. Only for functions that have nothing
- * to release on the way out. */
+/* Returns from the calling function with the status of `call` unless it is TW_OK. Only for
+ * functions that have nothing to release on the way out. */
 #define TW_TRY(call)                                                                               \
     do {                                                                                           \
         tw_status tw_try_ = (call);                                                                \

@@ -8,12 +8,15 @@
 
 #include "base/number.h"
 
+/* A level above all levels: no line is wanted. */
 enum { SILENT = INT_MAX };
 
-/* Read without the lock, so that a line nobody wants costs a load and a comparison. */
+/* tw_log_line reads this without the lock, so that an unwanted line costs a load and
+ * a comparison. */
 static atomic_int lowest_wanted = SILENT;
 
-/* Held while the hook runs: calls never overlap, and once tw_log_set returns the old hook is at rest. */
+/* The lock is held while the hook runs. Calls of the hook therefore never overlap, and once
+ * tw_log_set has returned, the old hook is not running any more. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tw_log_function *log_function;
 static void *log_context;
@@ -30,14 +33,16 @@ void tw_log_set(tw_log_function *function, void *context, tw_log_level lowest)
 void tw_log_line(tw_log_level level, const char *format, ...)
 {
     if ((int)level < atomic_load_explicit(&lowest_wanted, memory_order_relaxed)) return;
+
+    /* Longer lines are cut. */
     char line[512];
     va_list arguments;
     va_start(arguments, format);
     tw_format(line, sizeof line, format, arguments);
     va_end(arguments);
 
+    /* The hook may have changed since the level was read, so the level is compared again. */
     pthread_mutex_lock(&lock);
-    /* The hook may have changed since the first look. */
     if ((int)level >= atomic_load(&lowest_wanted)) log_function(log_context, level, line);
     pthread_mutex_unlock(&lock);
 }

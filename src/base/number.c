@@ -45,12 +45,14 @@ static bool is_decimal_number(const char *text)
     const char *whole = skip_sign(text);
     const char *end = skip_digits(whole);
     bool digits = end > whole;
+
     if (*end == '.') {
         const char *fraction = end + 1;
         end = skip_digits(fraction);
         digits = digits || end > fraction;
     }
     if (!digits) return false;
+
     if (*end == 'e' || *end == 'E') {
         const char *exponent = skip_sign(end + 1);
         end = skip_digits(exponent);
@@ -61,11 +63,14 @@ static bool is_decimal_number(const char *text)
 
 bool tw_number_parse(const char *text, double *value)
 {
+    /* strtod alone would take spaces, hexadecimal numbers, nan and inf as well. */
     if (!is_decimal_number(text)) return false;
+
     locale_t previous = enter_c_locale();
     char *end = NULL;
     double parsed = strtod(text, &end);
     leave_c_locale(previous);
+
     if (*end != '\0' || !isfinite(parsed)) return false;
     *value = parsed;
     return true;
@@ -76,11 +81,15 @@ bool tw_integer_parse(const char *text, int64_t *value)
     const char *digits = skip_sign(text);
     const char *end = skip_digits(digits);
     if (end == digits || *end != '\0') return false;
+
+    /* strtoll reports a number that is out of range by errno, which is not changed for
+     * the caller. */
     int saved = errno;
     errno = 0;
     long long parsed = strtoll(text, NULL, 10);
     bool fits = errno == 0;
     errno = saved;
+
     if (fits) *value = parsed;
     return fits;
 }

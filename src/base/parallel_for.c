@@ -6,26 +6,39 @@
 
 #include "base/timer.h"
 
-/* Whether a team pays. On a machine that others use as well, a thread that has to wait for its processor holds up all:
- * two threads were seen to take five times as long as one. So the time that threads worked is compared with the time
- * that passed, over some loops; where there is little gain, the next loops run on the calling thread, and the team is
- * tried again later. Results do not depend on it. */
+/* Whether several threads are faster than one. On a machine that runs other programs as well, all
+ * threads wait for the one that has no processor: two threads were seen to take five times as long
+ * as one. Therefore a trial of some loops compares the seconds that all threads worked with the
+ * seconds that passed. If the gain is small, the next loops run on the calling thread alone, and
+ * after these there is another trial. Results do not depend on it. */
 typedef struct team_record {
-    int loops;             /* in this trial */
-    double worked, lasted; /* seconds: of all threads together, and by the clock */
-    int alone,
-        penalty; /* loops still to run on the calling thread; how many it will be the next time */
+    int loops;     /* loops in this trial */
+    double worked; /* seconds that all threads worked, added up */
+    double lasted; /* seconds that passed */
+    int alone;     /* loops that still run on the calling thread alone */
+    int penalty;   /* loops that ran alone after the last trial; 0 if the threads were faster */
 } team_record;
 
-enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4, LEAST_PENALTY = 256, LARGEST_PENALTY = 4096 };
-static const double trial_seconds = 5e-2, worthwhile_gain = 1.15;
-static const double short_loop =
-    2e-5; /* s: too little to say anything about longer ones, unless it takes long */
+/* A trial ends after TRIAL_LOOPS loops, or after FEW_LOOPS that took TRIAL_SECONDS: long enough for
+ * a mean, short enough to lose little. */
+enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4 };
+static const double TRIAL_SECONDS = 5e-2;
+
+/* Loops to run alone after a trial without gain: doubled from trial to trial, because the reason
+ * mostly lasts. */
+enum { LEAST_PENALTY = 256, LARGEST_PENALTY = 4096 };
+
+/* Seconds worked per second that passed: below this the threads are not worth their energy. */
+static const double WORTHWHILE_GAIN = 1.15;
+
+/* Seconds: a shorter loop is mostly the start of the threads and tells nothing about
+ * longer loops. */
+static const double SHORT_LOOP = 2e-5;
 
 static _Thread_local int chosen_threads; /* 0: not chosen */
 static _Thread_local team_record team;
 
-/* A race detector wants to see threads. */
+/* Under ThreadSanitizer, which looks for races, all threads always run. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define TEAM_ALWAYS true
@@ -35,17 +48,24 @@ static _Thread_local team_record team;
 #define TEAM_ALWAYS false
 #endif
 
+/* Adds a loop to the trial, and ends the trial when it has seen enough. */
 static void note_loop(double worked, double lasted)
 {
-    if (lasted < short_loop) return;
+    if (lasted < SHORT_LOOP) return;
     team.loops++;
     team.worked += worked;
     team.lasted += lasted;
-    if (team.loops < FEW_LOOPS || (team.loops < TRIAL_LOOPS && team.lasted < trial_seconds)) return;
-    bool pays = TEAM_ALWAYS || team.worked >= worthwhile_gain * team.lasted;
-    int last = team.penalty > 0 ? team.penalty : LEAST_PENALTY / 2;
-    team = (team_record){.penalty = pays ? 0 : last < LARGEST_PENALTY ? 2 * last : last};
-    team.alone = team.penalty;
+    if (team.loops < FEW_LOOPS) return;
+    if (team.loops < TRIAL_LOOPS && team.lasted < TRIAL_SECONDS) return;
+
+    /* A trial with gain clears the penalty, a trial without gain doubles it. */
+    int penalty = 0;
+    bool gains = TEAM_ALWAYS || team.worked >= WORTHWHILE_GAIN * team.lasted;
+    if (!gains) {
+        penalty = team.penalty > 0 ? 2 * team.penalty : LEAST_PENALTY;
+        if (penalty > LARGEST_PENALTY) penalty = LARGEST_PENALTY;
+    }
+    team = (team_record){.penalty = penalty, .alone = penalty};
 }
 
 void tw_set_threads(int threads)
@@ -61,11 +81,13 @@ int tw_threads(void)
     return threads > 0 ? threads : 1;
 }
 
+/* Calls the body with the range of one block; the last block may be shorter. */
 static void call_body(int64_t count, int64_t block, int64_t index, tw_parallel_body *body,
                       void *context)
 {
     int64_t begin = index * block;
-    body(context, begin, count - begin < block ? count : begin + block, index);
+    int64_t end = count - begin < block ? count : begin + block;
+    body(context, begin, end, index);
 }
 
 void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void *context)
@@ -74,12 +96,17 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void 
     int64_t blocks = tw_parallel_blocks(count, block);
     int64_t wanted = tw_threads();
     int threads = (int)(wanted < blocks ? wanted : blocks);
+
+    /* One thread suffices, or several were slower in the last trial. */
     if (threads <= 1 || team.alone > 0) {
         if (threads > 1) team.alone--;
         for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
         return;
     }
-    double begin = tw_clock(), worked = 0;
+
+    /* Threads share the blocks; their seconds of work are added up. */
+    double begin = tw_clock();
+    double worked = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : worked)
     {
         double start = tw_clock();

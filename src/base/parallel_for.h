@@ -1,14 +1,16 @@
 /* The one parallel primitive.
  *
- * Contract: [0, count) is cut into blocks of `block` items (the last may be shorter); body is called once per block
- * with its half-open range and its index. The cut depends on count and block alone, never on the number of threads, so
- * a body that writes only its own range or its own partial result gives bitwise the same answer for any number of
- * threads. Bodies must not call tw_parallel_for, must not fail, and run in any order. The call returns when all bodies
- * have; what they wrote is then visible to the caller. block > 0; count <= 0 calls nothing.
+ * Contract: [0, count) is cut into blocks of `block` items (the last may be shorter); body is
+ * called once per block with its half-open range and its index. The cut depends on count and block
+ * alone, never on the number of threads. A body that writes only its own range or its own partial
+ * result therefore gives bitwise the same answer for any number of threads. Bodies must not call
+ * tw_parallel_for, must not fail, and run in any order. The call returns when all bodies have
+ * returned; what they wrote is then visible to the caller. block > 0; count <= 0 calls nothing.
  *
- * Small work stays on the calling thread: a count of at most one block starts nobody, so choose blocks worth a few
- * microseconds; and so does any work for a while where threads were seen to gain nothing. How idle threads wait is said
- * when the process starts (see tw_set_threads). */
+ * Small work stays on the calling thread: a count of at most one block starts no other thread, so
+ * choose blocks worth a few microseconds. Larger work stays there for a while, too, after several
+ * threads gained nothing (parallel_for.c). How idle threads wait is set when the process starts
+ * (see tw_set_threads). */
 #ifndef TW_BASE_PARALLEL_FOR_H
 #define TW_BASE_PARALLEL_FOR_H
 
@@ -25,8 +27,9 @@ static inline int64_t tw_parallel_blocks(int64_t count, int64_t block)
     return count > 0 ? (count - 1) / block + 1 : 0;
 }
 
-/* Between hold and resume, OpenMP loops inside the libraries we call (CHOLMOD has some, of four threads each and worth
- * less than their wake-up) run on the calling thread alone. Other threads are not affected. */
+/* Between hold and resume, OpenMP loops inside the libraries that we call run on the calling thread
+ * alone. CHOLMOD has some of four threads each, whose start costs more than they gain. Other
+ * threads are not affected. resume takes what hold returned. */
 int tw_parallel_hold(void);
 void tw_parallel_resume(int held);
 

@@ -42,11 +42,12 @@ static size_t size_of(int descriptor)
     return known ? (size_t)about.st_size : 0;
 }
 
-/* Reads to the end, or until there are more than `most` bytes. errno tells the reason for TW_INPUT_OUTPUT. */
+/* Reads to the end, or until there are more than `most` bytes. errno tells the reason
+ * for TW_INPUT_OUTPUT. */
 static tw_status fill(int descriptor, size_t most, buffer *b)
 {
-    /* One byte more than the size of the file holds the terminator; a second one lets the last read see the end
-     * without enlarging the buffer. */
+    /* One byte more than the size of the file holds the terminator; a second one lets the last read
+     * see the end without enlarging the buffer. */
     size_t expected = size_of(descriptor);
     TW_TRY(enlarge(b, expected > 0 ? expected + 2 : FIRST_BYTES));
 

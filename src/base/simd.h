@@ -1,11 +1,12 @@
 /* Four doubles at a time: the only place that knows a vector instruction.
  *
- * With AVX2 and FMA a tw_wide is one register; otherwise (or with TW_SIMD_PORTABLE defined before inclusion, as the
- * tests of the portable build do) it is four doubles in a struct and the compiler makes what it can of the loops. Both
- * compute the same sums in the same order; they differ by the one rounding that a fused multiply-add saves.
+ * With AVX2 and FMA a tw_wide is one register; otherwise (or with TW_SIMD_PORTABLE defined before
+ * inclusion, as the tests of the portable build do) it is four doubles in a struct and the compiler
+ * makes what it can of the loops. Both compute the same sums in the same order; they differ by the
+ * one rounding that a fused multiply-add saves.
  *
- * Suffix 3: only the first three lanes are read from or written to memory, so that neighbours in a packed array of
- * 3-vectors are neither disturbed nor raced for. */
+ * Suffix 3: only the first three lanes are read from or written to memory, so that neighbours in a
+ * packed array of 3-vectors are neither disturbed nor raced for. */
 #ifndef TW_BASE_SIMD_H
 #define TW_BASE_SIMD_H
 
@@ -19,17 +20,19 @@
 #define TW_SIMD_AVX2 0
 #endif
 
-/* Kernels are written once with the number of vectors as a parameter, and inlined with it constant. */
+/* Kernels are written once with the number of vectors as a parameter, and inlined with
+ * it constant. */
 #define TW_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { TW_WIDE_LANES = 4 };
 
-/* Asks for the cache line `bytes` ahead of p, which may lie past the end of the array: nothing is read. */
+/* Asks for the cache line `bytes` ahead of p. It may lie past the end of the array: nothing
+ * is read. The address is computed as an integer, because p + bytes past the end of an array
+ * is undefined. */
 TW_ALWAYS_INLINE void tw_prefetch(const void *p, uintptr_t bytes)
 {
-    __builtin_prefetch(
-        (const void *)((uintptr_t)p + bytes)); /* NOLINT(performance-no-int-to-ptr): p + bytes on a
-                                                                 pointer past the end would be undefined */
+    const uintptr_t ahead = (uintptr_t)p + bytes;
+    __builtin_prefetch((const void *)ahead); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 #if TW_SIMD_AVX2
@@ -56,7 +59,8 @@ TW_ALWAYS_INLINE void tw_wide_store(double *p, tw_wide a)
     _mm256_storeu_pd(p, a);
 }
 
-/* Two narrow accesses rather than a masked one: a load that follows a store to the same three values is forwarded. */
+/* Two narrow accesses rather than a masked one: a load that follows a store to the same three
+ * values is forwarded. */
 TW_ALWAYS_INLINE tw_wide tw_wide_load3(const double *p)
 {
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_load_sd(p + 2), 1);

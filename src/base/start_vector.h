@@ -1,8 +1,9 @@
 /* Pseudo-random numbers that are the same on every machine and for every number of threads.
  *
- * Entry i depends on i alone: it is the (i + 1)-th number of the generator SplitMix64 (Steele, Lea, Flood 2014) with
- * seed 0. A vector of such numbers has a share in every eigenvector, which is what iterations for eigenvalues need to
- * start from. Each rank of a distributed vector has the same numbers, which serves as well as any others. */
+ * Entry i depends on i alone: it is the (i + 1)-th number of the generator SplitMix64 (Steele, Lea,
+ * Flood 2014) with seed 0. A vector of such numbers has a share in every eigenvector, which is what
+ * iterations for eigenvalues need to start from. Each rank of a distributed vector has the same
+ * numbers, which serves as well as any others. */
 #ifndef TW_BASE_START_VECTOR_H
 #define TW_BASE_START_VECTOR_H
 

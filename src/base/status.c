@@ -39,6 +39,7 @@ const char *tw_status_name(tw_status status)
 tw_status tw_fail(tw_error *error, tw_status status, const char *format, ...)
 {
     if (!error) return status;
+
     error->status = status;
     va_list arguments;
     va_start(arguments, format);

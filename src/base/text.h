@@ -18,7 +18,8 @@ void tw_text_clear(tw_text *text);
 void tw_text_add(tw_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As they are, zeros included. */
 void tw_text_add_bytes(tw_text *text, const void *bytes, size_t size);
-/* Room for `size` more bytes behind what is there, to be filled in place; NULL when memory is out. */
+/* Room for `size` more bytes behind what is there, to be filled in place; NULL when memory
+ * is out. */
 char *tw_text_reserve(tw_text *text, size_t size);
 /* Takes `size` of those bytes into the text. */
 void tw_text_grow(tw_text *text, size_t size);

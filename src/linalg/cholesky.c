@@ -9,8 +9,9 @@
 
 enum { PERMUTE_BLOCK = 32768 };
 
-/* METIS draws from the C library's one rand(), seeded anew for each graph, and traps signals: two analyses at once
- * would disturb each other's ordering, and with it the last bits of every solution. */
+/* METIS draws from the C library's one rand(), seeded anew for each graph, and traps signals:
+ * two analyses at once would disturb each other's ordering, and with it the last bits of
+ * every solution. */
 static pthread_mutex_t ordering_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static cholmod_sparse triangle_view(const tw_triangle *triangle)
@@ -28,7 +29,8 @@ static cholmod_sparse triangle_view(const tw_triangle *triangle)
                             .packed = 1};
 }
 
-/* Orders the graph by minimum degree and by nested dissection and writes the better of the two, granule by granule. */
+/* Orders the graph by minimum degree and by nested dissection and writes the better of the two,
+ * granule by granule. */
 static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int granule, int *order)
 {
     cholmod_sparse A = triangle_view(graph);
@@ -88,8 +90,8 @@ static tw_status analyse(tw_cholesky *factor)
     return status;
 }
 
-/* Makes CHOLMOD allocate all it ever will: -I has the pattern's needs and fails at its first pivot. From here on what
- * it gives back is kept for the next time. */
+/* Makes CHOLMOD allocate all it ever will: -I has the pattern's needs and fails at its first pivot.
+ * From here on what it gives back is kept for the next time. */
 static tw_status rehearse(tw_cholesky *factor)
 {
     tw_permuted *permuted = &factor->permuted;

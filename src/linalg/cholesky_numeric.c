@@ -1,5 +1,5 @@
-/* Numerical factorisation: CHOLMOD's supernodal code (GPL) or its simplicial code (LGPL). Which of the two is decided
- * at analysis; without TWANG_GPL it is always the latter. */
+/* Numerical factorisation: CHOLMOD's supernodal code (GPL) or its simplicial code (LGPL). Which of
+ * the two is decided at analysis; without TWANG_GPL it is always the latter. */
 #include <math.h>
 
 #include "base/parallel_for.h"
@@ -38,8 +38,8 @@ static cholmod_sparse permuted_view(const tw_permuted *permuted, bool lower)
                             .packed = 1};
 }
 
-/* Overflow leaves its trace on the diagonal: an infinite or NaN entry of row k makes L_kk NaN, which passes for a
- * square root. */
+/* Overflow leaves its trace on the diagonal: an infinite or NaN entry of row k makes L_kk NaN,
+ * which passes for a square root. */
 static bool diagonal_is_finite(const cholmod_factor *L)
 {
     const double *x = L->x;

@@ -44,7 +44,8 @@ static row_cursor cursor_at(const tw_sparse *matrix, int granule, int64_t row)
     return cursor;
 }
 
-/* If the cursor stands on `column`: the index of its value (granule 1), and a step on. Else TW_NOWHERE. */
+/* If the cursor stands on `column`: the index of its value (granule 1), and a step on.
+ * Else TW_NOWHERE. */
 static uint32_t cursor_take(row_cursor *cursor, int64_t column)
 {
     if (cursor_column(cursor) != column) return TW_NOWHERE;

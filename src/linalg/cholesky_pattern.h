@@ -1,5 +1,5 @@
-/* The sum of a stiffness and a mass matrix as one triangle of a compressed-column matrix, the form CHOLMOD takes, and
- * where each of its entries comes from. Pure index work; no CHOLMOD here. */
+/* The sum of a stiffness and a mass matrix as one triangle of a compressed-column matrix, the form
+ * CHOLMOD takes, and where each of its entries comes from. Pure index work; no CHOLMOD here. */
 #ifndef TW_LINALG_CHOLESKY_PATTERN_H
 #define TW_LINALG_CHOLESKY_PATTERN_H
 
@@ -12,8 +12,8 @@ typedef struct tw_matrix_pair {
     const tw_sparse *mass; /* NULL for a diagonal mass */
 } tw_matrix_pair;
 
-/* Rows per node of the graph that is ordered: 3 if all blocks are 3x3, else 1. Unknowns of a block stay together in
- * any good ordering, and the graph is nine times smaller for it. */
+/* Rows per node of the graph that is ordered: 3 if all blocks are 3x3, else 1. Unknowns of a block
+ * stay together in any good ordering, and the graph is nine times smaller for it. */
 int tw_matrix_pair_granule(const tw_matrix_pair *pair);
 
 /* Lower triangle by columns, no values: of the graph of granules, or (granule 1) of the matrix. */
@@ -38,8 +38,8 @@ typedef struct tw_permuted {
 
 #define TW_NOWHERE UINT32_MAX
 
-/* Row k of the permuted matrix is row order[k] of the pair; `lower` says which triangle is stored. Free with
- * tw_permuted_free, also after failure. */
+/* Row k of the permuted matrix is row order[k] of the pair; `lower` says which triangle is stored.
+ * Free with tw_permuted_free, also after failure. */
 tw_status tw_permuted_create(const tw_matrix_pair *pair, const int *order, bool lower,
                              tw_permuted *permuted);
 void tw_permuted_free(tw_permuted *permuted);

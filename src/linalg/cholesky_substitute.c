@@ -1,9 +1,10 @@
 /* Forward and back substitution with the factor CHOLMOD left, for a block of right-hand sides.
  *
- * A solve waits for L to come from memory, so a block should take little longer than one column. CHOLMOD's own solver
- * goes through BLAS, whose kernels are not made for two or three columns; here a piece of L that is in the first-level
- * cache serves all columns before the next is fetched. For 1, 2, 3, 4 columns of a solid with 24,000 unknowns we
- * measured 14, 29, 31, 34 ms there and 12, 15, 17, 20 ms here. */
+ * A solve waits for L to come from memory, so a block should take little longer than one column.
+ * CHOLMOD's own solver goes through BLAS, whose kernels are not made for two or three columns; here
+ * a piece of L that is in the first-level cache serves all columns before the next is fetched. For
+ * 1, 2, 3, 4 columns of a solid with 24,000 unknowns we measured 14, 29, 31, 34 ms there and 12,
+ * 15, 17, 20 ms here. */
 #include <string.h>
 
 #include "linalg/cholesky_internal.h"
@@ -11,8 +12,8 @@
 
 enum { PIECE = 512 /* rows of four columns of L: 16 KB */ };
 
-/* A supernode: columns [first, first + columns) of L with one row pattern, stored as a dense `rows` x `columns` matrix
- * whose upper triangle is not used. Its first rows are its own columns. */
+/* A supernode: columns [first, first + columns) of L with one row pattern, stored as a dense `rows`
+ * x `columns` matrix whose upper triangle is not used. Its first rows are its own columns. */
 typedef struct supernode {
     int64_t first, rows, columns;
     const int *row;
@@ -102,7 +103,8 @@ TW_ALWAYS_INLINE void solve_transposed_triangle(const int group, const supernode
     }
 }
 
-/* L y = b, supernode by supernode: solve for its own rows, subtract what they contribute further down. */
+/* L y = b, supernode by supernode: solve for its own rows, subtract what they contribute
+ * further down. */
 static void forward_supernode(const supernode *node, const panel *E, int64_t n, double *Y)
 {
     for (int v = 0; v < E->count; v++) {
@@ -126,7 +128,8 @@ static void forward_supernode(const supernode *node, const panel *E, int64_t n, 
     }
 }
 
-/* L^T x = y, from the last supernode to the first: collect what is known, solve for its own rows. */
+/* L^T x = y, from the last supernode to the first: collect what is known, solve for its
+ * own rows. */
 static void backward_supernode(const supernode *node, const panel *E, int64_t n, double *Y)
 {
     for (int v = 0; v < E->count; v++) {
@@ -148,7 +151,8 @@ static void backward_supernode(const supernode *node, const panel *E, int64_t n,
                (size_t)node->columns * sizeof *Y);
 }
 
-/* L by columns, the diagonal entry first. Each column serves all right-hand sides while it is in the cache. */
+/* L by columns, the diagonal entry first. Each column serves all right-hand sides while it is in
+ * the cache. */
 static void simplicial_substitute(const cholmod_factor *L, int count, double *Y)
 {
     const int *start = L->p, *entries = L->nz, *row = L->i;

@@ -75,8 +75,9 @@ static tw_status transpose(const row_lists *columns, int64_t size, row_lists *ro
     return TW_OK;
 }
 
-/* Chooses the colour of one column after the other. taken[c] == j says that colour c is taken by a column that shares
- * a row with column j; `size` entries are enough, because a column conflicts with at most size - 1 others. */
+/* Chooses the colour of one column after the other. taken[c] == j says that colour c is taken by a
+ * column that shares a row with column j; `size` entries are enough, because a column conflicts
+ * with at most size - 1 others. */
 static void choose_colours(const row_lists *columns, const row_lists *rows, int64_t *taken,
                            tw_colouring *colouring)
 {

@@ -1,4 +1,5 @@
-/* Small dense algebra over LAPACK. Column-major; nothing allocates: scratch is handed in, its size asked for first. */
+/* Small dense algebra over LAPACK. Column-major; nothing allocates: scratch is handed in, its size
+ * asked for first. */
 #ifndef TW_LINALG_DENSE_H
 #define TW_LINALG_DENSE_H
 
@@ -6,7 +7,8 @@
 #include <stddef.h>
 #include <twang/status.h>
 
-/* Sets OpenBLAS to one thread, once per process: our blocks are small, and results must not depend on its threads. */
+/* Sets OpenBLAS to one thread, once per process: our blocks are small, and results must not depend
+ * on its threads. */
 void tw_dense_initialise(void);
 
 /* Doubles of scratch for the functions below at order n. */
@@ -16,11 +18,12 @@ size_t tw_dense_expm_scratch(int n);  /* tw_expm */
 /* A = Q diag(w) Q^T: w ascending, Q overwrites A (n x n, leading dimension n). */
 tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch);
 
-/* Tridiagonal T (diagonal d[n], off-diagonal e[n-1], both destroyed; d becomes the eigenvalues ascending), Q n x n. */
+/* Tridiagonal T (diagonal d[n], off-diagonal e[n-1], both destroyed; d becomes the eigenvalues
+ * ascending), Q n x n. */
 tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch);
 
-/* E = exp(A) by scaling and squaring with Pade approximants (Al-Mohy & Higham 2009). A is kept. TW_NOT_FINITE if A is
- * not finite or exp overflows. */
+/* E = exp(A) by scaling and squaring with Pade approximants (Al-Mohy & Higham 2009). A is kept.
+ * TW_NOT_FINITE if A is not finite or exp overflows. */
 tw_status tw_expm(int n, const double *A, double *E, double *scratch);
 
 /* C = alpha A B + beta C, n x n. */
@@ -37,7 +40,8 @@ tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *
 /* A = L L^T, lower triangle overwritten by L. TW_NOT_POSITIVE_DEFINITE if it is not. */
 tw_status tw_dense_cholesky(int n, double *A);
 
-/* A = A^-1 for symmetric positive definite A (lower triangle read, both written); log det A into *log_determinant. */
+/* A = A^-1 for symmetric positive definite A (lower triangle read, both written); log det A
+ * into *log_determinant. */
 tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant);
 
 /* Estimate of cond_1(A) from its Cholesky factor L and |A|_1; scratch of 4 n doubles. */

@@ -1,6 +1,6 @@
-/* The matrix exponential: A. H. Al-Mohy and N. J. Higham, "A new scaling and squaring algorithm for the matrix
- * exponential", SIAM J. Matrix Anal. Appl. 31 (2009). The scaling follows the norms of powers of A, not of A itself,
- * so that strongly nonnormal matrices are not scaled too far. */
+/* The matrix exponential: A. H. Al-Mohy and N. J. Higham, "A new scaling and squaring algorithm for
+ * the matrix exponential", SIAM J. Matrix Anal. Appl. 31 (2009). The scaling follows the norms of
+ * powers of A, not of A itself, so that strongly nonnormal matrices are not scaled too far. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -74,7 +74,8 @@ static double absolute_power_norm1(expm_work *work, double norm, int p)
     return largest;
 }
 
-/* Degree m: how far ||.|| may reach, and |c_{2m+1}|, the leading coefficient of the backward error series. */
+/* Degree m: how far ||.|| may reach, and |c_{2m+1}|, the leading coefficient of the backward
+ * error series. */
 typedef struct pade_degree {
     int m;
     double theta, error_coefficient;
@@ -85,8 +86,9 @@ static const pade_degree degree_3 = {3, 1.495585217958292e-2, 1.0 / 100800.0},
                          degree_9 = {9, 2.097847961257068e0, 1.0 / 5914384781877411840000.0},
                          degree_13 = {13, 4.25, 1.0 / 113250775606021113483283660800000000.0};
 
-/* The function ell of the paper: extra squarings of 2^-s A that rounding in the evaluation makes necessary,
- * ceil(log2(alpha / u) / 2m) with alpha = |c_{2m+1}| || |2^-s A|^(2m+1) || / ||2^-s A||, in logarithms. */
+/* The function ell of the paper: extra squarings of 2^-s A that rounding in the evaluation makes
+ * necessary, ceil(log2(alpha / u) / 2m) with alpha = |c_{2m+1}| || |2^-s A|^(2m+1) || / ||2^-s A||,
+ * in logarithms. */
 static int extra_scaling(expm_work *work, pade_degree degree, int s)
 {
     double norm = tw_dense_norm1(work->n, work->A);
@@ -189,7 +191,8 @@ static bool reaches(expm_work *work, pade_degree degree, double eta)
     return eta <= degree.theta && extra_scaling(work, degree, 0) == 0;
 }
 
-/* Chooses degree and scaling of the paper's algorithm 6.1; before that, A has been divided by 2^s0. */
+/* Chooses degree and scaling of the paper's algorithm 6.1; before that, A has been divided
+ * by 2^s0. */
 static tw_status approximate(expm_work *work, int s0, double *E)
 {
     static const double b3[4] = {120., 60., 12., 1.},
@@ -245,7 +248,8 @@ tw_status tw_expm(int n, const double *A, double *E, double *scratch)
     expm_work work = carve(n, scratch);
     double largest = 0;
     for (size_t i = 0; i < square; i++) largest = fmax(largest, fabs(A[i]));
-    /* Entries above 2^30 are brought down first, lest powers overflow where the exponential does not. */
+    /* Entries above 2^30 are brought down first, lest powers overflow where the exponential
+     * does not. */
     int s0 = largest > 0x1p30 ? ilogb(largest) - 30 : 0;
     for (size_t i = 0; i < square; i++) work.A[i] = ldexp(A[i], -s0);
     return approximate(&work, s0, E);

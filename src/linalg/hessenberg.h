@@ -4,7 +4,8 @@
 
 #include <twang/status.h>
 
-/* real[i] + i imaginary[i], i < n. H (column-major, leading dimension n) is destroyed; scratch has n entries. */
+/* real[i] + i imaginary[i], i < n. H (column-major, leading dimension n) is destroyed; scratch has
+ * n entries. */
 tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imaginary,
                                     double *scratch);
 

@@ -8,7 +8,8 @@
 
 /* A coupling beta_j this small against alpha_0 means that the Krylov space is exhausted. */
 static const double EXHAUSTED = 1e-12;
-/* Halvings of the interval that holds the largest Ritz value: 2^-60 of its length is below rounding. */
+/* Halvings of the interval that holds the largest Ritz value: 2^-60 of its length is
+ * below rounding. */
 enum { BISECTIONS = 60 };
 
 tw_status tw_power_method(const tw_matrix_pencil *pencil, int steps, double *x, double *work,
@@ -59,8 +60,8 @@ static tw_status normalise(const recurrence *r, double *q, double *Mq, double *n
     return TW_OK;
 }
 
-/* beta_j q_{j+1} = M^-1 K q_j - alpha_j q_j - beta_{j-1} q_{j-1}. The vectors are not orthogonalised again: the largest
- * Ritz value does not need it. */
+/* beta_j q_{j+1} = M^-1 K q_j - alpha_j q_j - beta_{j-1} q_{j-1}. The vectors are not
+ * orthogonalised again: the largest Ritz value does not need it. */
 static tw_status run_recurrence(recurrence *r, int steps)
 {
     const tw_matrix_pencil *pencil = r->pencil;
@@ -88,7 +89,8 @@ static tw_status run_recurrence(recurrence *r, int steps)
     return TW_OK;
 }
 
-/* Whether all eigenvalues of T are below `bound`: all pivots of T - bound I are negative (Sturm sequence). */
+/* Whether all eigenvalues of T are below `bound`: all pivots of T - bound I are negative
+ * (Sturm sequence). */
 static bool all_below(const recurrence *r, double bound)
 {
     double pivot = 1.0;

@@ -13,7 +13,8 @@ tw_mass_metric tw_mass_metric_of(const tw_second_order *op)
         .space = op->stiffness.space, .lumped = op->lumped_mass, .consistent = op->mass};
 }
 
-/* y_j = f(x_j) for `count` columns of length n, f being the product with a diagonal mass or its inverse. */
+/* y_j = f(x_j) for `count` columns of length n, f being the product with a diagonal mass or
+ * its inverse. */
 typedef void diagonal_function(int64_t n, const double *w, const double *x, double *y);
 
 static void for_each_column(const tw_mass_metric *metric, diagonal_function *function, int count,
@@ -81,7 +82,8 @@ static tw_status sum(const tw_space *space, tw_parallel_body *body, sum_job *job
     return space->reduce ? space->reduce(space->context, result, 1) : TW_OK;
 }
 
-/* The 1-norm s bounds every entry and can be summed over ranks (a maximum cannot): |x|_M = s sqrt(sum m (x/s)^2). */
+/* The 1-norm s bounds every entry and can be summed over ranks (a maximum cannot): |x|_M = s
+ * sqrt(sum m (x/s)^2). */
 tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *scratch, double *norm)
 {
     sum_job job = {.x = x, .w = metric->lumped, .y = x};

@@ -23,8 +23,8 @@ static tw_solver_block *header_of(void *pointer)
     return (tw_solver_block *)(void *)((char *)pointer - HEADER);
 }
 
-/* A kept block of exactly this size: a factorisation asks for the same sizes each time, so that after one of them the
- * next finds every block it needs, whatever happened in between. */
+/* A kept block of exactly this size: a factorisation asks for the same sizes each time, so that
+ * after one of them the next finds every block it needs, whatever happened in between. */
 static tw_solver_block *take_kept(tw_solver_memory *memory, size_t size)
 {
     for (tw_solver_block **link = &memory->kept; *link; link = &(*link)->next)

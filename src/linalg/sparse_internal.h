@@ -4,13 +4,14 @@
 
 #include <twang/sparse.h>
 
-/* The rows cut into parts of about equal work, each the job of one thread. The cut depends on the pattern alone.
+/* The rows cut into parts of about equal work, each the job of one thread. The cut depends on the
+ * pattern alone.
  *
- * In upper storage a block (i, j) also gives to row j > i. Each part sums such gifts in a window of its own, a ring of
- * mask + 1 rows (a power of two) in which row j has place j & mask. Row i is complete once the part has passed it: it
- * goes to the result and its place is free for a row further on. What is left at the end, rows [start[p+1], reach[p]),
- * belongs to later parts and is added there afterwards, in the order of the parts. Between products windows are zero.
- */
+ * In upper storage a block (i, j) also gives to row j > i. Each part sums such gifts in a window of
+ * its own, a ring of mask + 1 rows (a power of two) in which row j has place j & mask. Row i is
+ * complete once the part has passed it: it goes to the result and its place is free for a row
+ * further on. What is left at the end, rows [start[p+1], reach[p]), belongs to later parts and is
+ * added there afterwards, in the order of the parts. Between products windows are zero. */
 typedef struct tw_sparse_parts {
     int count;
     int64_t *start; /* count + 1 block rows */
@@ -38,9 +39,9 @@ enum {
     TW_SPARSE_PADDING = 4
 };
 
-/* Where a part's window keeps entry `component` of vector `vector` of a row, in doubles. With blocks of 3, one or two
- * vectors have a 3-vector in each four doubles; three or four have one vector in each lane, and beside the window of y
- * a window of x in the same form. */
+/* Where a part's window keeps entry `component` of vector `vector` of a row, in doubles. With
+ * blocks of 3, one or two vectors have a 3-vector in each four doubles; three or four have one
+ * vector in each lane, and beside the window of y a window of x in the same form. */
 typedef struct tw_window {
     double *y, *x; /* x: NULL unless vectors are lanes */
     int64_t mask, row, vector, component;
@@ -52,7 +53,8 @@ enum {
     TW_WINDOW_ROW_3 = 2 * 3 * TW_MAX_BLOCK, /* doubles per row, blocks of 3: y and x */
 };
 
-/* Cuts the rows; needs the pattern. TW_OUT_OF_MEMORY leaves what was allocated to tw_sparse_parts_free. */
+/* Cuts the rows; needs the pattern. TW_OUT_OF_MEMORY leaves what was allocated to
+ * tw_sparse_parts_free. */
 tw_status tw_sparse_parts_create(tw_sparse *matrix);
 void tw_sparse_parts_free(tw_sparse_parts *parts);
 
@@ -68,7 +70,8 @@ typedef struct tw_sparse_job {
 
 typedef void tw_sparse_kernel(const tw_sparse_job *job);
 
-/* One set of kernels, compiled twice: over vector instructions where there are any, and portably. */
+/* One set of kernels, compiled twice: over vector instructions where there are any,
+ * and portably. */
 typedef struct tw_sparse_kernels {
     tw_sparse_kernel *full1, *full3, *upper1, *upper3;
 } tw_sparse_kernels;

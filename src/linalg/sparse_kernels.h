@@ -1,19 +1,22 @@
-/* The product kernels, written once over tw_wide. sparse_kernels_wide.c and sparse_kernels_portable.c each include this
- * file after choosing what a tw_wide is, and name the resulting set.
+/* The product kernels, written once over tw_wide. sparse_kernels_wide.c and
+ * sparse_kernels_portable.c each include this file after choosing what a tw_wide is, and name the
+ * resulting set.
  *
- * A 3x3 block B is nine doubles, column-major, so that y += B x is y += B[:,0] x_0 + B[:,1] x_1 + B[:,2] x_2: three
- * four-wide multiply-adds on unaligned loads, whose fourth lane is the next column's business and is never stored. Each
- * column has its own accumulator: one chain of dependent additions would be slower than memory.
+ * A 3x3 block B is nine doubles, column-major, so that y += B x is y += B[:,0] x_0 + B[:,1] x_1 +
+ * B[:,2] x_2: three four-wide multiply-adds on unaligned loads, whose fourth lane is the next
+ * column's business and is never stored. Each column has its own accumulator: one chain of
+ * dependent additions would be slower than memory.
  *
- * Values are read once and in order, but the processor's own prefetching keeps too little in flight and stops at page
- * borders: asking ahead saves a tenth to a fifth of the time. */
+ * Values are read once and in order, but the processor's own prefetching keeps too little in flight
+ * and stops at page borders: asking ahead saves a tenth to a fifth of the time. */
 #ifndef TW_LINALG_SPARSE_KERNELS_H
 #define TW_LINALG_SPARSE_KERNELS_H
 
 #include "base/simd.h"
 #include "linalg/sparse_internal.h"
 
-/* How far ahead, measured: a lean kernel wants less, or lines are gone from the first-level cache before their use. */
+/* How far ahead, measured: a lean kernel wants less, or lines are gone from the first-level cache
+ * before their use. */
 enum { PREFETCH_NEAR = 1024, PREFETCH_FAR = 2048 };
 
 /* A block of 72 bytes touches a new line, or two. */
@@ -40,7 +43,8 @@ TW_ALWAYS_INLINE void prefetch_block(const double *B, uintptr_t ahead)
         break;                                                                                     \
     }
 
-/* The job with its pointers in local variables: to the compiler a store of doubles may change the struct behind one. */
+/* The job with its pointers in local variables: to the compiler a store of doubles may change the
+ * struct behind one. */
 typedef struct row_view {
     const int64_t *row_start;
     const int32_t *column;
@@ -101,7 +105,8 @@ TW_ALWAYS_INLINE void full1_rows(const int count, const tw_sparse_job *job)
     }
 }
 
-/* Upper storage, one or two vectors. Row i while its blocks are run through: its part of x, its growing part of y. */
+/* Upper storage, one or two vectors. Row i while its blocks are run through: its part of x, its
+ * growing part of y. */
 typedef struct upper3_row {
     tw_wide x[2][3]; /* each component in all lanes */
     tw_wide y[2];
@@ -158,8 +163,9 @@ TW_ALWAYS_INLINE void upper3_rows(const int count, const tw_sparse_job *job)
     }
 }
 
-/* Upper storage, three or four vectors: now a lane is a vector and each number of B is spread over the lanes, for both
- * y_i += B x_j and y_j += B^T x_i. That takes a window of x beside that of y, filled one row per row. */
+/* Upper storage, three or four vectors: now a lane is a vector and each number of B is spread over
+ * the lanes, for both y_i += B x_j and y_j += B^T x_i. That takes a window of x beside that of y,
+ * filled one row per row. */
 TW_ALWAYS_INLINE void enter_lanes(const int count, const double *x, int64_t n, double *place)
 {
     tw_wide row[4];

@@ -10,7 +10,8 @@ enum {
     UPPER_PARTS = 64
 };
 
-/* Part p ends with the first row at which p + 1 equal shares of (stored blocks + rows) are complete. */
+/* Part p ends with the first row at which p + 1 equal shares of (stored blocks + rows)
+ * are complete. */
 static void cut_evenly(tw_sparse *matrix, int count)
 {
     const int64_t rows = matrix->block_rows, work = matrix->row_start[rows] + rows;
@@ -55,8 +56,9 @@ static tw_status create_windows(tw_sparse *matrix, int count)
     parts->mask = TW_NEW_ARRAY(count, int64_t);
     parts->offset = TW_NEW_ARRAY(count + 1, int64_t);
     if (!parts->reach || !parts->mask || !parts->offset) return TW_OUT_OF_MEMORY;
-    /* A row of a window costs about as much as a row of the result: fewer parts when the windows would have more than
-     * half as many. Without any ordering of the unknowns this ends at one part, and no threads. */
+    /* A row of a window costs about as much as a row of the result: fewer parts when the windows
+     * would have more than half as many. Without any ordering of the unknowns this ends at one
+     * part, and no threads. */
     int64_t rows = measure_windows(matrix);
     while (count > 1 && rows > matrix->block_rows / 2) {
         count /= 2;

@@ -1,5 +1,5 @@
-/* Vector kernels: threaded, fixed blocking, bitwise repeatable. Lengths come from a tw_space; only the functions that
- * sum take the space itself (they call its reduce hook). */
+/* Vector kernels: threaded, fixed blocking, bitwise repeatable. Lengths come from a tw_space; only
+ * the functions that sum take the space itself (they call its reduce hook). */
 #ifndef TW_LINALG_VECTOR_H
 #define TW_LINALG_VECTOR_H
 
@@ -33,8 +33,8 @@ void tw_vector_divide(int64_t n, const double *w, const double *x, double *y); /
 void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c,
                                double *y);
 
-/* outputs[i] = sum_j C[i * count + j] V_j for all i in one pass over the basis: "one combination pass". Outputs overlap
- * neither each other nor the basis. */
+/* outputs[i] = sum_j C[i * count + j] V_j for all i in one pass over the basis: "one combination
+ * pass". Outputs overlap neither each other nor the basis. */
 void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count,
                        const double *C, double *const *outputs);
 

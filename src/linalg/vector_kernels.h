@@ -1,4 +1,5 @@
-/* Inner loops on a few vectors at once, V_j = V + j * stride, inlined with their number constant. */
+/* Inner loops on a few vectors at once, V_j = V + j * stride, inlined with their
+ * number constant. */
 #ifndef TW_LINALG_VECTOR_KERNELS_H
 #define TW_LINALG_VECTOR_KERNELS_H
 
@@ -6,7 +7,8 @@
 
 enum { TW_GROUP = 4 /* most vectors at once */ };
 
-/* sums[j] += <V_j, x>, j < vectors. Two accumulators per vector keep additions in flight even for one vector. */
+/* sums[j] += <V_j, x>, j < vectors. Two accumulators per vector keep additions in flight even for
+ * one vector. */
 TW_ALWAYS_INLINE void tw_add_dots(const int vectors, int64_t length, const double *V,
                                   int64_t stride, const double *x, double *sums)
 {

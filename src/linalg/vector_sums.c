@@ -1,5 +1,6 @@
-/* Sums over vectors. A vector is cut into blocks that depend on its length alone; each block is summed in a fixed order
- * and the blocks' sums are added in theirs: the result is the same for any number of threads. */
+/* Sums over vectors. A vector is cut into blocks that depend on its length alone; each block is
+ * summed in a fixed order and the blocks' sums are added in theirs: the result is the same for any
+ * number of threads. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -126,8 +127,8 @@ tw_status tw_vector_dot(const tw_space *space, const double *x, const double *y,
     return tw_vector_weighted_dot(space, NULL, x, y, result);
 }
 
-/* Squares that neither overflow nor underflow: Blue's three accumulators (1978) with the constants of LAPACK's dnrm2.
- * Their scales are fixed, so that they can be summed over ranks. */
+/* Squares that neither overflow nor underflow: Blue's three accumulators (1978) with the constants
+ * of LAPACK's dnrm2. Their scales are fixed, so that they can be summed over ranks. */
 enum { SMALL, MIDDLE, BIG, SIZES };
 #define SMALL_BELOW 0x1p-511
 #define SMALL_SCALE 0x1p537
@@ -160,8 +161,8 @@ tw_status tw_vector_norm(const tw_space *space, const double *x, double *result)
     double square = 0;
     tw_status status = tw_vector_dot(space, x, x, &square);
     *result = sqrt(square);
-    /* A sum in this range is exact to rounding: what underflowed in it is 1e-50 of it at most. All ranks see the same
-     * sum and agree on going the long way. */
+    /* A sum in this range is exact to rounding: what underflowed in it is 1e-50 of it at most. All
+     * ranks see the same sum and agree on going the long way. */
     if (status || (square > 1e-250 && square <= DBL_MAX)) return status;
     double sums[SIZES] = {0};
     scaled_squares(space->local_size, x, sums);
