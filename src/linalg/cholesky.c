@@ -7,11 +7,12 @@
 #include "linalg/dense.h"
 #include "linalg/vector.h"
 
+/* Entries per block of a permutation: some tens of microseconds of work. */
 enum { PERMUTE_BLOCK = 32768 };
 
-/* METIS draws from the C library's one rand(), seeded anew for each graph, and traps signals:
- * two analyses at once would disturb each other's ordering, and with it the last bits of
- * every solution. */
+/* METIS draws its random numbers from rand(), which all threads share, seeds it for each graph, and
+ * catches signals. Two analyses at once would change each other's ordering, and with it the last
+ * bits of every solution. */
 static pthread_mutex_t ordering_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static cholmod_sparse triangle_view(const tw_triangle *triangle)
@@ -38,15 +39,19 @@ static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int 
     factor->common.nmethods = 2;
     factor->common.method[0].ordering = CHOLMOD_AMD;
     factor->common.method[1].ordering = CHOLMOD_METIS;
+
     pthread_mutex_lock(&ordering_lock);
     cholmod_factor *symbolic = cholmod_analyze(&A, &factor->common);
     pthread_mutex_unlock(&ordering_lock);
+
     tw_status status = tw_cholesky_status(factor);
     if (!status && !symbolic) status = TW_INTERNAL;
     if (status) {
         cholmod_free_factor(&symbolic, &factor->common);
         return status;
     }
+
+    /* The unknowns of a node of the graph stay together and in their order. */
     const int *nodes = symbolic->Perm;
     for (int k = 0; k < graph->n; k++)
         for (int c = 0; c < granule; c++) order[k * granule + c] = nodes[k] * granule + c;
@@ -62,8 +67,8 @@ static tw_status analyse_matrix(tw_cholesky *factor, int *order)
     if (!status) {
         cholmod_sparse A = triangle_view(&triangle);
 #ifdef TWANG_GPL
-        factor->common.supernodal =
-            CHOLMOD_AUTO; /* simplicial where supernodes would be narrow, as in a chain */
+        /* CHOLMOD takes the simplicial code where supernodes would be narrow, as in a chain. */
+        factor->common.supernodal = CHOLMOD_AUTO;
 #endif
         factor->common.nmethods = 1;
         factor->common.method[0].ordering = CHOLMOD_GIVEN;
@@ -74,6 +79,7 @@ static tw_status analyse_matrix(tw_cholesky *factor, int *order)
     return status;
 }
 
+/* The symbolic factor: the graph is ordered first, then the matrix is analysed in that order. */
 static tw_status analyse(tw_cholesky *factor)
 {
     const int granule = tw_matrix_pair_granule(&factor->pair);
@@ -85,35 +91,49 @@ static tw_status analyse(tw_cholesky *factor)
         status = order ? order_graph(factor, &graph, granule, order) : TW_OUT_OF_MEMORY;
     }
     tw_triangle_free(&graph);
+
     if (!status) status = analyse_matrix(factor, order);
     tw_release(order);
     return status;
 }
 
-/* Makes CHOLMOD allocate all it ever will: -I has the pattern's needs and fails at its first pivot.
- * From here on what it gives back is kept for the next time. */
+/* Makes CHOLMOD allocate all the memory it will ever need, so that later factorisations allocate
+ * nothing. It factorises -I with the pattern of the matrix, which fails at the first pivot; from
+ * here on, the blocks that it gives back are kept for the next factorisation. */
 static tw_status rehearse(tw_cholesky *factor)
 {
     tw_permuted *permuted = &factor->permuted;
     factor->memory.keep = true;
+
     for (int e = 0; e < permuted->triangle.entries; e++) permuted->values[e] = 0;
     for (int row = 0; row < permuted->triangle.n; row++)
         permuted->values[permuted->diagonal[row]] = -1;
+
     tw_status status = tw_cholesky_compute(factor);
-    return status == TW_NOT_POSITIVE_DEFINITE ? TW_OK : status == TW_OK ? TW_INTERNAL : status;
+    if (status == TW_NOT_POSITIVE_DEFINITE) return TW_OK;
+    return status == TW_OK ? TW_INTERNAL : status;
 }
 
+/* What a factorisation and a solve cost, for the cost model of the phi-engines. */
 static void describe(tw_cholesky *factor)
 {
     const cholmod_factor *L = factor->L;
-    const double stored = L->is_super ? (double)L->xsize : factor->common.lnz;
-    const double per_entry = L->is_super ? sizeof(double) : sizeof(double) + sizeof(int);
     factor->counts.factor_flops = factor->common.fl;
     factor->counts.factor_nonzeros = (int64_t)factor->common.lnz;
+
+    /* A supernodal factor stores values alone, a simplicial one a row index with each. */
+    double stored = factor->common.lnz;
+    double per_entry = sizeof(double) + sizeof(int);
+    if (L->is_super) {
+        stored = (double)L->xsize;
+        per_entry = sizeof(double);
+    }
+
     /* L is read twice; the vector is permuted in and out and passed over by both substitutions. */
     factor->counts.solve_bytes = 2 * stored * per_entry + 8.0 * (double)factor->n * sizeof(double);
 }
 
+/* Everything that depends on the pattern alone: order, symbolic factor and all memory. */
 static tw_status prepare(tw_cholesky *factor)
 {
     cholmod_start(&factor->common);
@@ -121,12 +141,14 @@ static tw_status prepare(tw_cholesky *factor)
     factor->common.print = 0;
     factor->common.try_catch = 1; /* an error is a status, not a call of a handler */
     factor->common.quick_return_if_not_posdef = 1;
-    tw_status status = analyse(factor);
-    if (status) return status;
+
+    TW_TRY(analyse(factor));
     describe(factor);
-    status =
-        tw_permuted_create(&factor->pair, factor->L->Perm, factor->L->is_super, &factor->permuted);
-    if (status) return status;
+
+    /* The supernodal code reads the lower triangle, the simplicial code the upper one. */
+    const cholmod_factor *L = factor->L;
+    TW_TRY(tw_permuted_create(&factor->pair, L->Perm, L->is_super, &factor->permuted));
+
     factor->solution = TW_NEW_ARRAY(factor->n * TW_MAX_BLOCK, double);
     factor->panel_rows = tw_cholesky_panel_rows(factor->L);
     factor->panel = TW_NEW_ARRAY(factor->panel_rows * TW_MAX_BLOCK, double);
@@ -153,11 +175,13 @@ tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_m
         return tw_fail(
             error, TW_INVALID_ARGUMENT, "Cholesky: the mass has %lld rows, the stiffness %lld",
             (long long)tw_sparse_size(mass_matrix), (long long)tw_sparse_size(stiffness));
+
     tw_dense_initialise();
     tw_cholesky *factor = TW_NEW(tw_cholesky);
     if (!factor) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     factor->pair = (tw_matrix_pair){stiffness, mass_matrix};
     factor->n = tw_sparse_size(stiffness);
+
     tw_status status = TW_OK;
     if (factor->n > 0) {
         tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
@@ -176,6 +200,7 @@ tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_m
 void tw_cholesky_free(tw_cholesky *factor)
 {
     if (!factor) return;
+
     if (factor->started) {
         tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
         cholmod_free_factor(&factor->L, &factor->common);
@@ -195,6 +220,7 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
     if (!factor || (lumped_mass && factor->pair.mass)) return TW_INVALID_ARGUMENT;
     factor->factored = false;
     factor->counts.factorisations++;
+
     tw_status status = TW_OK;
     if (factor->n > 0) {
         tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass,
@@ -207,6 +233,7 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
     return status;
 }
 
+/* Brings `count` columns of n entries into the order of the factor, or back. */
 typedef struct permute_job {
     const int *order;
     int64_t n;
@@ -240,6 +267,8 @@ tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, do
     factor->counts.solves += count;
     const int64_t n = factor->n;
     if (n == 0) return TW_OK;
+
+    /* A = P^T L L^T P: permute, substitute, permute back. */
     const int *order = factor->L->Perm;
     tw_parallel_for(n, PERMUTE_BLOCK, permute_in,
                     &(permute_job){order, n, count, in, factor->solution});

@@ -43,13 +43,19 @@ static cholmod_sparse permuted_view(const tw_permuted *permuted, bool lower)
 static bool diagonal_is_finite(const cholmod_factor *L)
 {
     const double *x = L->x;
+
+    /* Simplicial: the diagonal entry is the first of its column. */
     if (!L->is_super) {
         const int *start = L->p;
         for (size_t k = 0; k < L->n; k++)
             if (!isfinite(x[start[k]])) return false;
         return true;
     }
-    const int *super = L->super, *row_start = L->pi, *value_start = L->px;
+
+    /* Supernodal: the diagonal of a dense matrix of `rows` rows, supernode by supernode. */
+    const int *super = L->super;
+    const int *row_start = L->pi;
+    const int *value_start = L->px;
     for (size_t s = 0; s < L->nsuper; s++) {
         const int rows = row_start[s + 1] - row_start[s];
         for (int c = 0; c < super[s + 1] - super[s]; c++)
@@ -63,17 +69,21 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
     double no_shift[2] = {0, 0};
     cholmod_factor *L = factor->L;
     cholmod_sparse A = permuted_view(&factor->permuted, L->is_super);
+
+    /* CHOLMOD works in our memory and on the calling thread alone. */
     tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
     const int held = tw_parallel_hold();
 #ifdef TWANG_GPL
     if (L->is_super) cholmod_super_numeric(&A, NULL, no_shift, L, &factor->common);
 #endif
     if (!L->is_super) {
-        L->is_ll = 1; /* L L^T: unlike L D L^T it stops at the first pivot that is not positive */
+        /* L L^T stops at the first pivot that is not positive; L D L^T would go on. */
+        L->is_ll = 1;
         cholmod_rowfac(&A, NULL, no_shift, 0, L->n, L, &factor->common);
     }
     tw_parallel_resume(held);
     tw_solver_memory_leave(previous);
+
     tw_status status = tw_cholesky_status(factor);
     if (!status && L->minor < L->n) status = TW_NOT_POSITIVE_DEFINITE;
     if (!status && !diagonal_is_finite(L)) status = TW_NOT_FINITE;

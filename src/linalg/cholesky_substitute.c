@@ -10,19 +10,25 @@
 #include "linalg/cholesky_internal.h"
 #include "linalg/vector_kernels.h"
 
-enum { PIECE = 512 /* rows of four columns of L: 16 KB */ };
+/* Rows of L that are used for all right-hand sides before the next are read. Four columns of 512
+ * rows take 16 KB, half of the first-level cache. */
+enum { PIECE = 512 };
 
 /* A supernode: columns [first, first + columns) of L with one row pattern, stored as a dense `rows`
  * x `columns` matrix whose upper triangle is not used. Its first rows are its own columns. */
 typedef struct supernode {
-    int64_t first, rows, columns;
-    const int *row;
-    const double *L;
+    int64_t first;
+    int64_t rows;
+    int64_t columns;
+    const int *row;  /* the rows of L that it has, `rows` of them */
+    const double *L; /* its values */
 } supernode;
 
 static supernode supernode_at(const cholmod_factor *L, int64_t s)
 {
-    const int *super = L->super, *row_start = L->pi, *value_start = L->px;
+    const int *super = L->super;
+    const int *row_start = L->pi;
+    const int *value_start = L->px;
     return (supernode){.first = super[s],
                        .rows = row_start[s + 1] - row_start[s],
                        .columns = super[s + 1] - super[s],
@@ -53,8 +59,11 @@ TW_ALWAYS_INLINE void eliminate(const int group, const supernode *node, int64_t 
     for (int64_t r = c + group; r < node->rows; r += PIECE) {
         const int64_t length = node->rows - r < PIECE ? node->rows - r : PIECE;
         for (int v = 0; v < E->count; v++) {
-            double *y = E->values + v * E->stride, minus[TW_GROUP], *below = y + r;
+            double *y = E->values + v * E->stride;
+            double *below = y + r;
+            double minus[TW_GROUP];
             const double *coefficients = minus;
+
             for (int k = 0; k < group; k++) minus[k] = -y[c + k];
             tw_add_combinations(group, 1, length, node->L + c * node->rows + r, node->rows,
                                 &coefficients, &below);
@@ -68,7 +77,9 @@ TW_ALWAYS_INLINE void collect(const int group, const supernode *node, int64_t c,
     for (int64_t r = c + group; r < node->rows; r += PIECE) {
         const int64_t length = node->rows - r < PIECE ? node->rows - r : PIECE;
         for (int v = 0; v < E->count; v++) {
-            double *y = E->values + v * E->stride, sums[TW_GROUP] = {0};
+            double *y = E->values + v * E->stride;
+            double sums[TW_GROUP] = {0};
+
             tw_add_dots(group, length, node->L + c * node->rows + r, node->rows, y + r, sums);
             for (int k = 0; k < group; k++) y[c + k] -= sums[k];
         }
@@ -103,15 +114,18 @@ TW_ALWAYS_INLINE void solve_transposed_triangle(const int group, const supernode
     }
 }
 
-/* L y = b, supernode by supernode: solve for its own rows, subtract what they contribute
- * further down. */
+/* One supernode of L y = b: solves for its own rows and subtracts what these contribute to the rows
+ * below. Y holds b on entry, and y in the rows of all supernodes that are done. */
 static void forward_supernode(const supernode *node, const panel *E, int64_t n, double *Y)
 {
+    /* The panel begins with the own rows of b, and with zeros for what goes below. */
     for (int v = 0; v < E->count; v++) {
         double *y = E->values + v * E->stride;
         memcpy(y, Y + v * n + node->first, (size_t)node->columns * sizeof *y);
         memset(y + node->columns, 0, (size_t)(node->rows - node->columns) * sizeof *y);
     }
+
+    /* Four columns at a time, then those that are left one by one. */
     int64_t c = 0;
     for (; c + TW_GROUP <= node->columns; c += TW_GROUP) {
         solve_triangle(TW_GROUP, node, c, E);
@@ -121,6 +135,8 @@ static void forward_supernode(const supernode *node, const panel *E, int64_t n, 
         solve_triangle(1, node, c, E);
         eliminate(1, node, c, E);
     }
+
+    /* Own rows are solved; the others add to their places in Y. */
     for (int v = 0; v < E->count; v++) {
         const double *y = E->values + v * E->stride;
         memcpy(Y + v * n + node->first, y, (size_t)node->columns * sizeof *y);
@@ -128,15 +144,18 @@ static void forward_supernode(const supernode *node, const panel *E, int64_t n, 
     }
 }
 
-/* L^T x = y, from the last supernode to the first: collect what is known, solve for its
- * own rows. */
+/* One supernode of L^T x = y, from the last supernode to the first: subtracts what the rows below
+ * contribute, which are known by then, and solves for its own rows. */
 static void backward_supernode(const supernode *node, const panel *E, int64_t n, double *Y)
 {
+    /* The panel gathers the own rows and those below. */
     for (int v = 0; v < E->count; v++) {
         double *y = E->values + v * E->stride;
         memcpy(y, Y + v * n + node->first, (size_t)node->columns * sizeof *y);
         for (int64_t r = node->columns; r < node->rows; r++) y[r] = Y[v * n + node->row[r]];
     }
+
+    /* The columns in the reverse of the order of the forward substitution. */
     int64_t c = node->columns;
     for (; c % TW_GROUP != 0; c--) {
         collect(1, node, c - 1, E);
@@ -146,6 +165,7 @@ static void backward_supernode(const supernode *node, const panel *E, int64_t n,
         collect(TW_GROUP, node, c - TW_GROUP, E);
         solve_transposed_triangle(TW_GROUP, node, c - TW_GROUP, E);
     }
+
     for (int v = 0; v < E->count; v++)
         memcpy(Y + v * n + node->first, E->values + v * E->stride,
                (size_t)node->columns * sizeof *Y);
@@ -155,16 +175,22 @@ static void backward_supernode(const supernode *node, const panel *E, int64_t n,
  * the cache. */
 static void simplicial_substitute(const cholmod_factor *L, int count, double *Y)
 {
-    const int *start = L->p, *entries = L->nz, *row = L->i;
+    const int *start = L->p;
+    const int *entries = L->nz;
+    const int *row = L->i;
     const double *x = L->x;
     const int64_t n = (int64_t)L->n;
-    for (int64_t k = 0; k < n; k++) /* L y = b */
+
+    /* L y = b */
+    for (int64_t k = 0; k < n; k++)
         for (int v = 0; v < count; v++) {
             double *y = Y + v * n;
             const double solved = y[k] /= x[start[k]];
             for (int p = start[k] + 1; p < start[k] + entries[k]; p++) y[row[p]] -= x[p] * solved;
         }
-    for (int64_t k = n - 1; k >= 0; k--) /* L^T x = y */
+
+    /* L^T x = y */
+    for (int64_t k = n - 1; k >= 0; k--)
         for (int v = 0; v < count; v++) {
             double *y = Y + v * n;
             double sum = y[k];
@@ -180,6 +206,7 @@ void tw_cholesky_substitute(tw_cholesky *factor, int count)
         simplicial_substitute(L, count, factor->solution);
         return;
     }
+
     const panel E = {count, factor->panel_rows, factor->panel};
     const int64_t supernodes = (int64_t)L->nsuper;
     for (int64_t s = 0; s < supernodes; s++) {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "base/fail.h"
+
 static void set_one_thread(void)
 {
     openblas_set_num_threads(1);
@@ -16,6 +18,17 @@ void tw_dense_initialise(void)
     pthread_once(&once, set_one_thread);
 }
 
+/* A status for what LAPACK answers; 0 is success. */
+static tw_status outcome(lapack_int info, tw_status failure)
+{
+    return info == 0 ? TW_OK : failure;
+}
+
+static CBLAS_TRANSPOSE transposition(bool transposed)
+{
+    return transposed ? CblasTrans : CblasNoTrans;
+}
+
 bool tw_dense_is_finite(size_t count, const double *A)
 {
     for (size_t i = 0; i < count; i++)
@@ -23,7 +36,7 @@ bool tw_dense_is_finite(size_t count, const double *A)
     return true;
 }
 
-/* LAPACK's divide and conquer wants 1 + 6n + 2n^2 doubles and 3 + 5n integers. */
+/* LAPACK's divide and conquer needs 1 + 6n + 2n^2 doubles and 3 + 5n integers. */
 static size_t real_scratch(int n)
 {
     size_t m = n > 0 ? (size_t)n : 0;
@@ -46,11 +59,12 @@ tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
     if (n <= 0) return TW_OK;
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+
     size_t reals = real_scratch(n);
     lapack_int info =
         LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
                             (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
-    return info == 0 ? TW_OK : TW_NOT_CONVERGED;
+    return outcome(info, TW_NOT_CONVERGED);
 }
 
 tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch)
@@ -59,11 +73,25 @@ tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *s
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e))
         return TW_NOT_FINITE;
+
     size_t reals = real_scratch(n);
     lapack_int info =
         LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', n, d, e, Q, n, scratch, (lapack_int)reals,
                             (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
-    return info == 0 ? TW_OK : TW_NOT_CONVERGED;
+    return outcome(info, TW_NOT_CONVERGED);
+}
+
+tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imaginary,
+                                    double *scratch)
+{
+    if (n <= 0) return TW_OK;
+    tw_dense_initialise();
+    if (!tw_dense_is_finite((size_t)n * (size_t)n, H)) return TW_NOT_FINITE;
+
+    double no_vectors = 0;
+    lapack_int info = LAPACKE_dhseqr_work(LAPACK_COL_MAJOR, 'E', 'N', n, 1, n, H, n, real,
+                                          imaginary, &no_vectors, 1, scratch, n);
+    return outcome(info, TW_NOT_CONVERGED);
 }
 
 void tw_dense_multiply(int n, double alpha, const double *A, const double *B, double beta,
@@ -81,8 +109,9 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A) ||
         !tw_dense_is_finite((size_t)n * (size_t)columns, B))
         return TW_NOT_FINITE;
+
     lapack_int info = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, columns, A, n, pivots, B, n);
-    return info == 0 ? TW_OK : TW_SINGULAR;
+    return outcome(info, TW_SINGULAR);
 }
 
 tw_status tw_dense_lu(int n, double *A, int *pivots)
@@ -90,15 +119,16 @@ tw_status tw_dense_lu(int n, double *A, int *pivots)
     if (n <= 0) return TW_OK;
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+
     lapack_int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, n, pivots);
-    return info == 0 ? TW_OK : TW_SINGULAR;
+    return outcome(info, TW_SINGULAR);
 }
 
 tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *b)
 {
     if (n <= 0) return TW_OK;
     lapack_int info = LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, LU, n, pivots, b, n);
-    return info == 0 ? TW_OK : TW_INTERNAL;
+    return outcome(info, TW_INTERNAL);
 }
 
 tw_status tw_dense_cholesky(int n, double *A)
@@ -106,17 +136,21 @@ tw_status tw_dense_cholesky(int n, double *A)
     if (n <= 0) return TW_OK;
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
+
     lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n);
-    return info == 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
+    return outcome(info, TW_NOT_POSITIVE_DEFINITE);
 }
 
 tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant)
 {
     size_t m = n > 0 ? (size_t)n : 0;
-    tw_status status = tw_dense_cholesky(n, A);
-    if (status) return status;
+    TW_TRY(tw_dense_cholesky(n, A));
+
+    /* log det A = 2 sum_i log L_ii */
     *log_determinant = 0;
     for (size_t i = 0; i < m; i++) *log_determinant += 2 * log(A[i * m + i]);
+
+    /* LAPACK writes the lower triangle of A^-1; the upper one is its mirror image. */
     if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, A, n > 0 ? n : 1) != 0) return TW_SINGULAR;
     for (size_t j = 0; j < m; j++)
         for (size_t i = j + 1; i < m; i++) A[i * m + j] = A[j * m + i];
@@ -135,15 +169,15 @@ void tw_dense_apply(bool transposed, int rows, int columns, const double *A, con
                     double *y)
 {
     tw_dense_initialise();
-    cblas_dgemv(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, rows, columns, 1.0, A, rows,
-                x, 1, 0.0, y, 1);
+    cblas_dgemv(CblasColMajor, transposition(transposed), rows, columns, 1.0, A, rows, x, 1, 0.0, y,
+                1);
 }
 
 void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x)
 {
     tw_dense_initialise();
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans,
-                CblasNonUnit, n, columns, 1.0, L, n, x, n);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposition(transposed), CblasNonUnit, n,
+                columns, 1.0, L, n, x, n);
 }
 
 void tw_dense_congruence(int n, const double *L, double *A)
@@ -159,6 +193,8 @@ double tw_dense_norm1(int n, const double *A)
     for (int j = 0; j < n; j++) {
         double sum = 0;
         for (int i = 0; i < n; i++) sum += fabs(A[(size_t)j * (size_t)n + (size_t)i]);
+
+        /* fmax would pass over a NaN. */
         if (isnan(sum)) return sum;
         norm = fmax(norm, sum);
     }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <twang/status.h>
 
-/* Sets OpenBLAS to one thread, once per process: our blocks are small, and results must not depend
- * on its threads. */
+/* Sets OpenBLAS to one thread, once per process: our matrices are small, and results must not
+ * depend on its threads. */
 void tw_dense_initialise(void);
 
 /* Doubles of scratch for the functions below at order n. */
@@ -22,6 +22,11 @@ tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch);
  * ascending), Q n x n. */
 tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch);
 
+/* Eigenvalues real[i] + i imaginary[i], i < n, of an upper Hessenberg matrix. H (leading dimension
+ * n) is destroyed; scratch has n entries. */
+tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imaginary,
+                                    double *scratch);
+
 /* E = exp(A) by scaling and squaring with Pade approximants (Al-Mohy & Higham 2009). A is kept.
  * TW_NOT_FINITE if A is not finite or exp overflows. */
 tw_status tw_expm(int n, const double *A, double *E, double *scratch);
@@ -33,7 +38,7 @@ void tw_dense_multiply(int n, double alpha, const double *A, const double *B, do
 /* Solves A X = B by LU with partial pivoting; A destroyed, B (n x columns) becomes X. */
 tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots);
 
-/* P A = L U in place; and the solution of A x = b, b in place, from it. */
+/* P A = L U in place, and the solution of A x = b from it, which overwrites b. */
 tw_status tw_dense_lu(int n, double *A, int *pivots);
 tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *b);
 

@@ -8,7 +8,7 @@
 
 #include "linalg/dense.h"
 
-enum { POWERS = 4 };
+enum { POWERS = 4 /* even powers of A that are kept */ };
 
 /* A (scaled), its even powers, and room to work. */
 typedef struct expm_work {
@@ -26,10 +26,12 @@ size_t tw_dense_expm_scratch(int n)
     return (3 + POWERS) * m * m + 4 * m + m + 1;
 }
 
+/* Divides the scratch among the arrays. */
 static expm_work carve(int n, double *scratch)
 {
     size_t square = (size_t)n * (size_t)n;
     expm_work work = {.n = n, .A = scratch};
+
     for (int i = 0; i < POWERS; i++) work.power[i] = scratch + (size_t)(1 + i) * square;
     work.U = scratch + (1 + POWERS) * square;
     work.V = work.U + square;
@@ -42,13 +44,22 @@ static expm_work carve(int n, double *scratch)
 static double product_norm1(expm_work *work, const double *P, const double *Q)
 {
     int n = work->n;
-    double *x = work->vector[0], *v = work->vector[1], *y = work->vector[2], estimate = 0;
-    lapack_int kase = 0, state[3] = {0};
+    double *x = work->vector[0];
+    double *v = work->vector[1];
+    double *y = work->vector[2];
+    double estimate = 0;
+    lapack_int kase = 0;
+    lapack_int state[3] = {0};
+
+    /* dlacn2 asks for products P Q x (kase 1) and (P Q)^T x (kase 2) until it is content. */
     for (;;) {
         LAPACKE_dlacn2_work(n, v, x, work->integers, &estimate, &kase, state);
         if (kase == 0) return estimate;
-        CBLAS_TRANSPOSE transpose = kase == 1 ? CblasNoTrans : CblasTrans;
-        const double *first = kase == 1 ? Q : P, *second = kase == 1 ? P : Q;
+
+        const bool plain = kase == 1;
+        CBLAS_TRANSPOSE transpose = plain ? CblasNoTrans : CblasTrans;
+        const double *first = plain ? Q : P;
+        const double *second = plain ? P : Q;
         cblas_dgemv(CblasColMajor, transpose, n, n, 1.0, first, n, x, 1, 0.0, y, 1);
         cblas_dgemv(CblasColMajor, transpose, n, n, 1.0, second, n, y, 1, 0.0, x, 1);
     }
@@ -58,7 +69,9 @@ static double product_norm1(expm_work *work, const double *P, const double *Q)
 static double absolute_power_norm1(expm_work *work, double norm, int p)
 {
     int n = work->n;
-    double *x = work->vector[0], *y = work->vector[1];
+    double *x = work->vector[0];
+    double *y = work->vector[1];
+
     for (int i = 0; i < n; i++) x[i] = 1;
     for (int step = 0; step < p; step++) {
         for (int j = 0; j < n; j++) {
@@ -69,16 +82,17 @@ static double absolute_power_norm1(expm_work *work, double norm, int p)
         }
         memcpy(x, y, (size_t)n * sizeof *x);
     }
+
     double largest = 0;
     for (int i = 0; i < n; i++) largest = fmax(largest, x[i]);
     return largest;
 }
 
-/* Degree m: how far ||.|| may reach, and |c_{2m+1}|, the leading coefficient of the backward
- * error series. */
+/* A Pade approximant of degree m. */
 typedef struct pade_degree {
     int m;
-    double theta, error_coefficient;
+    double theta;             /* it has full accuracy up to this norm of A */
+    double error_coefficient; /* |c_{2m+1}|, the first of the series of the backward error */
 } pade_degree;
 static const pade_degree degree_3 = {3, 1.495585217958292e-2, 1.0 / 100800.0},
                          degree_5 = {5, 2.539398330063230e-1, 1.0 / 10059033600.0},
@@ -92,8 +106,12 @@ static const pade_degree degree_3 = {3, 1.495585217958292e-2, 1.0 / 100800.0},
 static int extra_scaling(expm_work *work, pade_degree degree, int s)
 {
     double norm = tw_dense_norm1(work->n, work->A);
-    double shape = norm > 0 ? absolute_power_norm1(work, norm, 2 * degree.m + 1) : 0;
+    if (!(norm > 0)) return 0;
+
+    double shape = absolute_power_norm1(work, norm, 2 * degree.m + 1);
     if (shape == 0) return 0;
+
+    /* u = 2^-53 */
     double alpha = log2(degree.error_coefficient) + log2(shape) + 2 * degree.m * (log2(norm) - s);
     double extra = ceil((alpha + 53) / (2 * degree.m));
     return extra > 0 ? (int)extra : 0;
@@ -142,12 +160,16 @@ static void degree_thirteen(expm_work *work, double *E)
                                  1.};
     size_t square = (size_t)work->n * (size_t)work->n;
     double *high = work->power[3];
+
+    /* U = A (A^6 (b13 A^6 + b11 A^4 + b9 A^2) + b7 A^6 + b5 A^4 + b3 A^2 + b1 I) */
     memset(high, 0, square * sizeof *high);
     memset(E, 0, square * sizeof *E);
     for (int j = 1; j <= 3; j++) add_power(work, j, b[2 * j + 7], high);
     for (int j = 0; j <= 3; j++) add_power(work, j, b[2 * j + 1], E);
     tw_dense_multiply(work->n, 1.0, work->power[2], high, 1.0, E);
     tw_dense_multiply(work->n, 1.0, work->A, E, 0.0, work->U);
+
+    /* V = A^6 (b12 A^6 + b10 A^4 + b8 A^2) + b6 A^6 + b4 A^4 + b2 A^2 + b0 I */
     memset(high, 0, square * sizeof *high);
     memset(work->V, 0, square * sizeof *E);
     for (int j = 1; j <= 3; j++) add_power(work, j, b[2 * j + 6], high);
@@ -159,13 +181,16 @@ static void degree_thirteen(expm_work *work, double *E)
 static tw_status divide_and_square(expm_work *work, int s, double *E)
 {
     size_t square = (size_t)work->n * (size_t)work->n;
+
     for (size_t i = 0; i < square; i++) {
-        double u = work->U[i], v = work->V[i];
+        double u = work->U[i];
+        double v = work->V[i];
         E[i] = v + u;
         work->V[i] = v - u;
     }
     tw_status status = tw_dense_solve(work->n, work->V, work->n, E, work->integers);
     if (status) return status == TW_SINGULAR ? TW_INTERNAL : status;
+
     for (int i = 0; i < s; i++) {
         memcpy(work->U, E, square * sizeof *E);
         tw_dense_multiply(work->n, 1.0, work->U, work->U, 0.0, E);
@@ -186,46 +211,55 @@ static void scale_by_power_of_two(expm_work *work, int s)
         cblas_dscal((int)square, ldexp(1.0, -2 * (j + 1) * s), work->power[j], 1);
 }
 
+/* Whether the degree is accurate for an A of "size" eta without scaling. */
 static bool reaches(expm_work *work, pade_degree degree, double eta)
 {
     return eta <= degree.theta && extra_scaling(work, degree, 0) == 0;
 }
 
-/* Chooses degree and scaling of the paper's algorithm 6.1; before that, A has been divided
- * by 2^s0. */
+/* Coefficients of the Pade approximants. */
+static const double b3[4] = {120., 60., 12., 1.};
+static const double b5[6] = {30240., 15120., 3360., 420., 30., 1.};
+static const double b7[8] = {17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.};
+static const double b9[10] = {17643225600., 8821612800., 2075673600., 302702400., 30270240.,
+                              2162160.,     110880.,     3960.,       90.,        1.};
+
+/* exp(A) by an approximant of degree 3 to 9, and s0 squarings. */
+static tw_status finish_low_degree(expm_work *work, int m, const double *b, int s0, double *E)
+{
+    low_degree(work, m, b, E);
+    return divide_and_square(work, s0, E);
+}
+
+/* Algorithm 6.1 of the paper: chooses degree and scaling from d_k = ||A^k||_1^(1/k). Before that, A
+ * has been divided by 2^s0. */
 static tw_status approximate(expm_work *work, int s0, double *E)
 {
-    static const double b3[4] = {120., 60., 12., 1.},
-                        b5[6] = {30240., 15120., 3360., 420., 30., 1.},
-                        b7[8] = {17297280., 8648640., 1995840., 277200., 25200., 1512., 56., 1.},
-                        b9[10] = {17643225600., 8821612800., 2075673600., 302702400., 30270240.,
-                                  2162160.,     110880.,     3960.,       90.,        1.};
     int n = work->n;
     double **power = work->power;
+
+    /* A^2, A^4, A^6 */
     tw_dense_multiply(n, 1.0, work->A, work->A, 0.0, power[0]);
     tw_dense_multiply(n, 1.0, power[0], power[0], 0.0, power[1]);
     tw_dense_multiply(n, 1.0, power[0], power[1], 0.0, power[2]);
-    double d4 = root(tw_dense_norm1(n, power[1]), 4), d6 = root(tw_dense_norm1(n, power[2]), 6);
+
+    /* Degrees 3 and 5 need d_4 and d_6. */
+    double d4 = root(tw_dense_norm1(n, power[1]), 4);
+    double d6 = root(tw_dense_norm1(n, power[2]), 6);
     double eta = fmax(d4, d6);
-    if (reaches(work, degree_3, eta)) {
-        low_degree(work, 3, b3, E);
-        return divide_and_square(work, s0, E);
-    }
-    if (reaches(work, degree_5, eta)) {
-        low_degree(work, 5, b5, E);
-        return divide_and_square(work, s0, E);
-    }
+    if (reaches(work, degree_3, eta)) return finish_low_degree(work, 3, b3, s0, E);
+    if (reaches(work, degree_5, eta)) return finish_low_degree(work, 5, b5, s0, E);
+
+    /* Degrees 7 and 9 use d_8 as well. */
     double d8 = root(product_norm1(work, power[1], power[1]), 8);
     eta = fmax(d6, d8);
-    if (reaches(work, degree_7, eta)) {
-        low_degree(work, 7, b7, E);
-        return divide_and_square(work, s0, E);
-    }
+    if (reaches(work, degree_7, eta)) return finish_low_degree(work, 7, b7, s0, E);
     if (reaches(work, degree_9, eta)) {
         tw_dense_multiply(n, 1.0, power[1], power[1], 0.0, power[3]);
-        low_degree(work, 9, b9, E);
-        return divide_and_square(work, s0, E);
+        return finish_low_degree(work, 9, b9, s0, E);
     }
+
+    /* Degree 13, after as many halvings of A as its norm asks for. */
     double d10 = root(product_norm1(work, power[1], power[2]), 10);
     eta = fmin(eta, fmax(d8, d10));
     int s = eta > degree_13.theta ? (int)ceil(log2(eta / degree_13.theta)) : 0;
@@ -240,16 +274,17 @@ tw_status tw_expm(int n, const double *A, double *E, double *scratch)
     if (n <= 0) return TW_OK;
     size_t square = (size_t)n * (size_t)n;
     if (!tw_dense_is_finite(square, A)) return TW_NOT_FINITE;
+
     if (n == 1) {
         E[0] = exp(A[0]);
         return isfinite(E[0]) ? TW_OK : TW_NOT_FINITE;
     }
+
+    /* Entries above 2^30 are scaled first: otherwise A^8 could overflow where exp(A) does not. */
     tw_dense_initialise();
     expm_work work = carve(n, scratch);
     double largest = 0;
     for (size_t i = 0; i < square; i++) largest = fmax(largest, fabs(A[i]));
-    /* Entries above 2^30 are brought down first, lest powers overflow where the exponential
-     * does not. */
     int s0 = largest > 0x1p30 ? ilogb(largest) - 30 : 0;
     for (size_t i = 0; i < square; i++) work.A[i] = ldexp(A[i], -s0);
     return approximate(&work, s0, E);

@@ -2,10 +2,17 @@
 
 #include <math.h>
 
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
 
-enum { SUM_BLOCK = 4096, PARTIALS = 1024 };
+enum {
+    SUM_BLOCK = 4096, /* entries of the smallest block of a sum: some microseconds of work */
+    PARTIALS = 1024   /* most blocks; their sums stand on the stack */
+};
+
+/* Keeps 1 / scale finite: the reciprocal of a subnormal number overflows. */
+static const double LARGEST_SCALE = 0x1p1000;
 
 tw_mass_metric tw_mass_metric_of(const tw_second_order *op)
 {
@@ -46,11 +53,14 @@ tw_status tw_mass_solve(const tw_mass_metric *metric, int count, const double *x
 }
 
 typedef struct sum_job {
-    const double *x, *w, *y;
+    const double *x;
+    const double *w; /* NULL: ones */
+    const double *y;
     double scale;
-    double *partial;
+    double *partial; /* one per block */
 } sum_job;
 
+/* sum_i |x_i| */
 static void absolute_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const sum_job *job = context;
@@ -69,37 +79,45 @@ static void square_body(void *context, int64_t begin, int64_t end, int64_t block
     job->partial[block] = sum;
 }
 
+/* Adds the sums of the blocks in their order, and those of all ranks. */
 static tw_status sum(const tw_space *space, tw_parallel_body *body, sum_job *job, double *result)
 {
     double partial[PARTIALS];
     int64_t block = SUM_BLOCK;
     while (tw_parallel_blocks(space->local_size, block) > PARTIALS) block *= 2;
+
     job->partial = partial;
     tw_parallel_for(space->local_size, block, body, job);
+
     *result = 0;
     for (int64_t b = 0; b < tw_parallel_blocks(space->local_size, block); b++)
         *result += partial[b];
     return space->reduce ? space->reduce(space->context, result, 1) : TW_OK;
 }
 
-/* The 1-norm s bounds every entry and can be summed over ranks (a maximum cannot): |x|_M = s
- * sqrt(sum m (x/s)^2). */
+/* |x|_M = s sqrt((x/s)^T M (x/s)) with s = |x|_1, which bounds every entry and which, unlike a
+ * maximum, can be summed over ranks. */
 tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *scratch, double *norm)
 {
     sum_job job = {.x = x, .w = metric->lumped, .y = x};
-    double size = 0, square = 0;
     *norm = 0;
-    tw_status status = sum(&metric->space, absolute_body, &job, &size);
-    if (status || size == 0) return status;
+
+    /* s = |x|_1 */
+    double size = 0;
+    TW_TRY(sum(&metric->space, absolute_body, &job, &size));
+    if (size == 0) return TW_OK;
     if (!isfinite(size)) return TW_NOT_FINITE;
+
     if (metric->consistent) {
-        status = metric->consistent->apply(metric->consistent->context, 1, x, scratch);
-        if (status) return status;
+        TW_TRY(tw_mass_multiply(metric, 1, x, scratch));
         job.y = scratch;
     }
-    job.scale = fmin(1 / size, 0x1p1000);
-    status = sum(&metric->space, square_body, &job, &square);
-    if (status) return status;
+
+    /* |x|_M^2 / s^2 */
+    double square = 0;
+    job.scale = fmin(1 / size, LARGEST_SCALE);
+    TW_TRY(sum(&metric->space, square_body, &job, &square));
+
     *norm = sqrt(fmax(square, 0)) / job.scale;
     return isfinite(*norm) ? TW_OK : TW_NOT_FINITE;
 }

@@ -6,6 +6,10 @@
 #include "base/fail.h"
 #include "linalg/cholesky_internal.h"
 
+/* Two shifts that differ by less than this, relatively, are the same: one of them may have come
+ * through a square root. */
+static const double SAME_GAMMA = 1e-12;
+
 struct tw_shifted_cholesky {
     tw_cholesky *factor;
     const double *lumped_mass;
@@ -17,8 +21,9 @@ static tw_status factor_shifted(void *context, double gamma)
 {
     tw_shifted_cholesky *solver = context;
     if (!(gamma > 0) || !isfinite(gamma)) return TW_INVALID_ARGUMENT;
-    if (fabs(solver->gamma - gamma) <= 1e-12 * gamma)
-        return TW_OK; /* a gamma that came through a square root is the same */
+    if (fabs(solver->gamma - gamma) <= SAME_GAMMA * gamma) return TW_OK;
+
+    /* The factor is lost if the factorisation fails. */
     solver->gamma = 0;
     tw_status status = tw_cholesky_factor(solver->factor, 1.0, solver->lumped_mass, gamma);
     if (!status) solver->gamma = gamma;
@@ -40,6 +45,7 @@ tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse
     if (mass_matrix && lumped_mass)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "shifted Cholesky: both a mass matrix and lumped masses are given");
+
     tw_shifted_cholesky *solver = TW_NEW(tw_shifted_cholesky);
     if (!solver) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_cholesky_create(stiffness, mass_matrix, &solver->factor, error);
@@ -47,6 +53,7 @@ tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse
         tw_shifted_cholesky_free(solver);
         return status;
     }
+
     solver->lumped_mass = lumped_mass;
     solver->view = (tw_shifted_solver){.context = solver,
                                        .factor = factor_shifted,

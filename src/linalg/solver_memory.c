@@ -23,8 +23,8 @@ static tw_solver_block *header_of(void *pointer)
     return (tw_solver_block *)(void *)((char *)pointer - HEADER);
 }
 
-/* A kept block of exactly this size: a factorisation asks for the same sizes each time, so that
- * after one of them the next finds every block it needs, whatever happened in between. */
+/* A kept block of exactly this size, or NULL. Every factorisation asks for the same sizes, so that
+ * all but the first find every block they need. */
 static tw_solver_block *take_kept(tw_solver_memory *memory, size_t size)
 {
     for (tw_solver_block **link = &memory->kept; *link; link = &(*link)->next)
@@ -36,6 +36,7 @@ static tw_solver_block *take_kept(tw_solver_memory *memory, size_t size)
     return NULL;
 }
 
+/* A block of `size` bytes: one that was kept, or a new one. */
 static void *take(tw_solver_memory *memory, size_t size)
 {
     tw_solver_block *block = take_kept(memory, size);
@@ -44,10 +45,12 @@ static void *take(tw_solver_memory *memory, size_t size)
         memory->failed = true;
         return NULL;
     }
+
     block->size = size;
     return (char *)block + HEADER;
 }
 
+/* Keeps a block for later, or releases it. */
 static void give_back(tw_solver_memory *memory, void *pointer)
 {
     tw_solver_block *block = header_of(pointer);
@@ -55,6 +58,7 @@ static void give_back(tw_solver_memory *memory, void *pointer)
         tw_release(block);
         return;
     }
+
     block->next = memory->kept;
     memory->kept = block;
 }
@@ -67,11 +71,13 @@ static void *routed_malloc(size_t size)
 static void *routed_calloc(size_t count, size_t size)
 {
     if (!current) return previous_config.calloc_func(count, size);
+
     size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         current->failed = true;
         return NULL;
     }
+
     void *pointer = take(current, bytes);
     if (pointer) memset(pointer, 0, bytes);
     return pointer;
@@ -80,8 +86,10 @@ static void *routed_calloc(size_t count, size_t size)
 static void *routed_realloc(void *pointer, size_t size)
 {
     if (!current) return previous_config.realloc_func(pointer, size);
+
     void *moved = take(current, size);
     if (!moved || !pointer) return moved;
+
     size_t old = header_of(pointer)->size;
     memcpy(moved, pointer, old < size ? old : size);
     give_back(current, pointer);
@@ -96,6 +104,7 @@ static void routed_free(void *pointer)
         give_back(current, pointer);
 }
 
+/* Puts our functions in the place of SuiteSparse's. */
 static void route(void)
 {
     previous_config = SuiteSparse_config;

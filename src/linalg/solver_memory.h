@@ -14,10 +14,11 @@
 
 /* The memory of one solver object. All zero is a good start. */
 typedef struct tw_solver_memory {
-    bool
-        keep; /* blocks given back are kept for the next request of the same size instead of released */
-    bool
-        failed; /* a request could not be served; CHOLMOD may have worked around it, with another ordering say */
+    /* Blocks that are given back are kept for the next request of the same size. */
+    bool keep;
+    /* A request could not be served. CHOLMOD may go on all the same, for example with another
+     * ordering; its results are then not to be used. */
+    bool failed;
     struct tw_solver_block *kept;
 } tw_solver_memory;
 

@@ -5,15 +5,18 @@
 #include "base/fail.h"
 #include "linalg/sparse_internal.h"
 
+/* What can be checked without looking at the pattern. */
 static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_start,
                              const int64_t *column, tw_sparse_storage storage, tw_error *error)
 {
     if (block != 1 && block != 3)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "sparse matrix: blocks of %d, but only 1 and 3 are known", block);
+
     if (storage != TW_STORE_FULL && storage != TW_STORE_UPPER)
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: unknown storage %d",
                        (int)storage);
+
     if (block_rows < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: %lld block rows",
                        (long long)block_rows);
@@ -21,6 +24,7 @@ static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_s
         return tw_fail(error, TW_UNSUPPORTED,
                        "sparse matrix: %lld block rows, at most 2^31 - 1 are possible",
                        (long long)block_rows);
+
     if (!row_start || (!column && row_start[block_rows] > 0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: the pattern is NULL");
     if (row_start[0] != 0)
@@ -29,6 +33,7 @@ static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_s
     return TW_OK;
 }
 
+/* The columns of one row lie inside the matrix (or its upper triangle) and ascend. */
 static tw_status check_row(int64_t row, int64_t block_rows, const int64_t *row_start,
                            const int64_t *column, tw_sparse_storage storage, tw_error *error)
 {
@@ -38,16 +43,19 @@ static tw_status check_row(int64_t row, int64_t block_rows, const int64_t *row_s
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "sparse matrix: row %lld has column %lld, outside of 0..%lld",
                            (long long)row, (long long)column[p], (long long)block_rows - 1);
+
         if (storage == TW_STORE_UPPER && column[p] < row)
             return tw_fail(
                 error, TW_INVALID_ARGUMENT,
                 "sparse matrix: row %lld has column %lld, below the diagonal of upper storage",
                 (long long)row, (long long)column[p]);
+
         if (column[p] <= previous)
             return tw_fail(
                 error, TW_INVALID_ARGUMENT,
                 "sparse matrix: row %lld has column %lld after column %lld, not ascending",
                 (long long)row, (long long)column[p], (long long)previous);
+
         previous = column[p];
     }
     return TW_OK;
@@ -56,29 +64,31 @@ static tw_status check_row(int64_t row, int64_t block_rows, const int64_t *row_s
 static tw_status check_pattern(int64_t block_rows, const int64_t *row_start, const int64_t *column,
                                tw_sparse_storage storage, tw_error *error)
 {
-    /* All row starts first: a wild one must not lead past the end of `column`. */
+    /* All row starts are checked first: a wrong one would lead past the end of `column`. */
     for (int64_t row = 0; row < block_rows; row++)
         if (row_start[row + 1] < row_start[row])
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "sparse matrix: row_start descends at row %lld", (long long)row);
-    for (int64_t row = 0; row < block_rows; row++) {
-        tw_status status = check_row(row, block_rows, row_start, column, storage, error);
-        if (status) return status;
-    }
+
+    for (int64_t row = 0; row < block_rows; row++)
+        TW_TRY(check_row(row, block_rows, row_start, column, storage, error));
     return TW_OK;
 }
 
 static tw_status copy_pattern(tw_sparse *matrix, const int64_t *row_start, const int64_t *column)
 {
-    const size_t blocks = (size_t)row_start[matrix->block_rows],
-                 area = (size_t)matrix->block * (size_t)matrix->block;
+    const size_t blocks = (size_t)row_start[matrix->block_rows];
+    const size_t area = (size_t)matrix->block * (size_t)matrix->block;
     if (blocks > (SIZE_MAX - TW_SPARSE_PADDING) / area) return TW_OUT_OF_MEMORY;
+
     matrix->row_start = TW_NEW_ARRAY(matrix->block_rows + 1, int64_t);
     matrix->column = TW_NEW_ARRAY(blocks, int32_t);
     matrix->values = tw_allocate_zeroed(blocks * area + TW_SPARSE_PADDING, sizeof(double));
     if (!matrix->row_start || !matrix->column || !matrix->values) return TW_OUT_OF_MEMORY;
+
     memcpy(matrix->row_start, row_start, (size_t)(matrix->block_rows + 1) * sizeof *row_start);
     for (size_t p = 0; p < blocks; p++) matrix->column[p] = (int32_t)column[p];
+
     if (matrix->storage == TW_STORE_UPPER) {
         matrix->row_sums = TW_NEW_ARRAY(tw_sparse_size(matrix), double);
         if (!matrix->row_sums) return TW_OUT_OF_MEMORY;
@@ -92,15 +102,16 @@ tw_status tw_sparse_create(int block, int64_t block_rows, const int64_t *row_sta
 {
     if (!out) return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: nowhere to put it");
     *out = NULL;
-    tw_status status = check_sizes(block, block_rows, row_start, column, storage, error);
-    if (!status) status = check_pattern(block_rows, row_start, column, storage, error);
-    if (status) return status;
+    TW_TRY(check_sizes(block, block_rows, row_start, column, storage, error));
+    TW_TRY(check_pattern(block_rows, row_start, column, storage, error));
+
     tw_sparse *matrix = TW_NEW(tw_sparse);
     if (!matrix) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     matrix->block = block;
     matrix->block_rows = block_rows;
     matrix->storage = storage;
-    status = copy_pattern(matrix, row_start, column);
+
+    tw_status status = copy_pattern(matrix, row_start, column);
     if (status) {
         tw_sparse_free(matrix);
         return tw_fail_plain(error, status);
@@ -158,7 +169,10 @@ const double *tw_sparse_values_const(const tw_sparse *matrix)
 int64_t tw_sparse_find(const tw_sparse *matrix, int64_t block_row, int64_t block_column)
 {
     if (block_row < 0 || block_row >= matrix->block_rows) return -1;
-    int64_t low = matrix->row_start[block_row], high = matrix->row_start[block_row + 1];
+
+    /* Bisection: the columns of a row ascend. */
+    int64_t low = matrix->row_start[block_row];
+    int64_t high = matrix->row_start[block_row + 1];
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (matrix->column[middle] == block_column) return middle;
@@ -172,8 +186,9 @@ int64_t tw_sparse_find(const tw_sparse *matrix, int64_t block_row, int64_t block
 
 double tw_sparse_bytes_per_product(const tw_sparse *matrix)
 {
-    double blocks = (double)matrix->row_start[matrix->block_rows],
-           rows = (double)matrix->block_rows;
+    double blocks = (double)matrix->row_start[matrix->block_rows];
+    double rows = (double)matrix->block_rows;
+
     double values = blocks * matrix->block * matrix->block * sizeof(double);
     double pattern = blocks * sizeof(int32_t) + (rows + 1) * sizeof(int64_t);
     double vectors = 2 * rows * matrix->block * sizeof(double);

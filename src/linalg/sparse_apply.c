@@ -4,8 +4,11 @@
 #include "base/parallel_for.h"
 #include "linalg/sparse_internal.h"
 
-enum { GATHER_ALONE = 8192 /* rows left below this are not worth waking a thread for */ };
+/* With fewer rows left in the windows than this, one thread adds them: waking others
+ * takes longer. */
+enum { GATHER_ALONE = 8192 };
 
+/* out = A in for `count` vectors. */
 typedef struct apply_job {
     const tw_sparse *matrix;
     tw_sparse_kernel *kernel;
@@ -14,6 +17,7 @@ typedef struct apply_job {
     double *out;
 } apply_job;
 
+/* The rows of one part; what they give to later parts stays in the part's window. */
 static void multiply_part(void *context, int64_t begin, int64_t end, int64_t part)
 {
     (void)begin, (void)end;
@@ -24,6 +28,7 @@ static void multiply_part(void *context, int64_t begin, int64_t end, int64_t par
         .matrix = matrix, .count = job->count, .begin = start[0], .end = start[1]};
     rows.x = job->in;
     rows.y = job->out;
+
     if (matrix->storage == TW_STORE_UPPER) rows.window = tw_window_of(matrix, part, job->count);
     job->kernel(&rows);
 }
@@ -31,14 +36,17 @@ static void multiply_part(void *context, int64_t begin, int64_t end, int64_t par
 /* Moves what `giver` left for block rows [first, last) from its window to the result. */
 static void gather_window(const apply_job *job, int64_t giver, int64_t first, int64_t last)
 {
-    const int64_t n = tw_sparse_size(job->matrix), block = job->matrix->block;
+    const int64_t n = tw_sparse_size(job->matrix);
+    const int64_t block = job->matrix->block;
     const tw_window window = tw_window_of(job->matrix, giver, job->count);
+
     for (int64_t row = first; row < last; row++) {
         double *gifts = window.y + (row & window.mask) * window.row;
         for (int v = 0; v < job->count; v++)
             for (int64_t c = 0; c < block; c++)
                 job->out[v * n + row * block + c] +=
                     gifts[v * window.vector + c * window.component];
+
         memset(gifts, 0, (size_t)window.row * sizeof *gifts);
     }
 }
@@ -51,8 +59,10 @@ static void gather_parts(void *context, int64_t begin, int64_t end, int64_t bloc
     const tw_sparse_parts *parts = &job->matrix->parts;
     for (int64_t part = begin; part < end; part++)
         for (int64_t giver = 0; giver < part; giver++) {
-            const int64_t reach = parts->reach[giver], last = parts->start[part + 1];
-            gather_window(job, giver, parts->start[part], reach < last ? reach : last);
+            const int64_t reach = parts->reach[giver];
+            const int64_t end_of_part = parts->start[part + 1];
+            const int64_t last = reach < end_of_part ? reach : end_of_part;
+            gather_window(job, giver, parts->start[part], last);
         }
 }
 
@@ -62,14 +72,17 @@ void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *mat
     const tw_sparse_parts *parts = &matrix->parts;
     const bool upper = matrix->storage == TW_STORE_UPPER;
     apply_job job = {.matrix = matrix, .count = count, .in = in, .out = out};
+
     if (matrix->block == 3)
         job.kernel = upper ? kernels->upper3 : kernels->full3;
     else
         job.kernel = upper ? kernels->upper1 : kernels->full1;
     tw_parallel_for(parts->count, 1, multiply_part, &job);
-    if (upper)
-        tw_parallel_for(parts->count, parts->left < GATHER_ALONE ? parts->count : 1, gather_parts,
-                        &job);
+
+    if (upper) {
+        const int64_t together = parts->left < GATHER_ALONE ? parts->count : 1;
+        tw_parallel_for(parts->count, together, gather_parts, &job);
+    }
 }
 
 tw_status tw_sparse_apply(const tw_sparse *matrix, int count, const double *in, double *out)

@@ -15,7 +15,8 @@
 typedef struct tw_sparse_parts {
     int count;
     int64_t *start; /* count + 1 block rows */
-    /* The rest in upper storage only. */
+
+    /* In upper storage only: */
     int64_t *reach;  /* one past the last row that part p gives to, >= start[p+1] */
     int64_t *mask;   /* of part p's window */
     int64_t *offset; /* count + 1: rows of all windows before p's */
@@ -43,8 +44,12 @@ enum {
  * blocks of 3, one or two vectors have a 3-vector in each four doubles; three or four have one
  * vector in each lane, and beside the window of y a window of x in the same form. */
 typedef struct tw_window {
-    double *y, *x; /* x: NULL unless vectors are lanes */
-    int64_t mask, row, vector, component;
+    double *y;
+    double *x;         /* NULL unless vectors are lanes */
+    int64_t mask;      /* row i has place i & mask */
+    int64_t row;       /* doubles from one place to the next, */
+    int64_t vector;    /* from one vector to the next, */
+    int64_t component; /* from one component to the next */
 } tw_window;
 tw_window tw_window_of(const tw_sparse *matrix, int64_t part, int count);
 
@@ -70,14 +75,14 @@ typedef struct tw_sparse_job {
 
 typedef void tw_sparse_kernel(const tw_sparse_job *job);
 
-/* One set of kernels, compiled twice: over vector instructions where there are any,
- * and portably. */
+/* One set of kernels, compiled twice: with vector instructions where the processor has them,
+ * and without. */
 typedef struct tw_sparse_kernels {
     tw_sparse_kernel *full1, *full3, *upper1, *upper3;
 } tw_sparse_kernels;
 extern const tw_sparse_kernels tw_sparse_kernels_wide, tw_sparse_kernels_portable;
 
-/* tw_sparse_apply with the kernels of one's choice. */
+/* tw_sparse_apply with the given kernels. */
 void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *matrix, int count,
                           const double *in, double *out);
 

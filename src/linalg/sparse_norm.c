@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "linalg/sparse_internal.h"
@@ -11,13 +12,17 @@ static double scale_of(const double *scale, int64_t i)
 /* A non-finite entry or sum must not be lost in a comparison: it makes the bound infinite. */
 static double larger(double bound, double sum)
 {
-    return sum <= bound ? bound : isfinite(sum) ? sum : INFINITY;
+    if (sum <= bound) return bound;
+    return isfinite(sum) ? sum : INFINITY;
 }
 
 /* sum_j |a_ij| s_j over one scalar row of full storage */
 static double full_row_sum(const tw_sparse *A, const double *scale, int64_t row)
 {
-    const int64_t block = A->block, inside = row % block, block_row = row / block;
+    const int64_t block = A->block;
+    const int64_t inside = row % block;
+    const int64_t block_row = row / block;
+
     double sum = 0;
     for (int64_t p = A->row_start[block_row]; p < A->row_start[block_row + 1]; p++)
         for (int64_t c = 0; c < block; c++)
@@ -34,8 +39,10 @@ static void add_upper_row_sums(const tw_sparse *A, const double *scale, int64_t 
     for (int64_t p = A->row_start[block_row]; p < A->row_start[block_row + 1]; p++)
         for (int64_t c = 0; c < block; c++)
             for (int64_t r = 0; r < block; r++) {
-                const int64_t i = block_row * block + r, j = A->column[p] * block + c;
+                const int64_t i = block_row * block + r;
+                const int64_t j = A->column[p] * block + c;
                 const double entry = fabs(A->values[(p * block + c) * block + r]);
+
                 sums[i] += entry * scale_of(scale, j);
                 if (A->column[p] != block_row) sums[j] += entry * scale_of(scale, i);
             }
@@ -44,15 +51,19 @@ static void add_upper_row_sums(const tw_sparse *A, const double *scale, int64_t 
 double tw_sparse_norm_bound(const tw_sparse *matrix, const double *scale)
 {
     const int64_t n = tw_sparse_size(matrix);
-    double bound = 0;
-    if (matrix->storage == TW_STORE_UPPER) {
+    const bool upper = matrix->storage == TW_STORE_UPPER;
+
+    /* Upper storage: all row sums in one pass, because an entry belongs to two of them. */
+    if (upper) {
         memset(matrix->row_sums, 0, (size_t)n * sizeof(double));
         for (int64_t i = 0; i < matrix->block_rows; i++)
             add_upper_row_sums(matrix, scale, i, matrix->row_sums);
     }
+
+    /* max_i s_i sum_j |a_ij| s_j bounds the norm of diag(s) A diag(s). */
+    double bound = 0;
     for (int64_t i = 0; i < n; i++) {
-        double sum = matrix->storage == TW_STORE_UPPER ? matrix->row_sums[i]
-                                                       : full_row_sum(matrix, scale, i);
+        double sum = upper ? matrix->row_sums[i] : full_row_sum(matrix, scale, i);
         bound = larger(bound, sum * scale_of(scale, i));
     }
     return bound;

@@ -5,19 +5,22 @@
 #include "linalg/sparse_internal.h"
 
 enum {
-    VALUES_PER_PART = 32768, /* below this a part is not worth waking a thread for */
-    FULL_PARTS = 256,        /* most parts: enough for any number of cores to share evenly */
-    UPPER_PARTS = 64
+    VALUES_PER_PART = 32768, /* a part of fewer values is done before a thread wakes up */
+    FULL_PARTS = 256, /* most parts in full storage: any number of cores shares them evenly */
+    UPPER_PARTS = 64  /* most parts in upper storage, where every part needs a window */
 };
 
-/* Part p ends with the first row at which p + 1 equal shares of (stored blocks + rows)
- * are complete. */
+/* Cuts the rows into parts of equal work, which is counted as stored blocks + rows: part p ends at
+ * the first row where p + 1 shares are complete. */
 static void cut_evenly(tw_sparse *matrix, int count)
 {
-    const int64_t rows = matrix->block_rows, work = matrix->row_start[rows] + rows;
+    const int64_t rows = matrix->block_rows;
+    const int64_t work = matrix->row_start[rows] + rows;
+
     int64_t row = 0;
     matrix->parts.start[0] = 0;
     for (int p = 0; p < count; p++) {
+        /* work (p + 1) / count, without overflow */
         int64_t share = work / count * (p + 1) + work % count * (p + 1) / count;
         while (row < rows && matrix->row_start[row] + row < share) row++;
         matrix->parts.start[p + 1] = p + 1 < count ? row : rows;
@@ -31,8 +34,10 @@ static int64_t measure_windows(tw_sparse *matrix)
     tw_sparse_parts *parts = &matrix->parts;
     parts->offset[0] = 0;
     parts->left = 0;
+
     for (int p = 0; p < parts->count; p++) {
-        int64_t rows = 1, furthest = 0; /* a window holds row i and all that it gives to */
+        /* How far below itself a row of the part gives, at most. */
+        int64_t furthest = 0;
         parts->reach[p] = parts->start[p + 1];
         for (int64_t i = parts->start[p]; i < parts->start[p + 1]; i++) {
             int64_t end = matrix->row_start[i + 1];
@@ -42,6 +47,9 @@ static int64_t measure_windows(tw_sparse *matrix)
             if (last - i > furthest) furthest = last - i;
         }
         parts->left += parts->reach[p] - parts->start[p + 1];
+
+        /* The window holds row i and all rows that it gives to; its size is a power of two. */
+        int64_t rows = 1;
         while (rows <= furthest) rows *= 2;
         parts->mask[p] = rows - 1;
         parts->offset[p + 1] = parts->offset[p] + rows;
@@ -56,15 +64,17 @@ static tw_status create_windows(tw_sparse *matrix, int count)
     parts->mask = TW_NEW_ARRAY(count, int64_t);
     parts->offset = TW_NEW_ARRAY(count + 1, int64_t);
     if (!parts->reach || !parts->mask || !parts->offset) return TW_OUT_OF_MEMORY;
-    /* A row of a window costs about as much as a row of the result: fewer parts when the windows
-     * would have more than half as many. Without any ordering of the unknowns this ends at one
-     * part, and no threads. */
+
+    /* A row of a window costs about as much time as a row of the result. Therefore there are fewer
+     * parts where the windows would have more than half as many rows as the matrix. For unknowns in
+     * random order one part is left, and one thread. */
     int64_t rows = measure_windows(matrix);
     while (count > 1 && rows > matrix->block_rows / 2) {
         count /= 2;
         cut_evenly(matrix, count);
         rows = measure_windows(matrix);
     }
+
     const size_t row = matrix->block == 3 ? TW_WINDOW_ROW_3 : TW_WINDOW_ROW_1;
     parts->window = tw_allocate_zeroed((size_t)rows, row * sizeof(double));
     return parts->window ? TW_OK : TW_OUT_OF_MEMORY;
@@ -75,11 +85,14 @@ tw_status tw_sparse_parts_create(tw_sparse *matrix)
     const bool upper = matrix->storage == TW_STORE_UPPER;
     const int64_t area = (int64_t)matrix->block * matrix->block;
     const int64_t wanted = matrix->row_start[matrix->block_rows] * area / VALUES_PER_PART;
-    const int most = upper ? UPPER_PARTS : FULL_PARTS, count = wanted < 1      ? 1
-                                                               : wanted < most ? (int)wanted
-                                                                               : most;
+    const int most = upper ? UPPER_PARTS : FULL_PARTS;
+
+    int count = wanted < most ? (int)wanted : most;
+    if (count < 1) count = 1;
+
     matrix->parts.start = TW_NEW_ARRAY(count + 1, int64_t);
     if (!matrix->parts.start) return TW_OUT_OF_MEMORY;
+
     cut_evenly(matrix, count);
     return upper ? create_windows(matrix, count) : TW_OK;
 }
@@ -88,17 +101,27 @@ tw_window tw_window_of(const tw_sparse *matrix, int64_t part, int count)
 {
     const tw_sparse_parts *parts = &matrix->parts;
     tw_window window = {.mask = parts->mask[part]};
+
     if (matrix->block == 1) {
         window.y = parts->window + parts->offset[part] * TW_WINDOW_ROW_1;
         window.row = count;
         window.vector = 1;
         return window;
     }
+
     window.y = parts->window + parts->offset[part] * TW_WINDOW_ROW_3;
-    window.row = count <= 2 ? 4 * count : 3 * TW_WIDE_LANES;
-    window.vector = count <= 2 ? 4 : 1;
-    window.component = count <= 2 ? 1 : TW_WIDE_LANES;
-    if (count > 2) window.x = window.y + (window.mask + 1) * window.row;
+    if (count <= 2) {
+        /* Each vector has four doubles per row, the last of them unused. */
+        window.row = 4 * count;
+        window.vector = 4;
+        window.component = 1;
+    } else {
+        /* Each component has four lanes per row, one per vector. */
+        window.row = 3 * TW_WIDE_LANES;
+        window.vector = 1;
+        window.component = TW_WIDE_LANES;
+        window.x = window.y + (window.mask + 1) * window.row;
+    }
     return window;
 }
 

@@ -7,14 +7,17 @@
 #include "base/parallel_for.h"
 #include "linalg/vector_kernels.h"
 
-enum {
-    MAP_BLOCK = 32768, /* entries per job: some ten microseconds */
-    CHUNK =
-        1024 /* entries of the outputs that stay in the first-level cache while the basis passes */
-};
+/* Entries per block of a parallel loop: some ten microseconds of work. */
+enum { MAP_BLOCK = 32768 };
 
+/* Entries of the outputs that stay in the first-level cache while all basis vectors pass: four
+ * outputs take 32 KB. */
+enum { CHUNK = 1024 };
+
+/* y = a x + b y, and what is simpler; w is a diagonal matrix. */
 typedef struct map_job {
-    double a, b;
+    double a;
+    double b;
     const double *x;
     const double *w;
     double *y;
@@ -121,9 +124,14 @@ TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job,
 {
     double *y[TW_GROUP];
     for (int q = 0; q < outputs; q++) y[q] = job->outputs[o + q] + start;
+
     for (int j = 0; j < job->count;) {
-        const double *c[TW_GROUP], *V = job->basis + j * job->n + start;
+        /* Basis vectors from V_j on, and where their coefficients stand in each row of C. */
+        const double *V = job->basis + j * job->n + start;
+        const double *c[TW_GROUP];
         for (int q = 0; q < outputs; q++) c[q] = job->C + (int64_t)(o + q) * job->count + j;
+
+        /* A group of basis vectors in one pass, those that are left one by one. */
         if (j + TW_GROUP <= job->count) {
             tw_add_combinations(TW_GROUP, outputs, length, V, job->n, c, y);
             j += TW_GROUP;
@@ -142,6 +150,8 @@ static void combine_body(void *context, int64_t begin, int64_t end, int64_t bloc
         const int64_t length = end - start < CHUNK ? end - start : CHUNK;
         for (int q = 0; q < job->outputs_count && job->overwrite; q++)
             memset(job->outputs[q] + start, 0, (size_t)length * sizeof(double));
+
+        /* Four outputs at a time, then two, then one: each number is a compile-time constant. */
         int o = 0;
         for (; o + TW_GROUP <= job->outputs_count; o += TW_GROUP)
             combine_outputs(TW_GROUP, job, o, start, length);
@@ -165,20 +175,22 @@ void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_co
 
 typedef struct finite_job {
     const double *x;
-    atomic_bool found; /* something that is not finite */
+    atomic_bool found; /* whether an entry is not finite */
 } finite_job;
 
-/* 0 * x is NaN where x is not finite, and adding it is never undone. */
+/* 0 * x is NaN where x is not finite, and a sum with a NaN in it stays NaN. */
 static void finite_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     finite_job *job = context;
     const double *x = job->x;
+
     tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
     int64_t i = begin;
     for (; i + 16 <= end; i += 16)
         for (int k = 0; k < 4; k++)
             sum[k] = tw_wide_fma(tw_wide_zero(), tw_wide_load(x + i + 4 * k), sum[k]);
+
     double rest = 0;
     for (; i < end; i++) rest += 0 * x[i];
     rest += tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3])));

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "base/start_vector.h"
 #include "linalg/dense.h"
-#include "linalg/hessenberg.h"
 #include "linalg/vector.h"
 #include "phi/taylor/taylor.h"
 
