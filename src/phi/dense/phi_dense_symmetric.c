@@ -9,20 +9,29 @@
 #include "phi/dense/phi_dense.h"
 #include "phi/scalar_functions.h"
 
-/* Eigendecomposition of the symmetric part of the matrix in basis->X, which is already in mass coordinates. */
+/* ---- the basis ---- */
+
+/* Eigendecomposition of the symmetric part of the matrix in basis->X, which is already in mass
+ * coordinates. */
 static tw_status decompose(const tw_dense_memory *memory, tw_dense_basis *basis,
                            tw_phi_statistics *statistics, tw_error *error)
 {
     size_t n = (size_t)basis->n;
+    double *X = basis->X;
     basis->start_count = 0;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < j; i++)
-            basis->X[i * n + j] = basis->X[j * n + i] =
-                0.5 * (basis->X[j * n + i] + basis->X[i * n + j]);
-    tw_status status = tw_symmetric_eigen(basis->n, basis->X, basis->lambda, memory->eigen);
+        for (size_t i = 0; i < j; i++) {
+            double mean = 0.5 * (X[j * n + i] + X[i * n + j]);
+            X[j * n + i] = mean;
+            X[i * n + j] = mean;
+        }
+
+    tw_status status = tw_symmetric_eigen(basis->n, X, basis->lambda, memory->eigen);
     if (status)
         return tw_fail(error, status, "phi engine dense: eigendecomposition: %s",
                        tw_status_text(status));
+
+    /* The eigenvalues are off by some eps |A|. The decomposition costs about 9 n^3 operations. */
     basis->uncertainty = 2 * DBL_EPSILON * fmax(fabs(basis->lambda[0]), fabs(basis->lambda[n - 1]));
     statistics->dimension = basis->n;
     statistics->substeps = 1;
@@ -30,41 +39,45 @@ static tw_status decompose(const tw_dense_memory *memory, tw_dense_basis *basis,
     return TW_OK;
 }
 
-/* A second-order operator's basis, M-orthonormal. A mass matrix spreads the errors of K by its condition. */
+/* The basis of a second-order operator, M-orthonormal. */
 static tw_status decompose_second_order(tw_phi_workspace *workspace, const tw_second_order *op,
                                         tw_dense_basis *basis, tw_phi_statistics *statistics,
                                         tw_error *error)
 {
     const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     size_t n = (size_t)memory->n;
-    tw_status status = tw_dense_factor_mass(memory, op, error);
-    if (status == TW_OK)
-        status = tw_dense_materialise(workspace, &op->stiffness, basis->X, statistics, error);
-    if (status) return status;
+
+    /* A^ = L^-1 K L^-T. */
+    TW_TRY(tw_dense_factor_mass(memory, op, error));
+    TW_TRY(tw_dense_materialise(workspace, &op->stiffness, basis->X, statistics, error));
     tw_dense_scale_by_mass(memory, op, basis->X);
-    status = decompose(memory, basis, statistics, error);
-    if (status) return status;
-    if (op->mass) {
-        double smallest = INFINITY, largest = 0;
-        for (size_t i = 0; i < n; i++) {
-            smallest = fmin(smallest, memory->factor[i * n + i]);
-            largest = fmax(largest, memory->factor[i * n + i]);
-        }
-        basis->uncertainty *= largest / smallest;
+    TW_TRY(decompose(memory, basis, statistics, error));
+    if (!op->mass) return TW_OK;
+
+    /* A mass matrix enlarges the errors of K by its condition. */
+    double smallest = INFINITY;
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        smallest = fmin(smallest, memory->factor[i * n + i]);
+        largest = fmax(largest, memory->factor[i * n + i]);
     }
+    basis->uncertainty *= largest / smallest;
     return TW_OK;
 }
 
-/* modal = X^T y, y in mass coordinates (X still being the eigenvectors of A^). */
+/* modal = X^T y, y in mass coordinates (X still holds the eigenvectors of A^). */
 static void to_modal(const tw_dense_basis *basis, const double *y, double *modal)
 {
     tw_dense_apply(true, basis->n, basis->n, basis->X, y, modal);
 }
 
+/* ---- phi-functions ---- */
+
 typedef struct phi_functions {
     double tau;
     int order;
-    double alpha, beta; /* Rayleigh */
+    double alpha; /* Rayleigh damping: alpha M + beta K */
+    double beta;
 } phi_functions;
 
 /* phi_k(tau lambda). */
@@ -74,7 +87,8 @@ static void first_order_table(const void *context, double lambda, double *table)
     tw_phi_scalar(f->tau * lambda, f->order + 1, table);
 }
 
-/* The 2x2 phi_k(tau [[0, 1], [-lambda, -alpha - beta lambda]]); inputs are x_0, v_0, x_1, v_1, ... */
+/* The 2x2 phi_k(tau [[0, 1], [-lambda, -alpha - beta lambda]]); inputs are x_0, v_0, x_1, v_1,
+ * ... */
 static void second_order_table(const void *context, double lambda, double *table)
 {
     const phi_functions *f = context;
@@ -82,30 +96,24 @@ static void second_order_table(const void *context, double lambda, double *table
     double c[TW_PHI_MAX_ORDER + 2];
     bool damped = f->alpha != 0 || f->beta != 0;
     if (!damped) tw_stumpff(f->tau * f->tau * lambda, f->order + 2, c);
+
     for (int k = 0; k <= f->order; k++) {
         double entries[4] = {0};
         if (damped) {
             tw_phi_oscillator(f->tau, lambda, f->alpha + f->beta * lambda, k, entries);
-        } else { /* phi_k(tau J) = c_k + c_{k+1} tau J */
-            entries[0] = entries[3] = c[k];
+        } else {
+            /* phi_k(tau J) = c_k + c_{k+1} tau J. */
+            entries[0] = c[k];
             entries[1] = f->tau * c[k + 1];
             entries[2] = -lambda * f->tau * c[k + 1];
+            entries[3] = c[k];
         }
         for (int i = 0; i < 4; i++) table[(i / 2) * inputs + 2 * k + i % 2] = entries[i];
     }
 }
 
-/* sum_k |part r of v_k| / k!, and the reference, whichever is larger. */
-static double promised_size(const tw_dense_modal_job *job, int n, int parts, int r,
-                            double reference)
-{
-    double sum = 0;
-    for (int q = r; q < job->inputs; q += parts)
-        if (job->in[q]) sum += tw_inverse_factorial[q / parts] * tw_dense_norm(n, job->in[q]);
-    return fmax(sum, reference);
-}
-
-/* What both orders share: the request's vectors, `parts` per k, in modal coordinates, through the functions. */
+/* What both orders share: the request's vectors, `parts` per k, in modal coordinates, through the
+ * functions. */
 typedef struct symmetric_call {
     const tw_phi_request *request;
     const tw_second_order *op; /* NULL for first order */
@@ -115,15 +123,29 @@ typedef struct symmetric_call {
     double unit;
 } symmetric_call;
 
+/* The larger of sum_k |part r of v_k| / k! and the reference. */
+static double promised_size(const tw_dense_modal_job *job, int n, int parts, int r,
+                            double reference)
+{
+    double sum = 0;
+    for (int q = r; q < job->inputs; q += parts)
+        if (job->in[q]) sum += tw_inverse_factorial[q / parts] * tw_dense_norm(n, job->in[q]);
+    return fmax(sum, reference);
+}
+
+/* Brings the parts of the vectors to modal coordinates. */
 static void load_modal(const tw_dense_memory *memory, const symmetric_call *call,
                        tw_dense_modal_job *job)
 {
     size_t n = (size_t)memory->n;
+    double *y = memory->columns;
+    double *scaled = y + n;
     for (int q = 0; q < job->inputs; q++) {
         const double *vector = call->request->vectors[q / call->parts];
-        double *modal = memory->vectors + (size_t)q * n, *y = memory->columns, *scaled = y + n;
+        double *modal = memory->vectors + (size_t)q * n;
         job->in[q] = NULL;
         if (!vector) continue;
+
         vector += (size_t)(q % call->parts) * n;
         for (size_t i = 0; i < n; i++) scaled[i] = vector[i] / call->unit;
         if (call->op) {
@@ -136,24 +158,30 @@ static void load_modal(const tw_dense_memory *memory, const symmetric_call *call
     }
 }
 
+/* All nodes of the request. */
 static void symmetric_nodes(const tw_dense_memory *memory, symmetric_call *call,
                             tw_phi_statistics *statistics)
 {
     const tw_phi_request *request = call->request;
     int n = memory->n;
     tw_dense_modal_job job = {.inputs = call->parts * (call->functions.order + 1),
-                              .outputs = call->parts};
-    job.functions = call->op ? second_order_table : first_order_table;
-    job.context = &call->functions;
+                              .outputs = call->parts,
+                              .functions = call->op ? second_order_table : first_order_table,
+                              .context = &call->functions};
     load_modal(memory, call, &job);
     for (int r = 0; r < call->parts; r++) job.out[r] = memory->columns + (size_t)r * (size_t)n;
+
     for (int i = 0; i < request->node_count; i++) {
         call->functions.tau = request->nodes[i] * request->time;
         tw_dense_modal(call->basis, &job, memory->modal);
+
         for (int r = 0; r < call->parts; r++) {
-            double size =
-                promised_size(&job, n, call->parts, r, request->reference[r] / call->unit);
+            /* The error relates to the size of the inputs or of the output. */
+            double reference = request->reference[r] / call->unit;
+            double size = promised_size(&job, n, call->parts, r, reference);
             tw_dense_note_error(statistics, job.error[r], fmax(size, tw_dense_norm(n, job.out[r])));
+
+            /* Back from modal coordinates. */
             double *part = request->outputs[i] + (size_t)r * (size_t)n;
             tw_dense_apply(false, n, n, call->basis->X, job.out[r], part);
             if (call->op) tw_dense_from_mass(memory, call->op, part);
@@ -168,14 +196,14 @@ tw_status tw_dense_symmetric_first_order(tw_phi_workspace *workspace, const tw_o
 {
     tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     tw_dense_basis *basis = &memory->bases[memory->basis_count - 1];
-    tw_status status = tw_dense_materialise(workspace, op, basis->X, statistics, error);
-    if (status == TW_OK) status = decompose(memory, basis, statistics, error);
-    if (status) return status;
+    TW_TRY(tw_dense_materialise(workspace, op, basis->X, statistics, error));
+    TW_TRY(decompose(memory, basis, statistics, error));
+
     symmetric_call call = {.request = request,
                            .basis = basis,
                            .parts = 1,
+                           .functions = {.order = request->order},
                            .unit = tw_dense_request_unit(request, memory->n)};
-    call.functions.order = request->order;
     symmetric_nodes(memory, &call, statistics);
     return tw_dense_judge(workspace, statistics, error);
 }
@@ -186,17 +214,23 @@ tw_status tw_dense_symmetric_second_order(tw_phi_workspace *workspace, const tw_
 {
     tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     tw_dense_basis *basis = &memory->bases[memory->basis_count - 1];
-    tw_status status = decompose_second_order(workspace, op, basis, statistics, error);
-    if (status) return status;
-    symmetric_call call = {.request = request, .op = op, .basis = basis, .parts = 2};
-    call.unit = tw_dense_request_unit(request, workspace->vector_size);
-    call.functions = (phi_functions){
-        .order = request->order, .alpha = op->rayleigh_mass, .beta = op->rayleigh_stiffness};
+    TW_TRY(decompose_second_order(workspace, op, basis, statistics, error));
+
+    symmetric_call call = {.request = request,
+                           .op = op,
+                           .basis = basis,
+                           .parts = 2,
+                           .functions = {.order = request->order,
+                                         .alpha = op->rayleigh_mass,
+                                         .beta = op->rayleigh_stiffness},
+                           .unit = tw_dense_request_unit(request, workspace->vector_size)};
     symmetric_nodes(memory, &call, statistics);
     return tw_dense_judge(workspace, statistics, error);
 }
 
-/* Functions of the request's output `row`. */
+/* ---- functions of the spectrum ---- */
+
+/* Functions of one output of a spectral request. */
 typedef struct spectral_row {
     const tw_spectral_function *functions;
     int count;
@@ -205,10 +239,10 @@ typedef struct spectral_row {
 static void spectral_table(const void *context, double lambda, double *table)
 {
     const spectral_row *row = context;
-    for (int j = 0; j < row->count; j++)
-        table[j] = row->functions[j].value
-                       ? row->functions[j].value(row->functions[j].context, lambda)
-                       : 0;
+    for (int j = 0; j < row->count; j++) {
+        const tw_spectral_function *function = &row->functions[j];
+        table[j] = function->value ? function->value(function->context, lambda) : 0;
+    }
 }
 
 /* Outputs from the starts kept in the basis; X is M-orthonormal here. */
@@ -218,22 +252,28 @@ static tw_status spectral_outputs(tw_phi_workspace *workspace, const tw_dense_ba
 {
     const tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     size_t n = (size_t)memory->n;
-    double unit = tw_dense_unit((int64_t)n * basis->start_count, basis->starts),
-           *scaled = memory->vectors;
-    for (size_t i = 0; i < n * (size_t)basis->start_count; i++) scaled[i] = basis->starts[i] / unit;
+    size_t entries = n * (size_t)basis->start_count;
+    double unit = tw_dense_unit((int64_t)entries, basis->starts);
+    double *scaled = memory->vectors;
+    for (size_t i = 0; i < entries; i++) scaled[i] = basis->starts[i] / unit;
+
     for (int i = 0; i < request->output_count; i++) {
+        /* Row i of the functions, applied in modal coordinates. */
         spectral_row row = {request->functions + (size_t)i * (size_t)request->start_count,
                             request->start_count};
-        tw_dense_modal_job job = {
-            .inputs = request->start_count, .outputs = 1, .out = {memory->columns}};
-        job.functions = spectral_table;
-        job.context = &row;
+        tw_dense_modal_job job = {.inputs = request->start_count,
+                                  .outputs = 1,
+                                  .out = {memory->columns},
+                                  .functions = spectral_table,
+                                  .context = &row};
         for (int j = 0; j < request->start_count; j++)
             job.in[j] = row.functions[j].value ? scaled + (size_t)j * n : NULL;
         tw_dense_modal(basis, &job, memory->modal);
+
         double reference = request->reference ? request->reference[i] / unit : 0;
-        tw_dense_note_error(statistics, job.error[0],
-                            fmax(tw_dense_norm((int)n, job.out[0]), reference));
+        double size = fmax(tw_dense_norm((int)n, job.out[0]), reference);
+        tw_dense_note_error(statistics, job.error[0], size);
+
         tw_dense_apply(false, (int)n, (int)n, basis->X, job.out[0], request->outputs[i]);
         tw_vector_scale((int64_t)n, unit, request->outputs[i]);
     }
@@ -248,11 +288,13 @@ tw_status tw_dense_spectral(tw_phi_workspace *workspace, const tw_second_order *
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED,
                        "phi engine dense: functions of the spectrum need a symmetric stiffness");
+
     tw_dense_memory *memory = workspace->memory[TW_PHI_DENSE];
     size_t n = (size_t)memory->n;
     tw_dense_basis *basis = &memory->bases[request->slot];
-    tw_status status = decompose_second_order(workspace, op, basis, statistics, error);
-    if (status) return status;
+    TW_TRY(decompose_second_order(workspace, op, basis, statistics, error));
+
+    /* The starts are kept in modal coordinates, for reuse. */
     for (int j = 0; j < request->start_count; j++) {
         double *modal = basis->starts + (size_t)j * n;
         memset(modal, 0, n * sizeof *modal);
@@ -260,8 +302,10 @@ tw_status tw_dense_spectral(tw_phi_workspace *workspace, const tw_second_order *
         tw_dense_to_mass(memory, op, request->starts[j], memory->columns);
         to_modal(basis, memory->columns, modal);
     }
-    for (size_t j = 0; j < n; j++) tw_dense_from_mass(memory, op, basis->X + j * n);
     basis->start_count = request->start_count;
+
+    /* X becomes M-orthonormal: L^-T times the eigenvectors of A^. */
+    for (size_t j = 0; j < n; j++) tw_dense_from_mass(memory, op, basis->X + j * n);
     workspace->slot_engine[request->slot] = TW_PHI_DENSE;
     return spectral_outputs(workspace, basis, request, statistics, error);
 }
