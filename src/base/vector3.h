@@ -65,4 +65,18 @@ static inline double vec3_six_volumes(vec3 a, vec3 b, vec3 c, vec3 d)
     return vec3_dot(vec3_subtract(b, a), vec3_cross(vec3_subtract(c, a), vec3_subtract(d, a)));
 }
 
+/* The same for three numbers in an array. */
+static inline double tw_dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* out = a x b; out overlaps neither. */
+static inline void tw_cross3(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
 #endif

@@ -6,9 +6,8 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "model/model_internal.h"
-#include "model/spring_law.h"
-#include "model/symmetric3.h"
 
 /* An edge of a triangle, and the vertex opposite to it. */
 typedef struct side {

@@ -12,9 +12,9 @@
 
 #include "base/allocate.h"
 #include "base/parallel_for.h"
+#include "base/vector3.h"
 #include "linalg/vector.h"
 #include "model/joined_bodies.h"
-#include "model/spring_law.h"
 #include "model/symmetric3.h"
 
 enum { SUMS = 10, CHUNK_BLOCK = 16, BODY_BLOCK = 64 };

@@ -12,11 +12,10 @@
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "base/simd.h"
+#include "base/vector3.h"
 #include "linalg/vector.h"
 #include "model/incidence.h"
 #include "model/model_internal.h"
-#include "model/spring_law.h"
-#include "model/symmetric3.h"
 
 typedef struct wind {
     tw_wind given;

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/spring_law.h"
-#include "model/symmetric3.h"
+#include "base/vector3.h"
 
 static void difference(const double a[3], const double b[3], double out[3])
 {

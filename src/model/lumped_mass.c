@@ -3,9 +3,8 @@
 #include <twang/forces.h>
 
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "linalg/vector.h"
-#include "model/spring_law.h"
-#include "model/symmetric3.h"
 
 /* Length, area or volume. */
 static double measure(int corners, const int64_t *corner, const double *positions)

@@ -1,8 +1,12 @@
+/* A simulation as its users see it (twang/model.h): most functions hand the call on to the table of the model or system. */
 #include "model/simulation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
+#include "linalg/largest_eigenvalue.h"
 
 const char *const tw_system_columns[] = {"q", "p", NULL};
 
@@ -16,6 +20,7 @@ tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *cont
         tw_release(start);
         return NULL;
     }
+
     simulation->table = table;
     simulation->context = context;
     simulation->state_size = state_size;
@@ -65,8 +70,8 @@ int tw_simulation_column_count(const tw_simulation *simulation)
 
 const char *tw_simulation_column(const tw_simulation *simulation, int column)
 {
-    bool there = column >= 0 && column < tw_simulation_column_count(simulation);
-    return there ? simulation->table->columns[column] : NULL;
+    if (column < 0 || column >= tw_simulation_column_count(simulation)) return NULL;
+    return simulation->table->columns[column];
 }
 
 tw_status tw_simulation_rows(tw_simulation *simulation, double t, const double *u, double *rows)
@@ -95,7 +100,57 @@ int tw_simulation_display_count(const tw_simulation *simulation)
 
 const tw_display *tw_simulation_display(const tw_simulation *simulation, int index)
 {
-    return index >= 0 && index < tw_simulation_display_count(simulation)
-               ? &simulation->displays->list[index]
-               : NULL;
+    if (index < 0 || index >= tw_simulation_display_count(simulation)) return NULL;
+    return &simulation->displays->list[index];
+}
+
+/* ---- the highest frequency ---- */
+
+/* Fills a start vector that has a share of every frequency, the same every time: a linear congruential generator with
+ * the multiplier of Knuth's MMIX, uniform in [-1/2, 1/2). */
+static void fill_start(int64_t n, double *q)
+{
+    uint64_t state = 1;
+    for (int64_t i = 0; i < n; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        q[i] = (double)(state >> 11) / 9007199254740992.0 - 0.5; /* 53 bits over 2^53 */
+    }
+}
+
+/* The largest eigenvalue of M^-1 K at the start. memory: 4 N entries. */
+static tw_status largest_eigenvalue(const tw_simulation *simulation, int iterations, double *memory,
+                                    double *eigenvalue)
+{
+    const tw_second_order_problem *problem = &simulation->second;
+    int64_t n = problem->space.local_size;
+    if (problem->linearise) {
+        const double *x = simulation->start;
+        TW_TRY(problem->linearise(problem->context, 0.0, x, x + n));
+    }
+
+    tw_matrix_pencil pencil = {.stiffness = problem->apply_stiffness,
+                               .context = problem->context,
+                               .mass = {problem->space, problem->lumped_mass, problem->mass}};
+    fill_start(n, memory);
+    return tw_lanczos_largest(&pencil, iterations, memory, eigenvalue);
+}
+
+tw_status tw_simulation_frequency(const tw_simulation *simulation, int iterations, double *omega,
+                                  tw_error *error)
+{
+    if (!simulation || !omega || iterations < 1) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    *omega = 0.0;
+    if (!simulation->second_order || !simulation->second.apply_stiffness)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "a frequency needs a second-order problem with products with K");
+
+    double *memory = TW_NEW_ARRAY(4 * simulation->second.space.local_size, double);
+    if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    double eigenvalue = 0.0;
+    tw_status status = largest_eigenvalue(simulation, iterations, memory, &eigenvalue);
+    tw_release(memory);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+
+    *omega = sqrt(eigenvalue);
+    return TW_OK;
 }

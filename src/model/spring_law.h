@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/vector3.h"
+
 typedef struct tw_spring_law {
     double stiffness;   /* k [N/m] */
     double cubic;       /* q [N/m^3] */
@@ -33,11 +35,6 @@ typedef struct tw_spring_state {
     double g[3];
     double c;
 } tw_spring_state;
-
-static inline double tw_dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* k e^2/2 + q e^4/4. */
 static inline double tw_spring_energy(const tw_spring_law *s, double l)
