@@ -1,3 +1,4 @@
+/* Gathering the dense tangents of elements into one sparse matrix. */
 #include "model/assembly.h"
 
 #include "base/allocate.h"
@@ -19,7 +20,8 @@ int64_t tw_element_list_blocks(const tw_element_list *list)
     return sum;
 }
 
-/* Calls back for every block (a, b) of every element whose particles are both free. */
+/* Called for every block of every element whose particles are both free: a and b are their unknowns, and the block is
+ * number `block` of all elements. */
 typedef void visit_block(void *context, int32_t a, int32_t b, int64_t block);
 
 static void visit_blocks(const tw_particles *particles, const tw_element_list *list,
@@ -27,11 +29,12 @@ static void visit_blocks(const tw_particles *particles, const tw_element_list *l
 {
     int64_t block = 0;
     for (int64_t e = 0; e < list->count; e++) {
-        int64_t begin = element_start(list, e), end = element_start(list, e + 1);
+        int64_t begin = element_start(list, e);
+        int64_t end = element_start(list, e + 1);
         for (int64_t i = begin; i < end; i++)
             for (int64_t j = i; j < end; j++, block++) {
-                int32_t a = particles->unknown[list->particle[i]],
-                        b = particles->unknown[list->particle[j]];
+                int32_t a = particles->unknown[list->particle[i]];
+                int32_t b = particles->unknown[list->particle[j]];
                 if (a >= 0 && b >= 0) visit(context, a, b, block);
             }
     }
@@ -43,6 +46,7 @@ static void visit_pattern(void *context, int32_t a, int32_t b, int64_t block)
     tw_pattern_add(context, a, b);
 }
 
+/* Index of the stored block of the unknowns a and b. */
 static int64_t stored_block(const tw_assembly *assembly, int32_t a, int32_t b)
 {
     return tw_sparse_find(assembly->matrix, a < b ? a : b, a < b ? b : a);
@@ -55,6 +59,7 @@ static void visit_count(void *context, int32_t a, int32_t b, int64_t block)
     assembly->start[stored_block(assembly, a, b)]++;
 }
 
+/* The lowest bit of a source says that the block is to be transposed. */
 static void visit_fill(void *context, int32_t a, int32_t b, int64_t block)
 {
     tw_assembly *assembly = context;
@@ -67,20 +72,25 @@ static int64_t stored_blocks(const tw_assembly *assembly)
     return tw_sparse_row_start(assembly->matrix)[assembly->particles->free_count];
 }
 
-/* Counting sort of the elements' blocks by the stored block they belong to. */
+/* Sorts the blocks of the elements by the stored block to which they belong (counting sort). */
 static tw_status list_sources(tw_assembly *assembly, const tw_element_list *list)
 {
-    int64_t blocks = stored_blocks(assembly), sum = 0;
+    int64_t blocks = stored_blocks(assembly);
     assembly->start = tw_allocate_zeroed((size_t)blocks + 1, sizeof(int64_t));
     assembly->target = TW_NEW_ARRAY(blocks, int64_t);
     assembly->product = TW_NEW_ARRAY(TW_MAX_BLOCK * tw_sparse_size(assembly->matrix), double);
     if (!assembly->start || !assembly->target || !assembly->product) return TW_OUT_OF_MEMORY;
+
+    /* start[b] counts the sources of block b, and then becomes the offset of the first of them. */
     visit_blocks(assembly->particles, list, visit_count, assembly);
+    int64_t sum = 0;
     for (int64_t b = 0; b <= blocks; b++) {
         int64_t here = assembly->start[b];
         assembly->start[b] = sum;
         sum += here;
     }
+
+    /* Filling moves start[b] up to start[b + 1], so that the offsets are shifted back by one. */
     assembly->source = TW_NEW_ARRAY(sum, uint32_t);
     if (!assembly->source) return TW_OUT_OF_MEMORY;
     visit_blocks(assembly->particles, list, visit_fill, assembly);
@@ -89,13 +99,15 @@ static tw_status list_sources(tw_assembly *assembly, const tw_element_list *list
     return TW_OK;
 }
 
-/* A second matrix of the same pattern. */
+/* Makes a second matrix of the same pattern. */
 tw_status tw_assembly_create_damping(tw_assembly *assembly)
 {
     const int64_t *start = tw_sparse_row_start(assembly->matrix);
     const int32_t *column = tw_sparse_column(assembly->matrix);
-    int64_t blocks = stored_blocks(assembly), *wide = TW_NEW_ARRAY(blocks, int64_t);
+    int64_t blocks = stored_blocks(assembly);
+    int64_t *wide = TW_NEW_ARRAY(blocks, int64_t);
     if (!wide) return TW_OUT_OF_MEMORY;
+
     for (int64_t b = 0; b < blocks; b++) wide[b] = column[b];
     tw_status status = tw_sparse_create(3, assembly->particles->free_count, start, wide,
                                         TW_STORE_UPPER, &assembly->damping, NULL);
@@ -108,10 +120,13 @@ tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particle
 {
     if (tw_element_list_blocks(list) > UINT32_MAX / 2) return TW_UNSUPPORTED;
     *assembly = (tw_assembly){.particles = particles};
+
+    /* The pattern has a block for every pair of free particles in an element. */
     tw_pattern pattern = {.rows = particles->free_count};
     visit_blocks(particles, list, visit_pattern, &pattern);
     tw_status status = tw_pattern_finish(&pattern, &assembly->matrix, NULL);
-    return status == TW_OK ? list_sources(assembly, list) : status;
+    if (status != TW_OK) return status;
+    return list_sources(assembly, list);
 }
 
 void tw_assembly_free(tw_assembly *assembly)
@@ -143,13 +158,15 @@ void tw_assembly_locate(tw_assembly *assembly, const tw_sparse *matrix)
             assembly->target[b] = tw_sparse_find(matrix, row, column[b]);
 }
 
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     const tw_assembly *assembly;
-    const double *from;
-    double *values;
+    const double *from; /* blocks of the elements, or of the own matrix */
+    double *values;     /* of the matrix that is written */
     double factor;
 } loop;
 
+/* Each stored block is the sum of its sources. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -159,7 +176,9 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
         for (int64_t n = p->assembly->start[b]; n < p->assembly->start[b + 1]; n++) {
             uint32_t source = p->assembly->source[n];
             const double *from = p->from + 9 * (int64_t)(source / 2);
-            /* Row by row to column by column is a transposition; transposed twice is none. */
+
+            /* Elements store row by row, the matrix column by column. That is a transposition, so that a source which
+             * is to be transposed is copied as it is. */
             if (source % 2)
                 for (int k = 0; k < 9; k++) sum[k] += from[k];
             else
@@ -175,7 +194,7 @@ static void gather(const tw_assembly *assembly, const double *element_blocks, tw
     tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, gather_body, &p);
 }
 
-/* out += own in */
+/* out += own in. */
 static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, const double *in,
                         double *out)
 {
@@ -193,7 +212,7 @@ static void add_body(void *context, int64_t begin, int64_t end, int64_t block)
             p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
 }
 
-/* matrix += factor * own */
+/* matrix += factor * own. */
 static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double factor,
                        tw_sparse *matrix)
 {

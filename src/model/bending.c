@@ -1,4 +1,4 @@
-/* Bending of a triangle mesh: springs between the vertices opposite to each inner edge, or hinges at it. */
+/* Bending of a triangle mesh: springs between the two vertices opposite to each inner edge, or hinges at the edge. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,16 @@
 
 /* An edge of a triangle, and the vertex opposite to it. */
 typedef struct side {
-    int64_t low, high, opposite;
+    int64_t low; /* the vertices of the edge, low < high */
+    int64_t high;
+    int64_t opposite;
 } side;
 
+/* Orders by the edge, so that the sides of one edge follow each other. */
 static int compare_sides(const void *a, const void *b)
 {
-    const side *p = a, *q = b;
+    const side *p = a;
+    const side *q = b;
     if (p->low != q->low) return p->low < q->low ? -1 : 1;
     if (p->high != q->high) return p->high < q->high ? -1 : 1;
     return (p->opposite > q->opposite) - (p->opposite < q->opposite);
@@ -26,20 +30,24 @@ static void list_sides(int64_t triangle_count, const int64_t *triangles, side *s
 {
     for (int64_t i = 0; i < 3 * triangle_count; i++) {
         const int64_t *corner = triangles + i / 3 * 3;
-        int64_t a = corner[i % 3], b = corner[(i + 1) % 3];
+        int64_t a = corner[i % 3];
+        int64_t b = corner[(i + 1) % 3];
         sides[i] = (side){a < b ? a : b, a < b ? b : a, corner[(i + 2) % 3]};
     }
     qsort(sides, 3 * (size_t)triangle_count, sizeof *sides, compare_sides);
 }
 
-/* The inner edges and the vertices opposite to them, four indices each, as hinges want them; how many. */
+/* Finds the edges that exactly two triangles share. Writes four indices each, as a hinge needs them: the edge, then the
+ * two opposite vertices. Returns how many there are. */
 static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corners)
 {
     int64_t found = 0;
     for (int64_t i = 0, next; i < count; i = next) {
+        /* The sides i ... next - 1 have the same edge. */
         for (next = i + 1;
              next < count && sides[next].low == sides[i].low && sides[next].high == sides[i].high;)
             next++;
+
         if (next - i != 2 || sides[i].opposite == sides[i + 1].opposite) continue;
         const int64_t four[4] = {sides[i].low, sides[i].high, sides[i].opposite,
                                  sides[i + 1].opposite};
@@ -50,7 +58,8 @@ static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corne
 
 typedef struct bending {
     tw_model *model;
-    double stiffness, cubic;
+    double stiffness;
+    double cubic;
 } bending;
 
 /* Adds `count` springs or hinges; `values` and `more` have room for `count`. */
@@ -63,15 +72,17 @@ static tw_status add_springs(const bending *b, int64_t count, int64_t *corners, 
     for (int64_t e = 0; e < count; e++) {
         stiffness[e] = b->stiffness;
         cubic[e] = b->cubic;
-        memmove(corners + 2 * e, corners + 4 * e + 2,
-                2 * sizeof *corners); /* the opposite ones are the ends */
+
+        /* The opposite vertices are the ends of the spring. */
+        memmove(corners + 2 * e, corners + 4 * e + 2, 2 * sizeof *corners);
     }
-    return b->cubic == 0.0 ? tw_model_add_springs(b->model, count, corners, stiffness, NULL, error)
-                           : tw_model_add_cubic_springs(b->model, count, corners, stiffness, cubic,
-                                                        NULL, error);
+
+    if (b->cubic == 0.0)
+        return tw_model_add_springs(b->model, count, corners, stiffness, NULL, error);
+    return tw_model_add_cubic_springs(b->model, count, corners, stiffness, cubic, NULL, error);
 }
 
-/* Twice the area of a triangle with the edge d and its vertex at x. */
+/* Twice the area of the triangle with the edge d from `from` and the third vertex x. */
 static double twice_area(const double d[3], const double *from, const double *x)
 {
     double r[3], normal[3];
@@ -80,6 +91,7 @@ static double twice_area(const double d[3], const double *from, const double *x)
     return sqrt(tw_dot3(normal, normal));
 }
 
+/* k = B l^2 / (A_0 + A_1) for each edge of length l between triangles of the areas A. */
 static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, double *stiffness,
                             double *unused, tw_error *error)
 {
@@ -89,6 +101,7 @@ static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, d
         const int64_t *c = corners + 4 * e;
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = x[3 * c[1] + k] - x[3 * c[0] + k];
+
         double areas = 0.5 * (twice_area(d, x + 3 * c[0], x + 3 * c[2]) +
                               twice_area(d, x + 3 * c[0], x + 3 * c[3]));
         if (!(areas > 0.0))
@@ -102,8 +115,11 @@ static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t 
                            tw_error *error)
 {
     double *values = TW_NEW_ARRAY(count, double), *more = TW_NEW_ARRAY(count, double);
-    tw_status status = values && more ? add(b, count, corners, values, more, error)
-                                      : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = TW_OK;
+    if (values && more)
+        status = add(b, count, corners, values, more, error);
+    else
+        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_release(values);
     tw_release(more);
     return status;
@@ -127,9 +143,11 @@ static tw_status add_bending(const bending *b, adder *add, int64_t triangle_coun
 {
     tw_status status = check_triangles(b->model, triangle_count, triangles, error);
     if (status != TW_OK) return status;
+
+    /* An inner edge has two of the 3 n sides, and four corners. */
     side *sides = TW_NEW_ARRAY(3 * triangle_count, side);
-    int64_t *corners = TW_NEW_ARRAY(6 * triangle_count, int64_t),
-            found = 0; /* an inner edge has two sides */
+    int64_t *corners = TW_NEW_ARRAY(6 * triangle_count, int64_t);
+    int64_t found = 0;
     if (sides && corners) {
         list_sides(triangle_count, triangles, sides);
         found = find_inner_edges(3 * triangle_count, sides, corners);
@@ -137,6 +155,7 @@ static tw_status add_bending(const bending *b, adder *add, int64_t triangle_coun
     } else {
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     tw_release(sides);
     tw_release(corners);
     if (added && status == TW_OK) *added = found;

@@ -1,5 +1,7 @@
-/* Fields b(t, x) of accelerations or forces on a range of particles:
- *     f_i = s_i b(t, x_i),  energy s_i P(t, x_i) over the free ones,  K_ii = -s_i db/dx,  s_i = m_i or 1. */
+/* Fields b(t, x) of accelerations (s_i = m_i) or forces (s_i = 1) on a range of particles:
+ *     force    f_i = s_i b(t, x_i),
+ *     energy   sum of s_i P(t, x_i) over the free particles, where b = -grad P,
+ *     tangent  K_ii = -s_i db/dx. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,14 +14,13 @@
 #include "model/model_internal.h"
 
 typedef struct field {
-    int64_t first, last;
+    int64_t first; /* the range of particles is first ... last */
+    int64_t last;
     tw_field given;
     const tw_particles *particles;
-    double *partial; /* energy per block of particles */
-    double *
-        tangent; /* -s db/dx per particle of the range, nine each; NULL if b does not depend on x */
-    int64_t
-        *diagonal; /* index of the matrix block of each particle of the range; -1 if it is pinned */
+    double *partial;   /* energy per block of particles */
+    double *tangent;   /* -s db/dx per particle, nine each; NULL if b does not depend on x */
+    int64_t *diagonal; /* matrix block of each particle of the range; -1 if it is pinned */
 } field;
 
 static int64_t count_of(const field *f)
@@ -41,10 +42,15 @@ static void field_release(void *data)
 static unsigned field_traits(const void *data)
 {
     const field *f = data;
-    bool known = f->given.potential != NULL;
-    return (f->given.rate ? TW_FORCE_TIME : 0u) |
-           (f->given.gradient && !known ? TW_FORCE_GENERAL : 0u) | (known ? 0u : TW_FORCE_FEEDS) |
-           TW_FORCE_FREE_ONLY;
+    unsigned traits = TW_FORCE_FREE_ONLY;
+    if (f->given.rate) traits |= TW_FORCE_TIME;
+
+    /* Without a potential the gradient need not be symmetric, and the energy it gives is not known. */
+    if (!f->given.potential) {
+        traits |= TW_FORCE_FEEDS;
+        if (f->given.gradient) traits |= TW_FORCE_GENERAL;
+    }
+    return traits;
 }
 
 static tw_status field_complete(void *data, const tw_particles *particles)
@@ -52,10 +58,13 @@ static tw_status field_complete(void *data, const tw_particles *particles)
     field *f = data;
     f->particles = particles;
     f->partial = TW_NEW_ARRAY(tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK), double);
-    f->tangent = f->given.gradient ? TW_NEW_ARRAY(9 * count_of(f), double) : NULL;
     f->diagonal = TW_NEW_ARRAY(count_of(f), int64_t);
-    return f->partial && f->diagonal && (f->tangent || !f->given.gradient) ? TW_OK
-                                                                           : TW_OUT_OF_MEMORY;
+    if (!f->partial || !f->diagonal) return TW_OUT_OF_MEMORY;
+
+    /* A field that does not depend on x has no tangent. */
+    if (!f->given.gradient) return TW_OK;
+    f->tangent = TW_NEW_ARRAY(9 * count_of(f), double);
+    return f->tangent ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
 static void field_locate(void *data, const tw_sparse *matrix)
@@ -67,23 +76,26 @@ static void field_locate(void *data, const tw_sparse *matrix)
     }
 }
 
-/* What the bodies of the parallel loops see; i counts inside the range. */
+/* What the functions of the parallel loops share. The loops count inside the range. */
 typedef struct loop {
     field *f;
     double t;
-    const double *x, *rate, *in;
+    const double *x;
+    const double *in;
     double *out;
-    int count;
-    bool symmetric;
+    int count;      /* columns of in and out */
+    bool symmetric; /* the symmetric part of the tangent is wanted */
     tw_status (*value)(void *context, double t, const double x[3], double value[3]);
-    atomic_int status;
+    atomic_int status; /* the last failure of a callback */
 } loop;
 
+/* s_i. */
 static double scale_of(const field *f, int64_t particle)
 {
     return f->given.is_force ? 1.0 : f->particles->load[particle];
 }
 
+/* Remembers a failure. */
 static void note(loop *p, tw_status status)
 {
     if (status != TW_OK) atomic_store(&p->status, (int)status);
@@ -123,6 +135,7 @@ static tw_status field_add_time_derivative(void *data, const tw_force_view *at, 
     return run(&p, value_body);
 }
 
+/* s P over the free particles of a block. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
@@ -143,11 +156,14 @@ static tw_status field_add_energy(void *data, const tw_force_view *at, double *e
     if (!f->given.potential) return TW_OK;
     loop p = {.f = f, .t = at->t, .x = at->x};
     tw_status status = run(&p, energy_body);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK); b++)
         *energy += f->partial[b];
     return status;
 }
 
+/* tangent = -s db/dx. */
 static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -164,15 +180,18 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
 static tw_status field_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.f = data, .t = at->t, .x = at->x};
-    return p.f->tangent ? run(&p, linearise_body) : TW_OK;
+    if (!p.f->tangent) return TW_OK;
+    return run(&p, linearise_body);
 }
 
-/* Entry (r, c) of K_ii or of its symmetric part. */
+/* Entry (r, c) of K_ii, which is stored column by column, or of its symmetric part. */
 static double entry_of(const double *tangent, int r, int c, bool symmetric)
 {
-    return symmetric ? 0.5 * (tangent[3 * c + r] + tangent[3 * r + c]) : tangent[3 * c + r];
+    if (!symmetric) return tangent[3 * c + r];
+    return 0.5 * (tangent[3 * c + r] + tangent[3 * r + c]);
 }
 
+/* out_i += K_ii in_i, for every column. */
 static void product_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -220,7 +239,7 @@ static void no_stiffness_bound(const void *data, double *bound)
     (void)bound;
 }
 
-/* What a field does to a moved particle is nothing to the unknowns: no need of differences. */
+/* A field on a moved particle does not act on the unknowns, so that there is nothing to add. */
 static tw_status field_add_rate(void *data, const tw_force_view *at, const double *x_rate,
                                 const double *v_rate, double *out)
 {
@@ -259,19 +278,26 @@ tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last, const
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "there are no particles %lld to %lld for a field", (long long)first,
                        (long long)last);
+
     field *f = TW_NEW(field);
     if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     *f = (field){.first = first, .last = last, .given = *given};
-    f->given.release = NULL; /* the context stays the caller's until the force is in the model */
+
+    /* The context stays with the caller until the force is in the model. */
+    f->given.release = NULL;
     tw_force force = {given->gradient ? &gradient_table : &uniform_table, f};
     tw_status status = tw_model_add_force(model, &force, error);
     if (status == TW_OK) f->given.release = given->release;
     return status;
 }
 
-/* b sin(w t + phase), or b itself. */
+/* ---- loads and shaking ---- */
+
+/* b sin(omega t + phase) if it swings, else b. */
 typedef struct uniform {
-    double b[3], omega, phase;
+    double b[3];
+    double omega;
+    double phase;
     bool swings;
 } uniform;
 
@@ -306,6 +332,8 @@ static tw_status add_uniform(tw_model *model, int64_t first, int64_t last, unifo
     uniform *u = TW_NEW(uniform);
     if (!u) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     *u = what;
+
+    /* The model takes u over if it succeeds. */
     tw_field given = {.context = u,
                       .value = uniform_value,
                       .rate = what.swings ? uniform_rate : NULL,
@@ -332,6 +360,7 @@ tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3], do
     if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!tw_vector_is_finite(3, acceleration) || !isfinite(frequency) || !isfinite(phase))
         return tw_fail(error, TW_NOT_FINITE, "shaking is not finite");
+
     uniform what = {.b = {acceleration[0], acceleration[1], acceleration[2]},
                     .omega = 2.0 * 3.14159265358979323846 * frequency,
                     .phase = phase,

@@ -1,4 +1,5 @@
-/* A uniform acceleration g: force m g, energy -m g . x over the free particles. Constant, so it has no tangent. */
+/* A uniform acceleration g: force m g, energy -m g . x over the free particles. The force is constant, so that it has no
+ * tangent. */
 #include <string.h>
 
 #include "base/allocate.h"
@@ -33,12 +34,14 @@ static tw_status gravity_complete(void *data, const tw_particles *particles)
     return g->partial ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     const gravity *g;
     const double *x;
     double *force;
 } loop;
 
+/* f = m g. */
 static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -56,6 +59,7 @@ static tw_status gravity_add_force(void *data, const tw_force_view *at, double *
     return TW_OK;
 }
 
+/* -m g . x, over the free particles of a block. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const loop *p = context;
@@ -74,6 +78,8 @@ static tw_status gravity_add_energy(void *data, const tw_force_view *at, double 
     loop p = {.g = data, .x = at->x};
     int64_t count = p.g->particles->free_count;
     tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)
         *energy += p.g->partial[b];
     return TW_OK;

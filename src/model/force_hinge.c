@@ -1,8 +1,9 @@
-/* Hinges (tw_model_add_hinges). With the angle's deviation p = theta - Theta, its gradient g and second derivative H
- * (hinge_law.h), s = g . v its rate:
- *     energy k p^2 / 2,  force -(k p + beta k s) g,
- *     K = k g g^T + (k p + beta k s) H + beta k g (H v)^T,   D = beta k g g^T.
- * S leaves out the last term of K. */
+/* Hinges (tw_model_add_hinges). Let p = theta - Theta be the deviation of the angle, g its gradient, H its second
+ * derivative (hinge_law.h), and s = g . v its rate. Then
+ *     energy    k p^2 / 2,
+ *     force     -m g with the moment m = k p + beta k s,
+ *     tangents  K = k g g^T + m H + beta k g (H v)^T,   D = beta k g g^T.
+ * S is K without its last term. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -21,19 +22,21 @@ enum { BLOCKS = 10 /* of the upper triangle of four corners */ };
 
 typedef struct hinges {
     int64_t count;
-    int32_t *corner; /* four per hinge */
-    double *stiffness, *rest_angle;
-    double beta;
+    int32_t *corner;    /* four per hinge */
+    double *stiffness;  /* k */
+    double *rest_angle; /* Theta */
+    double beta;        /* of Rayleigh damping */
     const tw_particles *particles;
     tw_incidence incidence;
     tw_assembly assembly; /* S */
     double *blocks;       /* of S, BLOCKS * 9 per hinge */
-    double *push;         /* twelve per hinge: what corners gather from */
-    double *
-        gradient; /* g at the last linearisation, twelve per hinge; NULL without damping, as the next two */
-    double *carried; /* H v */
-    double *scalar;  /* one per hinge and column */
-    double *partial; /* energy per block of hinges */
+    double *push;         /* force on the four corners: twelve per hinge */
+    double *partial;      /* energy per block of hinges */
+
+    /* With damping only, else NULL: at the last linearisation, and scratch. */
+    double *gradient; /* g, twelve per hinge */
+    double *carried;  /* H v, twelve per hinge */
+    double *scalar;   /* one per hinge and column */
 } hinges;
 
 static void hinges_release(void *data)
@@ -42,6 +45,7 @@ static void hinges_release(void *data)
     if (!h) return;
     tw_incidence_free(&h->incidence);
     tw_assembly_free(&h->assembly);
+
     void *blocks[] = {h->corner,   h->stiffness, h->rest_angle, h->blocks, h->push,
                       h->gradient, h->carried,   h->scalar,     h->partial};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
@@ -68,19 +72,23 @@ static tw_status hinges_complete(void *data, const tw_particles *particles)
 {
     hinges *h = data;
     h->particles = particles;
+
     h->blocks = TW_NEW_ARRAY(9 * BLOCKS * h->count, double);
     h->push = TW_NEW_ARRAY(12 * h->count, double);
     h->partial = TW_NEW_ARRAY(tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK), double);
     if (!h->blocks || !h->push || !h->partial) return TW_OUT_OF_MEMORY;
+
+    /* Only damping needs g and H v later on. */
     if (h->beta > 0.0) {
         h->gradient = TW_NEW_ARRAY(12 * h->count, double);
         h->carried = TW_NEW_ARRAY(12 * h->count, double);
         h->scalar = TW_NEW_ARRAY(TW_MAX_BLOCK * h->count, double);
         if (!h->gradient || !h->carried || !h->scalar) return TW_OUT_OF_MEMORY;
     }
-    tw_status status = tw_incidence_create(&h->incidence, particles->count, h->count, 4, h->corner);
+
+    TW_TRY(tw_incidence_create(&h->incidence, particles->count, h->count, 4, h->corner));
     tw_element_list list = {.count = h->count, .nodes = 4, .particle = h->corner};
-    return status == TW_OK ? tw_assembly_create(&h->assembly, particles, &list) : status;
+    return tw_assembly_create(&h->assembly, particles, &list);
 }
 
 static void hinges_add_pattern(const void *data, tw_pattern *pattern)
@@ -95,27 +103,34 @@ static void hinges_locate(void *data, const tw_sparse *matrix)
 
 /* ---- one hinge ---- */
 
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     hinges *h;
-    const double *x, *v, *x_rate, *v_rate, *in;
+    const double *x;
+    const double *v;
+    const double *x_rate;
+    const double *v_rate;
+    const double *in;
     double *out;
     const double *vectors; /* g or H v */
-    int count;
-    atomic_bool undefined;
+    int count;             /* columns of in and out */
+    atomic_bool undefined; /* a triangle has no area */
 } loop;
 
-/* The vectors of the corners of hinge e. */
+/* Copies the vectors of the corners of hinge e. */
 static void collect(const hinges *h, int64_t e, const double *x, double out[4][3])
 {
     for (int c = 0; c < 4; c++)
         memcpy(out[c], x + 3 * (int64_t)h->corner[4 * e + c], 3 * sizeof(double));
 }
 
+/* Evaluates hinge e. Returns false, and notes it, where the angle is not defined. */
 static bool evaluate(loop *p, int64_t e, tw_hinge_state *state)
 {
     const double *x[4];
     for (int c = 0; c < 4; c++) x[c] = p->x + 3 * (int64_t)p->h->corner[4 * e + c];
     if (tw_hinge_evaluate(x, state)) return true;
+
     atomic_store(&p->undefined, true);
     memset(p->h->push + 12 * e, 0, 12 * sizeof(double));
     return false;
@@ -128,15 +143,18 @@ static double dot12(const double a[4][3], const double b[4][3])
     return sum;
 }
 
-/* k p + beta k s. */
+/* m = k p + beta k s. */
 static double moment(const hinges *h, int64_t e, const tw_hinge_state *state, const double v[4][3])
 {
-    double k = h->stiffness[e], moment = k * (state->angle - h->rest_angle[e]);
-    return h->beta > 0.0 ? moment + h->beta * k * dot12(state->gradient, v) : moment;
+    double k = h->stiffness[e];
+    double moment = k * (state->angle - h->rest_angle[e]);
+    if (!(h->beta > 0.0)) return moment;
+    return moment + h->beta * k * dot12(state->gradient, v);
 }
 
 /* ---- energy, force, rate ---- */
 
+/* push = -m g. */
 static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -146,23 +164,32 @@ static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
         double v[4][3] = {{0.0}};
         if (!evaluate(p, e, &state)) continue;
         if (p->h->beta > 0.0) collect(p->h, e, p->v, v);
+
         double m = moment(p->h, e, &state, v);
         for (int k = 0; k < 12; k++) p->h->push[12 * e + k] = -m * state.gradient[k / 3][k % 3];
     }
 }
 
+/* push = the derivative of -m g along a motion of the corners, d = dx and w = dv:
+ *     -(k g . d + beta k (H d . v + g . w)) g - m H d. */
 static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
-        double v[4][3], d[4][3], w[4][3], second[4][3], k = p->h->stiffness[e];
         if (!evaluate(p, e, &state)) continue;
+
+        double v[4][3];
+        double d[4][3];
+        double w[4][3];
+        double second[4][3]; /* H d */
         collect(p->h, e, p->v, v);
         collect(p->h, e, p->x_rate, d);
         collect(p->h, e, p->v_rate, w);
         tw_hinge_second(&state, d, second);
+
+        double k = p->h->stiffness[e];
         double m = moment(p->h, e, &state, v);
         double on_g = k * dot12(state.gradient, d) +
                       p->h->beta * k * (dot12(second, v) + dot12(state.gradient, w));
@@ -172,6 +199,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
+/* out_i += the pushes of its hinges. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -211,6 +239,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         if (!evaluate(p, e, &state)) continue;
+
         double deviation = state.angle - p->h->rest_angle[e];
         sum += 0.5 * p->h->stiffness[e] * deviation * deviation;
     }
@@ -222,22 +251,29 @@ static tw_status hinges_add_energy(void *data, const tw_force_view *at, double *
     hinges *h = data;
     loop p = {.h = h, .x = at->x};
     tw_parallel_for(h->count, TW_PARTICLE_BLOCK, energy_body, &p);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK); b++)
         *energy += h->partial[b];
-    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    return TW_OK;
 }
 
 /* ---- tangents ---- */
 
-/* Column j = 3 b + c of S into the blocks (a, b), a <= b. */
+/* Writes column j = 3 b + c of S = k g g^T + m H into the blocks (a, b), a <= b. */
 static void fill_column(const tw_hinge_state *state, double k, double m, int j, double *blocks)
 {
-    double unit[4][3] = {{0.0}}, second[4][3];
+    /* second = H times the unit vector j. */
+    double unit[4][3] = {{0.0}};
+    double second[4][3];
     unit[j / 3][j % 3] = 1.0;
     tw_hinge_second(state, unit, second);
+
     int b = j / 3;
     for (int a = 0; a <= b; a++) {
-        int block = a * (7 - a) / 2 + b; /* (0,0) (0,1) (0,2) (0,3) (1,1) ... */
+        /* The blocks are in the order (0,0) (0,1) (0,2) (0,3) (1,1) ... */
+        int block = a * (7 - a) / 2 + b;
         for (int r = 0; r < 3; r++)
             blocks[9 * block + 3 * r + j % 3] =
                 k * state->gradient[a][r] * state->gradient[b][j % 3] + m * second[a][r];
@@ -251,13 +287,18 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     hinges *h = p->h;
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
-        double v[4][3] = {{0.0}}, carried[4][3];
+        double v[4][3] = {{0.0}};
         if (!evaluate(p, e, &state)) continue;
+
+        /* The twelve columns of S. */
         if (h->beta > 0.0) collect(h, e, p->v, v);
         double m = moment(h, e, &state, v);
         for (int j = 0; j < 12; j++)
             fill_column(&state, h->stiffness[e], m, j, h->blocks + 9 * BLOCKS * e);
+
+        /* g and H v, which damping needs. */
         if (!(h->beta > 0.0)) continue;
+        double carried[4][3];
         tw_hinge_second(&state, v, carried);
         memcpy(h->gradient + 12 * e, state.gradient, sizeof state.gradient);
         memcpy(h->carried + 12 * e, carried, sizeof carried);
@@ -288,11 +329,12 @@ static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block
                 for (int k = 0; k < 3 && i >= 0; k++)
                     sum += p->vectors[12 * e + 3 * c + k] * p->in[column * stride + 3 * i + k];
             }
+
             h->scalar[p->count * e + column] = h->beta * h->stiffness[e] * sum;
         }
 }
 
-/* out += scalar g. */
+/* out += scalar g, for every column. */
 static void spread_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -310,7 +352,7 @@ static void spread_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
-/* out += beta k g (vector . in), summed over hinges. */
+/* out += sum over the hinges of beta k g (vector . in). */
 static void add_ranks(hinges *h, const double *vectors, int count, const double *in, double *out)
 {
     loop p = {.h = h, .vectors = vectors, .count = count, .in = in, .out = out};
@@ -346,14 +388,16 @@ static void hinges_add_tangent(void *data, tw_sparse *matrix)
     tw_assembly_add_tangent(&((hinges *)data)->assembly, matrix);
 }
 
-/* Block (i, j) of the upper triangle += factor g_a g_b^T, where a is the corner of row i. */
+/* Adds factor g_a g_b^T to the block of corners a and b, if it lies in the upper triangle. */
 static void add_pair(const hinges *h, int64_t e, int a, int b, double factor, tw_sparse *matrix)
 {
-    int32_t i = h->particles->unknown[h->corner[4 * e + a]],
-            j = h->particles->unknown[h->corner[4 * e + b]];
+    int32_t i = h->particles->unknown[h->corner[4 * e + a]];
+    int32_t j = h->particles->unknown[h->corner[4 * e + b]];
     if (i < 0 || j < i) return;
+
     double *block = tw_sparse_values(matrix) + 9 * tw_sparse_find(matrix, i, j);
-    const double *row = h->gradient + 12 * e + 3 * a, *column = h->gradient + 12 * e + 3 * b;
+    const double *row = h->gradient + 12 * e + 3 * a;
+    const double *column = h->gradient + 12 * e + 3 * b;
     for (int k = 0; k < 9; k++) block[k] += factor * row[k % 3] * column[k / 3];
 }
 
@@ -388,6 +432,7 @@ static const tw_force_table hinges_table = {
 
 /* ---- adding ---- */
 
+/* Checks that the corners are different particles, and the values. */
 static tw_status check_hinge(const tw_model *model, const int64_t *c, double stiffness,
                              double angle, tw_error *error)
 {
@@ -396,28 +441,35 @@ static tw_status check_hinge(const tw_model *model, const int64_t *c, double sti
         sound = sound && c[b] >= 0 && c[b] < model->particles.count;
         for (int a = 0; a < b; a++) sound = sound && c[a] != c[b];
     }
+
     if (!sound)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a hinge must join four of the particles 0 to %lld",
                        (long long)(model->particles.count - 1));
+
     if (!(stiffness > 0.0) || !isfinite(stiffness) || !(fabs(angle) < 3.14159265358979323846))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a hinge needs a positive stiffness and a rest angle between -pi and pi");
     return TW_OK;
 }
 
-/* Angles at rest, given or as the particles are. */
+/* Sets the angles at rest: the given ones, or those of the particles now. */
 static tw_status find_angles(hinges *h, const double *given, const double *positions,
                              tw_error *error)
 {
     for (int64_t e = 0; e < h->count; e++) {
+        if (given) {
+            h->rest_angle[e] = given[e];
+            continue;
+        }
+
         tw_hinge_state state;
         const double *x[4];
         for (int c = 0; c < 4; c++) x[c] = positions + 3 * (int64_t)h->corner[4 * e + c];
-        if (!given && !tw_hinge_evaluate(x, &state))
+        if (!tw_hinge_evaluate(x, &state))
             return tw_fail(error, TW_INVALID_ARGUMENT, "a triangle of hinge %lld has no area",
                            (long long)e);
-        h->rest_angle[e] = given ? given[e] : state.angle;
+        h->rest_angle[e] = state.angle;
     }
     return TW_OK;
 }
@@ -426,6 +478,7 @@ static hinges *create(int64_t count, const int64_t *corners, const double *stiff
 {
     hinges *h = TW_NEW(hinges);
     if (!h) return NULL;
+
     h->count = count;
     h->corner = TW_NEW_ARRAY(4 * count, int32_t);
     h->stiffness = TW_NEW_ARRAY(count, double);
@@ -434,6 +487,7 @@ static hinges *create(int64_t count, const int64_t *corners, const double *stiff
         hinges_release(h);
         return NULL;
     }
+
     for (int64_t i = 0; i < 4 * count; i++) h->corner[i] = (int32_t)corners[i];
     for (int64_t e = 0; e < count; e++) h->stiffness[e] = stiffness[e];
     return h;
@@ -445,10 +499,10 @@ tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *cor
     if (!model || count < 0 || (count && (!corners || !stiffness)))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t e = 0; e < count; e++) {
-        tw_status status = check_hinge(model, corners + 4 * e, stiffness[e],
-                                       rest_angle ? rest_angle[e] : 0.0, error);
-        if (status != TW_OK) return status;
+        double angle = rest_angle ? rest_angle[e] : 0.0;
+        TW_TRY(check_hinge(model, corners + 4 * e, stiffness[e], angle, error));
     }
+
     hinges *h = create(count, corners, stiffness);
     if (!h) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = find_angles(h, rest_angle, model->particles.position, error);
@@ -456,6 +510,7 @@ tw_status tw_model_add_hinges(tw_model *model, int64_t count, const int64_t *cor
         hinges_release(h);
         return status;
     }
+
     tw_force force = {&hinges_table, h};
     return tw_model_add_force(model, &force, error);
 }

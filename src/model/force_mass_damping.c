@@ -1,13 +1,14 @@
-/* The mass-proportional part of Rayleigh damping, which leaves rigid motion alone (tw_model_set_rayleigh):
+/* The mass-proportional part of Rayleigh damping, which does not damp rigid motion (tw_model_set_rayleigh):
  *     f_i = -alpha m_i (v_i - c' - w x r_i),   r_i = x_i - c.
- * Of a free body c is the centre of mass, c' its velocity, w = I^-1 L with the inertia I = sum m (r.r - r r^T) and
- * the angular momentum L = sum m r x v: what is damped is orthogonal to all rigid motions in the mass inner product, so
- * momentum and angular momentum stay. Of a held body the same sums run over its pinned particles, each of weight 1.
+ * For a free body c is the centre of mass, c' its velocity, and w = I^-1 L the spin, with the inertia
+ * I = sum m (r.r - r r^T) and the angular momentum L = sum m r x v. The damped part of v is orthogonal to all rigid
+ * motions in the inner product of the mass, so that momentum and angular momentum stay. For a held body the same sums
+ * run over its pinned particles, each with weight 1.
  *
- * Tangents of a free body, u a change of v or x, u_c its mean:
- *     D u = alpha m (u - u_c - w_u x r),  w_u = I^-1 sum m r x u
- *     K u = -alpha m (w' x r + w x (u - u_c)),  w' = I^-1 sum m [u x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)],
- * s = u - u_c. Of a held one D u = alpha m u, K u = -alpha m w x u. */
+ * The tangents of a free body, for a change u of v or x with mean u_c and s = u - u_c, are
+ *     D u = alpha m (s - w_u x r),          w_u = I^-1 sum m r x s,
+ *     K u = -alpha m (w' x r + w x s),      w' = I^-1 sum m [s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)].
+ * For a held body D u = alpha m u and K u = -alpha m w x u. */
 #include <string.h>
 
 #include "base/allocate.h"
@@ -17,29 +18,39 @@
 #include "model/joined_bodies.h"
 #include "model/symmetric3.h"
 
-enum { SUMS = 10, CHUNK_BLOCK = 16, BODY_BLOCK = 64 };
-static const double singular =
-    1e-10; /* inertia about an axis, relative to the largest, that counts as none */
+enum {
+    SUMS = 10,        /* the most numbers that are summed over a body at once */
+    CHUNK_BLOCK = 16, /* chunks per block of a parallel loop */
+    BODY_BLOCK = 64   /* bodies per block of a parallel loop */
+};
+
+/* An inertia about an axis below this share of the largest counts as none: the body has no extent
+ * across that axis, and no spin about it. */
+static const double singular = 1e-10;
 
 /* The rigid motion of a body, and of a vector on it. */
 typedef struct body_motion {
-    int32_t
-        reference; /* a particle of the fit: sums are taken relative to it, so that translations are exact */
-    double weight;
-    double centre[3], velocity[3], spin[3];
-    double inverse[9];       /* of the inertia */
-    double mean[3], turn[3]; /* of the vector at hand */
+    /* A particle of the body. Sums are taken relative to it, so that translations are exact. */
+    int32_t reference;
+    double weight;      /* sum of the weights */
+    double centre[3];   /* c */
+    double velocity[3]; /* c' */
+    double spin[3];     /* w */
+    double inverse[9];  /* I^-1 */
+    double mean[3];     /* u_c of the vector u of a product */
+    double turn[3];     /* w_u or w' of that vector */
 } body_motion;
 
 typedef struct mass_damping {
     double alpha;
     const tw_particles *particles;
     tw_bodies bodies;
-    body_motion *motion; /* of each body at the last evaluation of the force, */
-    body_motion *fixed;  /* and at the last linearisation */
-    double *x, *v;       /* at the last linearisation, of all particles */
-    double *partial;     /* SUMS per chunk */
-    int64_t *diagonal;
+    body_motion *motion; /* of each body at the last evaluation of the force */
+    body_motion *fixed;  /* of each body at the last linearisation */
+    double *x;           /* of all particles at the last linearisation */
+    double *v;           /* likewise */
+    double *partial;     /* SUMS numbers per chunk */
+    int64_t *diagonal;   /* index of the diagonal matrix block of each free particle */
 } mass_damping;
 
 static void mass_damping_release(void *data)
@@ -60,18 +71,24 @@ static unsigned mass_damping_traits(const void *data)
 
 /* ---- sums over bodies ---- */
 
+/* What the functions of the parallel loops share, and what they do per particle and per body. */
 typedef struct loop loop;
 struct loop {
     mass_damping *d;
     body_motion *motion;
-    const double *x, *v; /* of all particles */
-    const double *in;    /* of the unknowns */
+    const double *x;  /* of all particles */
+    const double *v;  /* likewise */
+    const double *in; /* of the unknowns */
     double *out;
+    /* Adds the term of a particle to the sums of its body. */
     void (*term)(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS]);
+    /* Makes of the sums of a body what is wanted. */
     void (*finish)(const loop *p, body_motion *m, const double sum[SUMS]);
+    /* Writes the result of the unknown particle i. */
     void (*write)(const loop *p, int64_t i, const body_motion *m, bool held);
 };
 
+/* The sums of each chunk of particles. */
 static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -85,6 +102,7 @@ static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
+/* Adds the chunks of each body in their order, and finishes the sums. */
 static void finish_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -98,7 +116,8 @@ static void finish_body(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
-static void sweep(loop *p)
+/* Sums over all bodies by term and finish. */
+static void sum_bodies(loop *p)
 {
     tw_parallel_for(p->d->bodies.chunk_count, CHUNK_BLOCK, chunk_body, p);
     tw_parallel_for(p->d->bodies.count, BODY_BLOCK, finish_body, p);
@@ -120,7 +139,7 @@ static void write_all(loop *p)
     tw_parallel_for(p->d->particles->free_count, TW_PARTICLE_BLOCK, write_body, p);
 }
 
-/* The weight of a particle in its body's sums. */
+/* The weight of a particle in the sums of its body. */
 static double weight_of(const mass_damping *d, int64_t particle)
 {
     return d->particles->pinned[particle] ? 1.0 : d->particles->mass[particle];
@@ -138,9 +157,12 @@ static void multiply(const double A[9], const double b[3], double out[3])
 
 /* ---- the rigid motion of each body ---- */
 
+/* sum w, sum w r, sum w v, relative to the reference. */
 static void centre_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
-    double w = weight_of(p->d, particle), r[3], v[3];
+    double w = weight_of(p->d, particle);
+    double r[3];
+    double v[3];
     difference(p->x + 3 * particle, p->x + 3 * (int64_t)m->reference, r);
     difference(p->v + 3 * particle, p->v + 3 * (int64_t)m->reference, v);
     sum[0] += w;
@@ -148,6 +170,7 @@ static void centre_term(const loop *p, int64_t particle, const body_motion *m, d
     for (int k = 0; k < 3; k++) sum[4 + k] += w * v[k];
 }
 
+/* c and c' are the weighted means. */
 static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     m->weight = sum[0];
@@ -157,9 +180,13 @@ static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
         m->velocity[k] = p->v[3 * (int64_t)m->reference + k] + sum[4 + k] / sum[0];
 }
 
+/* sum w r x v, and the second moments of r, about the centre. */
 static void inertia_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
-    double w = weight_of(p->d, particle), r[3], v[3], L[3];
+    double w = weight_of(p->d, particle);
+    double r[3];
+    double v[3];
+    double L[3];
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->v + 3 * particle, m->velocity, v);
     tw_cross3(r, v, L);
@@ -168,29 +195,36 @@ static void inertia_term(const loop *p, int64_t particle, const body_motion *m, 
     for (int k = 0; k < 3; k++) sum[6 + k] += w * r[(k + 1) % 3] * r[(k + 2) % 3];
 }
 
+/* w = I^-1 L. */
 static void inertia_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     (void)p;
-    const double *square = sum + 3, *mixed = sum + 6; /* xx yy zz, yz zx xy */
+    const double *square = sum + 3;
+    const double *mixed = sum + 6; /* xx yy zz, yz zx xy */
     double I[9] = {square[1] + square[2], -mixed[2], -mixed[1], -mixed[2],
                    square[0] + square[2], -mixed[0], -mixed[1], -mixed[0],
                    square[0] + square[1]};
+
     tw_symmetric3_pseudo_inverse(I, singular, m->inverse);
     multiply(m->inverse, sum, m->spin);
 }
 
+/* Finds c, c', I^-1 and w of every body. */
 static void find_motion(mass_damping *d, const double *x, const double *v, body_motion *motion)
 {
     loop p = {
         .d = d, .motion = motion, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
-    sweep(&p);
+    sum_bodies(&p);
+
+    /* The inertia is taken about the centre found before. */
     p.term = inertia_term;
     p.finish = inertia_finish;
-    sweep(&p);
+    sum_bodies(&p);
 }
 
 /* ---- force ---- */
 
+/* f_i = -alpha m_i (v_i - c' - w x r_i). */
 static void force_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     (void)held;
@@ -224,71 +258,96 @@ static tw_status mass_damping_linearise(void *data, const tw_force_view *at)
 
 /* ---- products ---- */
 
-/* The entries of `in` for a particle of a free body. */
+/* The entries of `in` for a particle of a free body, all of whose particles are unknowns. */
 static const double *entry_of(const loop *p, int64_t particle)
 {
     return p->in + 3 * (int64_t)p->d->particles->unknown[particle];
 }
 
+/* sum m u, relative to the reference. */
 static void mean_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
     if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
-    const double *u = entry_of(p, particle), *first = entry_of(p, m->reference);
+    const double *u = entry_of(p, particle);
+    const double *first = entry_of(p, m->reference);
     for (int k = 0; k < 3; k++) sum[k] += p->d->particles->mass[particle] * (u[k] - first[k]);
 }
 
+/* u_c; 0 for a held body. */
 static void mean_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     bool held = p->d->bodies.held[p->d->bodies.body[m->reference]];
+
     for (int k = 0; k < 3; k++)
         m->mean[k] = held ? 0.0 : entry_of(p, m->reference)[k] + sum[k] / m->weight;
 }
 
+/* sum m r x s. */
 static void turn_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
     if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
-    double r[3], s[3], turn[3];
+
+    double r[3];
+    double s[3];
+    double turn[3];
     difference(p->x + 3 * particle, m->centre, r);
     difference(entry_of(p, particle), m->mean, s);
     tw_cross3(r, s, turn);
     for (int k = 0; k < 3; k++) sum[k] += p->d->particles->mass[particle] * turn[k];
 }
 
-static void bend_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
+/* sum m [s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)]. */
+static void spin_change_term(const loop *p, int64_t particle, const body_motion *m,
+                             double sum[SUMS])
 {
     if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
-    double r[3], s[3], v[3], turn[3];
+
+    double r[3];
+    double s[3];
+    double v[3];
+    double turn[3];
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->v + 3 * particle, m->velocity, v);
     difference(entry_of(p, particle), m->mean, s);
     tw_cross3(s, v, turn);
-    double rs = tw_dot3(r, s), rw = tw_dot3(r, m->spin), sw = tw_dot3(s, m->spin);
+
+    double rs = tw_dot3(r, s);
+    double rw = tw_dot3(r, m->spin);
+    double sw = tw_dot3(s, m->spin);
     for (int k = 0; k < 3; k++)
         sum[k] += p->d->particles->mass[particle] *
                   (turn[k] - 2.0 * rs * m->spin[k] + rw * s[k] + sw * r[k]);
 }
 
+/* w_u or w'. */
 static void turn_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     (void)p;
     multiply(m->inverse, sum, m->turn);
 }
 
+/* D u = alpha m (u - u_c - w_u x r). */
 static void damping_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     int64_t particle = p->d->particles->particle[i];
-    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], turned[3] = {0.0, 0.0, 0.0};
+    double scale = p->d->alpha * p->d->particles->mass[particle];
+    double r[3];
+    double turned[3] = {0.0, 0.0, 0.0};
     difference(p->x + 3 * particle, m->centre, r);
     if (!held) tw_cross3(m->turn, r, turned);
     for (int k = 0; k < 3; k++)
         p->out[3 * i + k] += scale * (p->in[3 * i + k] - m->mean[k] - turned[k]);
 }
 
+/* K u = -alpha m (w' x r + w x s). */
 static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     int64_t particle = p->d->particles->particle[i];
-    double scale = p->d->alpha * p->d->particles->mass[particle], r[3], s[3], carried[3],
-           turned[3] = {0.0, 0.0, 0.0};
+    double scale = p->d->alpha * p->d->particles->mass[particle];
+    double r[3];
+    double s[3];
+    double carried[3];
+    double turned[3] = {0.0, 0.0, 0.0};
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->in + 3 * i, m->mean, s);
     tw_cross3(m->spin, s, carried);
@@ -296,23 +355,24 @@ static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool
     for (int k = 0; k < 3; k++) p->out[3 * i + k] -= scale * (turned[k] + carried[k]);
 }
 
-/* Mean and turn of every column, then what is written of them. */
+/* For every column: finds u_c and w_u or w' of every body, then writes the product. */
 static void add_columns(loop p, int count, const double *in, double *out)
 {
     int64_t stride = 3 * p.d->particles->free_count;
     void (*term)(const loop *, int64_t, const body_motion *, double[SUMS]) = p.term;
-    bool some_free =
-        p.d->bodies.held_count < p.d->bodies.count; /* mean and turn of held ones stay 0 */
+
+    /* The means and turns of held bodies stay 0. */
+    bool some_free = p.d->bodies.held_count < p.d->bodies.count;
     for (int c = 0; c < count; c++) {
         p.in = in + c * stride;
         p.out = out + c * stride;
         if (some_free) {
             p.term = mean_term;
             p.finish = mean_finish;
-            sweep(&p);
+            sum_bodies(&p);
             p.term = term;
             p.finish = turn_finish;
-            sweep(&p);
+            sum_bodies(&p);
         }
         write_all(&p);
     }
@@ -337,12 +397,12 @@ static void mass_damping_add_product(void *data, int count, const double *in, do
                        .motion = d->fixed,
                        .x = d->x,
                        .v = d->v,
-                       .term = bend_term,
+                       .term = spin_change_term,
                        .write = stiffness_write},
                 count, in, out);
 }
 
-/* S = 0: what is left of K is dense, and small. */
+/* S = 0: K is dense and small. */
 static void mass_damping_add_symmetric_product(void *data, int count, const double *in, double *out)
 {
     (void)data;
@@ -351,7 +411,7 @@ static void mass_damping_add_symmetric_product(void *data, int count, const doub
     (void)out;
 }
 
-/* alpha M, without the exemption of rigid motion, which is dense: enough for Newton's method. */
+/* Adds alpha M. The part that exempts rigid motion is dense and left out; Newton's method converges without it. */
 static void mass_damping_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     mass_damping *d = data;
@@ -377,17 +437,21 @@ static void no_stiffness_bound(const void *data, double *bound)
 
 /* ---- making it ---- */
 
+/* The reference of each body is its first particle. */
 static void choose_references(mass_damping *d)
 {
     const tw_bodies *b = &d->bodies;
-    for (int64_t i = 0; i < b->count; i++)
-        d->motion[i].reference = d->fixed[i].reference = b->particle[b->start[i]];
+    for (int64_t i = 0; i < b->count; i++) {
+        d->motion[i].reference = b->particle[b->start[i]];
+        d->fixed[i].reference = b->particle[b->start[i]];
+    }
 }
 
 static tw_status mass_damping_complete(void *data, const tw_particles *particles)
 {
     mass_damping *d = data;
     d->particles = particles;
+
     d->motion = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
     d->fixed = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
     d->x = TW_NEW_ARRAY(3 * particles->count, double);
@@ -396,6 +460,7 @@ static tw_status mass_damping_complete(void *data, const tw_particles *particles
     d->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal)
         return TW_OUT_OF_MEMORY;
+
     choose_references(d);
     return TW_OK;
 }
@@ -427,6 +492,7 @@ tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particl
         mass_damping_release(d);
         return status;
     }
+
     *some_free = d->bodies.held_count < d->bodies.count;
     *out = (tw_force){&mass_damping_table, d};
     return TW_OK;

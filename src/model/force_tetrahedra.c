@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "model/tetrahedra.h"
 
@@ -12,6 +13,7 @@ static void tetrahedra_release(void *data)
     if (!t) return;
     tw_incidence_free(&t->incidence);
     tw_assembly_free(&t->assembly);
+
     void *blocks[] = {t->node,    t->gradient, t->weight, t->element_force, t->element_tangent,
                       t->partial, t->x,        t->v,      t->change,        t->force};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
@@ -23,43 +25,49 @@ static tw_element_list list_of(const tw_tetrahedra *t)
     return (tw_element_list){.count = t->count, .nodes = t->shape->nodes, .particle = t->node};
 }
 
-/* The element in this lane; the last one stands in where there is none. */
+/* The element in this lane. In a group that is not full the last element is repeated, with weight 0. */
 static int64_t element_in(const tw_tetrahedra *t, int64_t group, int lane)
 {
     int64_t e = group * TW_LANES + lane;
     return e < t->count ? e : t->count - 1;
 }
 
+/* y_c = sum_a (dN_a / dL_c) x_a. */
 static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int corner,
                             const double *x, double y[3])
 {
     const int32_t *node = t->node + e * t->shape->nodes;
     const tw_shape_term *term = t->shape->corner[point][corner];
-    y[0] = y[1] = y[2] = 0.0;
+    for (int k = 0; k < 3; k++) y[k] = 0.0;
     for (int i = 0; i < t->shape->terms; i++) {
         const double *from = x + 3 * (int64_t)node[term[i].node];
         for (int k = 0; k < 3; k++) y[k] += term[i].weight * from[k];
     }
 }
 
-/* F = sum_c (y_c - y_0) (grad L_c)^T, c = 1..3 */
+/* F = sum_c (y_c - y_0) (grad L_c)^T, c = 1..3. */
 void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x,
                                tw_lanes F[9])
 {
-    tw_lanes edge[9];
     if (!x) {
         memset(F, 0, 9 * sizeof *F);
         return;
     }
+
+    /* edge_c = y_c - y_0. */
+    tw_lanes edge[9];
     for (int l = 0; l < TW_LANES; l++) {
         int64_t e = element_in(t, group, l);
-        double origin[3], y[3];
+        double origin[3];
+        double y[3];
         corner_position(t, e, point, 0, x, origin);
         for (int c = 0; c < 3; c++) {
             corner_position(t, e, point, c + 1, x, y);
             for (int k = 0; k < 3; k++) edge[3 * c + k][l] = y[k] - origin[k];
         }
     }
+
+    /* F = sum_c edge_c (grad L_c)^T. */
     const tw_lanes *g = t->gradient + 9 * group;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
@@ -70,13 +78,15 @@ void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point,
 
 /* ---- energy ---- */
 
+/* sum of w Psi(F) over the points of the elements. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     tw_tetrahedra_loop *p = context;
     double sum = 0.0;
     for (int64_t group = begin; group < end; group++)
         for (int q = 0; q < p->t->shape->points; q++) {
-            tw_lanes F[9], psi;
+            tw_lanes F[9];
+            tw_lanes psi;
             tw_tetrahedra_deformation(p->t, group, q, p->x, F);
             tw_solid_energy(&p->t->material, F, psi);
             for (int l = 0; l < TW_LANES; l++) sum += p->t->weight[group][l] * psi[l];
@@ -89,6 +99,8 @@ static tw_status tetrahedra_add_energy(void *data, const tw_force_view *at, doub
     tw_tetrahedra_loop p = {.t = data, .x = at->x};
     int64_t groups = tw_tetrahedra_groups(p.t);
     tw_parallel_for(groups, TW_GROUP_BLOCK, energy_body, &p);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(groups, TW_GROUP_BLOCK); b++)
         *energy += p.t->partial[b];
     return TW_OK;
@@ -96,10 +108,11 @@ static tw_status tetrahedra_add_energy(void *data, const tw_force_view *at, doub
 
 /* ---- force ---- */
 
-/* The forces -w P grad L_c of the corners 1..3: three lanes each. */
+/* The forces -w P grad L_c of the corners 1..3, three lanes each. */
 static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], tw_lanes force[9])
 {
-    const tw_lanes *g = t->gradient + 9 * group, *w = t->weight + group;
+    const tw_lanes *g = t->gradient + 9 * group;
+    const tw_lanes *w = t->weight + group;
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
             for (int l = 0; l < TW_LANES; l++)
@@ -108,7 +121,7 @@ static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], 
                                 P[3 * r + 2][l] * g[3 * c + 2][l]);
 }
 
-/* node_force[a] += sum_c (dN_a/dL_c) force_c; the corner 0 balances the others. */
+/* node_force[a] += sum_c (dN_a/dL_c) force_c. The forces of all four corners sum to zero. */
 static void spread_force(const tw_shape *shape, int point, tw_lanes force[9], tw_lanes *node_force)
 {
     for (int c = 0; c < 4; c++)
@@ -123,11 +136,13 @@ static void spread_force(const tw_shape *shape, int point, tw_lanes force[9], tw
         }
 }
 
+/* What the functions of the parallel loops share. */
 typedef struct stress_loop {
     tw_tetrahedra_loop *p;
     tw_stress_function *stress;
 } stress_loop;
 
+/* The forces of the nodes of each element. */
 static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -135,19 +150,26 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     const tw_tetrahedra *t = s->p->t;
     int entries = 3 * t->shape->nodes;
     for (int64_t group = begin; group < end; group++) {
-        tw_lanes node_force[3 * TW_TETRAHEDRON_MAX_NODES], P[9], force[9];
+        tw_lanes node_force[3 * TW_TETRAHEDRON_MAX_NODES];
+        tw_lanes P[9];
+        tw_lanes force[9];
+
+        /* Stress, forces of the corners, forces of the nodes: point by point. */
         memset(node_force, 0, (size_t)entries * sizeof *node_force);
         for (int q = 0; q < t->shape->points; q++) {
             s->stress(s->p, group, q, P);
             corner_forces(t, group, P, force);
             spread_force(t->shape, q, force, node_force);
         }
+
+        /* From lanes to elements. */
         for (int l = 0; l < TW_LANES && group * TW_LANES + l < t->count; l++)
             for (int k = 0; k < entries; k++)
                 t->element_force[entries * (group * TW_LANES + l) + k] = node_force[k][l];
     }
 }
 
+/* out_i += the forces of its elements. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -169,6 +191,7 @@ void tw_tetrahedra_add_stress(tw_tetrahedra_loop *loop, tw_stress_function *stre
     tw_parallel_for(loop->t->particles->count, TW_PARTICLE_BLOCK, gather_body, &s);
 }
 
+/* P = dPsi/dF. */
 static void elastic_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
 {
     tw_lanes F[9];
@@ -176,6 +199,7 @@ static void elastic_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_l
     tw_solid_stress(&p->t->material, F, P);
 }
 
+/* The elastic and the viscous stress. */
 static void damped_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
 {
     tw_lanes viscous[9];
@@ -198,7 +222,10 @@ static unsigned tetrahedra_traits(const void *data)
 {
     const tw_tetrahedra *t = data;
     if (t->beta == 0.0) return 0;
-    return tw_tetrahedra_are_linear(t) ? TW_FORCE_VELOCITY : TW_FORCE_VELOCITY | TW_FORCE_GENERAL;
+
+    /* Only the linear law has a viscous force that does not change with the positions. */
+    if (tw_tetrahedra_are_linear(t)) return TW_FORCE_VELOCITY;
+    return TW_FORCE_VELOCITY | TW_FORCE_GENERAL;
 }
 
 static tw_force_elements tetrahedra_elements(const void *data)
@@ -214,13 +241,14 @@ static void tetrahedra_set_rayleigh(void *data, double beta)
 
 static tw_status allocate(tw_tetrahedra *t, int64_t blocks)
 {
-    int64_t entries = 3 * t->particles->count;
-    bool damped = t->beta > 0.0;
     t->element_force = TW_NEW_ARRAY(3 * t->shape->nodes * t->count, double);
     t->element_tangent = TW_NEW_ARRAY(9 * blocks, double);
     t->partial = TW_NEW_ARRAY(tw_parallel_blocks(tw_tetrahedra_groups(t), TW_GROUP_BLOCK), double);
     if (!t->element_force || !t->element_tangent || !t->partial) return TW_OUT_OF_MEMORY;
-    if (!damped) return TW_OK;
+
+    /* Only damping needs the point of linearisation and vectors of all particles. */
+    if (!(t->beta > 0.0)) return TW_OK;
+    int64_t entries = 3 * t->particles->count;
     t->x = TW_NEW_ARRAY(entries, double);
     t->v = TW_NEW_ARRAY(entries, double);
     t->change = tw_allocate_zeroed((size_t)entries, sizeof(double));
@@ -233,14 +261,15 @@ static tw_status tetrahedra_complete(void *data, const tw_particles *particles)
     tw_tetrahedra *t = data;
     tw_element_list list = list_of(t);
     t->particles = particles;
-    tw_status status = allocate(t, tw_element_list_blocks(&list));
-    if (status == TW_OK)
-        status = tw_incidence_create(&t->incidence, particles->count, t->count, t->shape->nodes,
-                                     t->node);
-    if (status == TW_OK) status = tw_assembly_create(&t->assembly, particles, &list);
-    if (status == TW_OK && t->beta > 0.0) status = tw_assembly_create_damping(&t->assembly);
-    if (status == TW_OK && tw_tetrahedra_are_linear(t)) status = tw_tetrahedra_linearise_once(t);
-    return status;
+    TW_TRY(allocate(t, tw_element_list_blocks(&list)));
+    TW_TRY(
+        tw_incidence_create(&t->incidence, particles->count, t->count, t->shape->nodes, t->node));
+
+    /* The matrices; those of the linear law are found here, once for all. */
+    TW_TRY(tw_assembly_create(&t->assembly, particles, &list));
+    if (t->beta > 0.0) TW_TRY(tw_assembly_create_damping(&t->assembly));
+    if (tw_tetrahedra_are_linear(t)) TW_TRY(tw_tetrahedra_linearise_once(t));
+    return TW_OK;
 }
 
 static void tetrahedra_add_pattern(const void *data, tw_pattern *pattern)
@@ -262,8 +291,11 @@ static void linear_add_stiffness_bound(const void *data, double *bound)
     for (int64_t e = 0; e < t->count; e++)
         for (int a = 0; a < nodes; a++)
             for (int b = a; b < nodes; b++, K += 9) {
-                int32_t i = t->node[e * nodes + a], j = t->node[e * nodes + b];
+                int32_t i = t->node[e * nodes + a];
+                int32_t j = t->node[e * nodes + b];
                 if (t->particles->pinned[i] || t->particles->pinned[j]) continue;
+
+                /* The Frobenius norm bounds |K_ab|. */
                 double sum = 0.0;
                 for (int k = 0; k < 9; k++) sum += K[k] * K[k];
                 bound[i] += sqrt(sum);
@@ -289,6 +321,7 @@ static const tw_force_table tetrahedra_table = {
 static const tw_force_table linear_tetrahedra_table = {
     .name = "linear tetrahedra", COMMON_ENTRIES, .add_stiffness_bound = linear_add_stiffness_bound};
 
+/* Finds the gradients and weights of all elements at rest. */
 static tw_status set_geometry(tw_tetrahedra *t, const double *rest)
 {
     for (int64_t group = 0; group < tw_tetrahedra_groups(t); group++)
@@ -299,6 +332,7 @@ static tw_status set_geometry(tw_tetrahedra *t, const double *rest)
             for (int c = 0; c < 4; c++) corner[c] = rest + 3 * (int64_t)node[c];
             double volume = tw_tetrahedron_gradients(corner, gradient);
             if (volume == 0.0) return TW_INVALID_ARGUMENT;
+
             for (int k = 0; k < 9; k++) t->gradient[9 * group + k][l] = gradient[k / 3][k % 3];
             t->weight[group][l] = group * TW_LANES + l < t->count ? volume / t->shape->points : 0.0;
         }
@@ -311,20 +345,23 @@ tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *el
 {
     tw_tetrahedra *t = TW_NEW(tw_tetrahedra);
     if (!t) return TW_OUT_OF_MEMORY;
+
     t->count = count;
     t->shape = tw_shape_of(nodes);
     t->material = tw_solid_constants_of(material);
     t->node = TW_NEW_ARRAY(nodes * count, int32_t);
     t->gradient = TW_NEW_ARRAY(9 * tw_tetrahedra_groups(t), tw_lanes);
     t->weight = TW_NEW_ARRAY(tw_tetrahedra_groups(t), tw_lanes);
-    tw_status status = t->node && t->gradient && t->weight ? TW_OK : TW_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < nodes * count && status == TW_OK; i++)
-        t->node[i] = (int32_t)elements[i];
-    if (status == TW_OK) status = set_geometry(t, rest);
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (t->node && t->gradient && t->weight) {
+        for (int64_t i = 0; i < nodes * count; i++) t->node[i] = (int32_t)elements[i];
+        status = set_geometry(t, rest);
+    }
     if (status != TW_OK) {
         tetrahedra_release(t);
         return status;
     }
+
     bool linear = tw_tetrahedra_are_linear(t);
     *out = (tw_force){linear ? &linear_tetrahedra_table : &tetrahedra_table, t};
     return TW_OK;

@@ -1,22 +1,27 @@
-/* Stiffness-proportional damping of elastic tetrahedra, which rigid motion does not feel.
+/* Stiffness-proportional damping of elastic tetrahedra, which does not damp rigid motion.
  *
- * The rate of Green's strain, E' = sym(F^T F'), vanishes for every rigid motion. The viscous stress
- *     P = beta F C : E',   C : E = 2 mu E + lambda tr(E) I,
- * has the damping beta C between changes of E', which is beta K at rest. It changes by
+ * The rate of Green's strain, E' = sym(F^T F'), vanishes for every rigid motion. The viscous stress is
+ *     P = beta F (C : E'),   C : E = 2 mu E + lambda tr(E) I.
+ * At rest its damping is beta K. It changes by
  *     dP = beta [dF (C : E') + F C : sym(dF^T F') + F C : sym(F^T dF')].
- * The linear law stays linear: F = I, and only dF' counts. */
+ * For the linear law F = I, and only the term with dF' remains. */
 #include "model/tetrahedra.h"
 
-/* out = C : sym(A^T B), beta included */
+/* out = beta C : sym(A^T B). */
 static void viscous(const tw_tetrahedra *t, tw_lanes *A, tw_lanes *B, tw_lanes out[9])
 {
-    double mu = t->beta * t->material.lame_mu, lambda = t->beta * t->material.lame_lambda;
+    double mu = t->beta * t->material.lame_mu;
+    double lambda = t->beta * t->material.lame_lambda;
+
+    /* product = A^T B. */
     tw_lanes product[9];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
                 product[3 * r + c][l] =
                     A[r][l] * B[c][l] + A[3 + r][l] * B[3 + c][l] + A[6 + r][l] * B[6 + c][l];
+
+    /* out = mu (product + product^T) + lambda tr(product) I. */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
@@ -27,7 +32,7 @@ static void viscous(const tw_tetrahedra *t, tw_lanes *A, tw_lanes *B, tw_lanes o
     }
 }
 
-/* out += A B */
+/* out += A B. */
 static void add_product(tw_lanes *A, tw_lanes *B, tw_lanes out[9])
 {
     for (int r = 0; r < 3; r++)
@@ -50,18 +55,22 @@ static void current(const tw_tetrahedra_loop *p, int64_t group, int point, tw_la
         tw_tetrahedra_deformation(p->t, group, point, p->x, F);
         return;
     }
+
     clear(F);
     for (int k = 0; k < 9; k += 4)
         for (int l = 0; l < TW_LANES; l++) F[k][l] = 1.0;
 }
 
-/* beta F C : sym(F^T rate) for the rate of these velocities */
+/* P = beta F C : sym(F^T rate) for the rate of these velocities. */
 static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t group, int point,
                       tw_lanes P[9])
 {
-    tw_lanes F[9], rate[9], second[9];
+    tw_lanes F[9];
+    tw_lanes rate[9];
+    tw_lanes second[9];
     current(p, group, point, F);
     tw_tetrahedra_deformation(p->t, group, point, v, rate);
+
     viscous(p->t, F, rate, second);
     clear(P);
     add_product(F, second, P);
@@ -74,32 +83,44 @@ void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *p, int64_t group, int poin
 
 void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
 {
-    tw_lanes F[9], rate[9], dF[9], second[9];
     clear(P);
     if (tw_tetrahedra_are_linear(p->t)) return;
+
+    tw_lanes F[9];
+    tw_lanes rate[9];
+    tw_lanes dF[9];
+    tw_lanes second[9];
     tw_tetrahedra_deformation(p->t, group, point, p->x, F);
     tw_tetrahedra_deformation(p->t, group, point, p->v, rate);
     tw_tetrahedra_deformation(p->t, group, point, p->dx, dF);
+
+    /* beta [dF (C : E') + F C : sym(dF^T F')]. */
     viscous(p->t, F, rate, second);
     add_product(dF, second, P);
     viscous(p->t, dF, rate, second);
     add_product(F, second, P);
 }
 
-/* beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], F = I for the linear law */
+/* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], with F = I for the linear law. */
 void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
                                  const tw_lanes *b, tw_lanes K[9])
 {
     double mu = t->beta * t->material.lame_mu, lambda = t->beta * t->material.lame_lambda;
     bool linear = tw_tetrahedra_are_linear(t);
     for (int l = 0; l < TW_LANES; l++) {
-        double G[9], Fa[3], Fb[3],
-            inner = a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l];
+        double G[9];
+        double Fa[3];
+        double Fb[3];
+        double inner = a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l];
+
+        /* G is F or I. */
         for (int k = 0; k < 9; k++) G[k] = linear ? (k % 4 == 0 ? 1.0 : 0.0) : F[k][l];
         for (int r = 0; r < 3; r++) {
             Fa[r] = G[3 * r] * a[0][l] + G[3 * r + 1] * a[1][l] + G[3 * r + 2] * a[2][l];
             Fb[r] = G[3 * r] * b[0][l] + G[3 * r + 1] * b[1][l] + G[3 * r + 2] * b[2][l];
         }
+
+        /* rows = entry (r, c) of F F^T. */
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 double rows =
@@ -121,19 +142,26 @@ void tw_tetrahedra_add_damping(void *data, double factor, tw_sparse *matrix)
     if (t->assembly.damping) tw_assembly_add_damping(&t->assembly, factor, matrix);
 }
 
-/* ---- rates, of moved particles too ---- */
+/* ---- rate along a motion ---- */
 
-/* dP/dt: the elastic part by dF, the viscous one by dF and dF'. */
+/* P = the rate of the stress: the elastic part by dF, the viscous part by dF and dF'. */
 static void rate_of_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
 {
-    tw_lanes F[9], dF[9], part[9];
+    /* Elastic part. */
+    tw_lanes F[9];
+    tw_lanes dF[9];
     tw_tetrahedra_deformation(p->t, group, point, p->x, F);
     tw_tetrahedra_deformation(p->t, group, point, p->dx, dF);
     if (!tw_solid_change(&p->t->material, F, dF, P)) atomic_store(&p->undefined, true);
     if (p->t->beta == 0.0) return;
+
+    /* Viscous part by dF. */
+    tw_lanes part[9];
     tw_tetrahedra_viscous_slide(p, group, point, part);
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++) P[k][l] += part[k][l];
+
+    /* Viscous part by dF'. */
     stress_of(p, p->dv, group, point, part);
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++) P[k][l] += part[k][l];
@@ -145,5 +173,6 @@ tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const doub
     tw_tetrahedra_loop p = {
         .t = data, .x = at->x, .v = at->v, .dx = x_rate, .dv = v_rate, .out = out};
     tw_tetrahedra_add_stress(&p, rate_of_stress);
-    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    return TW_OK;
 }

@@ -1,6 +1,5 @@
-/* A force of the user's own (tw_user_force): callbacks over the arrays of all particles. What is not given is made by
- * central differences. Its matrix is probed: particles of one colour share no neighbour, so one product per colour and
- * coordinate shows all their columns. */
+/* A force of the user (tw_user_force): callbacks over the arrays of all particles. Derivatives that the user does not
+ * give are taken by central differences. The matrix is found by products (probing.h). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,18 +12,19 @@
 #include "model/model_internal.h"
 #include "model/probing.h"
 
+/* The scratch arrays, each of all particles. */
 enum { DIRECTION, IMAGE, MOVED, SIDE, ARRAYS };
 
 typedef struct user {
     tw_user_force given;
     int32_t *pairs;
     const tw_particles *particles;
-    double *arrays;     /* ARRAYS of all particles */
-    double *point;      /* x, v at the last linearisation */
+    double *arrays;     /* the scratch arrays */
+    double *point;      /* x and v at the last linearisation */
     double t;           /* likewise */
-    tw_probing probing; /* of -df/dx */
-    bool probed;        /* at this linearisation */
-    tw_status failure;  /* of a product, until it is asked for */
+    tw_probing probing; /* the matrix -df/dx */
+    bool probed;        /* the matrix is that of the last linearisation */
+    tw_status failure;  /* of a product, until take_failure asks for it */
 } user;
 
 static double *array_of(const user *u, int which)
@@ -47,9 +47,13 @@ static void user_release(void *data)
 static unsigned user_traits(const void *data)
 {
     const tw_user_force *g = &((const user *)data)->given;
-    return (g->velocity_dependent ? TW_FORCE_VELOCITY : 0u) |
-           (g->time_dependent ? TW_FORCE_TIME : 0u) |
-           (g->energy ? 0u : TW_FORCE_GENERAL | TW_FORCE_FEEDS);
+    unsigned traits = 0;
+    if (g->velocity_dependent) traits |= TW_FORCE_VELOCITY;
+    if (g->time_dependent) traits |= TW_FORCE_TIME;
+
+    /* Without an energy the tangent need not be symmetric, and the force may feed energy. */
+    if (!g->energy) traits |= TW_FORCE_GENERAL | TW_FORCE_FEEDS;
+    return traits;
 }
 
 static tw_force_elements user_elements(const void *data)
@@ -92,16 +96,17 @@ static tw_status user_add_force(void *data, const tw_force_view *at, double *for
 
 /* ---- differences ---- */
 
-/* A step of about cbrt(eps) of the size of `base` along d. */
+/* The step s such that s d has about cbrt(eps) of the size of `base`, measured in root mean squares. The exponent 1/3
+ * balances truncation (s^2) and rounding (eps/s). Returns 0 for d = 0. */
 static double step_along(int64_t n, const double *base, const double *d)
 {
     tw_space space = {.local_size = n};
-    double size = 0.0, length = 0.0;
+    double size = 0.0;
+    double length = 0.0;
     tw_vector_norm(&space, base, &size);
     tw_vector_norm(&space, d, &length);
-    return length > 0.0
-               ? cbrt(DBL_EPSILON) * (1.0 + size / sqrt((double)n)) / length * sqrt((double)n)
-               : 0.0;
+    if (!(length > 0.0)) return 0.0;
+    return cbrt(DBL_EPSILON) * (1.0 + size / sqrt((double)n)) / length * sqrt((double)n);
 }
 
 /* out -= weight f(t, x, v). */
@@ -114,12 +119,16 @@ static tw_status subtract_force(user *u, double weight, const tw_force_view *at,
     return status;
 }
 
-/* out += -df/dx d, or -df/dv d, by central differences. */
+/* out -= df/dx d, or df/dv d, by a central difference: out -= [f(base + s d) - f(base - s d)] / (2 s). */
 static tw_status differ(user *u, bool in_velocity, const double *d, double *out)
 {
     int64_t n = 3 * u->particles->count;
-    const double *x = u->point, *v = u->point + n, *base = in_velocity ? v : x;
-    double s = step_along(n, base, d), *moved = array_of(u, MOVED);
+    const double *x = u->point;
+    const double *v = u->point + n;
+    const double *base = in_velocity ? v : x;
+    double s = step_along(n, base, d);
+    double *moved = array_of(u, MOVED);
+
     tw_status status = TW_OK;
     for (int sign = 1; sign >= -1 && s > 0.0 && status == TW_OK; sign -= 2) {
         tw_vector_copy(n, base, moved);
@@ -136,10 +145,14 @@ static tw_status user_add_time_derivative(void *data, const tw_force_view *at, d
     const tw_user_force *g = &u->given;
     if (!g->time_dependent) return TW_OK;
     if (g->rate) return g->rate(g->context, at->t, at->x, at->v, out);
+
+    /* The rate of a force without a callback is a central difference in time. */
     double s = cbrt(DBL_EPSILON) * fmax(1.0, fabs(at->t));
-    tw_force_view later = {at->t + s, at->x, at->v}, earlier = {at->t - s, at->x, at->v};
+    tw_force_view later = {at->t + s, at->x, at->v};
+    tw_force_view earlier = {at->t - s, at->x, at->v};
     tw_status status = subtract_force(u, -0.5 / s, &later, out);
-    return status == TW_OK ? subtract_force(u, 0.5 / s, &earlier, out) : status;
+    if (status != TW_OK) return status;
+    return subtract_force(u, 0.5 / s, &earlier, out);
 }
 
 /* ---- products ---- */
@@ -155,22 +168,28 @@ static tw_status user_linearise(void *data, const tw_force_view *at)
     return TW_OK;
 }
 
-/* image = -df/dx d or -df/dv d for d given over the unknowns. */
+/* image = -df/dx d or -df/dv d, where `in` gives d over the unknowns. */
 static tw_status apply(user *u, bool in_velocity, const double *in)
 {
     int64_t n = 3 * u->particles->count;
-    double *d = array_of(u, DIRECTION), *image = array_of(u, IMAGE);
+    double *d = array_of(u, DIRECTION);
+    double *image = array_of(u, IMAGE);
     const tw_user_force *g = &u->given;
+
+    /* d is `in` on the free particles and 0 on the pinned ones. */
     tw_vector_fill(n, 0.0, d);
     tw_vector_fill(n, 0.0, image);
     for (int64_t i = 0; i < u->particles->free_count; i++)
         memcpy(d + 3 * (int64_t)u->particles->particle[i], in + 3 * i, 3 * sizeof *d);
+
+    /* The user's product, or a difference. */
     tw_status (*given)(void *, double, const double *, const double *, const double *, double *) =
         in_velocity ? g->damping : g->stiffness;
     if (given) return given(g->context, u->t, u->point, u->point + n, d, image);
     return differ(u, in_velocity, d, image);
 }
 
+/* out += the products with all columns. A failure is kept for take_failure. */
 static void add_columns(user *u, bool in_velocity, int count, const double *in, double *out)
 {
     int64_t n = 3 * u->particles->free_count;
@@ -194,6 +213,7 @@ static void user_add_damping_product(void *data, int count, const double *in, do
     if (u->given.velocity_dependent) add_columns(u, true, count, in, out);
 }
 
+/* The product that tw_probing_fill uses. */
 static tw_status probe_product(void *context, const double *in, double *out)
 {
     user *u = context;
@@ -203,9 +223,11 @@ static tw_status probe_product(void *context, const double *in, double *out)
     return status;
 }
 
+/* Finds the matrix once per linearisation. Returns false on failure. */
 static bool probe(user *u)
 {
     if (u->probed) return true;
+
     tw_status status = tw_probing_fill(&u->probing, probe_product, u);
     if (status != TW_OK) u->failure = status;
     u->probed = status == TW_OK;
@@ -284,6 +306,7 @@ tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *given, t
         return tw_fail(error, TW_INVALID_ARGUMENT, "a user's force has no function");
     tw_status status = check_pairs(model, given, error);
     if (status != TW_OK) return status;
+
     user *u = TW_NEW(user);
     int32_t *pairs = TW_NEW_ARRAY(2 * given->pair_count, int32_t);
     if (!u || !pairs) {
@@ -291,10 +314,13 @@ tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *given, t
         tw_release(pairs);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     for (int64_t i = 0; i < 2 * given->pair_count; i++) pairs[i] = (int32_t)given->pairs[i];
     *u = (user){.given = *given, .pairs = pairs};
     u->given.pairs = NULL;
-    u->given.release = NULL; /* the context stays the caller's until the force is in the model */
+
+    /* The context stays with the caller until the force is in the model. */
+    u->given.release = NULL;
     tw_force force = {&user_table, u};
     status = tw_model_add_force(model, &force, error);
     if (status != TW_OK) return status;

@@ -1,9 +1,13 @@
-/* Wind with drag and lift on triangles (tw_wind). With the area vector a = (x_1 - x_0) x (x_2 - x_0) / 2, A = |a|,
- * n = a/A, u the air's velocity less the mean of the corners', U = |u|, p = u . a, each corner feels a third of
- *     F = k1 p^2 u / (A U) + k2 p U n,     k1 = rho (drag - lift) / 2,  k2 = rho lift / 2,
+/* Wind with drag and lift on triangles (tw_wind).
+ *
+ * Let a = (x_1 - x_0) x (x_2 - x_0) / 2 be the area vector of a triangle, A = |a|, n = a/A, u the velocity of the air
+ * relative to the mean of the corners, U = |u| and p = u . a. Each corner feels a third of
+ *     F = k1 p^2 u / (A U) + k2 p U n,     k1 = rho (drag - lift) / 2,  k2 = rho lift / 2.
+ * The derivatives of F by a and by u are
  *     F_a = k1 [2 p u u^T - (p^2/A) u n^T] / (A U) + k2 U [n u^T + (p/A) (I - n n^T)]
  *     F_u = k1 [2 p u a^T + p^2 I - (p^2/U^2) u u^T] / (A U) + k2 [U n a^T + (p/U) n u^T].
- * A corner c moves a by -o_c x d_c / 2, o_c = x_{c+1} - x_{c+2}. K is not symmetric; S = 0, the wind being soft. */
+ * A displacement d_c of corner c changes a by -o_c x d_c / 2 with o_c = x_{c+1} - x_{c+2}. K is not symmetric. S = 0
+ * serves Newton's method, because wind is soft compared with elastic forces. */
 #include <math.h>
 #include <string.h>
 #include <twang/forces.h>
@@ -23,14 +27,13 @@ typedef struct wind {
     int32_t *corner; /* three per triangle */
     const tw_particles *particles;
     tw_incidence incidence;
-    double *push;      /* a vector per triangle and column: what its corners gather from */
-    double *tangent;   /* at the last linearisation: F_a, F_u (nine each, by rows), o_0, o_1, o_2 */
-    int64_t *diagonal; /* index of the matrix block of each free particle with itself */
-    int64_t
-        *block; /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one of them is pinned */
+    double *push;      /* force on each corner: a vector per triangle and column */
+    double *tangent;   /* TANGENT numbers per triangle, at the last linearisation */
+    int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
+    int64_t *block;    /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one is pinned */
 } wind;
 
-enum { TANGENT = 27 };
+enum { TANGENT = 27 /* F_a, F_u (nine each, row by row), o_0, o_1, o_2 */ };
 
 static void wind_release(void *data)
 {
@@ -38,6 +41,7 @@ static void wind_release(void *data)
     if (!w) return;
     if (w->given.release) w->given.release(w->given.context);
     tw_incidence_free(&w->incidence);
+
     void *blocks[] = {w->corner, w->push, w->tangent, w->diagonal, w->block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_release(w);
@@ -47,7 +51,9 @@ static unsigned wind_traits(const void *data)
 {
     const wind *w = data;
     bool blows = w->given.air || (w->given.gust != 0.0 && w->given.gust_frequency != 0.0);
-    return TW_FORCE_VELOCITY | TW_FORCE_GENERAL | TW_FORCE_FEEDS | (blows ? TW_FORCE_TIME : 0u);
+    unsigned traits = TW_FORCE_VELOCITY | TW_FORCE_GENERAL | TW_FORCE_FEEDS;
+    if (blows) traits |= TW_FORCE_TIME;
+    return traits;
 }
 
 static tw_status wind_complete(void *data, const tw_particles *particles)
@@ -62,7 +68,7 @@ static tw_status wind_complete(void *data, const tw_particles *particles)
     return tw_incidence_create(&w->incidence, particles->count, w->count, 3, w->corner);
 }
 
-/* Unknowns of corners c and c + 1 of triangle e. */
+/* The unknowns of corners c and c + 1 of triangle e. Returns false if one of them is pinned. */
 static bool pair_of(const wind *w, int64_t e, int c, int32_t *i, int32_t *j)
 {
     *i = w->particles->unknown[w->corner[3 * e + c]];
@@ -81,22 +87,28 @@ static void wind_add_pattern(const void *data, tw_pattern *pattern)
 static void wind_locate(void *data, const tw_sparse *matrix)
 {
     wind *w = data;
-    int32_t i, j;
-    for (int64_t e = 0; e < 3 * w->count; e++)
-        w->block[e] = pair_of(w, e / 3, (int)(e % 3), &i, &j)
-                          ? tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i)
-                          : -1;
+
+    /* The block of each pair of corners, in the upper triangle. */
+    for (int64_t e = 0; e < 3 * w->count; e++) {
+        int32_t i;
+        int32_t j;
+        w->block[e] = -1;
+        if (pair_of(w, e / 3, (int)(e % 3), &i, &j))
+            w->block[e] = tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i);
+    }
+
     for (int64_t p = 0; p < w->particles->free_count; p++)
         w->diagonal[p] = tw_sparse_find(matrix, p, p);
 }
 
 /* ---- the law ---- */
 
-/* The air's velocity and its rate. */
+/* The velocity of the air and its rate: velocity (1 + gust sin(omega t)), or what the user says. */
 static tw_status air_at(const wind *w, double t, double velocity[3], double rate[3])
 {
     const tw_wind *g = &w->given;
     if (g->air) return g->air(g->context, t, velocity, rate);
+
     double omega = 2.0 * 3.14159265358979323846 * g->gust_frequency;
     for (int k = 0; k < 3; k++) {
         velocity[k] = g->velocity[k] * (1.0 + g->gust * sin(omega * t));
@@ -105,49 +117,68 @@ static tw_status air_at(const wind *w, double t, double velocity[3], double rate
     return TW_OK;
 }
 
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     wind *w;
-    const double *x, *v, *x_rate, *v_rate, *in;
-    double air[3], air_rate[3];
+    const double *x;
+    const double *v;
+    const double *x_rate;
+    const double *v_rate;
+    const double *in;
+    double air[3];
+    double air_rate[3];
     double *out;
-    int count;
+    int count; /* columns of in and out */
 } loop;
 
 static const double at_rest[3] = {0.0, 0.0, 0.0};
 
-/* a and u of a triangle; false where there is no area or no wind, and no force. */
+/* Finds a and u of a triangle. Returns false where there is no area or no wind, hence no force. */
 static bool situation(const loop *p, int64_t e, double a[3], double u[3])
 {
     const int32_t *corner = p->w->corner + 3 * e;
-    const double *x[3], *v[3];
-    double e1[3], e2[3];
+    const double *x[3];
+    const double *v[3];
     for (int c = 0; c < 3; c++) {
         x[c] = p->x + 3 * (int64_t)corner[c];
         v[c] = p->v + 3 * (int64_t)corner[c];
     }
+
+    /* Two edges, and u = air - (v_0 + v_1 + v_2) / 3. */
+    double e1[3];
+    double e2[3];
     for (int k = 0; k < 3; k++) {
         e1[k] = x[1][k] - x[0][k];
         e2[k] = x[2][k] - x[0][k];
         u[k] = p->air[k] - (v[0][k] + v[1][k] + v[2][k]) / 3.0;
     }
+
+    /* a = e1 x e2 / 2. */
     tw_cross3(e1, e2, a);
     for (int k = 0; k < 3; k++) a[k] *= 0.5;
     return tw_dot3(a, a) > 0.0 && tw_dot3(u, u) > 0.0;
 }
 
+/* k1 and k2. */
 static void coefficients(const wind *w, double *k1, double *k2)
 {
     *k1 = 0.5 * w->given.density * (w->given.drag - w->given.lift);
     *k2 = 0.5 * w->given.density * w->given.lift;
 }
 
+/* F = k1 p^2 u / (A U) + k2 p U n. */
 static void find_force(const wind *w, const double a[3], const double u[3], double F[3])
 {
-    double k1, k2, A = sqrt(tw_dot3(a, a)), U = sqrt(tw_dot3(u, u)), p = tw_dot3(u, a);
+    double k1;
+    double k2;
+    double A = sqrt(tw_dot3(a, a));
+    double U = sqrt(tw_dot3(u, u));
+    double p = tw_dot3(u, a);
     coefficients(w, &k1, &k2);
     for (int k = 0; k < 3; k++) F[k] = k1 * p * p / (A * U) * u[k] + k2 * p * U / A * a[k];
 }
 
+/* F_a and F_u, row by row; here k1 contains the factor 1 / (A U). */
 static void find_tangent(const wind *w, const double a[3], const double u[3], double F_a[9],
                          double F_u[9])
 {
@@ -156,7 +187,9 @@ static void find_tangent(const wind *w, const double a[3], const double u[3], do
     k1 /= A * U;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
-            double same = r == c ? 1.0 : 0.0, nr = a[r] / A, nc = a[c] / A;
+            double same = r == c ? 1.0 : 0.0;
+            double nr = a[r] / A;
+            double nc = a[c] / A;
             F_a[3 * r + c] = k1 * u[r] * (2.0 * p * u[c] - p * p / A * nc) +
                              k2 * U * (nr * u[c] + p / A * (same - nr * nc));
             F_u[3 * r + c] = k1 * (2.0 * p * u[r] * a[c] + p * p * (same - u[r] * u[c] / (U * U))) +
@@ -164,24 +197,27 @@ static void find_tangent(const wind *w, const double a[3], const double u[3], do
         }
 }
 
+/* Fills F_a, F_u and o_0, o_1, o_2 of triangle e. */
 static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
 {
     double a[3], u[3];
     const int32_t *corner = p->w->corner + 3 * e;
     memset(tangent, 0, TANGENT * sizeof *tangent);
     if (situation(p, e, a, u)) find_tangent(p->w, a, u, tangent, tangent + 9);
+
+    /* o_c = x_{c+1} - x_{c+2}. */
     for (int k = 0; k < 9; k++)
         tangent[18 + k] = p->x[3 * (int64_t)corner[(k / 3 + 1) % 3] + k % 3] -
                           p->x[3 * (int64_t)corner[(k / 3 + 2) % 3] + k % 3];
 }
 
-/* out -= M b, M by rows. */
+/* out -= scale M b, with M row by row. */
 static inline void subtract_product(const double *M, const double b[3], double scale, double out[3])
 {
     for (int k = 0; k < 3; k++) out[k] -= scale * tw_dot3(M + 3 * k, b);
 }
 
-/* A third of -F_a da for moved corners: what K does. */
+/* The product with K: out -= F_a da / 3, where da = -sum_c o_c x in_c / 2. */
 static inline void stiffness_product(const double *tangent, const double *const in[3],
                                      double out[3])
 {
@@ -193,7 +229,7 @@ static inline void stiffness_product(const double *tangent, const double *const 
     subtract_product(tangent, change, 1.0 / 3.0, out);
 }
 
-/* A third of F_u times the mean velocity: what D does. */
+/* The product with D: out += F_u mean / 3, where mean = sum_c in_c / 3. */
 static inline void damping_product(const double *tangent, const double *const in[3], double out[3])
 {
     double mean[3] = {0.0, 0.0, 0.0};
@@ -204,39 +240,50 @@ static inline void damping_product(const double *tangent, const double *const in
 
 /* ---- force and time derivative ---- */
 
+/* push = F / 3. */
 static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     for (int64_t e = begin; e < end; e++) {
-        double a[3], u[3], F[3] = {0.0, 0.0, 0.0};
+        double a[3];
+        double u[3];
+        double F[3] = {0.0, 0.0, 0.0};
         if (situation(p, e, a, u)) find_force(p->w, a, u, F);
         for (int k = 0; k < 3; k++) p->w->push[3 * e + k] = F[k] / 3.0;
     }
 }
 
-/* F_u air' / 3 - what moved corners do. */
+/* push = F_u air' / 3, less the products of K and D with the rates of the corners. */
 static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     for (int64_t e = begin; e < end; e++) {
-        double tangent[TANGENT], *push = p->w->push + 3 * e, change[3] = {0.0, 0.0, 0.0};
+        double tangent[TANGENT];
+        double *push = p->w->push + 3 * e;
+
+        /* The rate of the air. */
         linearise(p, e, tangent);
         memset(push, 0, 3 * sizeof *push);
         subtract_product(tangent + 9, p->air_rate, -1.0 / 3.0, push);
+
+        /* The rates of the corners, which prescribed motions have. */
         if (!p->x_rate) continue;
-        const double *x[3], *v[3];
+        const double *x[3];
+        const double *v[3];
         for (int c = 0; c < 3; c++) {
             x[c] = p->x_rate + 3 * (int64_t)p->w->corner[3 * e + c];
             v[c] = p->v_rate + 3 * (int64_t)p->w->corner[3 * e + c];
         }
+        double change[3] = {0.0, 0.0, 0.0};
         stiffness_product(tangent, x, change);
         damping_product(tangent, v, change);
         for (int k = 0; k < 3; k++) push[k] -= change[k];
     }
 }
 
+/* out_i += the pushes of its triangles. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -258,15 +305,15 @@ static tw_status add_pushes(loop *p, tw_parallel_body *body)
 static tw_status wind_add_force(void *data, const tw_force_view *at, double *force)
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .out = force};
-    tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
-    return status == TW_OK ? add_pushes(&p, push_body) : status;
+    TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
+    return add_pushes(&p, push_body);
 }
 
 static tw_status wind_add_time_derivative(void *data, const tw_force_view *at, double *out)
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .out = out};
-    tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
-    return status == TW_OK ? add_pushes(&p, rate_body) : status;
+    TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
+    return add_pushes(&p, rate_body);
 }
 
 static tw_status wind_add_rate(void *data, const tw_force_view *at, const double *x_rate,
@@ -274,8 +321,11 @@ static tw_status wind_add_rate(void *data, const tw_force_view *at, const double
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
     tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
+    if (status != TW_OK) return status;
+
+    /* The rate of the air itself is in add_time_derivative. */
     memset(p.air_rate, 0, sizeof p.air_rate);
-    return status == TW_OK ? add_pushes(&p, rate_body) : status;
+    return add_pushes(&p, rate_body);
 }
 
 /* ---- tangents ---- */
@@ -295,7 +345,7 @@ static tw_status wind_linearise(void *data, const tw_force_view *at)
     return status;
 }
 
-/* What each triangle does to its corners, for every column; inlined with either product. */
+/* push = the product of each triangle with the columns of `in`. It is inlined with either product. */
 TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
                                   void (*product)(const double *, const double *const[3],
                                                   double[3]))
@@ -304,12 +354,14 @@ TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
     int64_t stride = 3 * w->particles->free_count;
     for (int64_t e = begin; e < end; e++)
         for (int column = 0; column < p->count; column++) {
+            /* Pinned corners are at rest. */
             const double *in[3];
-            double push[3] = {0.0, 0.0, 0.0};
             for (int c = 0; c < 3; c++) {
                 int32_t i = w->particles->unknown[w->corner[3 * e + c]];
                 in[c] = i >= 0 ? p->in + column * stride + 3 * (int64_t)i : at_rest;
             }
+
+            double push[3] = {0.0, 0.0, 0.0};
             product(w->tangent + TANGENT * e, in, push);
             memcpy(w->push + 3 * (p->count * e + column), push, sizeof push);
         }
@@ -363,6 +415,7 @@ static void wind_add_product(void *data, int count, const double *in, double *ou
     add_products(&p, stiffness_body);
 }
 
+/* S = 0. */
 static void wind_add_symmetric_product(void *data, int count, const double *in, double *out)
 {
     (void)data;
@@ -377,7 +430,8 @@ static void wind_add_damping_product(void *data, int count, const double *in, do
     add_products(&p, damping_body);
 }
 
-/* D of every pair of corners is F_u / 9; its symmetric part, to each stored block once. */
+/* D of every pair of corners is F_u / 9. Its symmetric part is added to each stored block once: to the diagonal block of
+ * corner c and to the block of c and c + 1. */
 static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     wind *w = data;
@@ -387,6 +441,7 @@ static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
         for (int c = 0; c < 3; c++) {
             int32_t i = w->particles->unknown[w->corner[3 * e + c]];
             int64_t here[2] = {i >= 0 ? w->diagonal[i] : -1, w->block[3 * e + c]};
+
             for (int k = 0; k < 18; k++)
                 if (here[k / 9] >= 0)
                     values[9 * here[k / 9] + k % 9] +=
@@ -433,22 +488,23 @@ static tw_status check_wind(const tw_wind *w, tw_error *error)
                              w->gust_frequency};
     if (!tw_vector_is_finite(5, values))
         return tw_fail(error, TW_NOT_FINITE, "the wind is not finite");
+
     bool sound = w->density >= 0.0 && w->drag >= 0.0 && w->lift >= 0.0 &&
                  w->gust_frequency >= 0.0 && isfinite(w->density) && isfinite(w->drag) &&
                  isfinite(w->lift);
-    return sound ? TW_OK
-                 : tw_fail(error, TW_INVALID_ARGUMENT,
-                           "density, drag, lift and gust frequency of a wind must not be negative");
+    if (sound) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "density, drag, lift and gust frequency of a wind must not be negative");
 }
 
 static tw_status check_triangle(const tw_model *model, const int64_t *c, tw_error *error)
 {
     bool sound = c[0] != c[1] && c[1] != c[2] && c[2] != c[0];
     for (int k = 0; k < 3; k++) sound = sound && c[k] >= 0 && c[k] < model->particles.count;
-    return sound ? TW_OK
-                 : tw_fail(error, TW_INVALID_ARGUMENT,
-                           "a triangle must join three of the particles 0 to %lld",
-                           (long long)(model->particles.count - 1));
+    if (sound) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "a triangle must join three of the particles 0 to %lld",
+                   (long long)(model->particles.count - 1));
 }
 
 tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64_t *triangles,
@@ -456,10 +512,12 @@ tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64
 {
     if (!model || !given || triangle_count < 0 || (triangle_count && !triangles))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+
     tw_status status = check_wind(given, error);
     for (int64_t e = 0; e < triangle_count && status == TW_OK; e++)
         status = check_triangle(model, triangles + 3 * e, error);
     if (status != TW_OK) return status;
+
     wind *w = TW_NEW(wind);
     int32_t *corner = TW_NEW_ARRAY(3 * triangle_count, int32_t);
     if (!w || !corner) {
@@ -467,9 +525,12 @@ tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64
         tw_release(corner);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     for (int64_t i = 0; i < 3 * triangle_count; i++) corner[i] = (int32_t)triangles[i];
     *w = (wind){.given = *given, .count = triangle_count, .corner = corner};
-    w->given.release = NULL; /* the context stays the caller's until the force is in the model */
+
+    /* The context stays with the caller until the force is in the model. */
+    w->given.release = NULL;
     tw_force force = {&wind_table, w};
     status = tw_model_add_force(model, &force, error);
     if (status == TW_OK) w->given.release = given->release;

@@ -1,3 +1,4 @@
+/* Listing the elements of each particle by a counting sort. */
 #include "model/incidence.h"
 
 #include "base/allocate.h"
@@ -14,7 +15,8 @@ tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count,
         tw_incidence_free(incidence);
         return TW_OUT_OF_MEMORY;
     }
-    /* Counting sort: after the last loop start[p] has moved up to what start[p + 1] was, hence the shift by one. */
+
+    /* start[p] counts the corners at particle p, and then becomes the offset of the first of them. */
     int64_t *start = incidence->start;
     for (int64_t c = 0; c < total; c++) start[corner_particle[c]]++;
     int64_t sum = 0;
@@ -23,6 +25,8 @@ tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count,
         start[p] = sum;
         sum += here;
     }
+
+    /* Filling moves start[p] up to start[p + 1], so that the offsets are shifted back by one. */
     for (int64_t c = 0; c < total; c++) incidence->entry[start[corner_particle[c]]++] = (int32_t)c;
     for (int64_t p = particle_count; p > 0; p--) start[p] = start[p - 1];
     start[0] = 0;

@@ -18,15 +18,19 @@ tw_status tw_model_create(tw_model **out, tw_error *error)
 void tw_model_free(tw_model *model)
 {
     if (!model) return;
+
+    /* Forces and motions release what they own. */
     for (int i = 0; i < model->force_count; i++)
         model->forces[i].table->release(model->forces[i].data);
     tw_motions_free(&model->motions);
+
     tw_particles *p = &model->particles;
     void *blocks[] = {p->position,     p->velocity,        p->mass,        p->pinned,
                       p->unknown,      p->particle,        model->x,       model->v,
                       model->force,    model->lumped_mass, model->partial, model->rates,
                       model->friction, model->momentum};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+
     tw_consistent_mass_free(&model->mass);
     tw_sparse_free(model->stiffness);
     tw_display_list_free(&model->displays);
@@ -43,6 +47,7 @@ int64_t tw_model_free_count(const tw_model *model)
     return model->particles.free_count;
 }
 
+/* Moves an array to a larger place. Returns false when memory is out. */
 static bool enlarge(void **array, int64_t count, int64_t capacity, size_t size)
 {
     void *larger = tw_allocate((size_t)capacity, size);
@@ -53,16 +58,33 @@ static bool enlarge(void **array, int64_t count, int64_t capacity, size_t size)
     return true;
 }
 
+/* Makes room for `count` particles in all. */
 static tw_status reserve(tw_model *model, int64_t count)
 {
     if (count <= model->capacity) return TW_OK;
     tw_particles *p = &model->particles;
+
     bool done = enlarge((void **)&p->position, p->count, count, 3 * sizeof(double)) &&
                 enlarge((void **)&p->velocity, p->count, count, 3 * sizeof(double)) &&
                 enlarge((void **)&p->mass, p->count, count, sizeof(double)) &&
                 enlarge((void **)&p->pinned, p->count, count, sizeof(bool));
+
     if (!done) return TW_OUT_OF_MEMORY;
     model->capacity = count;
+    return TW_OK;
+}
+
+/* Checks that all values are finite and all masses positive. */
+static tw_status check_particles(int64_t count, const double *positions, const double *velocities,
+                                 const double *masses, tw_error *error)
+{
+    if (!tw_vector_is_finite(3 * count, positions) ||
+        (velocities && !tw_vector_is_finite(3 * count, velocities)))
+        return tw_fail(error, TW_NOT_FINITE, "a position or velocity is not finite");
+
+    for (int64_t i = 0; i < count; i++)
+        if (!(masses[i] > 0.0) || !isfinite(masses[i]))
+            return tw_fail(error, TW_INVALID_ARGUMENT, "the mass of a particle must be positive");
     return TW_OK;
 }
 
@@ -75,13 +97,10 @@ tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *p
     tw_particles *p = &model->particles;
     if (count > INT32_MAX - p->count)
         return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 particles");
-    if (!tw_vector_is_finite(3 * count, positions) ||
-        (velocities && !tw_vector_is_finite(3 * count, velocities)))
-        return tw_fail(error, TW_NOT_FINITE, "a position or velocity is not finite");
-    for (int64_t i = 0; i < count; i++)
-        if (!(masses[i] > 0.0) || !isfinite(masses[i]))
-            return tw_fail(error, TW_INVALID_ARGUMENT, "the mass of a particle must be positive");
+    TW_TRY(check_particles(count, positions, velocities, masses, error));
     if (reserve(model, p->count + count) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* The new particles follow on those that are there. Without velocities they are at rest. */
     if (count) {
         size_t vectors = 3 * (size_t)count * sizeof(double);
         memcpy(p->position + 3 * p->count, positions, vectors);
@@ -92,6 +111,7 @@ tw_status tw_model_add_particles(tw_model *model, int64_t count, const double *p
         memcpy(p->mass + p->count, masses, (size_t)count * sizeof(double));
         memset(p->pinned + p->count, 0, (size_t)count * sizeof(bool));
     }
+
     if (first) *first = p->count;
     p->count += count;
     p->free_count += count;
@@ -103,6 +123,8 @@ tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *e
     if (!model || first < 0 || last < first || last >= model->particles.count)
         return tw_fail(error, TW_INVALID_ARGUMENT, "there are no particles %lld to %lld to pin",
                        (long long)first, (long long)last);
+
+    /* A particle that was pinned before stays pinned and is not counted twice. */
     tw_particles *p = &model->particles;
     for (int64_t i = first; i <= last; i++) {
         if (!p->pinned[i]) p->free_count--;
@@ -128,7 +150,10 @@ tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw
     if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!tw_vector_is_finite(3, acceleration))
         return tw_fail(error, TW_NOT_FINITE, "gravity is not finite");
+
+    /* No acceleration needs no force. */
     if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;
+
     tw_force force;
     if (tw_force_gravity_create(acceleration, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);

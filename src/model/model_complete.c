@@ -1,4 +1,5 @@
-/* A model whose particles and forces are all there: unknowns numbered, pattern analysed, scratch allocated. */
+/* Completes a model whose particles and forces are all there: numbers the unknowns, completes the forces, analyses the
+ * pattern of the matrix, allocates scratch memory. */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/parallel_for.h"
 #include "model/model_internal.h"
 
+/* Numbers the free particles in their order; -1 for pinned ones. */
 static void number_unknowns(tw_particles *p)
 {
     int32_t next = 0;
@@ -19,73 +21,82 @@ static void number_unknowns(tw_particles *p)
 static tw_status allocate(tw_model *model)
 {
     tw_particles *p = &model->particles;
+    int64_t blocks = tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK);
     p->unknown = TW_NEW_ARRAY(p->count, int32_t);
     p->particle = TW_NEW_ARRAY(p->free_count, int32_t);
     model->x = TW_NEW_ARRAY(3 * p->count, double);
     model->v = TW_NEW_ARRAY(3 * p->count, double);
     model->force = TW_NEW_ARRAY(3 * p->count, double);
     model->lumped_mass = TW_NEW_ARRAY(3 * p->free_count, double);
-    model->partial =
-        TW_NEW_ARRAY(TW_MODEL_SUMS * tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK), double);
-    bool moves = model->motions.count > 0;
-    if (moves)
-        model->rates = tw_allocate_zeroed(TW_MODEL_RATES * 3 * (size_t)p->count, sizeof(double));
+    model->partial = TW_NEW_ARRAY(TW_MODEL_SUMS * blocks, double);
     bool all = p->unknown && p->particle && model->x && model->v && model->force &&
                model->lumped_mass && model->partial;
-    return all && (!moves || model->rates) ? TW_OK : TW_OUT_OF_MEMORY;
+    if (!all) return TW_OUT_OF_MEMORY;
+
+    /* Only prescribed motions need rates. They start at zero: unmoved particles keep that. */
+    if (model->motions.count == 0) return TW_OK;
+    model->rates = tw_allocate_zeroed(TW_MODEL_RATES * 3 * (size_t)p->count, sizeof(double));
+    return model->rates ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
-/* Stiffness-proportional damping inside the elements, mass-proportional damping as a force of its own. */
+/* Sets Rayleigh damping: beta acts inside the elements, alpha is a force of its own. */
 static tw_status add_rayleigh(tw_model *model, tw_error *error)
 {
     for (int i = 0; i < model->force_count && model->rayleigh_stiffness > 0.0; i++)
         if (model->forces[i].table->set_rayleigh)
             model->forces[i].table->set_rayleigh(model->forces[i].data, model->rayleigh_stiffness);
+
     if (model->rayleigh_mass == 0.0) return TW_OK;
     tw_force damping;
     tw_status status =
         tw_force_mass_damping_create(model->rayleigh_mass, &model->particles, model->force_count,
                                      model->forces, &model->free_bodies_are_damped, &damping);
-    return status == TW_OK ? tw_model_add_force(model, &damping, error)
-                           : tw_fail_plain(error, status);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+    return tw_model_add_force(model, &damping, error);
 }
 
-/* The sparse factor of a consistent mass, and what gravity acts on. */
+/* Factorises a consistent mass, and says on which mass gravity acts. */
 static tw_status complete_mass(tw_model *model, tw_error *error)
 {
     tw_particles *p = &model->particles;
     p->load = p->mass;
     if (model->mass.group_count == 0) return TW_OK;
+
     model->momentum = TW_NEW_ARRAY(6 * p->free_count, double);
     if (!model->momentum) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_consistent_mass_complete(&model->mass, p, error);
     p->load = model->mass.load;
+
+    /* M = consistent part + (particle mass - lumped part): too small a particle mass makes M indefinite. */
     if (status == TW_NOT_POSITIVE_DEFINITE)
         return tw_fail(
             error, TW_INVALID_ARGUMENT,
             "the masses of the particles do not contain those of the elements of consistent mass");
-    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+    return TW_OK;
 }
 
 static tw_status complete_forces(tw_model *model)
 {
     for (int i = 0; i < model->force_count; i++) {
-        tw_status status =
-            model->forces[i].table->complete(model->forces[i].data, &model->particles);
-        if (status != TW_OK) return status;
-        model->traits |= tw_force_traits(&model->forces[i]);
+        const tw_force *f = &model->forces[i];
+        TW_TRY(f->table->complete(f->data, &model->particles));
+        model->traits |= tw_force_traits(f);
     }
     return TW_OK;
 }
 
-/* A product with the matrix moves half the memory of one with the springs themselves (bench_forces), and serves all
- * forces at once. It must be what the forces' products are. */
+/* Whether products with S, plus the rests K - S, give the same as products force by force. A product with the matrix
+ * moves half the memory of one with the springs themselves (bench_forces.c), and it serves all forces at once. */
 static bool can_multiply_by_matrix(const tw_model *model)
 {
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        bool general = tw_force_traits(f) & TW_FORCE_GENERAL,
-             multiplies = f->table->add_product != NULL;
-        if (f->table->take_failure || (general && !f->table->add_rest_product)) return false;
+        bool general = tw_force_traits(f) & TW_FORCE_GENERAL;
+        bool multiplies = f->table->add_product != NULL;
+
+        /* Products that can fail, and tangents without a cheap K - S, are taken force by force. */
+        if (f->table->take_failure) return false;
+        if (general && !f->table->add_rest_product) return false;
         if (multiplies && !general && !f->table->add_tangent) return false;
     }
     return true;
@@ -100,34 +111,41 @@ static tw_status allocate_friction(tw_model *model)
 
 static tw_status analyse_pattern(tw_model *model, tw_error *error)
 {
+    /* The pattern has a block for every pair that some force names. */
     tw_pattern pattern = {.rows = model->particles.free_count};
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_pattern)
             model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
     tw_status status = tw_pattern_finish(&pattern, &model->stiffness, error);
     model->multiplies_by_matrix = can_multiply_by_matrix(model);
+
+    /* Each force finds its blocks in the matrix. */
     for (int i = 0; i < model->force_count && status == TW_OK; i++)
         if (model->forces[i].table->locate)
             model->forces[i].table->locate(model->forces[i].data, model->stiffness);
     return status;
 }
 
-/* lambda_max(M^-1 K) <= max_p b_p / m_p, for K <= diag(b). */
+/* lambda_max(M^-1 K) <= max_p b_p / m_p, where K <= diag(b) and the mass is lumped. */
 static tw_status bound_eigenvalue(tw_model *model)
 {
     const tw_particles *p = &model->particles;
     double *bound = tw_allocate_zeroed((size_t)p->count, sizeof(double));
     if (!bound) return TW_OUT_OF_MEMORY;
+
+    /* b is the sum of the bounds of all forces, if all have one. */
     bool known = true;
     for (int i = 0; i < model->force_count && known; i++) {
         known = model->forces[i].table->add_stiffness_bound != NULL;
         if (known) model->forces[i].table->add_stiffness_bound(model->forces[i].data, bound);
     }
+
     double largest = 0.0;
     for (int64_t i = 0; i < p->count; i++)
         if (!p->pinned[i]) largest = fmax(largest, bound[i] / p->mass[i]);
     bool lumped = model->mass.group_count == 0;
     model->eigenvalue_bound = known && lumped ? largest : 0.0;
+
     tw_release(bound);
     return TW_OK;
 }
@@ -153,9 +171,10 @@ static tw_status check_completable(const tw_model *model, tw_error *error)
 
 tw_status tw_model_complete(tw_model *model, tw_error *error)
 {
-    tw_status status = check_completable(model, error);
-    if (status != TW_OK) return status;
+    TW_TRY(check_completable(model, error));
     model->completion_begun = true;
+
+    /* All particles stand where they start; free particles are unknowns. */
     tw_particles *p = &model->particles;
     if (allocate(model) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     number_unknowns(p);
@@ -164,10 +183,11 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
     tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
-    status = complete_mass(model, error);
-    if (status == TW_OK) status = add_rayleigh(model, error);
-    if (status != TW_OK) return status;
-    status = complete_forces(model);
+
+    /* Damping must be set before the forces are completed, because it decides what they allocate. */
+    TW_TRY(complete_mass(model, error));
+    TW_TRY(add_rayleigh(model, error));
+    tw_status status = complete_forces(model);
     if (status == TW_OK) status = allocate_friction(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);

@@ -1,9 +1,10 @@
-/* Prescribed motion: the list of who moves how, and the ready-made motions. */
+/* Prescribed motion: the list of moved particles, and the ready-made motions. */
 #include <math.h>
 #include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/vector3.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
@@ -20,6 +21,8 @@ void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particle
                          double *x, double *v, double *a)
 {
     double unused[3];
+
+    /* A later motion of a particle overwrites an earlier one. */
     for (int m = 0; m < motions->count; m++) {
         const tw_prescribed *p = &motions->list[m];
         for (int64_t i = p->first; i <= p->last; i++)
@@ -28,13 +31,16 @@ void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particle
     }
 }
 
+/* Makes room for one more motion. Returns false when memory is out. */
 static bool reserve(tw_motions *motions)
 {
     if (motions->count < motions->capacity) return true;
     int capacity = motions->capacity ? 2 * motions->capacity : 8;
+
     tw_prescribed *larger = TW_NEW_ARRAY(capacity, tw_prescribed);
     if (!larger) return false;
     if (motions->count) memcpy(larger, motions->list, (size_t)motions->count * sizeof *larger);
+
     tw_release(motions->list);
     motions->list = larger;
     motions->capacity = capacity;
@@ -46,6 +52,8 @@ tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const
 {
     if (!model || !motion || !motion->at)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs its function");
+
+    /* Room comes first, so that a failure leaves the model as it was. */
     if (!reserve(&model->motions)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_model_pin(model, first, last, error);
     if (status == TW_OK)
@@ -55,7 +63,7 @@ tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last, const
 
 /* ---- ready-made ---- */
 
-/* Hands the data over to the model, or frees it. */
+/* Hands the context over to the model, or frees it on failure. */
 static tw_status prescribe(tw_model *model, int64_t first, int64_t last, tw_motion motion,
                            tw_error *error)
 {
@@ -65,6 +73,7 @@ static tw_status prescribe(tw_model *model, int64_t first, int64_t last, tw_moti
     return status;
 }
 
+/* x = start + velocity t. */
 typedef struct drift {
     double velocity[3];
 } drift;
@@ -91,8 +100,11 @@ tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t la
     return prescribe(model, first, last, (tw_motion){.context = d, .at = drift_at}, error);
 }
 
+/* x = start + amplitude (sin(omega t + phase) - sin(phase)). */
 typedef struct oscillation {
-    double amplitude[3], omega, phase;
+    double amplitude[3];
+    double omega;
+    double phase;
 } oscillation;
 
 static void oscillation_at(void *context, double t, const double start[3], double position[3],
@@ -114,6 +126,7 @@ tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t
     if (!amplitude || !tw_vector_is_finite(3, amplitude) || !isfinite(frequency) ||
         !isfinite(phase))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed oscillation is not finite");
+
     oscillation *o = TW_NEW(oscillation);
     if (!o) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     *o = (oscillation){.omega = 2.0 * 3.14159265358979323846 * frequency, .phase = phase};
@@ -121,29 +134,36 @@ tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t
     return prescribe(model, first, last, (tw_motion){.context = o, .at = oscillation_at}, error);
 }
 
+/* A turn about the axis n through a point, at the rate w. */
 typedef struct rotation {
-    double point[3], axis[3], rate; /* |axis| = 1 */
+    double point[3];
+    double axis[3]; /* |axis| = 1 */
+    double rate;
 } rotation;
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-/* Rodrigues: r = along + cos(wt) across + sin(wt) n x across. */
+/* The formula of Rodrigues. The arm from the point to the start has a part along n and a part across:
+ *     r(t) = along n + cos(w t) across + sin(w t) n x across. */
 static void rotation_at(void *context, double t, const double start[3], double position[3],
                         double velocity[3], double acceleration[3])
 {
     const rotation *r = context;
-    double arm[3], across[3], beside[3], along = 0.0, c = cos(r->rate * t), s = sin(r->rate * t),
-                                         w = r->rate;
+    double arm[3];
+    double across[3];
+    double beside[3];
+    double along = 0.0;
+    double c = cos(r->rate * t);
+    double s = sin(r->rate * t);
+    double w = r->rate;
+
+    /* arm = along n + across, and beside = n x across. */
     for (int k = 0; k < 3; k++) arm[k] = start[k] - r->point[k];
     for (int k = 0; k < 3; k++) along += arm[k] * r->axis[k];
     for (int k = 0; k < 3; k++) across[k] = arm[k] - along * r->axis[k];
-    cross(r->axis, across, beside);
+    tw_cross3(r->axis, across, beside);
+
+    /* Written as a change of start, the position is exactly start at t = 0. */
     for (int k = 0; k < 3; k++) {
-        position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k]; /* exactly start at t = 0 */
+        position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k];
         velocity[k] = w * (c * beside[k] - s * across[k]);
         acceleration[k] = -w * w * (c * across[k] + s * beside[k]);
     }
@@ -156,9 +176,11 @@ tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t la
     if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis) ||
         !isfinite(rate))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
+
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
     if (!(length > 0.0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
+
     rotation *r = TW_NEW(rotation);
     if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     r->rate = rate;

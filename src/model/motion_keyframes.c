@@ -1,7 +1,7 @@
-/* Motion along a cubic spline through keyframes. With the slopes s_i at the keyframes, each interval is the cubic of
- * Hermite; the slopes make the second derivative continuous:
+/* Motion along a cubic spline through keyframes. Each interval is the cubic of Hermite with the slopes s_i at the
+ * keyframes. The second derivative is continuous if
  *     s_{i-1}/h_{i-1} + 2 (1/h_{i-1} + 1/h_i) s_i + s_{i+1}/h_i = 3 (D_{i-1}/h_{i-1} + D_i/h_i),
- * h_i the length and D_i the mean slope of interval i, s = 0 at both ends. */
+ * where h_i is the length and D_i the mean slope of interval i. At both ends s = 0. */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +12,11 @@
 
 typedef struct keyframes {
     int64_t count;
-    double *time;             /* ascending */
-    double *value, *slope;    /* three per keyframe */
-    double *diagonal, *right; /* of the elimination */
+    double *time;     /* ascending */
+    double *value;    /* displacement, three entries per keyframe */
+    double *slope;    /* s, likewise */
+    double *diagonal; /* of the tridiagonal system during its elimination */
+    double *right;    /* right-hand side, likewise */
 } keyframes;
 
 static void keyframes_release(void *context)
@@ -29,30 +31,39 @@ static void keyframes_release(void *context)
     tw_release(k);
 }
 
-/* Slopes of component c by elimination without pivoting: the matrix is diagonally dominant. */
+/* Finds the slopes of component c by elimination without pivoting: the matrix is diagonally dominant. */
 static void find_slopes(keyframes *f, int c)
 {
     int64_t n = f->count;
-    double *diagonal = f->diagonal, *right = f->right;
-    f->slope[c] = f->slope[3 * (n - 1) + c] = 0.0;
+    double *diagonal = f->diagonal;
+    double *right = f->right;
+    f->slope[c] = 0.0;
+    f->slope[3 * (n - 1) + c] = 0.0;
+
+    /* Forward: row i loses its entry left of the diagonal. The row before has the pivot diagonal[i - 1]. */
     for (int64_t i = 1; i < n - 1; i++) {
-        double before = f->time[i] - f->time[i - 1], after = f->time[i + 1] - f->time[i];
+        double before = f->time[i] - f->time[i - 1];
+        double after = f->time[i + 1] - f->time[i];
         double mean_before = (f->value[3 * i + c] - f->value[3 * (i - 1) + c]) / before;
         double mean_after = (f->value[3 * (i + 1) + c] - f->value[3 * i + c]) / after;
+
         double share = i > 1 ? 1.0 / (before * diagonal[i - 1]) : 0.0;
+        double carried = i > 1 ? share * right[i - 1] : 0.0;
         diagonal[i] = 2.0 * (1.0 / before + 1.0 / after) - share / before;
-        right[i] = 3.0 * (mean_before / before + mean_after / after) -
-                   (i > 1 ? share * right[i - 1] : 0.0);
+        right[i] = 3.0 * (mean_before / before + mean_after / after) - carried;
     }
+
+    /* Back: s_i = (right_i - s_{i+1} / h_i) / diagonal_i. */
     for (int64_t i = n - 2; i > 0; i--)
         f->slope[3 * i + c] =
             (right[i] - f->slope[3 * (i + 1) + c] / (f->time[i + 1] - f->time[i])) / diagonal[i];
 }
 
-/* The interval with time[i] <= t < time[i + 1]. */
+/* Finds the interval with time[i] <= t < time[i + 1] by bisection. */
 static int64_t interval_of(const keyframes *f, double t)
 {
-    int64_t low = 0, high = f->count - 1;
+    int64_t low = 0;
+    int64_t high = f->count - 1;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
         if (f->time[middle] <= t)
@@ -63,13 +74,14 @@ static int64_t interval_of(const keyframes *f, double t)
     return low;
 }
 
-/* The motion stands still outside the table. */
+/* Outside the table the motion stands still. */
 static void stand(const double start[3], const double value[3], double position[3],
                   double velocity[3], double acceleration[3])
 {
     for (int c = 0; c < 3; c++) {
         position[c] = start[c] + value[c];
-        velocity[c] = acceleration[c] = 0.0;
+        velocity[c] = 0.0;
+        acceleration[c] = 0.0;
     }
 }
 
@@ -78,6 +90,7 @@ static void keyframes_at(void *context, double t, const double start[3], double 
 {
     const keyframes *f = context;
     int64_t last = f->count - 1;
+
     if (t <= f->time[0]) {
         stand(start, f->value, position, velocity, acceleration);
         return;
@@ -86,13 +99,21 @@ static void keyframes_at(void *context, double t, const double start[3], double 
         stand(start, f->value + 3 * last, position, velocity, acceleration);
         return;
     }
+
+    /* The cubic in s = (t - t_i) / h, with m = h times the slope at each end of the interval: */
     int64_t i = interval_of(f, t);
-    double h = f->time[i + 1] - f->time[i], s = (t - f->time[i]) / h;
+    double h = f->time[i + 1] - f->time[i];
+    double s = (t - f->time[i]) / h;
     for (int c = 0; c < 3; c++) {
-        const double *value = f->value + 3 * i + c, *slope = f->slope + 3 * i + c;
-        double rise = value[3] - value[0], m0 = h * slope[0], m1 = h * slope[3];
-        double a = m0 + m1 - 2.0 * rise,
-               b = 3.0 * rise - 2.0 * m0 - m1; /* value + m0 s + b s^2 + a s^3 */
+        const double *value = f->value + 3 * i + c;
+        const double *slope = f->slope + 3 * i + c;
+        double rise = value[3] - value[0];
+        double m0 = h * slope[0];
+        double m1 = h * slope[3];
+        double a = m0 + m1 - 2.0 * rise;
+        double b = 3.0 * rise - 2.0 * m0 - m1;
+
+        /* value + m0 s + b s^2 + a s^3, and its derivatives by t. */
         position[c] = start[c] + value[0] + s * (m0 + s * (b + s * a));
         velocity[c] = (m0 + s * (2.0 * b + 3.0 * s * a)) / h;
         acceleration[c] = (2.0 * b + 6.0 * s * a) / (h * h);
@@ -104,6 +125,7 @@ static keyframes *create(int64_t count, const double *times, const double *displ
     keyframes *f = TW_NEW(keyframes);
     if (!f) return NULL;
     f->count = count;
+
     f->time = TW_NEW_ARRAY(count, double);
     f->value = TW_NEW_ARRAY(3 * count, double);
     f->slope = TW_NEW_ARRAY(3 * count, double);
@@ -113,6 +135,7 @@ static keyframes *create(int64_t count, const double *times, const double *displ
         keyframes_release(f);
         return NULL;
     }
+
     memcpy(f->time, times, (size_t)count * sizeof(double));
     memcpy(f->value, displacements, 3 * (size_t)count * sizeof(double));
     for (int c = 0; c < 3; c++) find_slopes(f, c);
@@ -132,6 +155,7 @@ tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t l
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "the times of keyframes must ascend: %g is not after %g", times[i],
                            times[i - 1]);
+
     keyframes *f = create(count, times, displacements);
     if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_motion motion = {.context = f, .at = keyframes_at, .release = keyframes_release};

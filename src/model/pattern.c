@@ -1,3 +1,4 @@
+/* The pattern of the stiffness matrix, from pairs of particles in any order. */
 #include "model/pattern.h"
 
 #include <stdlib.h>
@@ -6,11 +7,13 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 
+/* Doubles the room for pairs. Returns false when memory is out. */
 static bool grow(tw_pattern *pattern)
 {
     int64_t capacity = pattern->capacity ? 2 * pattern->capacity : 1024;
     int32_t *larger = TW_NEW_ARRAY(2 * capacity, int32_t);
     if (!larger) return false;
+
     if (pattern->count) memcpy(larger, pattern->pairs, 2 * (size_t)pattern->count * sizeof *larger);
     tw_release(pattern->pairs);
     pattern->pairs = larger;
@@ -25,6 +28,7 @@ void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j)
         pattern->out_of_memory = true;
         return;
     }
+
     int32_t *pair = pattern->pairs + 2 * pattern->count++;
     pair[0] = i < j ? i : j;
     pair[1] = i < j ? j : i;
@@ -32,13 +36,15 @@ void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j)
 
 static int compare_columns(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Columns by row, the diagonal first: start[r] .. start[r + 1]. */
+/* Sorts the pairs by row (counting sort): the columns of row r are start[r] .. start[r + 1] - 1, the diagonal first. */
 static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *column)
 {
+    /* Count the pairs of each row; each row has one more for its diagonal. */
     for (int64_t p = 0; p < pattern->count; p++) start[pattern->pairs[2 * p]]++;
     int64_t sum = 0;
     for (int64_t r = 0; r <= pattern->rows; r++) {
@@ -46,6 +52,8 @@ static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *colum
         start[r] = sum;
         sum += here + 1;
     }
+
+    /* Filling moves start[r] up to start[r + 1], so that the offsets are shifted back by one. */
     for (int64_t r = 0; r < pattern->rows; r++) column[start[r]++] = r;
     for (int64_t p = 0; p < pattern->count; p++)
         column[start[pattern->pairs[2 * p]]++] = pattern->pairs[2 * p + 1];
@@ -53,14 +61,16 @@ static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *colum
     start[0] = 0;
 }
 
-/* Ascending and once each, packed to the front. */
+/* Sorts the columns of each row and keeps each once, packed to the front. */
 static void sort_and_unite(int64_t rows, int64_t *start, int64_t *column)
 {
-    int64_t kept = 0, begin = 0;
+    int64_t kept = 0;
+    int64_t begin = 0;
     for (int64_t r = 0; r < rows; r++) {
-        int64_t end =
-            start[r + 1]; /* still the old offset: only those up to start[r] have been rewritten */
+        /* start[r + 1] is still the old offset: only those up to start[r] have been rewritten. */
+        int64_t end = start[r + 1];
         qsort(column + begin, (size_t)(end - begin), sizeof *column, compare_columns);
+
         start[r] = kept;
         for (int64_t c = begin; c < end; c++)
             if (kept == start[r] || column[kept - 1] != column[c]) column[kept++] = column[c];
@@ -73,6 +83,7 @@ tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *e
 {
     int64_t *start = tw_allocate_zeroed((size_t)pattern->rows + 1, sizeof(int64_t));
     int64_t *column = TW_NEW_ARRAY(pattern->count + pattern->rows, int64_t);
+
     tw_status status = TW_OUT_OF_MEMORY;
     if (start && column && !pattern->out_of_memory) {
         distribute(pattern, start, column);
@@ -81,6 +92,7 @@ tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *e
     } else {
         tw_fail_plain(error, status);
     }
+
     tw_release(start);
     tw_release(column);
     tw_release(pattern->pairs);

@@ -1,23 +1,26 @@
+/* The three laws: linear, co-rotational, stable neo-Hookean. */
 #include "model/solid_law.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/polar.h"
 
 /* Below this (s_1 + s_2) / s_0 the rotation of an element counts as ambiguous. */
 static const double ambiguous = 1e-10;
 
 tw_solid_constants tw_solid_constants_of(const tw_solid_material *material)
 {
-    double E = material->youngs_modulus, nu = material->poisson_ratio;
+    double E = material->youngs_modulus;
+    double nu = material->poisson_ratio;
+
+    /* The constants of Lame. */
     tw_solid_constants m = {.law = material->law};
     m.mu = E / (2.0 * (1.0 + nu));
     m.lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
     m.lame_mu = m.mu;
     m.lame_lambda = m.lambda;
+
+    /* Smith, de Goes, Kim (2018), section 3.4: these constants give the same linearisation at rest. */
     if (m.law == TW_SOLID_NEO_HOOKEAN) {
-        /* Smith, de Goes, Kim (2018), section 3.4: the same linearisation at rest */
         m.lambda += 5.0 / 6.0 * m.mu;
         m.mu *= 4.0 / 3.0;
         m.alpha = 1.0 + 0.75 * m.mu / m.lambda;
@@ -28,17 +31,26 @@ tw_solid_constants tw_solid_constants_of(const tw_solid_material *material)
 
 /* ---- linear: Psi = mu |e|^2 + lambda/2 tr(e)^2, e = (F + F^T)/2 - I ---- */
 
+/* mu |e|^2 + lambda/2 tr(e)^2. */
 static void linear_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
 {
     for (int l = 0; l < TW_LANES; l++) {
-        double xx = F[0][l] - 1.0, yy = F[4][l] - 1.0, zz = F[8][l] - 1.0, trace = xx + yy + zz;
-        double xy = F[1][l] + F[3][l], xz = F[2][l] + F[6][l], yz = F[5][l] + F[7][l]; /* twice e */
+        double xx = F[0][l] - 1.0;
+        double yy = F[4][l] - 1.0;
+        double zz = F[8][l] - 1.0;
+        double trace = xx + yy + zz;
+
+        /* Twice the entries of e off the diagonal. */
+        double xy = F[1][l] + F[3][l];
+        double xz = F[2][l] + F[6][l];
+        double yz = F[5][l] + F[7][l];
+
         psi[l] = m->mu * (xx * xx + yy * yy + zz * zz + 0.5 * (xy * xy + xz * xz + yz * yz)) +
                  0.5 * m->lambda * trace * trace;
     }
 }
 
-/* P = 2 mu e + lambda tr(e) I */
+/* P = 2 mu e + lambda tr(e) I. */
 static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
     for (int r = 0; r < 3; r++)
@@ -52,7 +64,7 @@ static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
     }
 }
 
-/* dP = mu (dF + dF^T) + lambda tr(dF) I */
+/* dP = mu (dF + dF^T) + lambda tr(dF) I: isotropic and transposed parts mu, and T_0 = I with c_0 = lambda. */
 static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *out)
 {
     out->terms = 1;
@@ -66,17 +78,20 @@ static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *ou
 
 /* ---- co-rotational: F = R S, Psi = mu |S - I|^2 + lambda/2 tr(S - I)^2 ---- */
 
+/* mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2. */
 static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
 {
     tw_polar_lanes polar;
     tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++) {
-        double a = polar.s[0][l] - 1.0, b = polar.s[1][l] - 1.0, c = polar.s[2][l] - 1.0;
+        double a = polar.s[0][l] - 1.0;
+        double b = polar.s[1][l] - 1.0;
+        double c = polar.s[2][l] - 1.0;
         psi[l] = m->mu * (a * a + b * b + c * c) + 0.5 * m->lambda * (a + b + c) * (a + b + c);
     }
 }
 
-/* P = 2 mu (F - R) + lambda tr(S - I) R: R is stationary in |F - R|, and d tr(S) = R : dF. */
+/* P = 2 mu (F - R) + lambda tr(S - I) R, because R minimises |F - R|, and d tr(S) = R : dF. */
 static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
     tw_polar_lanes polar;
@@ -84,15 +99,17 @@ static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lan
     tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++)
         pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
+
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++)
             P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k][l]) + pressure[l] * polar.R[k][l];
 }
 
-/* T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T, (i, j, k) cyclic */
+/* T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T, with (i, j, k) cyclic. */
 static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
 {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
+    int j = (i + 1) % 3;
+    int k = (i + 2) % 3;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
@@ -100,19 +117,25 @@ static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
                                   polar->U[3 * r + j][l] * polar->V[3 * c + k][l];
 }
 
-/* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,  dR = sum_i T_i (T_i : dF) / (s_j + s_k) */
+/* dP = 2 mu dF + lambda (R : dF) R + (lambda tr(S - I) - 2 mu) dR,
+ * where dR = sum_i T_i (T_i : dF) / (s_j + s_k). */
 static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F,
                                    tw_solid_curvature *out)
 {
     bool exists = true;
     tw_polar_lanes polar;
     tw_polar_decompose_lanes(F, &polar);
+
+    /* T_0, T_1, T_2 turn the frame; T_3 = R. */
     out->terms = 4;
     memcpy(out->T[3], polar.R, sizeof polar.R);
     for (int i = 0; i < 3; i++) turning_matrix(&polar, i, out->T[i]);
     for (int l = 0; l < TW_LANES; l++) {
-        double s0 = polar.s[0][l], s1 = polar.s[1][l], s2 = polar.s[2][l];
+        double s0 = polar.s[0][l];
+        double s1 = polar.s[1][l];
+        double s2 = polar.s[2][l];
         double turning = m->lambda * (s0 + s1 + s2 - 3.0) - 2.0 * m->mu;
+
         exists = exists && tw_polar_distinctness(s0, s1, s2) > ambiguous;
         out->isotropic[l] = 2.0 * m->mu;
         out->c[0][l] = turning / (s1 + s2);
@@ -123,22 +146,30 @@ static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F,
     return exists;
 }
 
-/* ---- stable neo-Hookean: Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1), I = |F|^2, J = det F ---- */
+/* ---- stable neo-Hookean:
+ *      Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1),  I = |F|^2,  J = det F ---- */
 
-/* What the law needs of F: C = dJ/dF, whose columns are f_1 x f_2, f_2 x f_0, f_0 x f_1; J and I. */
 typedef struct invariants {
-    tw_lanes C[9], I, J;
+    tw_lanes C[9]; /* dJ/dF, the cofactors: its columns are f_1 x f_2, f_2 x f_0, f_0 x f_1 */
+    tw_lanes I;
+    tw_lanes J;
 } invariants;
 
 static void find_invariants(tw_lanes *F, invariants *out)
 {
+    /* C. */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
-            int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            int r1 = (r + 1) % 3;
+            int r2 = (r + 2) % 3;
+            int c1 = (c + 1) % 3;
+            int c2 = (c + 2) % 3;
             for (int l = 0; l < TW_LANES; l++)
                 out->C[3 * r + c][l] =
                     F[3 * r1 + c1][l] * F[3 * r2 + c2][l] - F[3 * r2 + c1][l] * F[3 * r1 + c2][l];
         }
+
+    /* J by the first row of C, and I. */
     for (int l = 0; l < TW_LANES; l++) {
         out->J[l] = F[0][l] * out->C[0][l] + F[1][l] * out->C[1][l] + F[2][l] * out->C[2][l];
         out->I[l] = 0.0;
@@ -158,12 +189,14 @@ static void neo_hookean_energy(const tw_solid_constants *m, tw_lanes *F, tw_lane
     }
 }
 
-/* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C */
+/* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C. */
 static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
     invariants at;
-    tw_lanes shear, pressure;
     find_invariants(F, &at);
+
+    tw_lanes shear;
+    tw_lanes pressure;
     for (int l = 0; l < TW_LANES; l++) {
         shear[l] = m->mu * (1.0 - 1.0 / (at.I[l] + 1.0));
         pressure[l] = m->lambda * (at.J[l] - m->alpha);
@@ -173,16 +206,19 @@ static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lane
 }
 
 /* dP = mu (1 - 1/(I + 1)) dF + 2 mu/(I + 1)^2 (F : dF) F + lambda (C : dF) C + lambda (J - alpha) dC,
- * where the last is, for rank-one changes, (u x w) . F (a x b) = -u^T [F (a x b)]_x w. */
+ * where the last term is (u x w) . F (a x b) = -u^T [F (a x b)]_x w for rank-one changes. */
 static void neo_hookean_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
 {
     invariants at;
     find_invariants(F, &at);
+
+    /* T_0 = F and T_1 = C. */
     out->terms = 2;
     memcpy(out->T[0], F, sizeof out->T[0]);
     memcpy(out->T[1], at.C, sizeof out->T[1]);
     for (int l = 0; l < TW_LANES; l++) {
         double inverse = 1.0 / (at.I[l] + 1.0);
+
         out->isotropic[l] = m->mu * (1.0 - inverse);
         out->c[0][l] = 2.0 * m->mu * inverse * inverse;
         out->c[1][l] = m->lambda;
@@ -190,7 +226,7 @@ static void neo_hookean_curvature(const tw_solid_constants *m, tw_lanes *F, tw_s
     }
 }
 
-/* ---- the three behind one door ---- */
+/* ---- dispatch by law ---- */
 
 void tw_solid_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi)
 {
@@ -210,6 +246,7 @@ bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_c
 {
     memset(out->transposed, 0, sizeof out->transposed);
     memset(out->bend, 0, sizeof out->bend);
+
     if (m->law == TW_SOLID_COROTATIONAL) return corotational_curvature(m, F, out);
     if (m->law == TW_SOLID_LINEAR)
         linear_curvature(m, out);
@@ -218,10 +255,13 @@ bool tw_solid_differentiate(const tw_solid_constants *m, tw_lanes *F, tw_solid_c
     return true;
 }
 
-/* The derivative of the cofactor matrix along dF. */
+/* Entry (r, c) of the derivative of the cofactor matrix along dF. */
 static double cofactor_change(tw_lanes *F, tw_lanes *dF, int r, int c, int l)
 {
-    int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+    int r1 = (r + 1) % 3;
+    int r2 = (r + 2) % 3;
+    int c1 = (c + 1) % 3;
+    int c2 = (c + 2) % 3;
     return dF[3 * r1 + c1][l] * F[3 * r2 + c2][l] + F[3 * r1 + c1][l] * dF[3 * r2 + c2][l] -
            dF[3 * r2 + c1][l] * F[3 * r1 + c2][l] - F[3 * r2 + c1][l] * dF[3 * r1 + c2][l];
 }
@@ -230,12 +270,16 @@ bool tw_solid_change(const tw_solid_constants *m, tw_lanes *F, tw_lanes *dF, tw_
 {
     tw_solid_curvature H;
     bool exists = tw_solid_differentiate(m, F, &H);
+
+    /* dP = isotropic dF + transposed dF^T + bend dC. */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
                 dP[3 * r + c][l] = H.isotropic[l] * dF[3 * r + c][l] +
                                    H.transposed[l] * dF[3 * c + r][l] +
                                    H.bend[l] * cofactor_change(F, dF, r, c, l);
+
+    /* dP += sum_r c_r (T_r : dF) T_r. */
     for (int i = 0; i < H.terms; i++)
         for (int l = 0; l < TW_LANES; l++) {
             double along = 0.0;

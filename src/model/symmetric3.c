@@ -1,27 +1,39 @@
+/* Eigenvalues of symmetric 3x3 matrices by the method of Jacobi. */
 #include "model/symmetric3.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 12 };
+enum { ROUNDS = 12 /* convergence is quadratic: about six rounds reach full precision */ };
 
-/* One rotation of Jacobi's method: makes A_pq zero, A <- G^T A G, V <- V G. */
+/* One rotation G of Jacobi's method, which makes A_pq zero: A <- G^T A G, V <- V G. */
 static void rotate(double A[9], double V[9], int p, int q)
 {
     double apq = A[3 * p + q];
     if (apq == 0.0) return;
+
+    /* t = tan of the smaller angle with cot(2 angle) = theta. */
     double theta = (A[4 * q] - A[4 * p]) / (2.0 * apq);
     double t = (theta >= 0.0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
-    double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
+    double c = 1.0 / sqrt(t * t + 1.0);
+    double s = t * c;
+
+    /* Columns p and q of A and V. */
     for (int k = 0; k < 3; k++) {
-        double akp = A[3 * k + p], akq = A[3 * k + q], vkp = V[3 * k + p], vkq = V[3 * k + q];
+        double akp = A[3 * k + p];
+        double akq = A[3 * k + q];
+        double vkp = V[3 * k + p];
+        double vkq = V[3 * k + q];
         A[3 * k + p] = c * akp - s * akq;
         A[3 * k + q] = s * akp + c * akq;
         V[3 * k + p] = c * vkp - s * vkq;
         V[3 * k + q] = s * vkp + c * vkq;
     }
+
+    /* Rows p and q of A. */
     for (int k = 0; k < 3; k++) {
-        double apk = A[3 * p + k], aqk = A[3 * q + k];
+        double apk = A[3 * p + k];
+        double aqk = A[3 * q + k];
         A[3 * p + k] = c * apk - s * aqk;
         A[3 * q + k] = s * apk + c * aqk;
     }
@@ -29,13 +41,17 @@ static void rotate(double A[9], double V[9], int p, int q)
 
 void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inverse[9])
 {
-    double D[9], V[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double D[9];
+    double V[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    /* D = V^T A V becomes diagonal. */
     memcpy(D, A, sizeof D);
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+    for (int round = 0; round < ROUNDS; round++) {
         rotate(D, V, 0, 1);
         rotate(D, V, 0, 2);
         rotate(D, V, 1, 2);
     }
+
+    /* The sum of v v^T / d over the eigenvalues d that count. */
     double largest = fmax(D[0], fmax(D[4], D[8]));
     memset(inverse, 0, 9 * sizeof *inverse);
     for (int e = 0; e < 3; e++) {

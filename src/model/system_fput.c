@@ -1,7 +1,8 @@
-/* The nonlinear Fermi-Pasta-Ulam-Tsingou chain of Luan and Michels (2022), unit masses, q = (x_{0,1..m}, x_{1,1..m}):
+/* The nonlinear Fermi-Pasta-Ulam-Tsingou chain of Luan and Michels (2022). The masses are 1, and the unknowns are
+ * q = (x_{0,1..m}, x_{1,1..m}):
  *     q'' = -A q - grad U(q),   A = diag(I, omega^2 I),
  *     U = 1/4 [(x01 - x11)^4 + sum_{i=1}^{m-1} (x0,i+1 - x1,i+1 - x0,i - x1,i)^4 + (x0m + x1m)^4].
- * U = 1/4 sum_l s_l^4 with m + 1 links s_l = g_l . q, each of at most four entries, so
+ * That is U = 1/4 sum_l s_l^4 with m + 1 links s_l = g_l . q, where each g_l has at most four entries. Hence
  *     grad U = sum_l s_l^3 g_l,   Hessian = sum_l 3 s_l^2 g_l g_l^T. */
 #include <math.h>
 
@@ -9,6 +10,7 @@
 #include "base/fail.h"
 #include "model/simulation.h"
 
+/* The entries of g_l, each 1 or -1. */
 typedef struct link {
     int count;
     int64_t index[4];
@@ -22,7 +24,7 @@ typedef struct fput {
     tw_sparse *matrix;
 } fput;
 
-/* g_l, l = 0..m. x_{0,i} is q[i - 1], x_{1,i} is q[m + i - 1]. */
+/* Returns g_l, l = 0..m. In memory x_{0,i} is q[i - 1] and x_{1,i} is q[m + i - 1]. */
 static link link_at(const fput *f, int64_t l)
 {
     int64_t m = f->m;
@@ -31,6 +33,7 @@ static link link_at(const fput *f, int64_t l)
     return (link){4, {l, m + l, l - 1, m + l - 1}, {1.0, -1.0, -1.0, -1.0}};
 }
 
+/* s_l = g_l . q. */
 static double link_value(const link *g, const double *q)
 {
     double s = 0.0;
@@ -38,6 +41,7 @@ static double link_value(const link *g, const double *q)
     return s;
 }
 
+/* The diagonal of A: 1 for the slow unknowns, omega^2 for the fast ones. */
 static double linear_stiffness(const fput *f, int64_t i)
 {
     return i < f->m ? 1.0 : f->omega * f->omega;
@@ -50,6 +54,8 @@ static tw_status fput_acceleration(void *context, double t, const double *x, con
     (void)v;
     const fput *f = context;
     for (int64_t i = 0; i < 2 * f->m; i++) a[i] = -linear_stiffness(f, i) * x[i];
+
+    /* a -= grad U = sum_l s_l^3 g_l. */
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         double s = link_value(&g, x);
@@ -58,6 +64,7 @@ static tw_status fput_acceleration(void *context, double t, const double *x, con
     return TW_OK;
 }
 
+/* Keeps 3 s_l^2 of each link. */
 static tw_status fput_linearise(void *context, double t, const double *x, const double *v)
 {
     (void)t;
@@ -83,6 +90,8 @@ static tw_status fput_apply_stiffness(void *context, int count, const double *in
 {
     const fput *f = context;
     fput_apply_linear_part(context, count, in, out);
+
+    /* out += sum_l 3 s_l^2 g_l (g_l . in). */
     for (int c = 0; c < count; c++)
         for (int64_t l = 0; l <= f->m; l++) {
             link g = link_at(f, l);
@@ -115,11 +124,18 @@ static tw_status fput_energy(void *context, double t, const double *x, const dou
 {
     (void)t;
     const fput *f = context;
-    *kinetic = *potential = 0.0;
+    *kinetic = 0.0;
+    *potential = 0.0;
+
+    /* |v|^2 / 2 and q . A q / 2. */
+
+    /* The diagonal A. */
     for (int64_t i = 0; i < 2 * f->m; i++) {
         *kinetic += 0.5 * v[i] * v[i];
         *potential += 0.5 * linear_stiffness(f, i) * x[i] * x[i];
     }
+
+    /* U = sum_l s_l^4 / 4. */
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         double s = link_value(&g, x);
@@ -166,32 +182,48 @@ static const tw_simulation_table fput_table = {.columns = tw_system_columns,
                                                .measure = fput_measure,
                                                .summarise = fput_summarise};
 
-/* Upper triangle. Row x_{0,i} meets x_{0,i+1}, x_{1,i}, x_{1,i+1} and x_{1,i-1}; row x_{1,i} meets x_{1,i+1}. */
+/* Writes the columns of row i of the upper triangle and returns how many there are. Row x_{0,i} meets x_{0,i+1}, x_{1,i},
+ * x_{1,i+1} and x_{1,i-1}; row x_{1,i} meets x_{1,i+1}. */
+static int64_t list_columns(int64_t m, int64_t i, int64_t *column)
+{
+    int64_t count = 0;
+    column[count++] = i;
+
+    /* A fast unknown meets the next fast one. */
+    if (i >= m) {
+        if (i + 1 < 2 * m) column[count++] = i + 1;
+        return count;
+    }
+
+    /* A slow unknown meets the next slow one and three fast ones. */
+    if (i + 1 < m) column[count++] = i + 1;
+    for (int64_t j = m + i - 1; j <= m + i + 1; j++)
+        if (j >= m && j < 2 * m) column[count++] = j;
+    return count;
+}
+
 static tw_status fput_pattern(fput *f, tw_error *error)
 {
-    int64_t m = f->m, filled = 0;
-    int64_t *start = TW_NEW_ARRAY(2 * m + 1, int64_t), *column = TW_NEW_ARRAY(10 * m, int64_t);
+    int64_t m = f->m;
+    int64_t filled = 0;
+    int64_t *start = TW_NEW_ARRAY(2 * m + 1, int64_t);
+    int64_t *column = TW_NEW_ARRAY(10 * m, int64_t);
     tw_status status = start && column ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    for (int64_t i = 0; i < 2 * m && status == TW_OK; i++) {
-        const int64_t of_slow[] = {i, i + 1, m + i - 1, m + i, m + i + 1}, of_fast[] = {i, i + 1};
-        bool slow = i < m;
-        start[i] = filled;
-        for (int k = 0; k < (slow ? 5 : 2); k++) {
-            int64_t j = slow ? of_slow[k] : of_fast[k];
-            bool there = slow && k < 2 ? j < m : slow ? j >= m && j < 2 * m : j < 2 * m;
-            if (there) column[filled++] = j;
-        }
-    }
     if (status == TW_OK) {
+        for (int64_t i = 0; i < 2 * m; i++) {
+            start[i] = filled;
+            filled += list_columns(m, i, column + filled);
+        }
         start[2 * m] = filled;
         status = tw_sparse_create(1, 2 * m, start, column, TW_STORE_UPPER, &f->matrix, error);
     }
+
     tw_release(start);
     tw_release(column);
     return status;
 }
 
-/* NULL, with the error filled, if it cannot be. */
+/* Returns NULL and fills the error on failure. */
 static fput *fput_create(int64_t m, double omega, tw_error *error)
 {
     fput *f = TW_NEW(fput);
@@ -199,10 +231,12 @@ static fput *fput_create(int64_t m, double omega, tw_error *error)
         tw_fail_plain(error, TW_OUT_OF_MEMORY);
         return NULL;
     }
+
     f->m = m;
     f->omega = omega;
     f->tangent = tw_allocate_zeroed((size_t)m + 1, sizeof(double));
     if (!f->tangent) tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     if (f->tangent && fput_pattern(f, error) == TW_OK) return f;
     fput_release(f);
     return NULL;
@@ -226,19 +260,26 @@ tw_status tw_simulation_fput(int64_t m, double omega, tw_simulation **out, tw_er
     if (!out || m < 1 || m > INT32_MAX / 16 || !(omega > 0.0) || !isfinite(omega))
         return tw_fail(error, TW_INVALID_ARGUMENT, "fput needs m >= 1 and omega > 0");
     *out = NULL;
+
+    /* The pattern is right by construction, so that only memory can be missing. */
     fput *f = fput_create(m, omega, error);
-    if (!f) return TW_OUT_OF_MEMORY; /* the pattern is right by construction */
+    if (!f) return TW_OUT_OF_MEMORY;
     tw_simulation *simulation = tw_simulation_create(&fput_table, f, 4 * m);
     if (!simulation) {
         fput_release(f);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     simulation->second_order = true;
     simulation->second = fput_problem(f);
     simulation->row_count = 2 * m;
-    /* x_{0,1} = x'_{0,1} = x'_{1,1} = 1, x_{1,1} = 1/omega */
-    double *x = simulation->start, *v = simulation->start + 2 * m;
-    x[0] = v[0] = v[m] = 1.0;
+
+    /* The start is x_{0,1} = x'_{0,1} = x'_{1,1} = 1 and x_{1,1} = 1/omega; all others are 0. */
+    double *x = simulation->start;
+    double *v = simulation->start + 2 * m;
+    x[0] = 1.0;
+    v[0] = 1.0;
+    v[m] = 1.0;
     x[m] = 1.0 / omega;
     *out = simulation;
     return TW_OK;

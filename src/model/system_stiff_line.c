@@ -1,4 +1,4 @@
-/* Baraff's stiff line, his eq. (2-1): x' = -x, y' = -k y. */
+/* The stiff line of Baraff, his equation (2-1): x' = -x, y' = -k y. */
 #include <math.h>
 #include <string.h>
 
@@ -34,8 +34,8 @@ static tw_status line_assemble(void *context, tw_sparse *matrix)
     return TW_OK;
 }
 
-/* |u|^2 / 2: no energy of anything, but the solution never raises it, so the integrator's guard can tell an explicit
- * method that has left its region of stability. */
+/* |u|^2 / 2. It is no physical energy, but no solution raises it. The energy guard of the integrator therefore notices
+ * an explicit method outside its region of stability. */
 static tw_status line_size(void *context, double t, const double *u, double *size)
 {
     (void)context;
@@ -44,7 +44,7 @@ static tw_status line_size(void *context, double t, const double *u, double *siz
     return TW_OK;
 }
 
-/* q is the unknown, p its rate of change. */
+/* A row per unknown: q is the unknown, p its rate of change. */
 static tw_status line_rows(void *context, double t, const double *u, double *rows)
 {
     double F[2];
@@ -61,7 +61,7 @@ static tw_status line_measure(void *context, double t, const double *u, tw_measu
     (void)context;
     (void)t;
     (void)u;
-    (void)out; /* it has no energy */
+    (void)out; /* There is no energy. */
     return TW_OK;
 }
 
@@ -104,10 +104,13 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
     if (!out || !start || !(k >= 0.0) || !isfinite(k) || !isfinite(start[0]) || !isfinite(start[1]))
         return tw_fail(error, TW_INVALID_ARGUMENT, "stiff-line needs k >= 0 and a finite start");
     *out = NULL;
+
     stiff_line *line = TW_NEW(stiff_line);
     if (!line) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     line->rate[0] = 1.0;
     line->rate[1] = k;
+
+    /* The Jacobian is diagonal. */
     static const int64_t row_start[] = {0, 1, 2}, column[] = {0, 1};
     tw_status status =
         tw_sparse_create(1, 2, row_start, column, TW_STORE_FULL, &line->matrix, error);
@@ -115,11 +118,13 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
         line_release(line);
         return status;
     }
+
     tw_simulation *simulation = tw_simulation_create(&line_table, line, 2);
     if (!simulation) {
         line_release(line);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     simulation->first = line_problem(line);
     simulation->row_count = 2;
     memcpy(simulation->start, start, 2 * sizeof(double));
