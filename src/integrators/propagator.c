@@ -8,16 +8,25 @@
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 
-struct tw_propagator {
-    tw_phi_workspace *workspace;
-    tw_phi_options options;
-    bool spectral;     /* by scalar functions of the spectrum */
-    bool polynomial;   /* every engine of the last call made polynomials, or exact functions */
-    int64_t sharpened; /* the linearisation whose bound was made sharper, by its number; 0: none */
-    double *
-        vectors; /* TW_PHI_MAX_ORDER + 2 vectors of size entries: gathered terms, or rows of a further block */
-    int64_t size;
-};
+enum { MAX_OUTPUTS = 2 * TW_SUM_MAX_ROWS };
+
+/* Reference magnitude of an incidental row, in the units of the row. An error relative to it is
+ * always below the tolerance, so the row never decides how large a basis becomes. It is far above
+ * every state and far enough below the largest double (1.8e308) to be multiplied by a tolerance or
+ * a norm. */
+static const double decides_nothing = 1e250;
+
+/* Largest relative error that is accepted as rounding. */
+static const double rounding_accepted = 1e-6;
+
+/* Below this h omega_max a sharper eigenvalue bound costs as many products as it saves. */
+static const double worthwhile_to_sharpen = 40;
+
+/* Tolerances outside of this range make no sense to an engine. */
+static const double smallest_tolerance = 1e-15;
+static const double largest_tolerance = 0.5;
+
+/* ---- creating ---- */
 
 static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
 {
@@ -26,6 +35,21 @@ static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
                        engine == TW_PHI_SHIFT_INVERT;
     return engine_fits && system->second_order && !system->second.stiffness_is_general &&
            !system->pair.damping;
+}
+
+static tw_status allocate(tw_propagator *propagator, const tw_system *system, int slots,
+                          tw_error *error)
+{
+    tw_phi_limits limits = tw_phi_limits_default();
+    limits.size = system->n;
+    limits.second_order = system->second_order;
+    limits.slots = slots;
+    limits.max_dimension = propagator->options.max_dimension;
+    limits.options = propagator->options;
+    TW_TRY(tw_phi_workspace_create(&limits, &propagator->workspace, error));
+
+    propagator->vectors = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 2) * system->size, double);
+    return propagator->vectors ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
 tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
@@ -37,17 +61,8 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
     propagator->options = *options;
     propagator->size = system->size;
     propagator->spectral = fits_spectral(system, options->engine);
-    tw_phi_limits limits = tw_phi_limits_default();
-    limits.size = system->n;
-    limits.second_order = system->second_order;
-    limits.slots = slots;
-    limits.max_dimension = options->max_dimension;
-    limits.options = *options;
-    tw_status status = tw_phi_workspace_create(&limits, &propagator->workspace, error);
-    if (status == TW_OK) {
-        propagator->vectors = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 2) * system->size, double);
-        if (!propagator->vectors) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    }
+
+    tw_status status = allocate(propagator, system, slots, error);
     if (status) {
         tw_propagator_free(propagator);
         return status;
@@ -87,7 +102,9 @@ tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double nod
     return TW_OK;
 }
 
-static void count(tw_system *system, const tw_phi_statistics *s)
+/* ---- what an evaluation tells ---- */
+
+void tw_propagator_count(tw_system *system, const tw_phi_statistics *s)
 {
     tw_integrator_statistics *counts = system->counts;
     counts->solves += s->solves;
@@ -99,27 +116,37 @@ static void count(tw_system *system, const tw_phi_statistics *s)
     counts->phi_error_estimate = fmax(counts->phi_error_estimate, s->estimated_error);
 }
 
-static tw_status accept_rounding(tw_status status, const tw_phi_statistics *s)
+tw_status tw_accept_rounding(tw_status status, const tw_phi_statistics *statistics)
 {
-    return status == TW_ILL_CONDITIONED && s->estimated_error < 1e-6 ? TW_OK : status;
+    bool small = statistics->estimated_error < rounding_accepted;
+    return status == TW_ILL_CONDITIONED && small ? TW_OK : status;
 }
 
-/* One scalar function: the part (x or v) of a row that a start vector (x- or v-part of a source) contributes. */
+/* ---- scalar functions of the spectrum ---- */
+
+/* The scalar function f(lambda) by which a start vector (the x- or v-part of a source) contributes
+ * to one part (x or v) of a row. */
 typedef struct part_function {
     const tw_phi_sum *sum;
-    int row, source;
-    int entry; /* of the 2x2 matrix phi_k: 2 * (output is v) + (start is v-part) */
-    double alpha, beta;
+    int row;
+    int source;
+    int entry; /* of the 2x2 matrix phi_k: 2 * (output is v) + (start is the v-part) */
+    double alpha;
+    double beta;
 } part_function;
 
-/* phi_k(t [[0,1],[-lambda,0]]) = c_k + c_{k+1} t [[0,1],[-lambda,0]] (Stumpff); Rayleigh: the damped 2x2. */
+/* An entry of phi_k(t [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda. Without damping it
+ * is c_k + c_{k+1} t [[0, 1], [-lambda, 0]] with the Stumpff functions c_k(t^2 lambda). */
 static double phi_entry(const part_function *part, int k, double t, double lambda)
 {
-    double delta = part->alpha + part->beta * lambda, c[TW_PHI_MAX_ORDER + 2], entries[4];
+    double delta = part->alpha + part->beta * lambda;
     if (delta != 0) {
+        double entries[4];
         tw_phi_oscillator(t, lambda, delta, k, entries);
         return entries[part->entry];
     }
+
+    double c[TW_PHI_MAX_ORDER + 2];
     tw_stumpff(t * t * lambda, k + 2, c);
     switch (part->entry) {
     case 1:
@@ -153,236 +180,166 @@ static bool has_term(const tw_phi_sum *sum, int row, int source)
 
 /* A source is one start vector (0, d), or two (p, q). */
 typedef struct start_list {
-    int count, source[2 * TW_SUM_MAX_SOURCES];
+    int count;
+    int first; /* of the block that is evaluated */
+    int source[2 * TW_SUM_MAX_SOURCES];
     bool is_v[2 * TW_SUM_MAX_SOURCES];
     const double *vector[2 * TW_SUM_MAX_SOURCES];
 } start_list;
 
+static void add_start(start_list *list, int source, bool is_v, const double *vector)
+{
+    list->source[list->count] = source;
+    list->is_v[list->count] = is_v;
+    list->vector[list->count++] = vector;
+}
+
 static start_list list_starts(const tw_phi_sum *sum, int64_t n)
 {
     start_list list = {0};
-    for (int j = 0; j < sum->source_count; j++)
-        for (int part = sum->force_only[j] ? 1 : 0; part < 2; part++) {
-            list.source[list.count] = j;
-            list.is_v[list.count] = part == 1;
-            list.vector[list.count++] =
-                sum->force_only[j] ? sum->source[j] : sum->source[j] + part * n;
+    for (int j = 0; j < sum->source_count; j++) {
+        if (sum->force_only[j]) {
+            add_start(&list, j, true, sum->source[j]);
+        } else {
+            add_start(&list, j, false, sum->source[j]);
+            add_start(&list, j, true, sum->source[j] + n);
         }
+    }
     return list;
 }
 
-enum { MAX_OUTPUTS = 2 * TW_SUM_MAX_ROWS };
+/* ---- one block of start vectors ---- */
 
-/* One block of starts: outputs are the x- and v-parts of every row. */
-static tw_status spectral_block(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
-                                const start_list *list, int first, double *const *outputs,
-                                tw_error *error)
-{
+/* A request to the spectral engines and the arrays it points to. Output o is the x-part (o even) or
+ * the v-part (o odd) of row o / 2. */
+typedef struct spectral_block {
+    int start_count;
+    int output_count;
     part_function parts[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
-    const double decides_nothing = 1e250;
     double reference[MAX_OUTPUTS];
-    bool velocity[MAX_OUTPUTS], displacements = propagator->options.norm == TW_NORM_DISPLACEMENT;
-    int starts = list->count - first < TW_MAX_BLOCK ? list->count - first : TW_MAX_BLOCK;
-    for (int o = 0; o < 2 * sum->row_count; o++) {
-        velocity[o] = o % 2 == 1;
-        reference[o] = sum->incidental[o / 2] ? decides_nothing
-                                              : sum->reference[o / 2][displacements ? 0 : o % 2];
-        for (int j = 0; j < starts; j++) {
-            int source = list->source[first + j], at = o * starts + j;
-            parts[at] = (part_function){sum,
-                                        o / 2,
-                                        source,
-                                        2 * (o % 2) + list->is_v[first + j],
-                                        system->pair.rayleigh_mass,
-                                        system->pair.rayleigh_stiffness};
-            functions[at] = (tw_spectral_function){has_term(sum, o / 2, source) ? part_value : NULL,
-                                                   &parts[at]};
+    bool velocity[MAX_OUTPUTS];
+} spectral_block;
+
+/* f_oj: what start j contributes to output o. */
+static void describe_functions(const tw_system *system, const tw_phi_sum *sum,
+                               const start_list *list, spectral_block *block)
+{
+    for (int o = 0; o < block->output_count; o++)
+        for (int j = 0; j < block->start_count; j++) {
+            int at = o * block->start_count + j;
+            int row = o / 2;
+            int source = list->source[list->first + j];
+            block->parts[at] = (part_function){.sum = sum,
+                                               .row = row,
+                                               .source = source,
+                                               .entry = 2 * (o % 2) + list->is_v[list->first + j],
+                                               .alpha = system->pair.rayleigh_mass,
+                                               .beta = system->pair.rayleigh_stiffness};
+            block->functions[at] = (tw_spectral_function){NULL, &block->parts[at]};
+            if (has_term(sum, row, source)) block->functions[at].value = part_value;
         }
+}
+
+/* In the displacement norm the tolerance of a velocity refers to the displacement as well. */
+static void describe_outputs(const tw_phi_sum *sum, bool displacements, spectral_block *block)
+{
+    for (int o = 0; o < block->output_count; o++) {
+        int row = o / 2;
+        int part = displacements ? 0 : o % 2;
+        block->velocity[o] = o % 2 == 1;
+        block->reference[o] = sum->incidental[row] ? decides_nothing : sum->reference[row][part];
     }
-    tw_spectral_request request = {.start_count = starts,
-                                   .starts = list->vector + first,
-                                   .output_count = 2 * sum->row_count,
-                                   .outputs = outputs,
-                                   .functions = functions,
-                                   .reference = reference,
-                                   .velocity = displacements ? velocity : NULL,
-                                   .time = sum->h,
-                                   .single_use = sum->single_use,
-                                   .slot = sum->slot + first / TW_MAX_BLOCK};
+}
+
+/* Evaluates: from the kept basis if there is one that suffices, else with a new one. */
+static tw_status evaluate(tw_propagator *propagator, tw_system *system, bool same_sources,
+                          const tw_spectral_request *request, tw_error *error)
+{
     tw_phi_statistics statistics = {0};
     tw_status status = TW_UNSUPPORTED;
-    if (sum->same_sources)
-        status = accept_rounding(
-            tw_spectral_reuse(propagator->workspace, &request, &statistics, NULL), &statistics);
-    if (status) {
-        status =
-            tw_spectral_apply(propagator->workspace, &system->pair, &request, &statistics, error);
-        status = accept_rounding(status, &statistics);
+    if (same_sources) {
+        status = tw_spectral_reuse(propagator->workspace, request, &statistics, NULL);
+        status = tw_accept_rounding(status, &statistics);
     }
-    count(system, &statistics);
+    if (status != TW_OK) {
+        status =
+            tw_spectral_apply(propagator->workspace, &system->pair, request, &statistics, error);
+        status = tw_accept_rounding(status, &statistics);
+    }
+    tw_propagator_count(system, &statistics);
     propagator->polynomial = propagator->polynomial && statistics.engine != TW_PHI_SHIFT_INVERT;
-    /* chebyshev met something above its interval: the further calls for this tangent shall know */
+
+    /* chebyshev raises its bound when it meets an eigenvalue above it; further calls for this
+     * tangent begin with the raised bound. */
     if (system->pair.eigenvalue_max > 0)
         system->pair.eigenvalue_max = fmax(system->pair.eigenvalue_max, statistics.eigenvalue_max);
     return status;
 }
 
-/* The first four starts write the rows; each further block writes aside and is added. */
+/* What the starts [first, first + TW_MAX_BLOCK) contribute to all outputs. */
+static tw_status apply_block(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
+                             const start_list *list, double *const *outputs, tw_error *error)
+{
+    spectral_block block;
+    bool displacements = propagator->options.norm == TW_NORM_DISPLACEMENT;
+    block.output_count = 2 * sum->row_count;
+    block.start_count = list->count - list->first;
+    if (block.start_count > TW_MAX_BLOCK) block.start_count = TW_MAX_BLOCK;
+    describe_functions(system, sum, list, &block);
+    describe_outputs(sum, displacements, &block);
+
+    tw_spectral_request request = {.start_count = block.start_count,
+                                   .starts = list->vector + list->first,
+                                   .output_count = block.output_count,
+                                   .outputs = outputs,
+                                   .functions = block.functions,
+                                   .reference = block.reference,
+                                   .velocity = displacements ? block.velocity : NULL,
+                                   .time = sum->h,
+                                   .single_use = sum->single_use,
+                                   .slot = sum->slot + list->first / TW_MAX_BLOCK};
+    return evaluate(propagator, system, sum->same_sources, &request, error);
+}
+
+/* The first block writes the rows; each further block writes aside and is added. */
 static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                                 tw_error *error)
 {
-    start_list list = list_starts(sum, system->n);
-    propagator->polynomial = true;
-    double *outputs[MAX_OUTPUTS], *aside[MAX_OUTPUTS];
-    for (int o = 0; o < 2 * sum->row_count; o++) {
+    int output_count = 2 * sum->row_count;
+    double *outputs[MAX_OUTPUTS];
+    double *aside[MAX_OUTPUTS];
+    for (int o = 0; o < output_count; o++) {
         outputs[o] = sum->row[o / 2] + (o % 2) * system->n;
         aside[o] = propagator->vectors + o * system->n;
     }
-    tw_status status = spectral_block(propagator, system, sum, &list, 0, outputs, error);
-    for (int first = TW_MAX_BLOCK; first < list.count && status == TW_OK; first += TW_MAX_BLOCK) {
-        status = spectral_block(propagator, system, sum, &list, first, aside, error);
-        for (int o = 0; o < 2 * sum->row_count; o++)
-            tw_vector_axpy(system->n, 1.0, aside[o], outputs[o]);
-    }
-    return status;
-}
 
-/* vectors[k] = sum of the terms of this row, node and k; NULL where there is none. */
-static void gather(tw_propagator *propagator, const tw_system *system, const tw_phi_sum *sum,
-                   int row, double node, const double **vectors)
-{
-    for (int k = 0; k <= TW_PHI_MAX_ORDER; k++) {
-        double *v = propagator->vectors + k * propagator->size;
-        vectors[k] = NULL;
-        for (int i = 0; i < sum->term_count; i++) {
-            const tw_sum_term *term = &sum->term[i];
-            if (term->row != row || term->node != node || term->k != k) continue;
-            if (!vectors[k]) tw_vector_fill(propagator->size, 0.0, v);
-            vectors[k] = v;
-            if (sum->force_only[term->source])
-                tw_vector_axpy(system->n, term->coefficient, sum->source[term->source],
-                               v + system->n);
-            else
-                tw_vector_axpy(propagator->size, term->coefficient, sum->source[term->source], v);
-        }
-    }
-}
-
-/* Rows whose terms are the same but for the node (the stages' and the step's phi_1 F) share one call. */
-static bool row_matches(const tw_phi_sum *sum, int row, int other)
-{
-    int i = 0, j = 0, n = sum->term_count;
-    for (;; i++, j++) {
-        while (i < n && sum->term[i].row != row) i++;
-        while (j < n && sum->term[j].row != other) j++;
-        if (i == n || j == n) return i == n && j == n;
-        const tw_sum_term *a = &sum->term[i], *b = &sum->term[j];
-        if (a->source != b->source || a->k != b->k || a->coefficient != b->coefficient)
-            return false;
-    }
-}
-
-/* The node all terms of a row share, or NAN. */
-static double common_node(const tw_phi_sum *sum, int row)
-{
-    double node = NAN;
-    for (int i = 0; i < sum->term_count; i++) {
-        if (sum->term[i].row != row) continue;
-        if (!isnan(node) && sum->term[i].node != node) return NAN;
-        node = sum->term[i].node;
-    }
-    return node;
-}
-
-static tw_status evaluate(tw_propagator *propagator, tw_system *system,
-                          const tw_phi_request *request, tw_error *error)
-{
-    tw_phi_statistics statistics = {0};
-    tw_status status = system->second_order
-                           ? tw_phi_evaluate_second_order(propagator->workspace, &system->pair,
-                                                          request, &statistics, error)
-                           : tw_phi_evaluate(propagator->workspace, &system->jacobian, request,
-                                             &statistics, error);
-    count(system, &statistics);
-    return accept_rounding(status, &statistics);
-}
-
-/* Row by row and node by node, summed. */
-static tw_status apply_row(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
-                           int row, tw_error *error)
-{
-    double *part = propagator->vectors + (TW_PHI_MAX_ORDER + 1) * propagator->size;
-    tw_vector_fill(propagator->size, 0.0, sum->row[row]);
-    for (int i = 0; i < sum->term_count; i++) {
-        double node = sum->term[i].node;
-        bool seen = sum->term[i].row != row;
-        for (int j = 0; j < i && !seen; j++)
-            seen = sum->term[j].row == row && sum->term[j].node == node;
-        if (seen) continue;
-        const double *vectors[TW_PHI_MAX_ORDER + 1];
-        gather(propagator, system, sum, row, node, vectors);
-        tw_phi_request request = {.time = sum->h,
-                                  .node_count = 1,
-                                  .nodes = &node,
-                                  .order = TW_PHI_MAX_ORDER,
-                                  .vectors = vectors,
-                                  .outputs = &part,
-                                  .reference = {sum->reference[row][0], sum->reference[row][1]}};
-        while (request.order > 0 && !vectors[request.order]) request.order--;
-        tw_status status = evaluate(propagator, system, &request, error);
-        if (status) return status;
-        tw_vector_axpy(propagator->size, 1.0, part, sum->row[row]);
-    }
-    return TW_OK;
-}
-
-/* All rows alike but for their node: one call with all nodes. */
-static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
-                             tw_error *error)
-{
-    const double *vectors[TW_PHI_MAX_ORDER + 1];
-    double nodes[TW_SUM_MAX_ROWS] = {0};
-    for (int r = 0; r < sum->row_count; r++) nodes[r] = common_node(sum, r);
-    gather(propagator, system, sum, 0, nodes[0], vectors);
-    tw_phi_request request = {.time = sum->h,
-                              .node_count = sum->row_count,
-                              .nodes = nodes,
-                              .order = TW_PHI_MAX_ORDER,
-                              .vectors = vectors,
-                              .outputs = sum->row,
-                              .reference = {sum->reference[0][0], sum->reference[0][1]}};
-    while (request.order > 0 && !vectors[request.order]) request.order--;
-    return evaluate(propagator, system, &request, error);
-}
-
-static tw_status apply_general(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
-                               tw_error *error)
-{
-    bool alike = true;
-    for (int r = 0; r < sum->row_count; r++)
-        alike = alike && !isnan(common_node(sum, r)) && row_matches(sum, 0, r);
-    if (alike) return apply_nodes(propagator, system, sum, error);
-    for (int r = 0; r < sum->row_count; r++) {
-        tw_status status = apply_row(propagator, system, sum, r, error);
+    start_list list = list_starts(sum, system->n);
+    propagator->polynomial = true;
+    TW_TRY(apply_block(propagator, system, sum, &list, outputs, error));
+    for (list.first = TW_MAX_BLOCK; list.first < list.count; list.first += TW_MAX_BLOCK) {
+        tw_status status = apply_block(propagator, system, sum, &list, aside, error);
+        for (int o = 0; o < output_count; o++) tw_vector_axpy(system->n, 1.0, aside[o], outputs[o]);
         if (status) return status;
     }
     return TW_OK;
 }
 
-/* The problem's bound holds in every state; the interval of chebyshev, which pays for all of it, and the choice of auto
- * want the one of this tangent: on the coil it is 0.4 of the former. Found anew at each linearisation, so that a
- * resumed run finds the same. */
+/* ---- the sum ---- */
+
+/* The problem's bound of the largest eigenvalue holds in every state. chebyshev pays for all of its
+ * interval and auto compares costs, so both want the bound of this tangent: on the coil it is 0.4
+ * of the former. It is found anew at each linearisation, so that a resumed run finds the same. */
 static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, double h)
 {
-    const double worthwhile = 40; /* h omega_max below which the steps would cost what they save */
-    tw_phi_engine engine = propagator->options.engine;
-    double bound = system->second.eigenvalue_max;
     if (!propagator->spectral || propagator->sharpened == system->linearisation) return TW_OK;
+    double bound = system->second.eigenvalue_max;
     system->pair.eigenvalue_max = bound;
-    if ((engine != TW_PHI_CHEBYSHEV && engine != TW_PHI_AUTO) ||
-        !(h * h * bound > worthwhile * worthwhile))
-        return TW_OK;
+
+    tw_phi_engine engine = propagator->options.engine;
+    bool wanted = engine == TW_PHI_CHEBYSHEV || engine == TW_PHI_AUTO;
+    bool worthwhile = h * h * bound > worthwhile_to_sharpen * worthwhile_to_sharpen;
+    if (!wanted || !worthwhile) return TW_OK;
     propagator->sharpened = system->linearisation;
     return tw_spectral_sharpen(propagator->workspace, &system->pair, bound,
                                &system->pair.eigenvalue_max);
@@ -392,10 +349,11 @@ tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, cons
                               tw_error *error)
 {
     tw_phi_options options = propagator->options;
-    options.tolerance = fmin(fmax(sum->tolerance, 1e-15), 0.5);
+    options.tolerance = fmin(fmax(sum->tolerance, smallest_tolerance), largest_tolerance);
     tw_status status = tw_phi_workspace_set_options(propagator->workspace, &options);
     if (status == TW_OK) status = sharpen_bound(propagator, system, sum->h);
     if (status) return tw_fail_plain(error, status);
-    return propagator->spectral ? apply_spectral(propagator, system, sum, error)
-                                : apply_general(propagator, system, sum, error);
+
+    if (propagator->spectral) return apply_spectral(propagator, system, sum, error);
+    return tw_propagator_apply_general(propagator, system, sum, error);
 }
