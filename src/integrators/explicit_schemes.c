@@ -1,4 +1,5 @@
-/* The explicit classics. Each attempt reads (t, u, F) and writes u_new. */
+/* The classical explicit schemes: Euler, midpoint, Runge-Kutta of order 4, and velocity Verlet. Each
+ * attempt reads (t, u, F) and writes u_new. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
@@ -37,13 +38,17 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
 {
     (void)error;
     int64_t size = integrator->system.size;
-    double *stage = integrator->memory, *slope = stage + size;
+    double *stage = integrator->memory;
+    double *slope = stage + size;
+
+    /* slope = F(t + h/2, u + h/2 F) */
     tw_vector_copy(size, integrator->u, stage);
     tw_vector_axpy(size, 0.5 * h, integrator->F, stage);
-    tw_status status = tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope);
+    TW_TRY(tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope));
+
     tw_vector_copy(size, integrator->u, integrator->u_new);
     tw_vector_axpy(size, h, slope, integrator->u_new);
-    return status;
+    return TW_OK;
 }
 
 const tw_scheme_table tw_scheme_explicit_midpoint = {.reserve = midpoint_reserve,
@@ -59,20 +64,23 @@ static tw_status rk4_reserve(tw_integrator *integrator, tw_error *error)
 /* Kutta 1901: nodes 0, 1/2, 1/2, 1; weights 1/6, 1/3, 1/3, 1/6. */
 static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    static const double node[4] = {0, 0.5, 0.5, 1},
-                        weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    static const double node[4] = {0, 0.5, 0.5, 1};
+    static const double weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     (void)error;
     int64_t size = integrator->system.size;
-    double *stage = integrator->memory, *slope = stage + size;
+    double *stage = integrator->memory;
+    double *slope = stage + size;
+
+    /* The first slope is F(t, u). */
     tw_vector_copy(size, integrator->u, integrator->u_new);
     tw_vector_axpy(size, h * weight[0], integrator->F, integrator->u_new);
     tw_vector_copy(size, integrator->F, slope);
+
+    /* Each further slope is taken at u + h node (last slope). */
     for (int i = 1; i < 4; i++) {
         tw_vector_copy(size, integrator->u, stage);
         tw_vector_axpy(size, h * node[i], slope, stage);
-        tw_status status =
-            tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope);
-        if (status) return status;
+        TW_TRY(tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope));
         tw_vector_axpy(size, h * weight[i], slope, integrator->u_new);
     }
     return TW_OK;
@@ -81,10 +89,11 @@ static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *erro
 const tw_scheme_table tw_scheme_rk4 = {
     .reserve = rk4_reserve, .release = release_vectors, .attempt = rk4_attempt, .uses_rhs = true};
 
-/* The force at the step's end is the next step's first. */
+/* The acceleration at the end of a step is the first one of the next step. */
 typedef struct verlet_memory {
-    double *a, *a_new; /* a(t, x) and a(t + h, x_new), N entries each */
-    bool known;        /* a belongs to the current u */
+    double *a;     /* a(t, x), N entries */
+    double *a_new; /* a(t + h, x_new), N entries */
+    bool known;    /* a belongs to the current u */
 } verlet_memory;
 
 static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
@@ -94,7 +103,9 @@ static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
     if (integrator->system.second.velocity_dependent)
         return tw_fail(error, TW_UNSUPPORTED,
                        "verlet does not apply to forces that depend on velocity");
-    verlet_memory *memory = integrator->memory = TW_NEW(verlet_memory);
+
+    verlet_memory *memory = TW_NEW(verlet_memory);
+    integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     memory->a = TW_NEW_ARRAY(integrator->system.n, double);
     memory->a_new = TW_NEW_ARRAY(integrator->system.n, double);
@@ -113,28 +124,38 @@ static void verlet_release(tw_integrator *integrator)
 
 static void verlet_reset(tw_integrator *integrator)
 {
-    ((verlet_memory *)integrator->memory)->known = false;
+    verlet_memory *memory = integrator->memory;
+    memory->known = false;
 }
 
-/* Kick, drift, kick: v' = v + h/2 a; x+ = x + h v'; v+ = v' + h/2 a(x+). */
+/* v' = v + h/2 a(x),  x+ = x + h v',  v+ = v' + h/2 a(x+). */
 static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     (void)error;
     verlet_memory *memory = integrator->memory;
     tw_system *system = &integrator->system;
     int64_t n = system->n;
-    const double *x = integrator->u, *v = x + n;
-    double *x_new = integrator->u_new, *v_new = x_new + n;
+    const double *x = integrator->u;
+    const double *v = x + n;
+    double *x_new = integrator->u_new;
+    double *v_new = x_new + n;
+
+    /* Step doubling goes back in time, so that a does not stay known. */
     tw_status status = TW_OK;
     if (!memory->known) status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
     memory->known = status == TW_OK && !integrator->doubles;
     if (status) return status;
+
+    /* Kick. */
     tw_vector_copy(n, v, v_new);
     tw_vector_axpy(n, 0.5 * h, memory->a, v_new);
+
+    /* Drift. */
     tw_vector_copy(n, x, x_new);
     tw_vector_axpy(n, h, v_new, x_new);
-    status = tw_system_acceleration(system, integrator->t + h, x_new, v_new, memory->a_new);
-    if (status) return status;
+
+    /* Kick. */
+    TW_TRY(tw_system_acceleration(system, integrator->t + h, x_new, v_new, memory->a_new));
     tw_vector_axpy(n, 0.5 * h, memory->a_new, v_new);
     return TW_OK;
 }

@@ -289,26 +289,12 @@ tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw
     return sum;
 }
 
-tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, double dt,
-                                       const tw_sloped_state *start, const tw_sloped_state *state,
-                                       double *product, double *remainder)
+tw_linear_model tw_rosenbrock_model(const tw_integrator *integrator, const double *u_n,
+                                    const double *F_n)
 {
-    tw_rosenbrock *memory = integrator->memory;
-    tw_system *system = &integrator->system;
-    int64_t n = system->n;
-
-    /* product = J (U - u_n) */
-    tw_vector_copy(system->size, state->u, memory->work);
-    tw_vector_axpy(system->size, -1.0, start->u, memory->work);
-    TW_TRY(tw_system_jacobian(system, memory->work, product));
-
-    /* The upper half of D is zero for second-order problems and is not stored. */
-    int64_t offset = system->second_order ? n : 0;
-    tw_vector_copy(n, state->F + offset, remainder);
-    tw_vector_axpy(n, -1.0, start->F + offset, remainder);
-    tw_vector_axpy(n, -1.0, product + offset, remainder);
-    if (uses_time_derivative(integrator)) tw_vector_axpy(n, -dt, memory->F_t + offset, remainder);
-    return TW_OK;
+    const tw_rosenbrock *memory = integrator->memory;
+    const double *F_t = uses_time_derivative(integrator) ? memory->F_t : NULL;
+    return (tw_linear_model){.u = u_n, .F = F_n, .F_t = F_t};
 }
 
 /* D at the state U, c h after u_n. F_stage receives F(U). */
@@ -317,10 +303,11 @@ static tw_status find_remainder(tw_integrator *integrator, double h, double c, c
 {
     const tw_rosenbrock *memory = integrator->memory;
     TW_TRY(tw_system_rhs(&integrator->system, integrator->t + c * h, U, memory->F_stage));
-    tw_sloped_state start = {integrator->u, integrator->F};
+
+    tw_linear_model model = tw_rosenbrock_model(integrator, integrator->u, integrator->F);
     tw_sloped_state state = {U, memory->F_stage};
-    return tw_rosenbrock_subtract_model(integrator, c * h, &start, &state, integrator->error_vector,
-                                        remainder);
+    double *const scratch[2] = {memory->work, integrator->error_vector};
+    return tw_system_remainder(&integrator->system, &model, c * h, &state, scratch, remainder);
 }
 
 bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row)

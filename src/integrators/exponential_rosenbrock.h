@@ -76,16 +76,9 @@ int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *m
 
 bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row);
 
-/* A state and its slope F. */
-typedef struct tw_sloped_state {
-    const double *u;
-    const double *F;
-} tw_sloped_state;
-
-/* D = F_U - F_n - J (U - u_n) - dt F_t for the state U at dt after u_n. `product` is scratch. */
-tw_status tw_rosenbrock_subtract_model(tw_integrator *integrator, double dt,
-                                       const tw_sloped_state *start, const tw_sloped_state *state,
-                                       double *product, double *remainder);
+/* The linear model of the step from u_n, with F = F(u_n). */
+tw_linear_model tw_rosenbrock_model(const tw_integrator *integrator, const double *u_n,
+                                    const double *F_n);
 
 /* ---- points inside the step (rosenbrock_dense.c) ---- */
 

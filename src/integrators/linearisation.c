@@ -67,6 +67,26 @@ tw_status tw_system_jacobian(tw_system *system, const double *in, double *out)
     return tw_sparse_apply(p->jacobian_matrix, 1, in, out);
 }
 
+tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, double dt,
+                              const tw_sloped_state *state, double *const scratch[2],
+                              double *remainder)
+{
+    /* product = J (u - u_0) */
+    double *difference = scratch[0];
+    double *product = scratch[1];
+    tw_vector_copy(system->size, state->u, difference);
+    tw_vector_axpy(system->size, -1.0, model->u, difference);
+    TW_TRY(tw_system_jacobian(system, difference, product));
+
+    int64_t n = system->n;
+    int64_t offset = system->second_order ? n : 0;
+    tw_vector_copy(n, state->F + offset, remainder);
+    tw_vector_axpy(n, -1.0, model->F + offset, remainder);
+    tw_vector_axpy(n, -1.0, product + offset, remainder);
+    if (model->F_t) tw_vector_axpy(n, -dt, model->F_t + offset, remainder);
+    return TW_OK;
+}
+
 /* ---- the products as operators for the phi-engines; their context is the system ---- */
 
 static tw_status jacobian_callback(void *context, int count, const double *in, double *out)

@@ -1,16 +1,24 @@
 /* Newmark's method and the generalized-alpha method (Chung & Hulbert 1993), one formula:
  *
- *   (1 - am) A_{n+1} + am A_n = a(t_{n+1-af}, X, V),   X = (1 - af) x_{n+1} + af x_n,  V likewise
- *   x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}],   v_{n+1} = v_n + h [(1 - c) A_n + c A_{n+1}]
- * Newmark, average acceleration: am = af = 0, b = 1/4, c = 1/2. generalized-alpha with spectral radius r at infinity:
- *   am = (2r - 1)/(r + 1), af = r/(r + 1), c = 1/2 - am + af, b = (1 - am + af)^2 / 4.
- * The stage is X = X* + G a with G = (1 - af) h^2 b / (1 - am), and V = V* + S a with S = (1 - af) h c / (1 - am). */
+ *   (1 - am) A_{n+1} + am A_n = a(t_{n+1-af}, X, V),  X = (1 - af) x_{n+1} + af x_n,  V likewise
+ *   x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}]
+ *   v_{n+1} = v_n + h [(1 - c) A_n + c A_{n+1}]
+ *
+ * Newmark, average acceleration: am = af = 0, b = 1/4, c = 1/2.
+ * generalized-alpha with the spectral radius r at infinity:
+ *   am = (2r - 1)/(r + 1),  af = r/(r + 1),  c = 1/2 - am + af,  b = (1 - am + af)^2 / 4.
+ *
+ * Eliminating A_{n+1} gives the stage X = X* + G a, V = V* + S a with a = a(t, X, V),
+ *   G = (1 - af) h^2 b / (1 - am),  S = (1 - af) h c / (1 - am). */
 #include "base/fail.h"
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
 
 typedef struct alpha_parameters {
-    double am, af, b, c;
+    double am;
+    double af;
+    double b;
+    double c;
 } alpha_parameters;
 
 /* History: A_n (N entries), then whether it is known. */
@@ -28,6 +36,7 @@ static tw_status alpha_reserve(tw_integrator *integrator, tw_error *error)
     return tw_implicit_memory_reserve(integrator, (size_t)integrator->system.n + 1, error);
 }
 
+/* A_0 = a(t_0, x_0, v_0). Step doubling goes back in time, so it evaluates A_n in every step. */
 static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory *memory)
 {
     double *known = known_of(integrator);
@@ -39,51 +48,84 @@ static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory
     return status;
 }
 
+/* Solves for the stage X into memory->x. `carry` = am / (1 - am). */
+static tw_status solve_stage(tw_integrator *integrator, double h, alpha_parameters p, double carry,
+                             tw_error *error)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    int64_t n = integrator->system.n;
+    const double *x = integrator->u;
+    const double *v = x + n;
+    const double *A = memory->history;
+    double share = 1 - p.af;
+    double G = share * h * h * p.b / (1 - p.am);
+    double S = share * h * p.c / (1 - p.am);
+
+    /* X* */
+    tw_vector_copy(n, x, memory->x_star);
+    tw_vector_axpy(n, share * h, v, memory->x_star);
+    tw_vector_axpy(n, share * h * h * (0.5 - p.b - p.b * carry), A, memory->x_star);
+
+    /* V* */
+    tw_vector_copy(n, v, memory->v_star);
+    tw_vector_axpy(n, share * h * (1 - p.c - p.c * carry), A, memory->v_star);
+
+    /* The first guess of a is A_n. */
+    tw_vector_copy(n, memory->x_star, memory->x);
+    tw_vector_axpy(n, G, A, memory->x);
+    TW_TRY(tw_implicit_memory_solve(integrator, integrator->t + share * h, G, S / G, error));
+
+    /* a = (X - X*) / G, then A_{n+1} = a / (1 - am) - carry A_n */
+    double *A_new = memory->work;
+    tw_vector_copy(n, tw_implicit_way(memory->implicit), A_new);
+    tw_vector_axpby(n, -carry, A, 1 / (G * (1 - p.am)), A_new);
+    return TW_OK;
+}
+
 static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parameters p,
                                tw_error *error)
 {
     tw_implicit_memory *memory = integrator->memory;
-    tw_status status = need_acceleration(integrator, memory);
-    if (status) return status;
     int64_t n = integrator->system.n;
-    const double *x = integrator->u, *v = x + n, *A = memory->history;
-    double share = 1 - p.af, carry = p.am / (1 - p.am);
-    double G = share * h * h * p.b / (1 - p.am), S = share * h * p.c / (1 - p.am);
-    tw_vector_copy(n, x, memory->x_star);
-    tw_vector_axpy(n, share * h, v, memory->x_star);
-    tw_vector_axpy(n, share * h * h * (0.5 - p.b - p.b * carry), A, memory->x_star);
-    tw_vector_copy(n, v, memory->v_star);
-    tw_vector_axpy(n, share * h * (1 - p.c - p.c * carry), A, memory->v_star);
-    tw_vector_copy(n, memory->x_star, memory->x);
-    tw_vector_axpy(n, G, A, memory->x);
-    status = tw_implicit_memory_solve(integrator, integrator->t + share * h, G, S / G, error);
-    if (status) return status;
-    double *A_new = memory->work, *x_new = integrator->u_new, *v_new = x_new + n;
-    tw_vector_copy(n, tw_implicit_way(memory->implicit),
-                   A_new); /* a = (X - X*) / G, then A_{n+1} */
-    tw_vector_axpby(n, -carry, A, 1 / (G * (1 - p.am)), A_new);
+    const double *x = integrator->u;
+    const double *v = x + n;
+    const double *A = memory->history;
+    const double *A_new = memory->work;
+    double *x_new = integrator->u_new;
+    double *v_new = x_new + n;
+    TW_TRY(need_acceleration(integrator, memory));
+    TW_TRY(solve_stage(integrator, h, p, p.am / (1 - p.am), error));
+
+    /* x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}] */
     tw_vector_copy(n, x, x_new);
     tw_vector_axpy(n, h, v, x_new);
     tw_vector_axpy(n, h * h * (0.5 - p.b), A, x_new);
     tw_vector_axpy(n, h * h * p.b, A_new, x_new);
+
+    /* v_{n+1} = v_n + h [(1 - c) A_n + c A_{n+1}] */
     tw_vector_copy(n, v, v_new);
     tw_vector_axpy(n, h * (1 - p.c), A, v_new);
     tw_vector_axpy(n, h * p.c, A_new, v_new);
+
+    /* V, for the energy guard */
     tw_vector_copy(n, v, memory->x + n);
-    tw_vector_axpby(n, share, v_new, p.af, memory->x + n);
+    tw_vector_axpby(n, 1 - p.af, v_new, p.af, memory->x + n);
     return TW_OK;
 }
 
 static tw_status newmark_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    return alpha_attempt(integrator, h, (alpha_parameters){0, 0, 0.25, 0.5}, error);
+    alpha_parameters p = {.am = 0, .af = 0, .b = 0.25, .c = 0.5};
+    return alpha_attempt(integrator, h, p, error);
 }
 
 static tw_status generalized_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    double r = integrator->options.generalized_alpha.spectral_radius, am = (2 * r - 1) / (r + 1),
-           af = r / (r + 1);
-    alpha_parameters p = {am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
+    double r = integrator->options.generalized_alpha.spectral_radius;
+    double am = (2 * r - 1) / (r + 1);
+    double af = r / (r + 1);
+    alpha_parameters p = {
+        .am = am, .af = af, .b = 0.25 * (1 - am + af) * (1 - am + af), .c = 0.5 - am + af};
     return alpha_attempt(integrator, h, p, error);
 }
 

@@ -109,10 +109,11 @@ static tw_status find_end(tw_integrator *integrator, double h)
 {
     const tw_rosenbrock *memory = integrator->memory;
     TW_TRY(tw_integrator_need_rhs(integrator));
-    tw_sloped_state start = {integrator->u_old, integrator->F_old};
+    tw_linear_model model = tw_rosenbrock_model(integrator, integrator->u_old, integrator->F_old);
     tw_sloped_state end = {integrator->u, integrator->F};
-    return tw_rosenbrock_subtract_model(integrator, h, &start, &end, memory->F_stage,
-                                        memory->remainder[memory->tableau.stages]);
+    double *const scratch[2] = {memory->work, memory->F_stage};
+    return tw_system_remainder(&integrator->system, &model, h, &end, scratch,
+                               memory->remainder[memory->tableau.stages]);
 }
 
 /* gap = end of the step - end of the model, which is u_n + linear part + `model`. */

@@ -104,6 +104,26 @@ tw_status tw_system_jacobian(tw_system *system, const double *in, double *out);
 /* out = K in for `count` vectors of N entries. */
 tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out);
 
+/* A state and its slope F. */
+typedef struct tw_sloped_state {
+    const double *u;
+    const double *F;
+} tw_sloped_state;
+
+/* The linear model F_0 + J (u - u_0) + (t - t_0) F_t at the last linearisation. */
+typedef struct tw_linear_model {
+    const double *u;
+    const double *F;
+    const double *F_t; /* NULL: zero */
+} tw_linear_model;
+
+/* remainder = F - F_0 - J (u - u_0) - dt F_t for a state at dt after that of the model. Second order:
+ * only the lower half (n entries), since the upper half is zero. `scratch`: two vectors of `size`
+ * entries. */
+tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, double dt,
+                              const tw_sloped_state *state, double *const scratch[2],
+                              double *remainder);
+
 /* ---- finite_differences.c ---- */
 
 /* Colours the pattern and allocates, for tw_system_fill_by_differences. */
