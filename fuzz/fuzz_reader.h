@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/readers.h"
+#include "mesh/mesh_formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
-#include "mesh/stencil.h"
+#include "mesh/mesh_internal.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
 #include "support/run_suite.h"

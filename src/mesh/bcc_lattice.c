@@ -1,19 +1,31 @@
-#include "mesh/bcc_lattice.h"
-
+/* The body-centred cubic lattice over a surface: signs of the nodes, cuts of the edges, nodes
+ * moved onto cuts. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "mesh/mesh_internal.h"
 
-/* A node is moved to a cut that is nearer than this share of the edge. Larger shares spoil the tetrahedra whose nodes
- * are moved, smaller ones those that are cut. With these two and the diagonals of stencil.c no place of the cuts that
- * was tried, adversarial ones included, gave a dihedral angle below 10.4 degrees (tests/test_mesh_fill.c). */
-static const double move_long = 0.28, move_short = 0.40;
+/* A node is moved to a cut that is nearer than this share of the edge. Larger shares spoil the
+ * tetrahedra whose nodes are moved, smaller ones those that are cut. With these two values and
+ * the diagonals of stencil.c every dihedral angle was at least 10.4 degrees, wherever the cuts
+ * were put, adversarial places included (tests/test_mesh_fill.c). */
+static const double move_long = 0.28;
+static const double move_short = 0.40;
+
+/* Length of a short edge in cells: sqrt(3) / 2. */
+static const double short_length = 0.8660254037844386;
+
+/* A point is inside if |winding number| is above this. A sheet has 1/2 at its own points and no
+ * inside, hence a little more than 1/2 plus the error of the winding number. */
+static const double inside_threshold = 0.51;
 
 enum {
-    BLOCK = 256,
-    MARGIN = 2,   /* cubes around the surface: no stencil may reach the border */
+    BLOCK = 256,  /* nodes per block of work */
+    MARGIN = 2,   /* cubes around the surface, so that no stencil reaches the border */
     HALVINGS = 14 /* of an edge, to find its cut: to 1/16384 of its length */
 };
+
+/* ---- numbers and positions of nodes ---- */
 
 int64_t tw_bcc_corner(const tw_bcc *l, int64_t i, int64_t j, int64_t k)
 {
@@ -25,21 +37,40 @@ int64_t tw_bcc_centre(const tw_bcc *l, int64_t i, int64_t j, int64_t k)
     return l->corner_count + i + l->cubes[0] * (j + l->cubes[1] * k);
 }
 
-/* Back from a number to i, j, k. */
+static bool is_corner(const tw_bcc *l, int64_t node)
+{
+    return node < l->corner_count;
+}
+
+/* Back from a number to i, j, k. There is one corner more than there are centres along each
+ * axis. */
 static void place_of(const tw_bcc *l, int64_t node, int64_t place[3])
 {
-    int64_t more = node < l->corner_count ? 1 : 0, rest = node - (more ? 0 : l->corner_count);
+    int64_t more = 1;
+    int64_t rest = node;
+    if (!is_corner(l, node)) {
+        more = 0;
+        rest = node - l->corner_count;
+    }
     place[0] = rest % (l->cubes[0] + more);
     rest /= l->cubes[0] + more;
     place[1] = rest % (l->cubes[1] + more);
     place[2] = rest / (l->cubes[1] + more);
 }
 
+/* The number of the node at i, j, k that is of the same kind as `node`. */
+static int64_t same_kind_at(const tw_bcc *l, int64_t node, const int64_t p[3])
+{
+    return is_corner(l, node) ? tw_bcc_corner(l, p[0], p[1], p[2])
+                              : tw_bcc_centre(l, p[0], p[1], p[2]);
+}
+
+/* Where a node is before it is moved. */
 static vec3 lattice_point(const tw_bcc *l, int64_t node)
 {
     int64_t p[3];
     place_of(l, node, p);
-    double half = node < l->corner_count ? 0.0 : 0.5;
+    double half = is_corner(l, node) ? 0.0 : 0.5;
     vec3 steps = {(double)p[0] + half, (double)p[1] + half, (double)p[2] + half};
     return vec3_add_scaled(l->origin, l->cell, steps);
 }
@@ -49,43 +80,52 @@ vec3 tw_bcc_position(const tw_bcc *l, int64_t node)
     return l->moved[node] >= 0 ? l->cuts[l->moved[node]] : lattice_point(l, node);
 }
 
+/* ---- edges and their cuts ---- */
+
+static int owned_edges(const tw_bcc *l, int64_t node)
+{
+    return is_corner(l, node) ? TW_BCC_SHORT : TW_BCC_OWNED;
+}
+
 /* The other end of an edge that the node owns; -1 beyond the border. */
 static int64_t other_end(const tw_bcc *l, int64_t owner, int edge)
 {
     int64_t p[3];
     place_of(l, owner, p);
+
+    /* A short edge goes from a centre to the corner of its cube in this octant. */
     if (edge >= TW_BCC_SHORT) {
         int octant = edge - TW_BCC_SHORT;
         return tw_bcc_corner(l, p[0] + (octant & 1), p[1] + (octant >> 1 & 1),
                              p[2] + (octant >> 2));
     }
-    bool is_corner = owner < l->corner_count;
-    if (++p[edge] >= l->cubes[edge] + (is_corner ? 1 : 0)) return -1;
-    return is_corner ? tw_bcc_corner(l, p[0], p[1], p[2]) : tw_bcc_centre(l, p[0], p[1], p[2]);
-}
 
-static int owned_edges(const tw_bcc *l, int64_t node)
-{
-    return node < l->corner_count ? TW_BCC_SHORT : TW_BCC_OWNED;
+    /* A long edge goes to the next node of the same kind along its axis. */
+    int64_t count = l->cubes[edge];
+    if (is_corner(l, owner)) count++;
+    if (++p[edge] >= count) return -1;
+    return same_kind_at(l, owner, p);
 }
 
 int64_t tw_bcc_cut(const tw_bcc *l, int64_t owner, int edge)
 {
-    unsigned mask = l->cut_masks[owner], bit = 1U << edge;
+    unsigned mask = l->cut_masks[owner];
+    unsigned bit = 1U << edge;
     if (!(mask & bit)) return -1;
     return l->cut_starts[owner] + __builtin_popcount(mask & (bit - 1));
 }
+
+/* ---- signs and cuts, in parallel over the nodes ---- */
 
 typedef struct lattice_work {
     tw_bcc *lattice;
     const tw_body_shape *shape;
 } lattice_work;
 
-/* Also a surface that is inside out goes around what it encloses. A sheet has 1/2 at its own
- * points and no inside, hence a little more than 1/2 and the error of the winding number. */
+/* A surface that is inside out has winding number -1 inside, hence the absolute value. */
 static bool is_inside(const tw_body_shape *shape, vec3 q)
 {
-    return fabs(tw_winding_number(shape->surface, q)) > 0.51 ||
+    return fabs(tw_winding_number(shape->surface, q)) > inside_threshold ||
            (shape->thin && tw_winding_is_near(shape->thin, q, shape->reach));
 }
 
@@ -97,6 +137,7 @@ static void sign_block(void *context, int64_t begin, int64_t end, int64_t block_
         w->lattice->signs[i] = is_inside(w->shape, lattice_point(w->lattice, i)) ? 1 : -1;
 }
 
+/* An edge is cut if its ends have different signs. */
 static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_index)
 {
     (void)block_index;
@@ -112,14 +153,18 @@ static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_
     }
 }
 
-/* Where the only triangle between the two ends is crossed. If there are more, or none because the surface is open
- * there, by halving: the winding number may be a step, so that no method is faster. */
+/* Where the surface is between the two points. */
 static vec3 find_cut(const tw_body_shape *shape, vec3 inside, vec3 outside)
 {
+    /* If exactly one triangle is crossed, and no thickened part is near, the crossing is the
+     * cut. */
     double share = 0.0;
     bool near_thin = shape->thin && tw_winding_is_near(shape->thin, inside, 3.0 * shape->reach);
     if (!near_thin && tw_winding_crossings(shape->surface, inside, outside, &share) == 1)
         return vec3_add_scaled(inside, share, vec3_subtract(outside, inside));
+
+    /* Otherwise halve the segment. The winding number may be a step, so that no method is
+     * faster. */
     for (int i = 0; i < HALVINGS; i++) {
         vec3 middle = vec3_scale(0.5, vec3_add(inside, outside));
         if (is_inside(shape, middle))
@@ -137,49 +182,64 @@ static void cut_block(void *context, int64_t begin, int64_t end, int64_t block_i
     const tw_bcc *l = w->lattice;
     for (int64_t i = begin; i < end; i++)
         for (int e = 0; l->cut_masks[i] && e < owned_edges(l, i); e++) {
-            int64_t cut = tw_bcc_cut(l, i, e), other = other_end(l, i, e);
+            int64_t cut = tw_bcc_cut(l, i, e);
             if (cut < 0) continue;
-            int64_t inside = l->signs[i] > 0 ? i : other, outside = l->signs[i] > 0 ? other : i;
-            l->cuts[cut] = find_cut(w->shape, lattice_point(l, inside), lattice_point(l, outside));
+
+            vec3 here = lattice_point(l, i);
+            vec3 there = lattice_point(l, other_end(l, i, e));
+            if (l->signs[i] > 0)
+                l->cuts[cut] = find_cut(w->shape, here, there);
+            else
+                l->cuts[cut] = find_cut(w->shape, there, here);
         }
 }
 
-/* If the cut of this edge still counts and is too near to the node, and nearest so far: takes it. */
-static void consider_cut(const tw_bcc *l, int64_t node, int64_t owner, int edge, double *nearest,
-                         int64_t *chosen)
+/* ---- moving nodes ---- */
+
+/* The cut that a node is moved to, and its distance as a share of the limit. */
+typedef struct nearest_cut {
+    int64_t cut; /* -1: none is near enough */
+    double share;
+} nearest_cut;
+
+/* Takes the cut of this edge if it is within the limit and nearer than the best so far. */
+static void consider_cut(const tw_bcc *l, int64_t node, int64_t owner, int edge, nearest_cut *best)
 {
+    /* A cut towards a node that was moved no longer counts. */
     int64_t cut = tw_bcc_cut(l, owner, edge);
     if (cut < 0) return;
     int64_t other = owner == node ? other_end(l, owner, edge) : owner;
     if (l->signs[other] == 0) return;
-    double length = edge < TW_BCC_SHORT ? l->cell : 0.8660254037844386 * l->cell;
-    double limit = (edge < TW_BCC_SHORT ? move_long : move_short) * length;
+
+    bool is_long = edge < TW_BCC_SHORT;
+    double length = is_long ? l->cell : short_length * l->cell;
+    double limit = (is_long ? move_long : move_short) * length;
     double distance = vec3_length(vec3_subtract(l->cuts[cut], lattice_point(l, node)));
-    if (distance >= limit || distance / limit >= *nearest) return;
-    *nearest = distance / limit;
-    *chosen = cut;
+    if (distance >= limit || distance / limit >= best->share) return;
+    best->share = distance / limit;
+    best->cut = cut;
 }
 
-/* The edges of a node that others own: long ones from its lower neighbours, short ones of a corner from centres. */
-static void consider_foreign_cuts(const tw_bcc *l, int64_t node, double *nearest, int64_t *chosen)
+/* Considers the edges of a node that other nodes own. */
+static void consider_foreign_cuts(const tw_bcc *l, int64_t node, nearest_cut *best)
 {
     int64_t p[3];
     place_of(l, node, p);
-    bool is_corner = node < l->corner_count;
+
+    /* Long edges from the lower neighbours. */
     for (int axis = 0; axis < 3; axis++) {
         int64_t q[3] = {p[0], p[1], p[2]};
         if (--q[axis] < 0) continue;
-        int64_t owner =
-            is_corner ? tw_bcc_corner(l, q[0], q[1], q[2]) : tw_bcc_centre(l, q[0], q[1], q[2]);
-        consider_cut(l, node, owner, axis, nearest, chosen);
+        consider_cut(l, node, same_kind_at(l, node, q), axis, best);
     }
-    for (int octant = 0; is_corner && octant < 8; octant++) {
+
+    /* Short edges of a corner from the centres of the eight cubes around it. */
+    for (int octant = 0; is_corner(l, node) && octant < 8; octant++) {
         int64_t q[3] = {p[0] - (octant & 1), p[1] - (octant >> 1 & 1), p[2] - (octant >> 2)};
         bool exists = true;
         for (int k = 0; k < 3; k++) exists = exists && q[k] >= 0 && q[k] < l->cubes[k];
         if (exists)
-            consider_cut(l, node, tw_bcc_centre(l, q[0], q[1], q[2]), TW_BCC_SHORT + octant,
-                         nearest, chosen);
+            consider_cut(l, node, tw_bcc_centre(l, q[0], q[1], q[2]), TW_BCC_SHORT + octant, best);
     }
 }
 
@@ -187,37 +247,42 @@ static void consider_foreign_cuts(const tw_bcc *l, int64_t node, double *nearest
 void tw_bcc_move_nodes(tw_bcc *l)
 {
     for (int64_t i = 0; i < l->node_count; i++) {
-        double nearest = 1.0;
-        int64_t chosen = -1;
+        nearest_cut best = {.cut = -1, .share = 1.0};
         for (int e = 0; l->cut_masks[i] && e < owned_edges(l, i); e++)
-            consider_cut(l, i, i, e, &nearest, &chosen);
-        consider_foreign_cuts(l, i, &nearest, &chosen);
-        if (chosen < 0) continue;
-        l->moved[i] = chosen;
+            consider_cut(l, i, i, e, &best);
+        consider_foreign_cuts(l, i, &best);
+
+        if (best.cut < 0) continue;
+        l->moved[i] = best.cut;
         l->signs[i] = 0;
     }
 }
 
-/* The cubes that hold the surface and the margin, around the middle of the surface; a little beside it, because made
- * surfaces like to have vertices, edges and faces exactly there, where a winding number is not defined. */
+/* ---- the whole ---- */
+
+/* Lays the cubes: enough of them to hold the surface and the margin, around the middle of the
+ * surface. The lattice is shifted a little, because made surfaces often have vertices, edges and
+ * faces exactly at such places, where a winding number is not defined. */
 static tw_status place_lattice(const tw_body_shape *shape, double cell, double most, tw_bcc *l,
                                tw_error *error)
 {
     *l = (tw_bcc){.cell = cell};
     const tw_box *box = &shape->surface->tree.nodes[0].box;
-    static const double beside[3] = {0.0137, 0.0211, 0.0173};
-    double counts[3], middle[3];
+    static const double shift[3] = {0.0137, 0.0211, 0.0173}; /* in cells; no simple fractions */
+    double counts[3];
+    double first[3];
     for (int k = 0; k < 3; k++) {
         counts[k] = ceil((box->upper[k] - box->lower[k]) / cell) + 2.0 * MARGIN;
-        middle[k] = 0.5 * (box->lower[k] + box->upper[k]) + (beside[k] - 0.5 * counts[k]) * cell;
+        first[k] = 0.5 * (box->lower[k] + box->upper[k]) + (shift[k] - 0.5 * counts[k]) * cell;
     }
     if (!(2.0 * counts[0] * counts[1] * counts[2] < most))
         return tw_fail(error, TW_BAD_INPUT,
                        "the surface encloses too little of its bounding box for a lattice of so "
                        "many vertices, expected "
                        "a smaller number or a more compact surface");
+
     for (int k = 0; k < 3; k++) l->cubes[k] = (int64_t)counts[k];
-    l->origin = (vec3){middle[0], middle[1], middle[2]};
+    l->origin = (vec3){first[0], first[1], first[2]};
     l->corner_count = (l->cubes[0] + 1) * (l->cubes[1] + 1) * (l->cubes[2] + 1);
     l->node_count = l->corner_count + l->cubes[0] * l->cubes[1] * l->cubes[2];
     l->signs = TW_NEW_ARRAY(l->node_count, signed char);
@@ -235,28 +300,31 @@ static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
     return l->cuts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
+/* Finds signs and cuts of a lattice that is placed. */
+static tw_status find_cuts(tw_bcc *l, const tw_body_shape *shape, tw_error *error)
+{
+    l->cut_masks = TW_NEW_ARRAY(l->node_count, uint16_t);
+    l->cut_starts = TW_NEW_ARRAY(l->node_count, int64_t);
+    l->moved = TW_NEW_ARRAY(l->node_count, int64_t);
+    if (!l->cut_masks || !l->cut_starts || !l->moved) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    lattice_work work = {l, shape};
+    tw_parallel_for(l->node_count, BLOCK, sign_block, &work);
+    tw_parallel_for(l->node_count, BLOCK, mask_block, &work);
+    TW_TRY(allocate_cuts(l, error));
+    tw_parallel_for(l->node_count, BLOCK, cut_block, &work);
+    return TW_OK;
+}
+
 tw_status tw_bcc_create(const tw_body_shape *shape, double cell, double most, tw_bcc *out,
                         tw_error *error)
 {
-    tw_status status = place_lattice(shape, cell, most, out, error);
-    if (status != TW_OK) return status;
-    lattice_work work = {out, shape};
-    out->cut_masks = TW_NEW_ARRAY(out->node_count, uint16_t);
-    out->cut_starts = TW_NEW_ARRAY(out->node_count, int64_t);
-    out->moved = TW_NEW_ARRAY(out->node_count, int64_t);
-    if (out->cut_masks && out->cut_starts && out->moved) {
-        tw_parallel_for(out->node_count, BLOCK, sign_block, &work);
-        tw_parallel_for(out->node_count, BLOCK, mask_block, &work);
-        status = allocate_cuts(out, error);
-    } else {
-        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    }
-    if (status == TW_OK) {
-        tw_parallel_for(out->node_count, BLOCK, cut_block, &work);
+    TW_TRY(place_lattice(shape, cell, most, out, error));
+    tw_status status = find_cuts(out, shape, error);
+    if (status == TW_OK)
         tw_bcc_move_nodes(out);
-    } else {
+    else
         tw_bcc_free(out);
-    }
     return status;
 }
 
@@ -274,13 +342,14 @@ tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double
                                  tw_error *error)
 {
     tw_bcc l;
-    tw_status status = place_lattice(shape, cell, INFINITY, &l, error);
-    if (status != TW_OK) return status;
+    TW_TRY(place_lattice(shape, cell, INFINITY, &l, error));
     lattice_work work = {&l, shape};
     tw_parallel_for(l.node_count, BLOCK, sign_block, &work);
+
+    /* There are two nodes per cube: a node stands for half the volume of a cube. */
     int64_t inside = 0;
     for (int64_t i = 0; i < l.node_count; i++) inside += l.signs[i] > 0;
-    *volume = 0.5 * (double)inside * cell * cell * cell; /* two nodes per cube */
+    *volume = 0.5 * (double)inside * cell * cell * cell;
     tw_bcc_free(&l);
     return TW_OK;
 }

@@ -1,14 +1,11 @@
-/* Points that follow a solid. */
-#include <twang/mesh.h>
-
+/* Points that follow a solid: each point is tied to the nearest tetrahedron by its barycentric
+ * coordinates. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
-#include "mesh/box_tree.h"
-#include "mesh/closest.h"
-#include "mesh/embed.h"
+#include "mesh/mesh_internal.h"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256 }; /* points per block of work */
 
 static void corners_of(const tw_mesh *mesh, int64_t tetrahedron, vec3 corners[4])
 {
@@ -16,13 +13,15 @@ static void corners_of(const tw_mesh *mesh, int64_t tetrahedron, vec3 corners[4]
         corners[k] = vec3_at(mesh->vertices, mesh->tetrahedra[4 * tetrahedron + k]);
 }
 
+/* Square of the distance to a tetrahedron. A flat one is infinitely far, because it has no
+ * barycentric coordinates. */
 static double distance_to_item(const void *context, int64_t item, vec3 q)
 {
     vec3 corners[4];
     double weights[4];
     corners_of(context, item, corners);
-    return tw_barycentric(q, corners, weights) ? tw_tetrahedron_distance(q, corners)
-                                               : INFINITY; /* flat: never */
+    if (!tw_barycentric(q, corners, weights)) return INFINITY;
+    return tw_tetrahedron_distance(q, corners);
 }
 
 typedef struct search {
@@ -38,12 +37,16 @@ static void embed_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block_index;
     search *s = context;
     for (int64_t i = begin; i < end; i++) {
-        vec3 q = vec3_at(s->points, i), corners[4];
+        /* Find the nearest tetrahedron; -1 if all are flat. */
+        vec3 q = vec3_at(s->points, i);
         double distance = INFINITY;
         int64_t found = tw_box_tree_nearest(s->tree, q, distance_to_item, s->mesh, &distance);
         s->out->tetrahedra[i] = distance < INFINITY ? found : -1;
         if (s->distances) s->distances[i] = sqrt(distance);
         if (s->out->tetrahedra[i] < 0) continue;
+
+        /* Tie the point to its corners. */
+        vec3 corners[4];
         corners_of(s->mesh, found, corners);
         tw_barycentric(q, corners, s->out->weights + 4 * i);
         for (int k = 0; k < 4; k++) s->out->corners[4 * i + k] = s->mesh->tetrahedra[4 * found + k];
@@ -54,12 +57,14 @@ static tw_status build_tree(const tw_mesh *mesh, tw_box_tree *tree, tw_error *er
 {
     tw_box *boxes = TW_NEW_ARRAY(mesh->tetrahedron_count, tw_box);
     if (!boxes) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
         vec3 p[4];
         corners_of(mesh, i, p);
         boxes[i] = (tw_box){{p[0].x, p[0].y, p[0].z}, {p[0].x, p[0].y, p[0].z}};
         for (int k = 1; k < 4; k++) tw_box_include(boxes + i, p[k]);
     }
+
     tw_status status = tw_box_tree_build(mesh->tetrahedron_count, boxes, tree, error);
     tw_release(boxes);
     return status;
@@ -84,39 +89,49 @@ static tw_status check_points(int64_t count, const double *points, tw_error *err
     return TW_OK;
 }
 
+/* Embeds all points of the search, in parallel. */
+static tw_status embed_all(search *s, int64_t count, tw_error *error)
+{
+    tw_box_tree tree = {0};
+    TW_TRY(build_tree(s->mesh, &tree, error));
+    s->tree = &tree;
+    tw_parallel_for(count, BLOCK, embed_block, s);
+    tw_box_tree_free(&tree);
+
+    for (int64_t i = 0; i < count; i++)
+        if (s->out->tetrahedra[i] < 0)
+            return tw_fail(error, TW_INVALID_ARGUMENT, "all tetrahedra of the mesh are flat");
+    return TW_OK;
+}
+
+tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points,
+                          tw_embedding *out, double *distances, tw_error *error)
+{
+    /* Check the arguments. */
+    if (!mesh || !out || count < 0 || (count > 0 && !points))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    *out = (tw_embedding){0};
+    if (mesh->tetrahedron_count == 0)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the mesh has no tetrahedra to embed in");
+    TW_TRY(tw_mesh_check(mesh, error));
+    TW_TRY(check_points(count, points, error));
+
+    search s = {.mesh = mesh, .points = points, .out = out, .distances = distances};
+    tw_status status = allocate_embedding(count, out, error);
+    if (status == TW_OK) status = embed_all(&s, count, error);
+    if (status != TW_OK) tw_embedding_free(out);
+    return status;
+}
+
 tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *points,
                               tw_embedding *out, tw_error *error)
 {
     return tw_embed_points(mesh, count, points, out, NULL, error);
 }
 
-tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points,
-                          tw_embedding *out, double *distances, tw_error *error)
-{
-    if (!mesh || !out || count < 0 || (count > 0 && !points))
-        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    *out = (tw_embedding){0};
-    if (mesh->tetrahedron_count == 0)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the mesh has no tetrahedra to embed in");
-    tw_box_tree tree = {0};
-    tw_status status = tw_mesh_check(mesh, error);
-    if (status == TW_OK) status = check_points(count, points, error);
-    if (status == TW_OK) status = allocate_embedding(count, out, error);
-    if (status == TW_OK) status = build_tree(mesh, &tree, error);
-    if (status == TW_OK) {
-        search s = {mesh, &tree, points, out, distances};
-        tw_parallel_for(count, BLOCK, embed_block, &s);
-        for (int64_t i = 0; i < count && status == TW_OK; i++)
-            if (out->tetrahedra[i] < 0)
-                status = tw_fail(error, TW_INVALID_ARGUMENT, "all tetrahedra of the mesh are flat");
-    }
-    tw_box_tree_free(&tree);
-    if (status != TW_OK) tw_embedding_free(out);
-    return status;
-}
-
 void tw_embedding_apply(const tw_embedding *embedding, const double *positions, double *out)
 {
+    /* x_i = sum_c w_ic X_c over the four corners c of the tetrahedron. */
     for (int64_t i = 0; i < embedding->count; i++) {
         const int64_t *corner = embedding->corners + 4 * i;
         const double *weight = embedding->weights + 4 * i;

@@ -1,10 +1,7 @@
-#include "mesh/faces.h"
-
-#include <math.h>
-#include <stdbool.h>
-
+/* The faces of a surface as its file has them, beside the triangles of a mesh. */
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "mesh/mesh_internal.h"
 
 static void release_faces(tw_mesh_faces *faces)
 {
@@ -30,12 +27,16 @@ static int64_t corner_count(const tw_mesh_faces *faces)
 
 tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
 {
-    bool good = true;
-    int64_t corners = corner_count(faces), statements = faces->statement_count;
-    int64_t bytes = statements > 0 ? faces->statement_end[statements - 1] : 0;
     *out = (tw_mesh_faces){.count = faces->count,
                            .texture_count = faces->texture_count,
                            .statement_count = faces->statement_count};
+
+    /* The statements are one text; the last end is its size. */
+    int64_t corners = corner_count(faces);
+    int64_t statements = faces->statement_count;
+    int64_t bytes = statements > 0 ? faces->statement_end[statements - 1] : 0;
+
+    bool good = true;
     out->start = tw_copy_array(faces->start, faces->count + 1, sizeof(int64_t), &good);
     out->corners = tw_copy_array(faces->corners, corners, sizeof(int64_t), &good);
     out->corner_texture = tw_copy_array(faces->corner_texture, corners, sizeof(int64_t), &good);
@@ -43,18 +44,26 @@ tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out)
     out->statement_face = tw_copy_array(faces->statement_face, statements, sizeof(int64_t), &good);
     out->statement_end = tw_copy_array(faces->statement_end, statements, sizeof(int64_t), &good);
     out->statements = tw_copy_array(faces->statements, bytes, 1, &good);
-    if (!good) release_faces(out);
-    return good ? TW_OK : TW_OUT_OF_MEMORY;
+    if (good) return TW_OK;
+
+    release_faces(out);
+    return TW_OUT_OF_MEMORY;
 }
+
+/* ---- checks ---- */
 
 static tw_status check_polygons(const tw_mesh *mesh, tw_error *error)
 {
     const tw_mesh_faces *faces = &mesh->faces;
     for (int64_t f = 0; f < faces->count; f++) {
-        int64_t begin = faces->start[f], end = faces->start[f + 1];
+        /* The starts begin with 0, and every face has at least three corners. */
+        int64_t begin = faces->start[f];
+        int64_t end = faces->start[f + 1];
         if ((f == 0 && begin != 0) || end - begin < 3)
             return tw_fail(error, TW_INVALID_ARGUMENT, "face %lld of the mesh has no three corners",
                            (long long)f);
+
+        /* Every corner is a vertex. */
         for (int64_t c = begin; c < end; c++)
             if (faces->corners[c] < 0 || faces->corners[c] >= mesh->vertex_count)
                 return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -71,6 +80,8 @@ static tw_status check_texture(const tw_mesh_faces *faces, tw_error *error)
         if (!isfinite(faces->texture[i]))
             return tw_fail(error, TW_NOT_FINITE,
                            "texture coordinate %lld of the mesh is not finite", (long long)(i / 2));
+
+    /* A corner without a texture coordinate has -1. */
     for (int64_t c = 0; faces->corner_texture && c < corner_count(faces); c++)
         if (faces->corner_texture[c] < -1 || faces->corner_texture[c] >= faces->texture_count)
             return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -83,7 +94,11 @@ static tw_status check_texture(const tw_mesh_faces *faces, tw_error *error)
 static tw_status check_statements(const tw_mesh *mesh, tw_error *error)
 {
     const tw_mesh_faces *faces = &mesh->faces;
-    int64_t last = faces->count > 0 ? faces->count : mesh->triangle_count, face = -1, end = 0;
+    int64_t last = faces->count > 0 ? faces->count : mesh->triangle_count;
+
+    /* Faces and ends of the statements never decrease. */
+    int64_t face = -1;
+    int64_t end = 0;
     for (int64_t i = 0; i < faces->statement_count; i++) {
         if (faces->statement_face[i] < face || faces->statement_face[i] > last ||
             faces->statement_end[i] < end)
@@ -98,7 +113,7 @@ static tw_status check_statements(const tw_mesh *mesh, tw_error *error)
 
 tw_status tw_faces_check(const tw_mesh *mesh, tw_error *error)
 {
-    tw_status status = check_polygons(mesh, error);
-    if (status == TW_OK) status = check_texture(&mesh->faces, error);
-    return status == TW_OK ? check_statements(mesh, error) : status;
+    TW_TRY(check_polygons(mesh, error));
+    TW_TRY(check_texture(&mesh->faces, error));
+    return check_statements(mesh, error);
 }

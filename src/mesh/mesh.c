@@ -1,12 +1,11 @@
 /* The mesh itself: memory, checks, sums over its cells. */
-#include <math.h>
 #include <string.h>
-#include <twang/mesh.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "base/vector3.h"
-#include "mesh/faces.h"
+#include "mesh/mesh_internal.h"
+
+/* ---- memory ---- */
 
 tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64_t triangles,
                            int64_t tetrahedra, tw_error *error)
@@ -15,6 +14,7 @@ tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64
     *mesh = (tw_mesh){0};
     if (vertices < 0 || edges < 0 || triangles < 0 || tetrahedra < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a mesh with a negative count");
+
     mesh->vertices = tw_allocate_zeroed((size_t)vertices, 3 * sizeof *mesh->vertices);
     mesh->edges = tw_allocate_zeroed((size_t)edges, 2 * sizeof *mesh->edges);
     mesh->triangles = tw_allocate_zeroed((size_t)triangles, 3 * sizeof *mesh->triangles);
@@ -23,6 +23,7 @@ tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64
         tw_mesh_free(mesh);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     mesh->vertex_count = vertices;
     mesh->edge_count = edges;
     mesh->triangle_count = triangles;
@@ -41,7 +42,12 @@ void tw_mesh_free(tw_mesh *mesh)
     *mesh = (tw_mesh){0};
 }
 
-/* Arrays of an empty mesh may be NULL. */
+void tw_mesh_free_indices(int64_t *indices)
+{
+    tw_release(indices);
+}
+
+/* Copies an array; those of an empty mesh may be NULL. */
 static void copy_array(void *to, const void *from, int64_t count, size_t size)
 {
     if (count > 0) memcpy(to, from, (size_t)count * size);
@@ -50,18 +56,22 @@ static void copy_array(void *to, const void *from, int64_t count, size_t size)
 tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
 {
     if (!mesh || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_status status = tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count,
-                                        mesh->triangle_count, mesh->tetrahedron_count, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count, mesh->triangle_count,
+                            mesh->tetrahedron_count, error));
+
     copy_array(out->vertices, mesh->vertices, mesh->vertex_count, 3 * sizeof(double));
     copy_array(out->edges, mesh->edges, mesh->edge_count, 2 * sizeof(int64_t));
     copy_array(out->triangles, mesh->triangles, mesh->triangle_count, 3 * sizeof(int64_t));
     copy_array(out->tetrahedra, mesh->tetrahedra, mesh->tetrahedron_count, 4 * sizeof(int64_t));
     if (tw_faces_copy(&mesh->faces, &out->faces) == TW_OK) return TW_OK;
+
     tw_mesh_free(out);
     return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
+/* ---- checks ---- */
+
+/* Every corner of a cell must be a vertex. `name` is what the cell is called. */
 static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width,
                                const int64_t *indices, const char *name, tw_error *error)
 {
@@ -80,38 +90,41 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
         if (!isfinite(mesh->vertices[i]))
             return tw_fail(error, TW_NOT_FINITE, "vertex %lld of the mesh is not finite",
                            (long long)(i / 3));
-    tw_status status = check_indices(mesh, mesh->edge_count, 2, mesh->edges, "edge", error);
-    if (status == TW_OK)
-        status = check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error);
-    if (status == TW_OK)
-        status =
-            check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error);
-    return status == TW_OK ? tw_faces_check(mesh, error) : status;
+
+    TW_TRY(check_indices(mesh, mesh->edge_count, 2, mesh->edges, "edge", error));
+    TW_TRY(check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error));
+    TW_TRY(check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error));
+    return tw_faces_check(mesh, error);
 }
 
-void tw_mesh_free_indices(int64_t *indices)
+/* ---- sums ---- */
+
+static double tetrahedron_volume(const tw_mesh *mesh, int64_t index)
 {
-    tw_release(indices);
+    const int64_t *t = mesh->tetrahedra + 4 * index;
+    const double *x = mesh->vertices;
+    return vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
+                            vec3_at(x, t[3])) /
+           6.0;
 }
 
 void tw_mesh_volumes(const tw_mesh *mesh, double *volumes)
 {
-    const double *x = mesh->vertices;
-    for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
-        const int64_t *t = mesh->tetrahedra + 4 * i;
-        volumes[i] = vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
-                                      vec3_at(x, t[3])) /
-                     6.0;
-    }
+    for (int64_t i = 0; i < mesh->tetrahedron_count; i++) volumes[i] = tetrahedron_volume(mesh, i);
 }
 
-/* Volume = sum over triangles of the tetrahedron with a common origin; one at the mesh keeps the digits. */
+/* The volume inside a closed surface is the sum of the signed volumes of the tetrahedra (origin,
+ * a, b, c) over all triangles (a, b, c). An origin in the middle of the mesh loses no digits to
+ * cancellation. */
 static double enclosed_volume(const tw_mesh *mesh)
 {
-    double lower[3], upper[3], sum = 0.0;
+    double lower[3];
+    double upper[3];
     tw_mesh_bounds(mesh, lower, upper);
     vec3 origin = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                    0.5 * (lower[2] + upper[2])};
+
+    double sum = 0.0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const int64_t *t = mesh->triangles + 3 * i;
         const double *x = mesh->vertices;
@@ -124,13 +137,7 @@ double tw_mesh_volume(const tw_mesh *mesh)
 {
     if (mesh->tetrahedron_count == 0) return enclosed_volume(mesh);
     double sum = 0.0;
-    for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
-        const int64_t *t = mesh->tetrahedra + 4 * i;
-        const double *x = mesh->vertices;
-        sum += vec3_six_volumes(vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2]),
-                                vec3_at(x, t[3])) /
-               6.0;
-    }
+    for (int64_t i = 0; i < mesh->tetrahedron_count; i++) sum += tetrahedron_volume(mesh, i);
     return sum;
 }
 
@@ -138,6 +145,7 @@ void tw_mesh_bounds(const tw_mesh *mesh, double lower[3], double upper[3])
 {
     for (int k = 0; k < 3; k++)
         lower[k] = upper[k] = mesh->vertex_count > 0 ? mesh->vertices[k] : 0.0;
+
     for (int64_t i = 1; i < mesh->vertex_count; i++)
         for (int k = 0; k < 3; k++) {
             lower[k] = fmin(lower[k], mesh->vertices[3 * i + k]);

@@ -1,8 +1,8 @@
-/* From a file in memory to a mesh: which reader, and what every file must have. */
+/* From a file in memory to a mesh: which reader reads it, and what every file must have. */
 #include <string.h>
 
 #include "base/fail.h"
-#include "mesh/readers.h"
+#include "mesh/mesh_formats.h"
 
 static bool begins_with(const char *bytes, size_t size, const char *start)
 {
@@ -17,7 +17,8 @@ static char lower(char c)
 
 bool tw_has_suffix(const char *name, const char *suffix)
 {
-    size_t length = strlen(name), tail = strlen(suffix);
+    size_t length = strlen(name);
+    size_t tail = strlen(suffix);
     if (length < tail) return false;
     for (size_t i = 0; i < tail; i++)
         if (lower(name[length - tail + i]) != suffix[i]) return false;
@@ -27,32 +28,45 @@ bool tw_has_suffix(const char *name, const char *suffix)
 tw_mesh_reader *tw_choose_reader(const char *name, const char *bytes, size_t size)
 {
     static const struct {
-        const char *start, *suffix;
+        const char *start; /* of the file; NULL: the format has no such mark */
+        const char *suffix;
         tw_mesh_reader *reader;
     } formats[] = {
         {"ply", ".ply", tw_read_ply},          {"# vtk DataFile", ".vtk", tw_read_vtk},
         {"$MeshFormat", ".msh", tw_read_gmsh}, {"MeshVersionFormatted", ".mesh", tw_read_medit},
         {"solid", ".stl", tw_read_stl},        {NULL, ".obj", tw_read_obj}};
-    size_t count = sizeof formats / sizeof formats[0], mark = tw_scan_mark_size(bytes, size);
+    size_t count = sizeof formats / sizeof formats[0];
+
+    /* What the file says about itself counts more than its name. */
+    size_t mark = tw_scan_mark_size(bytes, size);
     for (size_t i = 0; i < count; i++)
         if (formats[i].start && begins_with(bytes + mark, size - mark, formats[i].start))
             return formats[i].reader;
+
     for (size_t i = 0; i < count; i++)
         if (tw_has_suffix(name, formats[i].suffix)) return formats[i].reader;
     return NULL;
 }
 
-/* Gives what was built to `mesh`, or says what is missing. */
+/* A mesh needs vertices and cells. */
+static tw_status check_built(const tw_scan *scan, const tw_mesh *m)
+{
+    if (m->vertex_count == 0)
+        return tw_fail(scan->error, TW_BAD_INPUT, "%s: no vertices, expected a mesh", scan->name);
+    if (m->edge_count + m->triangle_count + m->tetrahedron_count == 0)
+        return tw_fail(scan->error, TW_BAD_INPUT,
+                       "%s: %lld vertices but no cells, expected triangles or tetrahedra",
+                       scan->name, (long long)m->vertex_count);
+    return TW_OK;
+}
+
+/* Moves what was built to `mesh` if the reader returned TW_OK and nothing is missing; else frees
+ * it. */
 static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_mesh *mesh)
 {
     *mesh = (tw_mesh){0};
-    const tw_mesh *m = &built->mesh;
-    if (status == TW_OK && m->vertex_count == 0)
-        status = tw_fail(scan->error, TW_BAD_INPUT, "%s: no vertices, expected a mesh", scan->name);
-    if (status == TW_OK && m->edge_count + m->triangle_count + m->tetrahedron_count == 0)
-        status = tw_fail(scan->error, TW_BAD_INPUT,
-                         "%s: %lld vertices but no cells, expected triangles or tetrahedra",
-                         scan->name, (long long)m->vertex_count);
+    if (status == TW_OK) status = check_built(scan, &built->mesh);
+
     if (status == TW_OK)
         tw_builder_finish(built, mesh);
     else
@@ -78,6 +92,7 @@ tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_
     int64_t first = 0;
     tw_scan_begin(&scan, node_name, nodes, node_size, error);
     tw_status status = tw_read_tetgen_nodes(&scan, &built, &first);
+
     if (status == TW_OK) {
         tw_scan_begin(&scan, element_name, elements, element_size, error);
         status = tw_read_tetgen_elements(&scan, &built, first);

@@ -1,11 +1,14 @@
-/* PLY, text or binary of either byte order: `vertex` with x, y, z; `face` with a list vertex_indices (cut into
- * triangles from its first corner); `edge` with vertex1, vertex2. Other elements and properties are passed over. */
+/* PLY, text or binary of either byte order: `vertex` with x, y, z; `face` with a list
+ * vertex_indices (cut into triangles from its first corner); `edge` with vertex1, vertex2. Other
+ * elements and properties are passed over. */
 #include <string.h>
 
-#include "mesh/readers.h"
+#include "base/fail.h"
+#include "mesh/mesh_formats.h"
 
 enum { MAX_ELEMENTS = 32, MAX_PROPERTIES = 64 };
 
+/* What a property is for. The order matters: coordinates, then whole numbers. */
 typedef enum property_role {
     ROLE_NONE,
     ROLE_X,
@@ -39,6 +42,8 @@ typedef struct header {
     tw_numbers corners; /* of the face being read */
 } header;
 
+/* ---- properties ---- */
+
 static tw_status read_type(tw_scan *scan, tw_scan_type *type)
 {
     static const struct {
@@ -51,6 +56,7 @@ static tw_status read_type(tw_scan *scan, tw_scan_type *type)
         {"int32", TW_SCAN_INT32},    {"uint", TW_SCAN_UINT32},     {"uint32", TW_SCAN_UINT32},
         {"float", TW_SCAN_FLOAT32},  {"float32", TW_SCAN_FLOAT32}, {"double", TW_SCAN_FLOAT64},
         {"float64", TW_SCAN_FLOAT64}};
+
     if (!tw_scan_word_in_line(scan))
         return tw_scan_fail(scan, "the line ends here, expected the type of a property");
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -85,7 +91,8 @@ static property_role role_of(element_kind kind, const char *name)
     return ROLE_NONE;
 }
 
-/* A list where one belongs, whole numbers where those belong. */
+/* Corners must be a list, other roles a number; lengths, corners and ends of edges must be
+ * whole. The last word is the name of the property. */
 static tw_status check_property(tw_scan *scan, const property *p)
 {
     if (p->is_list && !is_whole(p->count_type))
@@ -101,23 +108,25 @@ static tw_status check_property(tw_scan *scan, const property *p)
     return TW_OK;
 }
 
+/* "property TYPE NAME" or "property list COUNT_TYPE TYPE NAME". */
 static tw_status read_property(tw_scan *scan, header *head)
 {
     if (head->element_count == 0)
         return tw_scan_fail(scan, "a property of no element, expected an element line first");
     element *e = head->elements + head->element_count - 1;
-    property p = {0};
-    size_t here = scan->at;
     if (e->property_count == MAX_PROPERTIES)
         return tw_scan_fail(scan, "more properties than expected, at most %d", MAX_PROPERTIES);
+
+    /* If the next word is not "list", it is the type and is read again. */
+    property p = {0};
+    size_t here = scan->at;
     p.is_list = tw_scan_word_in_line(scan) && strcmp(scan->word, "list") == 0;
-    tw_status status = TW_OK;
     if (p.is_list)
-        status = read_type(scan, &p.count_type);
+        TW_TRY(read_type(scan, &p.count_type));
     else
         scan->at = here;
-    if (status == TW_OK) status = read_type(scan, &p.type);
-    if (status != TW_OK) return status;
+    TW_TRY(read_type(scan, &p.type));
+
     if (!tw_scan_word_in_line(scan))
         return tw_scan_fail(scan, "the line ends here, expected the name of a property");
     p.role = role_of(e->kind, scan->word);
@@ -125,35 +134,69 @@ static tw_status read_property(tw_scan *scan, header *head)
     return check_property(scan, &p);
 }
 
+/* ---- elements ---- */
+
+static element_kind kind_of(const char *name)
+{
+    if (strcmp(name, "vertex") == 0) return KIND_VERTEX;
+    if (strcmp(name, "face") == 0) return KIND_FACE;
+    if (strcmp(name, "edge") == 0) return KIND_EDGE;
+    return KIND_OTHER;
+}
+
+/* "element NAME COUNT". */
 static tw_status read_element(tw_scan *scan, header *head)
 {
     if (head->element_count == MAX_ELEMENTS)
         return tw_scan_fail(scan, "more elements than expected, at most %d", MAX_ELEMENTS);
     element *e = head->elements + head->element_count++;
     *e = (element){0};
+
+    /* The name. */
     if (!tw_scan_word_in_line(scan))
         return tw_scan_fail(scan, "the line ends here, expected the name of an element");
-    static const char *const names[] = {"", "vertex", "face", "edge"};
-    for (int k = KIND_VERTEX; k <= KIND_EDGE; k++)
-        if (strcmp(scan->word, names[k]) == 0) e->kind = (element_kind)k;
+    e->kind = kind_of(scan->word);
     if (strcmp(scan->word, "tristrips") == 0)
         return tw_scan_fail(scan, "tristrips are not read, expected faces");
     for (element *other = head->elements; other < e; other++)
         if (e->kind != KIND_OTHER && other->kind == e->kind)
             return tw_scan_fail(scan, "element %s again, expected it once", scan->word);
+
+    /* The count. */
     if (!tw_scan_word_in_line(scan))
         return tw_scan_fail(scan, "the line ends here, expected how many there are");
-    tw_status status = tw_scan_word_to_integer(scan, "how many there are", 0, INT64_MAX, &e->count);
+    TW_TRY(tw_scan_word_to_integer(scan, "how many there are", 0, INT64_MAX, &e->count));
     if (e->kind == KIND_VERTEX) head->vertex_count = e->count;
-    return status;
+    return TW_OK;
 }
+
+/* Checks that an element has the properties that it needs. Every element has at least one
+ * property and so takes bytes of the file: no declared number of elements is worked through
+ * without a file behind it. */
+static tw_status check_element(tw_scan *scan, const element *e)
+{
+    int roles[ROLE_TO + 1] = {0};
+    for (int p = 0; p < e->property_count; p++) roles[e->properties[p].role]++;
+
+    if (e->property_count == 0)
+        return tw_scan_fail(scan, "an element without properties, expected at least one");
+    if (e->kind == KIND_VERTEX && (roles[ROLE_X] != 1 || roles[ROLE_Y] != 1 || roles[ROLE_Z] != 1))
+        return tw_scan_fail(scan,
+                            "vertices without x, y and z, expected these properties once each");
+    if (e->kind == KIND_FACE && roles[ROLE_CORNERS] != 1)
+        return tw_scan_fail(scan, "faces without vertex_indices, expected this list once");
+    if (e->kind == KIND_EDGE && (roles[ROLE_FROM] != 1 || roles[ROLE_TO] != 1))
+        return tw_scan_fail(
+            scan, "edges without vertex1 and vertex2, expected these properties once each");
+    return TW_OK;
+}
+
+/* ---- header ---- */
 
 static tw_status read_format(tw_scan *scan, header *head)
 {
-    tw_status status = tw_scan_expect(scan, "format");
-    if (status == TW_OK)
-        status = tw_scan_expect_word(scan, "ascii, binary_little_endian or binary_big_endian");
-    if (status != TW_OK) return status;
+    TW_TRY(tw_scan_expect(scan, "format"));
+    TW_TRY(tw_scan_expect_word(scan, "ascii, binary_little_endian or binary_big_endian"));
     if (strcmp(scan->word, "ascii") == 0)
         head->mode = TW_SCAN_TEXT;
     else if (strcmp(scan->word, "binary_little_endian") == 0)
@@ -168,99 +211,85 @@ static tw_status read_format(tw_scan *scan, header *head)
     return tw_scan_expect(scan, "1.0");
 }
 
-/* Every element consumes bytes, so that no declared number is worked through without a file behind it. */
-static tw_status check_header(tw_scan *scan, const header *head)
+/* Reads a line of the header; the last word is its keyword. */
+static tw_status read_header_line(tw_scan *scan, header *head)
 {
-    for (const element *e = head->elements; e < head->elements + head->element_count; e++) {
-        int roles[ROLE_TO + 1] = {0};
-        for (int p = 0; p < e->property_count; p++) roles[e->properties[p].role]++;
-        if (e->property_count == 0)
-            return tw_scan_fail(scan, "an element without properties, expected at least one");
-        if (e->kind == KIND_VERTEX &&
-            (roles[ROLE_X] != 1 || roles[ROLE_Y] != 1 || roles[ROLE_Z] != 1))
-            return tw_scan_fail(scan,
-                                "vertices without x, y and z, expected these properties once each");
-        if (e->kind == KIND_FACE && roles[ROLE_CORNERS] != 1)
-            return tw_scan_fail(scan, "faces without vertex_indices, expected this list once");
-        if (e->kind == KIND_EDGE && (roles[ROLE_FROM] != 1 || roles[ROLE_TO] != 1))
-            return tw_scan_fail(
-                scan, "edges without vertex1 and vertex2, expected these properties once each");
-    }
+    if (strcmp(scan->word, "element") == 0) return read_element(scan, head);
+    if (strcmp(scan->word, "property") == 0) return read_property(scan, head);
+    if (strcmp(scan->word, "comment") != 0 && strcmp(scan->word, "obj_info") != 0)
+        return tw_scan_fail(scan,
+                            "'%.60s' is unexpected here, expected element, property or end_header",
+                            scan->word);
+    tw_scan_next_line(scan);
     return TW_OK;
 }
 
 static tw_status read_header(tw_scan *scan, header *head)
 {
-    tw_status status = tw_scan_expect(scan, "ply");
-    if (status == TW_OK) status = read_format(scan, head);
-    while (status == TW_OK) {
-        status = tw_scan_expect_word(scan, "end_header");
-        if (status != TW_OK) return status;
-        if (strcmp(scan->word, "end_header") == 0) {
-            status = check_header(scan, head);
-            tw_scan_next_line(scan);
-            return status;
-        }
-        if (strcmp(scan->word, "comment") == 0 || strcmp(scan->word, "obj_info") == 0)
-            tw_scan_next_line(scan);
-        else if (strcmp(scan->word, "element") == 0)
-            status = read_element(scan, head);
-        else if (strcmp(scan->word, "property") == 0)
-            status = read_property(scan, head);
-        else
-            status = tw_scan_fail(
-                scan, "'%.60s' is unexpected here, expected element, property or end_header",
-                scan->word);
+    TW_TRY(tw_scan_expect(scan, "ply"));
+    TW_TRY(read_format(scan, head));
+
+    TW_TRY(tw_scan_expect_word(scan, "end_header"));
+    while (strcmp(scan->word, "end_header") != 0) {
+        TW_TRY(read_header_line(scan, head));
+        TW_TRY(tw_scan_expect_word(scan, "end_header"));
     }
-    return status;
+
+    for (int i = 0; i < head->element_count; i++) TW_TRY(check_element(scan, head->elements + i));
+    tw_scan_next_line(scan);
+    return TW_OK;
 }
 
+/* ---- data ---- */
+
+/* Reads the list of corners of a face and adds the face. */
 static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw_builder *out)
 {
-    int64_t count = 0, corner = 0;
-    tw_status status = tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3,
-                                       INT32_MAX, &count);
+    int64_t count = 0;
+    TW_TRY(tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3, INT32_MAX,
+                           &count));
+
     head->corners.count = 0;
-    for (int64_t i = 0; i < count && status == TW_OK; i++) {
-        status = tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1,
-                                 &corner);
-        if (status == TW_OK && tw_numbers_add(&head->corners, corner) != TW_OK)
-            status = tw_scan_fail_memory(scan);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t corner = 0;
+        TW_TRY(tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1,
+                               &corner));
+        if (tw_numbers_add(&head->corners, corner) != TW_OK) return tw_scan_fail_memory(scan);
     }
-    if (status == TW_OK && tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
-        status = tw_scan_fail_memory(scan);
-    return status;
+    if (tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
+        return tw_scan_fail_memory(scan);
+    return TW_OK;
 }
 
 static tw_status skip_property(tw_scan *scan, const property *p)
 {
     int64_t count = 1;
-    tw_status status = TW_OK;
     if (p->is_list)
-        status = tw_scan_integer(scan, p->count_type, "the length of a list", 0, INT64_MAX, &count);
-    for (int64_t i = 0; i < count && status == TW_OK; i++)
-        status = tw_scan_skip(scan, p->type, "the value of a property");
-    return status;
+        TW_TRY(tw_scan_integer(scan, p->count_type, "the length of a list", 0, INT64_MAX, &count));
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(tw_scan_skip(scan, p->type, "the value of a property"));
+    return TW_OK;
 }
 
+/* Reads one vertex, face, edge, or item of another element. */
 static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_builder *out)
 {
     double point[3] = {0};
     int64_t ends[2] = {0};
-    tw_status status = TW_OK;
-    for (int i = 0; i < e->property_count && status == TW_OK; i++) {
+    for (int i = 0; i < e->property_count; i++) {
         const property *p = e->properties + i;
         if (p->role == ROLE_NONE)
-            status = skip_property(scan, p);
+            TW_TRY(skip_property(scan, p));
         else if (p->role == ROLE_CORNERS)
-            status = read_corners(scan, head, p, out);
+            TW_TRY(read_corners(scan, head, p, out));
         else if (p->role <= ROLE_Z)
-            status = tw_scan_coordinate(scan, p->type, "a coordinate", point + (p->role - ROLE_X));
+            TW_TRY(tw_scan_coordinate(scan, p->type, "a coordinate", point + (p->role - ROLE_X)));
         else
-            status = tw_scan_integer(scan, p->type, "the number of a vertex", 0,
-                                     head->vertex_count - 1, ends + (p->role - ROLE_FROM));
+            TW_TRY(tw_scan_integer(scan, p->type, "the number of a vertex", 0,
+                                   head->vertex_count - 1, ends + (p->role - ROLE_FROM)));
     }
-    if (status != TW_OK) return status;
+
+    tw_status status = TW_OK;
     if (e->kind == KIND_VERTEX) status = tw_builder_vertex(out, point);
     if (e->kind == KIND_EDGE) status = tw_builder_edge(out, ends[0], ends[1]);
     return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
@@ -270,7 +299,8 @@ tw_status tw_read_ply(tw_scan *scan, tw_builder *out)
 {
     header head = {0};
     tw_status status = read_header(scan, &head);
-    scan->mode = status == TW_OK ? head.mode : TW_SCAN_TEXT;
+    if (status == TW_OK) scan->mode = head.mode;
+
     for (const element *e = head.elements; e < head.elements + head.element_count; e++)
         for (int64_t i = 0; i < e->count && status == TW_OK; i++)
             status = read_item(scan, &head, e, out);

@@ -1,3 +1,5 @@
+/* Words and numbers of a mesh file in memory: places and complaints, words, numbers as text,
+ * numbers as bits. */
 #include "mesh/scan.h"
 
 #include <math.h>
@@ -8,7 +10,13 @@
 #include "base/fail.h"
 #include "base/number.h"
 
+/* Largest coordinate that is accepted: the product of three of them stays finite. */
 static const double largest_coordinate = 1e100;
+
+/* The mark of UTF-8 that editors on Windows put before a text. */
+static const char utf8_mark[3] = {'\xef', '\xbb', '\xbf'};
+
+/* ---- places and complaints ---- */
 
 void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size, tw_error *error)
 {
@@ -19,12 +27,14 @@ void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t si
                       .token_line = 1,
                       .token_column = 1,
                       .error = error};
-    scan->at = scan->line_start = tw_scan_mark_size(bytes, size);
+    scan->at = tw_scan_mark_size(bytes, size);
+    scan->line_start = scan->at;
 }
 
 size_t tw_scan_mark_size(const char *bytes, size_t size)
 {
-    return size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    bool has_mark = size >= sizeof utf8_mark && memcmp(bytes, utf8_mark, sizeof utf8_mark) == 0;
+    return has_mark ? sizeof utf8_mark : 0;
 }
 
 tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
@@ -34,9 +44,11 @@ tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
     va_start(arguments, format);
     tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
+
+    /* The complaint is one line of ASCII, whatever the file holds. */
     for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
-            *p = '?'; /* one line, whatever the file holds */
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) *p = '?';
+
     if (scan->mode == TW_SCAN_TEXT)
         return tw_fail(scan->error, TW_BAD_INPUT, "%s:%lld:%lld: %.300s", scan->name,
                        (long long)scan->token_line, (long long)scan->token_column, text);
@@ -49,11 +61,14 @@ tw_status tw_scan_fail_memory(tw_scan *scan)
     return tw_fail_plain(scan->error, TW_OUT_OF_MEMORY);
 }
 
+/* ---- words ---- */
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
+/* Remembers this place as the beginning of a word or number. */
 static void mark_token(tw_scan *scan)
 {
     scan->token = scan->at;
@@ -68,7 +83,7 @@ static void pass_newline(tw_scan *scan)
     scan->line_start = scan->at;
 }
 
-/* Whether a joined line begins at the backslash here. */
+/* Whether a backslash here joins this line with the next one. */
 static bool is_continuation(const tw_scan *scan)
 {
     if (!scan->continuation || scan->bytes[scan->at] != '\\') return false;
@@ -77,7 +92,8 @@ static bool is_continuation(const tw_scan *scan)
     return next < scan->size && scan->bytes[next] == '\n';
 }
 
-/* To the next character that is not blank; comments are blank. */
+/* Goes to the next character in the line that is not blank. Comments and joined line ends are
+ * blank. */
 static void skip_blanks(tw_scan *scan)
 {
     while (scan->at < scan->size) {
@@ -95,24 +111,32 @@ static void skip_blanks(tw_scan *scan)
     }
 }
 
+/* Whether the character here is behind the end of a word. */
+static bool ends_word(const tw_scan *scan)
+{
+    char c = scan->bytes[scan->at];
+    return is_blank(c) || c == '\n' || (scan->comment && c == scan->comment) ||
+           is_continuation(scan);
+}
+
 bool tw_scan_word_in_line(tw_scan *scan)
 {
     skip_blanks(scan);
     mark_token(scan);
+
     size_t length = 0;
-    while (scan->at < scan->size) {
-        char c = scan->bytes[scan->at];
-        if (is_blank(c) || c == '\n' || (scan->comment && c == scan->comment) ||
-            is_continuation(scan))
-            break;
-        if (length + 1 < TW_SCAN_WORD_SIZE)
-            scan->word[length++] = c ? c : '\x01'; /* a zero byte ends no word */
-        scan->at++;
+    while (scan->at < scan->size && !ends_word(scan)) {
+        /* A zero byte does not end a word, but would end the string: another control character
+         * stands for it. */
+        char c = scan->bytes[scan->at++];
+        if (c == '\0') c = '\x01';
+        if (length + 1 < TW_SCAN_WORD_SIZE) scan->word[length++] = c;
     }
     scan->word[length] = '\0';
     return length > 0;
 }
 
+/* Goes to the next character that is not blank, over the ends of lines. */
 static void skip_space(tw_scan *scan)
 {
     skip_blanks(scan);
@@ -149,10 +173,12 @@ tw_status tw_scan_expect_word(tw_scan *scan, const char *what)
 
 tw_status tw_scan_expect(tw_scan *scan, const char *word)
 {
-    tw_status status = tw_scan_expect_word(scan, word);
-    if (status != TW_OK || strcmp(scan->word, word) == 0) return status;
+    TW_TRY(tw_scan_expect_word(scan, word));
+    if (strcmp(scan->word, word) == 0) return TW_OK;
     return tw_scan_fail(scan, "'%.60s' is unexpected here, expected %s", scan->word, word);
 }
+
+/* ---- words as numbers ---- */
 
 tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value)
 {
@@ -160,11 +186,16 @@ tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value)
     return tw_scan_fail(scan, "'%.60s' is not a finite number, expected %s", scan->word, what);
 }
 
+/* Complains in the words that fit to the range: empty, one value, without an upper end, or two
+ * ends. */
 static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64_t high,
                              int64_t value)
 {
     if (value >= low && value <= high) return TW_OK;
-    long long found = value, least = low, most = high;
+    long long found = value;
+    long long least = low;
+    long long most = high;
+
     if (high < low)
         return tw_scan_fail(scan, "%lld is out of range, expected %s, but there is none", found,
                             what);
@@ -186,18 +217,36 @@ tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, 
     return check_range(scan, what, low, high, *value);
 }
 
+static tw_status check_coordinate(tw_scan *scan, const char *what, double value)
+{
+    if (fabs(value) <= largest_coordinate) return TW_OK;
+    return tw_scan_fail(scan, "a coordinate of %g, expected %s within 1e100", value, what);
+}
+
+tw_status tw_scan_word_to_coordinate(tw_scan *scan, const char *what, double *value)
+{
+    TW_TRY(tw_scan_word_to_real(scan, what, value));
+    return check_coordinate(scan, what, *value);
+}
+
+/* ---- bits as numbers ---- */
+
 static size_t type_size(tw_scan_type type)
 {
-    static const size_t sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    static const size_t sizes[] = {
+        [TW_SCAN_INT8] = 1,    [TW_SCAN_UINT8] = 1,  [TW_SCAN_INT16] = 2, [TW_SCAN_UINT16] = 2,
+        [TW_SCAN_INT32] = 4,   [TW_SCAN_UINT32] = 4, [TW_SCAN_INT64] = 8, [TW_SCAN_UINT64] = 8,
+        [TW_SCAN_FLOAT32] = 4, [TW_SCAN_FLOAT64] = 8};
     return sizes[type];
 }
 
-/* The bits of the next binary number, in the lowest `size` bytes. */
+/* Takes the bits of the next binary number. They are in the lowest `size` bytes of *bits. */
 static tw_status take_bits(tw_scan *scan, size_t size, const char *what, uint64_t *bits)
 {
     scan->token = scan->at;
     if (scan->size - scan->at < size)
         return tw_scan_fail(scan, "the file ends here, expected %s", what);
+
     *bits = 0;
     for (size_t i = 0; i < size; i++) {
         size_t place = scan->mode == TW_SCAN_BIG_ENDIAN ? size - 1 - i : i;
@@ -214,13 +263,14 @@ static double bits_to_real(tw_scan_type type, uint64_t bits)
         memcpy(&value, &bits, sizeof value);
         return value;
     }
+
     float value = 0.0F;
     uint32_t half = (uint32_t)bits;
     memcpy(&value, &half, sizeof value);
     return value;
 }
 
-/* Unsigned numbers beyond int64_t come out negative, which no range here allows. */
+/* Unsigned numbers beyond int64_t come out negative. No range of a caller allows these. */
 static int64_t bits_to_integer(tw_scan_type type, uint64_t bits)
 {
     switch (type) {
@@ -240,57 +290,46 @@ static bool is_real(tw_scan_type type)
     return type == TW_SCAN_FLOAT32 || type == TW_SCAN_FLOAT64;
 }
 
+/* ---- the next number, as text or bits ---- */
+
 tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, double *value)
 {
     if (scan->mode == TW_SCAN_TEXT) {
-        tw_status status = tw_scan_expect_word(scan, what);
-        return status == TW_OK ? tw_scan_word_to_real(scan, what, value) : status;
+        TW_TRY(tw_scan_expect_word(scan, what));
+        return tw_scan_word_to_real(scan, what, value);
     }
+
     uint64_t bits = 0;
-    tw_status status = take_bits(scan, type_size(type), what, &bits);
-    if (status != TW_OK) return status;
+    TW_TRY(take_bits(scan, type_size(type), what, &bits));
     *value = is_real(type) ? bits_to_real(type, bits) : (double)bits_to_integer(type, bits);
-    return isfinite(*value) ? TW_OK : tw_scan_fail(scan, "not a finite number, expected %s", what);
+    if (!isfinite(*value)) return tw_scan_fail(scan, "not a finite number, expected %s", what);
+    return TW_OK;
 }
 
 tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low,
                           int64_t high, int64_t *value)
 {
     if (scan->mode == TW_SCAN_TEXT) {
-        tw_status status = tw_scan_expect_word(scan, what);
-        return status == TW_OK ? tw_scan_word_to_integer(scan, what, low, high, value) : status;
+        TW_TRY(tw_scan_expect_word(scan, what));
+        return tw_scan_word_to_integer(scan, what, low, high, value);
     }
+
     uint64_t bits = 0;
-    tw_status status = take_bits(scan, type_size(type), what, &bits);
-    if (status != TW_OK) return status;
+    TW_TRY(take_bits(scan, type_size(type), what, &bits));
     *value = bits_to_integer(type, bits);
     return check_range(scan, what, low, high, *value);
 }
 
-static tw_status check_coordinate(tw_scan *scan, const char *what, double value)
-{
-    if (fabs(value) <= largest_coordinate) return TW_OK;
-    return tw_scan_fail(scan, "a coordinate of %g, expected %s within 1e100", value, what);
-}
-
-tw_status tw_scan_word_to_coordinate(tw_scan *scan, const char *what, double *value)
-{
-    tw_status status = tw_scan_word_to_real(scan, what, value);
-    return status == TW_OK ? check_coordinate(scan, what, *value) : status;
-}
-
 tw_status tw_scan_coordinate(tw_scan *scan, tw_scan_type type, const char *what, double *value)
 {
-    tw_status status = tw_scan_real(scan, type, what, value);
-    return status == TW_OK ? check_coordinate(scan, what, *value) : status;
+    TW_TRY(tw_scan_real(scan, type, what, value));
+    return check_coordinate(scan, what, *value);
 }
 
 tw_status tw_scan_point(tw_scan *scan, tw_scan_type type, const char *what, double point[3])
 {
-    tw_status status = TW_OK;
-    for (int k = 0; k < 3 && status == TW_OK; k++)
-        status = tw_scan_coordinate(scan, type, what, point + k);
-    return status;
+    for (int k = 0; k < 3; k++) TW_TRY(tw_scan_coordinate(scan, type, what, point + k));
+    return TW_OK;
 }
 
 tw_status tw_scan_skip(tw_scan *scan, tw_scan_type type, const char *what)

@@ -1,7 +1,9 @@
-/* Reading numbers and words of a mesh file that lies in memory, as text or binary, without ever trusting it.
+/* Reading words and numbers of a mesh file in memory, as text or binary. Nothing in the file is
+ * trusted.
  *
- * Every complaint says where: "file:line:column: ..." in text, "file: byte N: ..." in binary data. Numbers do not
- * depend on the locale; NaN, infinities and coordinates beyond 1e100 (whose volumes could overflow) are refused. */
+ * Every complaint says where: "file:line:column: ..." in text, "file: byte N: ..." in binary
+ * data. Numbers do not depend on the locale. NaN, infinities and coordinates beyond 1e100 (whose
+ * volumes could overflow) are refused. */
 #ifndef TW_MESH_SCAN_H
 #define TW_MESH_SCAN_H
 
@@ -43,7 +45,8 @@ typedef struct tw_scan {
     tw_error *error;
 } tw_scan;
 
-/* Bytes of the mark of UTF-8 that editors on Windows put before a text: 3, or 0 if there is none. */
+/* Bytes of the mark of UTF-8 that editors on Windows put before a text: 3, or 0 if there is
+ * none. */
 size_t tw_scan_mark_size(const char *bytes, size_t size);
 
 /* Begins behind such a mark. */

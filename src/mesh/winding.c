@@ -1,10 +1,10 @@
-#include "mesh/winding.h"
-
+/* Winding numbers, crossings and distances of a surface, by one tree over its triangles. */
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "mesh/closest.h"
+#include "mesh/mesh_internal.h"
 
-/* A node is far if its distance is this many times its radius: the error is then below 0.01. */
+/* A node is far if its distance is this many times its radius. The error of the winding number
+ * is then below 0.01. */
 static const double far_factor = 2.5;
 static const double four_pi = 12.566370614359172;
 
@@ -14,18 +14,10 @@ static void corners_of(const tw_mesh *surface, int64_t triangle, vec3 p[3])
         p[k] = vec3_at(surface->vertices, surface->triangles[3 * triangle + k]);
 }
 
-/* Solid angle of a triangle seen from q (van Oosterom and Strackee 1983):
- * tan(omega/2) = a.(b x c) / (abc + (a.b)c + (b.c)a + (c.a)b). */
-static double solid_angle(vec3 q, const vec3 p[3])
-{
-    vec3 a = vec3_subtract(p[0], q), b = vec3_subtract(p[1], q), c = vec3_subtract(p[2], q);
-    double la = vec3_length(a), lb = vec3_length(b), lc = vec3_length(c);
-    double above = vec3_dot(a, vec3_cross(b, c));
-    double below = la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
-    return 2.0 * atan2(above, below);
-}
+/* ---- building ---- */
 
-/* Adds a triangle's area, and its area times centroid and normal. */
+/* Returns a triangle's area. Adds area times centroid to *weighted, and area times unit normal
+ * to *normal. */
 static double add_triangle(const tw_mesh *surface, int64_t triangle, vec3 *weighted, vec3 *normal)
 {
     vec3 p[3];
@@ -37,30 +29,38 @@ static double add_triangle(const tw_mesh *surface, int64_t triangle, vec3 *weigh
     return area;
 }
 
-/* moment += (c - centre) n^T for each triangle of a leaf. */
+/* moment += (c - centre) n^T for each triangle of a leaf; c is its centroid, n its area times
+ * unit normal. */
 static void add_leaf_moments(const tw_winding *w, const tw_box_node *leaf, tw_winding_node *node)
 {
     for (int64_t i = 0; i < leaf->count; i++) {
-        vec3 p[3], weighted = {0, 0, 0}, n = {0, 0, 0};
+        vec3 weighted = {0, 0, 0};
+        vec3 n = {0, 0, 0};
         int64_t triangle = w->tree.items[leaf->first + i];
         add_triangle(w->surface, triangle, &weighted, &n);
+
+        vec3 p[3];
         corners_of(w->surface, triangle, p);
         vec3 c = vec3_scale(1.0 / 3.0, vec3_add(p[0], vec3_add(p[1], p[2])));
         vec3 d = vec3_subtract(c, node->centre);
-        const double left[3] = {d.x, d.y, d.z}, right[3] = {n.x, n.y, n.z};
+
+        const double left[3] = {d.x, d.y, d.z};
+        const double right[3] = {n.x, n.y, n.z};
         for (int k = 0; k < 9; k++) node->moment[k] += left[k / 3] * right[k % 3];
     }
 }
 
-/* Moving the centre of a child adds (centre of child - centre) normal^T. */
+/* Adds the moment of a child. Moving its centre to that of the node adds (centre of child -
+ * centre) normal^T. */
 static void add_child_moments(const tw_winding_node *child, tw_winding_node *node)
 {
     vec3 d = vec3_subtract(child->centre, node->centre);
-    const double left[3] = {d.x, d.y, d.z},
-                 right[3] = {child->normal.x, child->normal.y, child->normal.z};
+    const double left[3] = {d.x, d.y, d.z};
+    const double right[3] = {child->normal.x, child->normal.y, child->normal.z};
     for (int k = 0; k < 9; k++) node->moment[k] += child->moment[k] + left[k / 3] * right[k % 3];
 }
 
+/* Distance from the centre to the farthest corner of the box. */
 static double reach(const tw_box *box, vec3 centre)
 {
     vec3 far = {fmax(box->upper[0] - centre.x, centre.x - box->lower[0]),
@@ -69,32 +69,36 @@ static double reach(const tw_box *box, vec3 centre)
     return vec3_length(far);
 }
 
-/* Children come after their parents, so that going backwards finds them done. */
-static void sum_nodes(tw_winding *w, double *areas)
+/* Fills in node i of the tree. The nodes of its children, and their areas, are done already. */
+static void sum_node(tw_winding *w, int64_t i, double *areas)
 {
-    for (int64_t i = w->tree.node_count - 1; i >= 0; i--) {
-        const tw_box_node *b = w->tree.nodes + i;
-        tw_winding_node *node = w->nodes + i;
-        vec3 weighted = {0, 0, 0};
-        *node = (tw_winding_node){0};
-        areas[i] = 0.0;
-        for (int64_t k = 0; k < b->count; k++)
-            areas[i] +=
-                add_triangle(w->surface, w->tree.items[b->first + k], &weighted, &node->normal);
-        for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++) {
-            areas[i] += areas[k];
-            weighted = vec3_add_scaled(weighted, areas[k], w->nodes[k].centre);
-            node->normal = vec3_add(node->normal, w->nodes[k].normal);
-        }
-        vec3 middle = {0.5 * (b->box.lower[0] + b->box.upper[0]),
-                       0.5 * (b->box.lower[1] + b->box.upper[1]),
-                       0.5 * (b->box.lower[2] + b->box.upper[2])};
-        node->centre = areas[i] > 0.0 ? vec3_scale(1.0 / areas[i], weighted) : middle;
-        node->radius = reach(&b->box, node->centre);
-        add_leaf_moments(w, b, node);
-        for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++)
-            add_child_moments(w->nodes + k, node);
+    const tw_box_node *b = w->tree.nodes + i;
+    tw_winding_node *node = w->nodes + i;
+    *node = (tw_winding_node){0};
+
+    /* Sum area, area times centroid, and area times normal over the triangles of a leaf, or over
+     * two children. */
+    vec3 weighted = {0, 0, 0};
+    areas[i] = 0.0;
+    for (int64_t k = 0; k < b->count; k++)
+        areas[i] += add_triangle(w->surface, w->tree.items[b->first + k], &weighted, &node->normal);
+    for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++) {
+        areas[i] += areas[k];
+        weighted = vec3_add_scaled(weighted, areas[k], w->nodes[k].centre);
+        node->normal = vec3_add(node->normal, w->nodes[k].normal);
     }
+
+    /* The centre is the mean by area; that of the box if all triangles are degenerate. */
+    vec3 middle = {0.5 * (b->box.lower[0] + b->box.upper[0]),
+                   0.5 * (b->box.lower[1] + b->box.upper[1]),
+                   0.5 * (b->box.lower[2] + b->box.upper[2])};
+    node->centre = areas[i] > 0.0 ? vec3_scale(1.0 / areas[i], weighted) : middle;
+    node->radius = reach(&b->box, node->centre);
+
+    /* The moments need the centre. */
+    add_leaf_moments(w, b, node);
+    for (int64_t k = b->first; b->count == 0 && k < b->first + 2; k++)
+        add_child_moments(w->nodes + k, node);
 }
 
 static tw_status build_tree(tw_winding *w, tw_error *error)
@@ -102,6 +106,7 @@ static tw_status build_tree(tw_winding *w, tw_error *error)
     const tw_mesh *surface = w->surface;
     tw_box *boxes = TW_NEW_ARRAY(surface->triangle_count, tw_box);
     if (!boxes) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     for (int64_t i = 0; i < surface->triangle_count; i++) {
         vec3 p[3];
         corners_of(surface, i, p);
@@ -109,6 +114,7 @@ static tw_status build_tree(tw_winding *w, tw_error *error)
         tw_box_include(boxes + i, p[1]);
         tw_box_include(boxes + i, p[2]);
     }
+
     tw_status status = tw_box_tree_build(surface->triangle_count, boxes, &w->tree, error);
     tw_release(boxes);
     return status;
@@ -117,14 +123,17 @@ static tw_status build_tree(tw_winding *w, tw_error *error)
 tw_status tw_winding_create(const tw_mesh *surface, tw_winding *out, tw_error *error)
 {
     *out = (tw_winding){.surface = surface};
-    tw_status status = build_tree(out, error);
-    if (status != TW_OK) return status;
+    TW_TRY(build_tree(out, error));
+
+    /* Children come after their parents, so that going backwards finds them done. */
+    tw_status status = TW_OK;
     double *areas = TW_NEW_ARRAY(out->tree.node_count, double);
     out->nodes = TW_NEW_ARRAY(out->tree.node_count, tw_winding_node);
     if (areas && out->nodes)
-        sum_nodes(out, areas);
+        for (int64_t i = out->tree.node_count - 1; i >= 0; i--) sum_node(out, i, areas);
     else
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     tw_release(areas);
     if (status != TW_OK) tw_winding_free(out);
     return status;
@@ -137,7 +146,25 @@ void tw_winding_free(tw_winding *winding)
     *winding = (tw_winding){0};
 }
 
-/* With r = centre - q: r.N / r^3 + sum_jk (delta_jk / r^3 - 3 r_j r_k / r^5) M_jk, the field of a group of dipoles. */
+/* ---- winding number ---- */
+
+/* Solid angle of a triangle seen from q (van Oosterom and Strackee 1983):
+ * tan(omega/2) = a.(b x c) / (|a||b||c| + (a.b)|c| + (b.c)|a| + (c.a)|b|). */
+static double solid_angle(vec3 q, const vec3 p[3])
+{
+    vec3 a = vec3_subtract(p[0], q);
+    vec3 b = vec3_subtract(p[1], q);
+    vec3 c = vec3_subtract(p[2], q);
+    double la = vec3_length(a);
+    double lb = vec3_length(b);
+    double lc = vec3_length(c);
+    double above = vec3_dot(a, vec3_cross(b, c));
+    double below = la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
+    return 2.0 * atan2(above, below);
+}
+
+/* The field of a group of dipoles. With r = centre - q:
+ * r.N / |r|^3 + sum_jk (delta_jk / |r|^3 - 3 r_j r_k / |r|^5) M_jk. */
 static double far_field(const tw_winding_node *node, vec3 r, double square)
 {
     const double *m = node->moment;
@@ -154,12 +181,16 @@ double tw_winding_number(const tw_winding *winding, vec3 q)
     int depth = 0;
     double sum = 0.0;
     if (winding->tree.node_count > 0) stack[depth++] = 0;
+
     while (depth > 0) {
         int64_t i = stack[--depth];
         const tw_winding_node *node = winding->nodes + i;
         const tw_box_node *b = winding->tree.nodes + i;
         vec3 r = vec3_subtract(node->centre, q);
-        double square = vec3_dot(r, r), limit = far_factor * node->radius;
+        double square = vec3_dot(r, r);
+        double limit = far_factor * node->radius;
+
+        /* A far node acts by its moments, a near one by its children or its triangles. */
         if (square > limit * limit) {
             sum += far_field(node, r, square);
         } else if (b->count == 0) {
@@ -176,30 +207,42 @@ double tw_winding_number(const tw_winding *winding, vec3 q)
     return sum / four_pi;
 }
 
-/* Whether a + t way, 0 <= t <= 1, meets the box: the slabs along the axes have a common interval. */
-static int meets_box(const tw_box *box, const double a[3], const double way[3])
+/* ---- crossings ---- */
+
+/* Whether a + t way, 0 <= t <= 1, meets the box: the intervals of t inside the three slabs have
+ * a common part. */
+static bool meets_box(const tw_box *box, const double a[3], const double way[3])
 {
-    double from = 0.0, to = 1.0;
+    double from = 0.0;
+    double to = 1.0;
     for (int k = 0; k < 3; k++) {
+        /* A segment parallel to the slab is inside of it or never. */
         if (way[k] == 0.0) {
-            if (a[k] < box->lower[k] || a[k] > box->upper[k]) return 0;
+            if (a[k] < box->lower[k] || a[k] > box->upper[k]) return false;
             continue;
         }
-        double s = (box->lower[k] - a[k]) / way[k], t = (box->upper[k] - a[k]) / way[k];
+        double s = (box->lower[k] - a[k]) / way[k];
+        double t = (box->upper[k] - a[k]) / way[k];
         from = fmax(from, fmin(s, t));
         to = fmin(to, fmax(s, t));
     }
     return from <= to;
 }
 
-/* a + t way = p0 + u (p1 - p0) + v (p2 - p0), by Cramer's rule (Moeller and Trumbore 1997). */
-static int meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
+/* Solves a + t way = p0 + u (p1 - p0) + v (p2 - p0) by Cramer's rule (Moeller and Trumbore
+ * 1997). */
+static bool meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
 {
-    vec3 e = vec3_subtract(p[1], p[0]), f = vec3_subtract(p[2], p[0]), s = vec3_subtract(a, p[0]);
-    vec3 h = vec3_cross(way, f), g = vec3_cross(s, e);
+    vec3 e = vec3_subtract(p[1], p[0]);
+    vec3 f = vec3_subtract(p[2], p[0]);
+    vec3 s = vec3_subtract(a, p[0]);
+    vec3 h = vec3_cross(way, f);
+    vec3 g = vec3_cross(s, e);
     double determinant = vec3_dot(e, h);
-    if (determinant == 0.0) return 0;
-    double u = vec3_dot(s, h) / determinant, v = vec3_dot(way, g) / determinant;
+    if (determinant == 0.0) return false;
+
+    double u = vec3_dot(s, h) / determinant;
+    double v = vec3_dot(way, g) / determinant;
     *t = vec3_dot(f, g) / determinant;
     return u >= 0.0 && v >= 0.0 && u + v <= 1.0 && *t >= 0.0 && *t <= 1.0;
 }
@@ -207,10 +250,13 @@ static int meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
 int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *share)
 {
     int64_t stack[TW_BOX_TREE_DEPTH];
-    int depth = 0, found = 0;
+    int depth = 0;
+    int found = 0;
     vec3 way = vec3_subtract(b, a);
-    const double start[3] = {a.x, a.y, a.z}, step[3] = {way.x, way.y, way.z};
+    const double start[3] = {a.x, a.y, a.z};
+    const double step[3] = {way.x, way.y, way.z};
     if (winding->tree.node_count > 0) stack[depth++] = 0;
+
     while (depth > 0 && found < 2) {
         const tw_box_node *node = winding->tree.nodes + stack[--depth];
         if (!meets_box(&node->box, start, step)) continue;
@@ -218,6 +264,8 @@ int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *shar
             stack[depth++] = node->first + 1;
             stack[depth++] = node->first;
         }
+
+        /* Test the triangles of a leaf; two crossings are enough to know. */
         for (int64_t k = 0; k < node->count && found < 2; k++) {
             vec3 p[3];
             double t = 0.0;
@@ -229,6 +277,8 @@ int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *shar
     }
     return found;
 }
+
+/* ---- distance ---- */
 
 static double triangle_distance(const void *context, int64_t item, vec3 q)
 {
