@@ -162,7 +162,8 @@ static double cost_aware(tw_integrator *integrator, double h, double h_error, do
     }
     integrator->cost_old = cost;
 
-    double wish = integrator->cost_direction > 0 ? COST_LONGER * h : COST_SHORTER * h;
+    double wish = COST_SHORTER * h;
+    if (integrator->cost_direction > 0) wish = COST_LONGER * h;
     return fmin(h_error, wish);
 }
 
@@ -235,7 +236,8 @@ static tw_status first_step(tw_integrator *integrator, double t_limit, double *h
     tw_vector_copy(size, integrator->u, integrator->u_new);
     tw_status status = relative_size(integrator, integrator->u, &d0);
     if (status == TW_OK) status = relative_size(integrator, integrator->F, &d1);
-    double h0 = d0 < 1e-10 || d1 < 1e-10 ? FIRST_BLIND : FIRST_SHARE * d0 / d1;
+    double h0 = FIRST_BLIND;
+    if (!(d0 < 1e-10 || d1 < 1e-10)) h0 = FIRST_SHARE * d0 / d1;
     h0 = fmin(h0, t_limit - integrator->t);
 
     /* F after an Euler step of h_0. Where it cannot be evaluated a much smaller step must do. */

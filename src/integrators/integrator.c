@@ -145,6 +145,7 @@ static tw_status allocate(tw_integrator *integrator)
         *arrays[i] = tw_allocate_zeroed(size, sizeof(double));
         if (!*arrays[i]) return TW_OUT_OF_MEMORY;
     }
+
     integrator->scratch = TW_NEW_ARRAY(4 * size, double);
     return integrator->scratch ? TW_OK : TW_OUT_OF_MEMORY;
 }
@@ -211,6 +212,8 @@ tw_status tw_integrator_create_first_order(const tw_first_order_problem *problem
 void tw_integrator_free(tw_integrator *integrator)
 {
     if (!integrator) return;
+
+    /* The scheme may still look at the system. */
     if (integrator->scheme->release) integrator->scheme->release(integrator);
     tw_system_free(&integrator->system);
     tw_release(integrator->u);
@@ -306,6 +309,7 @@ tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, doubl
 tw_status tw_integrator_need_rhs(tw_integrator *integrator)
 {
     if (integrator->F_known) return TW_OK;
+
     tw_status status =
         tw_system_rhs(&integrator->system, integrator->t, integrator->u, integrator->F);
     integrator->F_known = status == TW_OK;

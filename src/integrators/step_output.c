@@ -21,6 +21,8 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
 {
     if (!integrator || !isfinite(t0) || !(interval > 0) || isinf(interval))
         return TW_INVALID_ARGUMENT;
+
+    /* Outputs before the present time are skipped when the next step is reported. */
     integrator->on_output = function;
     integrator->on_output_context = context;
     integrator->output_start = t0;
@@ -65,6 +67,8 @@ tw_status tw_integrator_add_event(tw_integrator *integrator, const tw_event *eve
     if (!integrator || !event || !event->value) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (integrator->event_count == TW_MAX_EVENTS)
         return tw_fail(error, TW_INVALID_ARGUMENT, "at most %d events", TW_MAX_EVENTS);
+
+    /* After the start the new event needs a value to compare the next step with. */
     integrator->events[integrator->event_count++] = *event;
     return integrator->started ? tw_integrator_reset_events(integrator) : TW_OK;
 }
@@ -102,6 +106,7 @@ static double next_point(const bracket *interval, int iteration)
     double b = interval->b;
     double g_a = interval->g_a;
     double g_b = interval->g_b;
+
     double c = 0.5 * (a + b);
     if (g_b != g_a) c = b - g_b * (b - a) / (g_b - g_a);
     if (!(c > a && c < b) || iteration % BISECT_EVERY == BISECT_EVERY - 1) c = 0.5 * (a + b);
@@ -138,12 +143,14 @@ static tw_status locate(tw_integrator *integrator, const tw_event *event, double
 
     for (int iteration = 0; iteration < LOCATE_ITERATIONS && interval.b - interval.a > tolerance;
          iteration++) {
+        /* The event's value at the next point of the dense output. */
         double c = next_point(&interval, iteration);
         double g = 0;
         tw_status status = tw_integrator_interpolate(integrator, c, u, error);
         if (status == TW_OK) status = event->value(event->context, c, u, &g);
         if (status) return status;
 
+        /* It is the zero itself, or a new end of the bracket. */
         if (g == 0) {
             interval.b = c;
             break;
@@ -200,6 +207,7 @@ static tw_status report_events(tw_integrator *integrator, bool *stopped, tw_erro
     }
     if (isinf(stop_t)) return TW_OK;
 
+    /* The run goes on from the stopping event, where all values are taken anew. */
     *stopped = true;
     truncate_at(integrator, stop_t, stop_u);
     return tw_integrator_reset_events(integrator);
