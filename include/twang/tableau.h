@@ -1,11 +1,14 @@
 /** @file tableau.h
- *  Exponential Rosenbrock and EPIRK methods as data; a user's own, checked against the stiff order conditions.
+ *  Exponential Rosenbrock and EPIRK methods as data. A user's own method is checked against the
+ *  stiff order conditions.
  *
  *  With `J = dF/du(u_n)`, `z = hJ`:
  *      U_i     = u_n + c_i h phi_1(c_i z) F_n + h sum_terms coefficient * phi_k(node z) D_source
  *      D_i     = F(U_i) - F_n - J (U_i - u_n)
  *      u_{n+1} = u_n + h phi_1(z) F_n + h sum_terms coefficient * phi_k(node z) D_source
- *      error   = h sum_terms coefficient * phi_k(node z) D_source        (what the embedded method differs by)
+ *      error   = h sum_terms coefficient * phi_k(node z) D_source
+ *
+ *  The error is the difference to the embedded method.
  */
 #ifndef TWANG_TABLEAU_H
 #define TWANG_TABLEAU_H
@@ -24,18 +27,16 @@ typedef enum tw_tableau_row {
     TW_ROW_ERROR = -2 /**< the term belongs to the error estimate */
 } tw_tableau_row;
 
-enum {
-    TW_SOURCE_END =
-        100 /**< D of the step's own result, `F(u_{n+1}) - F_n - J (u_{n+1} - u_n)`; row ERROR only */
-};
+/** The source `F(u_{n+1}) - F_n - J (u_{n+1} - u_n)`, D at the end of the step; row ERROR only. */
+enum { TW_SOURCE_END = 100 };
 
 /** `coefficient * phi_k(node * z) D_source`, added to `row`. */
 typedef struct tw_tableau_term {
     int row;    /**< stage index from 0 (needs source < row), or a tw_tableau_row */
     int source; /**< stage whose D it weighs, from 0, or TW_SOURCE_END */
     int k;      /**< index of phi, 1..6 */
-    double
-        node; /**< argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods */
+    /** The argument of phi is node * z; 1 in the rows STEP and ERROR of Rosenbrock methods. */
+    double node;
     double coefficient;
 } tw_tableau_term;
 
@@ -49,20 +50,24 @@ typedef struct tw_tableau {
     tw_tableau_term terms[TW_TABLEAU_MAX_TERMS];
 } tw_tableau;
 
-/** What the stiff order conditions say of a tableau. */
+/** What the stiff order conditions say about a tableau. */
 typedef struct tw_tableau_report {
-    int order; /**< highest order whose conditions hold (weak form allowed as stated in docs/schemes.md) */
-    int strong_order; /**< highest order with every condition in the strong form */
-    char violated
-        [160]; /**< the first condition violated, with its residual; empty if none up to order 5 */
+    /** Highest order whose conditions hold, in the weak form where docs/schemes.md allows it. */
+    int order;
+    /** Highest order with every condition in the strong form. */
+    int strong_order;
+    /** The first condition violated, with its residual; empty if none up to order 5. */
+    char violated[160];
 } tw_tableau_report;
 
-/** Evaluates the stiff order conditions on random matrices. TW_INVALID_ARGUMENT for a malformed tableau or one whose
- *  claimed order exceeds the order found; `error` names the violated condition. */
+/** Evaluates the stiff order conditions at a spread of arguments. TW_INVALID_ARGUMENT for a
+ *  malformed tableau, or for one whose claimed order exceeds the order found; `error` names the
+ *  violated condition. `report` may be NULL. */
 TW_API tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report,
                                   tw_error *error);
 
-/** The built-in tableaux: "exprb2", "exprb32", "exprb42", "pexprb43", "exprb53", "epirk4s3". NULL if there is none. */
+/** The built-in tableau "exprb2", "exprb32", "exprb42", "pexprb43", "exprb53" or "epirk4s3"; NULL
+ *  for any other name. */
 TW_API const tw_tableau *tw_tableau_by_name(const char *name);
 
 /** pexprb43 with free distinct nonzero nodes (c2, c3). */

@@ -4,8 +4,9 @@
  *   BDF1: s = u_n,  g = h
  *   BDF2: s = [(1 + w)^2 u_n - w^2 u_{n-1}] / (1 + 2w),  g = h (1 + w) / (1 + 2w),  w = h / h_old
  *
- * Second order: x = s_x + g s_v + g^2 a, v = (x - s_x) / g. The first step of BDF2 is one of BDF1.
- * The error of BDF2 is estimated from the difference to the parabola through u_n, u_{n-1}, u_{n-2}. */
+ * Second order: x = s_x + g s_v + g^2 a, v = (x - s_x) / g. The first step of BDF2 is one of
+ * BDF1. The error of BDF2 is estimated from the difference to the parabola through u_n,
+ * u_{n-1}, u_{n-2}. */
 #include "base/fail.h"
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
@@ -14,8 +15,8 @@
  * 0 if there is none yet. */
 enum { HISTORY_STEPS = 2 };
 
-/* BDF2 has the local error 2/9 h^3 u''', the extrapolating parabola h^3 u''' (equal steps): of their
- * difference 11/9 h^3 u''' this share is the error of BDF2. */
+/* BDF2 has the local error 2/9 h^3 u''', the extrapolating parabola h^3 u''' (equal steps): of
+ * their difference 11/9 h^3 u''' this share is the error of BDF2. */
 static const double estimate_share = 2.0 / 11;
 
 static double *steps_of(const tw_integrator *integrator)

@@ -1,5 +1,6 @@
-/* Conjugate gradients for M + g K at the system's linearisation: matrix-free, preconditioned by block Jacobi where K is
- * assembled (by M + g diag bounds otherwise). For solids too large to factorise. */
+/* Conjugate gradients for M + g K at the system's last linearisation, for solids that are too large
+ * to factorise. K is applied as an operator. The preconditioner is block Jacobi if K is assembled,
+ * else the mass. */
 #ifndef TW_INTEGRATORS_CONJUGATE_GRADIENTS_H
 #define TW_INTEGRATORS_CONJUGATE_GRADIENTS_H
 
@@ -14,8 +15,8 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients);
 /* Sets g and makes the preconditioner at the present linearisation. */
 tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, double g);
 
-/* out = (M + g K)^-1 in to a relative residual of 1e-12. TW_NOT_POSITIVE_DEFINITE on negative curvature,
- * TW_NOT_CONVERGED after 10 N iterations. */
+/* out = (M + g K)^-1 in to a relative residual of 1e-12. TW_NOT_POSITIVE_DEFINITE on negative
+ * curvature, TW_NOT_CONVERGED after 10 N iterations. */
 tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in,
                                        double *out);
 

@@ -1,7 +1,7 @@
-/* SUNDIALS CVODE (BDF, variable order and step) behind our interface: the rival everyone asks about. Compiled in where
- * it was found (TW_WITH_CVODE). It chooses its own steps; Newton's systems are solved densely up to DENSE_MAX unknowns
- * and by GMRES with our Jacobian products beyond. Its history is its own: a restored run starts it anew at order one
- * (not bitwise). */
+/* SUNDIALS CVODE (BDF, variable order and step) behind our interface, for comparisons. Compiled in
+ * where it was found (TW_WITH_CVODE). It chooses its own steps. Newton's linear systems are solved
+ * densely up to DENSE_MAX unknowns, and by GMRES with our products with J beyond. Its history is
+ * its own: a restored run starts CVODE anew at order one, so it is not bitwise the same. */
 #include "integrators/integrator_internal.h"
 
 #ifdef TW_WITH_CVODE
@@ -16,7 +16,14 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 
-enum { DENSE_MAX = 200, MAX_STEPS = 1000000 };
+enum {
+    DENSE_MAX = 200,      /* unknowns up to which a dense factor is small */
+    GMRES_DIMENSION = 30, /* most Krylov vectors of a solve */
+    MAX_STEPS = 1000000   /* of CVODE in one call; our own max_steps is the one that counts */
+};
+
+/* Where the user asks for fixed steps, which CVODE cannot make. */
+static const double default_tolerance = 1e-6;
 
 typedef struct cvode_memory {
     SUNContext context;
@@ -28,6 +35,7 @@ typedef struct cvode_memory {
     tw_status status; /* of the last callback that failed */
 } cvode_memory;
 
+/* CVODE's callbacks return 0 for success, 1 for "try a smaller step" and -1 for failure. */
 static int status_to_cvode(cvode_memory *memory, tw_status status)
 {
     if (status == TW_OK) return 0;
@@ -38,18 +46,18 @@ static int status_to_cvode(cvode_memory *memory, tw_status status)
 static int rhs(sunrealtype t, N_Vector u, N_Vector F, void *context)
 {
     tw_integrator *integrator = context;
-    return status_to_cvode(
-        integrator->memory,
-        tw_system_rhs(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
+    tw_status status =
+        tw_system_rhs(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F));
+    return status_to_cvode(integrator->memory, status);
 }
 
-/* GMRES linearises once per set-up, where CVODE asks for it. */
+/* Called by CVODE once per set-up of GMRES. */
 static int jacobian_setup(sunrealtype t, N_Vector u, N_Vector F, void *context)
 {
     tw_integrator *integrator = context;
-    return status_to_cvode(
-        integrator->memory,
-        tw_system_linearise(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F)));
+    tw_status status =
+        tw_system_linearise(&integrator->system, t, N_VGetArrayPointer(u), N_VGetArrayPointer(F));
+    return status_to_cvode(integrator->memory, status);
 }
 
 static int jacobian_times(N_Vector in, N_Vector out, sunrealtype t, N_Vector u, N_Vector F,
@@ -57,45 +65,52 @@ static int jacobian_times(N_Vector in, N_Vector out, sunrealtype t, N_Vector u, 
 {
     (void)t, (void)u, (void)F, (void)work;
     tw_integrator *integrator = context;
-    return status_to_cvode(
-        integrator->memory,
-        tw_system_jacobian(&integrator->system, N_VGetArrayPointer(in), N_VGetArrayPointer(out)));
+    tw_status status =
+        tw_system_jacobian(&integrator->system, N_VGetArrayPointer(in), N_VGetArrayPointer(out));
+    return status_to_cvode(integrator->memory, status);
 }
 
+/* The library never prints. */
 static void ignore_error(int code, const char *module, const char *function, char *text, void *data)
 {
-    (void)code, (void)module, (void)function, (void)text, (void)data; /* the library never prints */
+    (void)code, (void)module, (void)function, (void)text, (void)data;
+}
+
+static bool create_dense_solver(tw_integrator *integrator, cvode_memory *memory)
+{
+    int64_t size = integrator->system.size;
+    memory->matrix = SUNDenseMatrix(size, size, memory->context);
+    if (!memory->matrix) return false;
+    memory->linear = SUNLinSol_Dense(memory->u, memory->matrix, memory->context);
+    if (!memory->linear) return false;
+    return CVodeSetLinearSolver(memory->solver, memory->linear, memory->matrix) == CVLS_SUCCESS;
 }
 
 static bool create_linear_solver(tw_integrator *integrator, cvode_memory *memory)
 {
-    if (integrator->system.size <= DENSE_MAX) {
-        memory->matrix =
-            SUNDenseMatrix(integrator->system.size, integrator->system.size, memory->context);
-        memory->linear =
-            memory->matrix ? SUNLinSol_Dense(memory->u, memory->matrix, memory->context) : NULL;
-        return memory->linear &&
-               CVodeSetLinearSolver(memory->solver, memory->linear, memory->matrix) == CVLS_SUCCESS;
-    }
-    memory->linear = SUNLinSol_SPGMR(memory->u, SUN_PREC_NONE, 30, memory->context);
-    return memory->linear &&
-           CVodeSetLinearSolver(memory->solver, memory->linear, NULL) == CVLS_SUCCESS &&
+    if (integrator->system.size <= DENSE_MAX) return create_dense_solver(integrator, memory);
+    memory->linear = SUNLinSol_SPGMR(memory->u, SUN_PREC_NONE, GMRES_DIMENSION, memory->context);
+    if (!memory->linear) return false;
+    return CVodeSetLinearSolver(memory->solver, memory->linear, NULL) == CVLS_SUCCESS &&
            CVodeSetJacTimes(memory->solver, jacobian_setup, jacobian_times) == CVLS_SUCCESS;
 }
 
 static bool create_solver(tw_integrator *integrator, cvode_memory *memory)
 {
     double rtol = integrator->options.relative_tolerance;
-    if (rtol == 0) rtol = 1e-6;
+    double atol = integrator->options.absolute_tolerance;
+    if (rtol == 0) rtol = default_tolerance;
+
     if (SUNContext_Create(NULL, &memory->context) != 0) return false;
     memory->u = N_VNew_Serial(integrator->system.size, memory->context);
     memory->solver = CVodeCreate(CV_BDF, memory->context);
     if (!memory->u || !memory->solver) return false;
+
+    /* CVODE wants a state now; the true one comes with start_solver. */
     N_VConst(0.0, memory->u);
     return CVodeSetErrHandlerFn(memory->solver, ignore_error, NULL) == CV_SUCCESS &&
            CVodeInit(memory->solver, rhs, 0.0, memory->u) == CV_SUCCESS &&
-           CVodeSStolerances(memory->solver, rtol, integrator->options.absolute_tolerance) ==
-               CV_SUCCESS &&
+           CVodeSStolerances(memory->solver, rtol, atol) == CV_SUCCESS &&
            CVodeSetUserData(memory->solver, integrator) == CV_SUCCESS &&
            CVodeSetMaxNumSteps(memory->solver, MAX_STEPS) == CV_SUCCESS &&
            create_linear_solver(integrator, memory);
@@ -103,11 +118,11 @@ static bool create_solver(tw_integrator *integrator, cvode_memory *memory)
 
 static tw_status cvode_reserve(tw_integrator *integrator, tw_error *error)
 {
-    cvode_memory *memory = integrator->memory = TW_NEW(cvode_memory);
+    cvode_memory *memory = TW_NEW(cvode_memory);
+    integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return create_solver(integrator, memory)
-               ? TW_OK
-               : tw_fail(error, TW_OUT_OF_MEMORY, "CVODE could not be set up");
+    if (create_solver(integrator, memory)) return TW_OK;
+    return tw_fail(error, TW_OUT_OF_MEMORY, "CVODE could not be set up");
 }
 
 static void cvode_release(tw_integrator *integrator)
@@ -125,9 +140,11 @@ static void cvode_release(tw_integrator *integrator)
 
 static void cvode_reset(tw_integrator *integrator)
 {
-    ((cvode_memory *)integrator->memory)->running = false;
+    cvode_memory *memory = integrator->memory;
+    memory->running = false;
 }
 
+/* Hands (t, u) over to CVODE, unless it is there already. */
 static bool start_solver(tw_integrator *integrator, cvode_memory *memory)
 {
     if (memory->running) return true;
@@ -140,18 +157,22 @@ static bool start_solver(tw_integrator *integrator, cvode_memory *memory)
 static tw_status cvode_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     cvode_memory *memory = integrator->memory;
-    double reached = integrator->t;
     memory->status = TW_OK;
     if (!start_solver(integrator, memory))
         return tw_fail(error, TW_INTERNAL, "CVODE could not be started");
     if (CVodeSetStopTime(memory->solver, integrator->t + h) != CV_SUCCESS)
         return tw_fail(error, TW_INTERNAL, "CVODE refused the stop time");
+
+    double reached = integrator->t;
     int flag = CVode(memory->solver, integrator->t + h, memory->u, &reached, CV_ONE_STEP);
     if (flag < 0) {
+        /* A callback that failed says more than CVODE's flag. */
+        tw_status status = memory->status;
+        if (status == TW_OK) status = TW_NOT_CONVERGED;
         memory->running = false;
-        tw_status status = memory->status != TW_OK ? memory->status : TW_NOT_CONVERGED;
         return tw_fail(error, status, "CVODE gave up (its flag %d)", flag);
     }
+
     tw_vector_copy(integrator->system.size, N_VGetArrayPointer(memory->u), integrator->u_new);
     integrator->own_step = reached - integrator->t;
     return TW_OK;

@@ -1,5 +1,5 @@
-/* The classical explicit schemes: Euler, midpoint, Runge-Kutta of order 4, and velocity Verlet. Each
- * attempt reads (t, u, F) and writes u_new. */
+/* The classical explicit schemes: Euler, midpoint, Runge-Kutta of order 4, and velocity Verlet.
+ * Each attempt reads (t, u, F) and writes u_new. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"

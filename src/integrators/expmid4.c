@@ -53,7 +53,8 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
                                  &memory->product, &memory->half,     &memory->gap};
     for (int i = 0; i < VECTORS; i++) *vectors[i] = memory->storage + i * size;
 
-    /* One pass is a method of order 3 without an estimate; more give order 4 with one of order 3. */
+    /* One pass is a method of order 3 without an estimate; more give order 4 with one of
+     * order 3. */
     bool one_pass = integrator->options.expmid4.passes == 1;
     integrator->order = one_pass ? 3 : 4;
     integrator->error_order = one_pass ? 0 : 3;

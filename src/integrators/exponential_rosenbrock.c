@@ -8,8 +8,8 @@
  * there, or the problem's own linear part.
  *
  * D_i = (0, d_i) for second-order problems: one start vector each. The bases of (F_n, F_t) and of
- * the D_i are kept for the stages, the step, the estimate, dense output and a smaller step after a
- * rejection. */
+ * the D_i are kept for the stages, the step, the estimate, dense output and a smaller step after
+ * a rejection. */
 #include <math.h>
 
 #include "base/allocate.h"

@@ -63,8 +63,8 @@ tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_ro
 void tw_rosenbrock_add_linear_row(const tw_integrator *integrator, tw_phi_sum *sum, int row,
                                   double theta);
 
-/* A sum with one row, into `out`: the terms of `row` in the tableau at time theta h. Its sources are
- * the remainders. */
+/* A sum with one row, into `out`: the terms of `row` in the tableau at time theta h. Its sources
+ * are the remainders. */
 tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw_rosenbrock *memory,
                                        double h, int row, double theta, double *out);
 /* Adds the same terms to row `sum_row` of the sum. */

@@ -6,8 +6,8 @@
  *                            1974)
  *   in time:                 F_t ~ (F(t + s) - F(t - s)) / (2 s)
  *
- * A step of sqrt(eps) balances the truncation error O(s) of a one-sided difference with the rounding
- * error O(eps / s); cbrt(eps) does so for the central one. */
+ * A step of sqrt(eps) balances the truncation error O(s) of a one-sided difference with the
+ * rounding error O(eps / s); cbrt(eps) does so for the central one. */
 #include <float.h>
 #include <math.h>
 

@@ -1,12 +1,12 @@
 #include "integrators/propagator.h"
 
 #include <math.h>
-#include <twang/stumpff.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
+#include "phi/scalar_functions.h"
 
 enum { MAX_OUTPUTS = 2 * TW_SUM_MAX_ROWS };
 
@@ -135,27 +135,13 @@ typedef struct part_function {
     double beta;
 } part_function;
 
-/* An entry of phi_k(t [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda. Without damping it
- * is c_k + c_{k+1} t [[0, 1], [-lambda, 0]] with the Stumpff functions c_k(t^2 lambda). */
+/* The entry of phi_k(t [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda. */
 static double phi_entry(const part_function *part, int k, double t, double lambda)
 {
     double delta = part->alpha + part->beta * lambda;
-    if (delta != 0) {
-        double entries[4];
-        tw_phi_oscillator(t, lambda, delta, k, entries);
-        return entries[part->entry];
-    }
-
-    double c[TW_PHI_MAX_ORDER + 2];
-    tw_stumpff(t * t * lambda, k + 2, c);
-    switch (part->entry) {
-    case 1:
-        return t * c[k + 1];
-    case 2:
-        return -t * lambda * c[k + 1];
-    default:
-        return c[k];
-    }
+    double entries[TW_PHI_MAX_ORDER + 1][4];
+    tw_mode_phi(t, lambda, delta, 1u << k, entries);
+    return entries[k][part->entry];
 }
 
 static double part_value(const void *context, double lambda)

@@ -33,7 +33,8 @@ typedef struct tw_phi_sum {
 
     int row_count;
     double *row[TW_SUM_MAX_ROWS]; /* size entries each, written */
-    /* Magnitudes of x and v to which the tolerance refers, see phi.h; 0: those of the row itself. */
+    /* Magnitudes of x and v to which the tolerance refers, see phi.h; 0: those of the
+     * row itself. */
     double reference[TW_SUM_MAX_ROWS][2];
     /* An incidental row does not decide how large a basis becomes: it has the same sources as the
      * others at times that are not longer. See tw_propagator_made_incidental. */
@@ -65,16 +66,16 @@ bool tw_propagator_keeps_bases(const tw_propagator *propagator);
 /* Whether functions of the spectrum are used, which incidental rows need. */
 bool tw_propagator_is_spectral(const tw_propagator *propagator);
 
-/* Whether the incidental rows of the last call can be trusted. A polynomial that is accurate for one
- * time is accurate for all shorter times; a rational function need not be. */
+/* Whether the incidental rows of the last call can be trusted. A polynomial that is accurate for
+ * one time is accurate for all shorter times; a rational function need not be. */
 bool tw_propagator_made_incidental(const tw_propagator *propagator);
 
 /* Appends a term; TW_INTERNAL if there are too many. */
 tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double node,
                          double coefficient);
 
-/* TW_OK in place of TW_ILL_CONDITIONED if the error that the engine estimates is small all the same:
- * rounding limits the accuracy then, not the method. */
+/* TW_OK in place of TW_ILL_CONDITIONED if the error that the engine estimates is small all the
+ * same: rounding limits the accuracy then, not the method. */
 tw_status tw_accept_rounding(tw_status status, const tw_phi_statistics *statistics);
 
 /* ---- shared by propagator.c and propagator_general.c ---- */

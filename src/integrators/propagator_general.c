@@ -6,8 +6,8 @@
 #include "integrators/propagator.h"
 #include "linalg/vector.h"
 
-/* vectors[k] = sum of coefficient * source over the terms of this row, node and k; NULL if there is
- * none. */
+/* vectors[k] = sum of coefficient * source over the terms of this row, node and k; NULL if there
+ * is none. */
 static void gather(tw_propagator *propagator, const tw_system *system, const tw_phi_sum *sum,
                    int row, double node, const double **vectors)
 {

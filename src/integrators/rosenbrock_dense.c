@@ -3,8 +3,8 @@
  *   u(t_n + theta h) = u_n + theta h phi_1 F_n + (theta h)^2 phi_2 F_t + what the remainders give
  *
  * with phi_k of theta hJ. It is exact for linear problems; otherwise the remainder is modelled by a
- * polynomial in time. Points that were announced (tw_integrator_expect_output) are computed together
- * with the step. */
+ * polynomial in time. Points that were announced (tw_integrator_expect_output) are computed
+ * together with the step. */
 #include <math.h>
 
 #include "base/allocate.h"

@@ -117,9 +117,9 @@ typedef struct tw_linear_model {
     const double *F_t; /* NULL: zero */
 } tw_linear_model;
 
-/* remainder = F - F_0 - J (u - u_0) - dt F_t for a state at dt after that of the model. Second order:
- * only the lower half (n entries), since the upper half is zero. `scratch`: two vectors of `size`
- * entries. */
+/* remainder = F - F_0 - J (u - u_0) - dt F_t for a state at dt after that of the model. Second
+ * order: only the lower half (n entries), since the upper half is zero. `scratch`: two vectors of
+ * `size` entries. */
 tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, double dt,
                               const tw_sloped_state *state, double *const scratch[2],
                               double *remainder);

@@ -7,11 +7,17 @@
 #include "base/fail.h"
 #include "base/number.h"
 
+enum {
+    HIGHEST_ORDER = 5, /* of which the stiff order conditions are known here */
+    HIGHEST_PHI = 6    /* index k of phi_k in a tableau */
+};
+
 #define STEP  TW_ROW_STEP
 #define ERROR TW_ROW_ERROR
 #define END   TW_SOURCE_END
 
-/* Luan & Ostermann 2014; Luan & Michels 2018, 2022; Michels, Luan & Tokman 2017 (see docs/schemes.md). */
+/* A term {row, source, k, node, coefficient} is explained in tableau.h. References: Luan &
+ * Ostermann 2014; Luan & Michels 2018, 2022; Michels, Luan & Tokman 2017 (see docs/schemes.md). */
 static const tw_tableau tableaux[] = {
     {.name = "exprb2",
      .order = 2,
@@ -25,7 +31,7 @@ static const tw_tableau tableaux[] = {
      .c = {1},
      .term_count = 2,
      .terms = {{STEP, 0, 3, 1, 2}, {ERROR, 0, 3, 1, 2}}},
-    /* estimate: the same remainder weighed at c = 1 instead of 3/4, i.e. exprb32 with a better stage */
+    /* The estimate compares with exprb32 whose stage is the end of the step. */
     {.name = "exprb42",
      .order = 4,
      .error_order = 3,
@@ -57,7 +63,7 @@ static const tw_tableau tableaux[] = {
                {STEP, 1, 4, 1, -34992},
                {ERROR, 0, 4, 1, 27648},
                {ERROR, 1, 4, 1, -34992}}},
-    /* estimate: against pexprb43(1/2, 1) with the end point as its second stage */
+    /* The estimate compares with pexprb43(1/2, 1) whose second stage is the end of the step. */
     {.name = "exprb53",
      .order = 5,
      .error_order = 4,
@@ -85,12 +91,15 @@ const tw_tableau *tw_tableau_by_name(const char *name)
     return NULL;
 }
 
-/* Weights that integrate remainders s^2 and s^3 exactly from the values at c2 and c3. */
+/* The weights integrate remainders s^2 and s^3 exactly from their values at c2 and c3. The estimate
+ * is the part with phi_4: what the cubic term contributes. */
 tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *error)
 {
     if (!(fabs(c2) > 0) || !(fabs(c3) > 0) || !isfinite(c2) || !isfinite(c3) || c2 == c3)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "pexprb43 needs distinct nonzero nodes, not (%g, %g)", c2, c3);
+
+    /* b_i(z) = b3[i] phi_3(z) + b4[i] phi_4(z) */
     double b3[2] = {2 * c3 / (c2 * c2 * (c3 - c2)), 2 * c2 / (c3 * c3 * (c2 - c3))};
     double b4[2] = {-6 / (c2 * c2 * (c3 - c2)), -6 / (c3 * c3 * (c2 - c3))};
     *out = (tw_tableau){.name = "pexprb43",
@@ -99,6 +108,7 @@ tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *e
                         .stages = 2,
                         .c = {c2, c3},
                         .term_count = 6};
+
     for (int i = 0; i < 2; i++) {
         out->terms[i] = (tw_tableau_term){STEP, i, 3, 1, b3[i]};
         out->terms[2 + i] = (tw_tableau_term){STEP, i, 4, 1, b4[i]};
@@ -109,22 +119,32 @@ tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *e
 
 static bool term_is_sound(const tw_tableau *tableau, const tw_tableau_term *term)
 {
-    if (term->k < 1 || term->k > 6 || !isfinite(term->node) || !isfinite(term->coefficient))
-        return false;
+    if (term->k < 1 || term->k > HIGHEST_PHI) return false;
+    if (!isfinite(term->node) || !isfinite(term->coefficient)) return false;
     if (term->row == ERROR && term->source == END) return true;
     if (term->source < 0 || term->source >= tableau->stages) return false;
+
+    /* A stage may use only the remainders of earlier stages. */
     return term->row == STEP || term->row == ERROR ||
            (term->row > term->source && term->row < tableau->stages);
 }
 
+static bool in_range(int value, int lowest, int highest)
+{
+    return value >= lowest && value <= highest;
+}
+
 static tw_status check_form(const tw_tableau *tableau, tw_error *error)
 {
-    if (!tableau->name || tableau->order < 2 || tableau->order > 5 || tableau->stages < 0 ||
-        tableau->stages > TW_TABLEAU_MAX_STAGES || tableau->term_count < 0 ||
-        tableau->term_count > TW_TABLEAU_MAX_TERMS || tableau->error_order < 0 ||
-        tableau->error_order > 5)
+    /* The numbers of the whole. */
+    if (!tableau->name || !in_range(tableau->order, 2, HIGHEST_ORDER) ||
+        !in_range(tableau->error_order, 0, HIGHEST_ORDER) ||
+        !in_range(tableau->stages, 0, TW_TABLEAU_MAX_STAGES) ||
+        !in_range(tableau->term_count, 0, TW_TABLEAU_MAX_TERMS))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "tableau: name, order (2..5), stages or term_count is out of range");
+
+    /* Nodes and terms. */
     for (int i = 0; i < tableau->stages; i++)
         if (!isfinite(tableau->c[i]) || tableau->c[i] == 0)
             return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -141,7 +161,8 @@ static tw_status check_form(const tw_tableau *tableau, tw_error *error)
 /* b_i(z) or a_ij(z): the sum of a row's terms on one source. */
 static double weight(const tw_tableau *tableau, int row, int source, double z)
 {
-    double sum = 0, phi[7];
+    double sum = 0;
+    double phi[HIGHEST_PHI + 1];
     for (int i = 0; i < tableau->term_count; i++) {
         const tw_tableau_term *term = &tableau->terms[i];
         if (term->row != row || term->source != source) continue;
@@ -154,70 +175,93 @@ static double weight(const tw_tableau *tableau, int row, int source, double z)
 /* psi_{3,i}(w) = sum_j a_ij(w) c_j^2/2 - c_i^3 phi_3(c_i w). */
 static double psi3(const tw_tableau *tableau, int i, double w)
 {
-    double c = tableau->c[i], phi[4], sum = 0;
+    double c = tableau->c[i];
+    double phi[4];
+    double sum = 0;
     tw_phi_scalar(c * w, 4, phi);
     for (int j = 0; j < i; j++)
         sum += weight(tableau, i, j, w) * 0.5 * tableau->c[j] * tableau->c[j];
     return sum - c * c * c * phi[3];
 }
 
+/* ---- the stiff order conditions ---- */
+
 enum { CONDITIONS = 4 };
 static const char *const condition_text[CONDITIONS] = {
     "1 (order 3): sum b_i(Z) c_i^2 = 2 phi_3(Z)", "2 (order 4): sum b_i(Z) c_i^3 = 6 phi_4(Z)",
     "3 (order 5): sum b_i(Z) c_i^4 = 24 phi_5(Z)", "4 (order 5): sum b_i(Z) c_i K psi_3i(Z) = 0"};
 
-/* Residual of one condition relative to its terms. A condition on functions of one matrix Z holds for all matrices if
- * and only if it does for all numbers z; number 4, with K between, if and only if it does for all pairs (z, w). */
+/* The order that is reached if a condition holds, those before it included. */
+static const int condition_order[CONDITIONS] = {3, 4, 5, 5};
+
+/* A condition holds if its residual is below this: rounding is about 1e-15, a wrong digit in a
+ * coefficient is far above. */
+static const double residual_bound = 1e-11;
+
+/* Residual of one condition relative to its terms. A condition on functions of one matrix Z holds
+ * for all matrices if and only if it holds for all numbers z. Condition 4, with an arbitrary K
+ * between two functions of Z, holds if and only if it holds for all pairs (z, w). */
 static double residual(const tw_tableau *tableau, int condition, double z, double w)
 {
-    double sum = 0, scale = 0, phi[6], right[CONDITIONS];
+    double phi[6];
     tw_phi_scalar(z, 6, phi);
-    right[0] = 2 * phi[3], right[1] = 6 * phi[4], right[2] = 24 * phi[5], right[3] = 0;
+    const double right[CONDITIONS] = {2 * phi[3], 6 * phi[4], 24 * phi[5], 0};
+
+    double sum = 0;
+    double scale = 0;
     for (int i = 0; i < tableau->stages; i++) {
-        double c = tableau->c[i], b = weight(tableau, STEP, i, z);
+        double c = tableau->c[i];
+        double b = weight(tableau, STEP, i, z);
         double term = condition == 3 ? b * c * psi3(tableau, i, w) : b * pow(c, condition + 2);
         sum += term;
         scale += fabs(term);
     }
+
+    /* The smallest number avoids 0/0 where there are no terms. */
     return fabs(sum - right[condition]) / (scale + fabs(right[condition]) + 1e-300);
 }
 
-/* Largest residual over a spread of arguments; weak: b_i(0) in place of b_i(Z). */
+/* Largest residual over a spread of arguments. weak: b_i(0) in place of b_i(Z). */
 static double worst_residual(const tw_tableau *tableau, int condition, bool weak)
 {
-    static const double arguments[] = {-7.3, -2.1, -0.6, -0.05, 0.0, 0.3, 1.7, 4.9};
+    enum { ARGUMENTS = 8 };
+    static const double argument[ARGUMENTS] = {-7.3, -2.1, -0.6, -0.05, 0.0, 0.3, 1.7, 4.9};
     double worst = 0;
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        for (size_t j = 0; j < sizeof arguments / sizeof arguments[0]; j++)
-            worst =
-                fmax(worst, residual(tableau, condition, weak ? 0.0 : arguments[i], arguments[j]));
+    for (int i = 0; i < ARGUMENTS; i++)
+        for (int j = 0; j < ARGUMENTS; j++) {
+            double z = weak ? 0.0 : argument[i];
+            worst = fmax(worst, residual(tableau, condition, z, argument[j]));
+        }
     return worst;
 }
 
-/* Conditions 2, 3 and 4 may hold weakly: that is enough for problems whose remainder is smooth (Luan & Ostermann). */
+/* Conditions 2, 3 and 4 may hold weakly: that is enough for problems whose remainder is smooth
+ * (Luan & Ostermann). */
 static int order_found(const tw_tableau *tableau, bool strong, char violated[160])
 {
-    static const int gives[CONDITIONS] = {3, 4, 5, 5};
     for (int condition = 0; condition < CONDITIONS; condition++) {
         bool weak = !strong && condition > 0;
         double worst = worst_residual(tableau, condition, weak);
-        if (worst < 1e-11) continue;
+        if (worst < residual_bound) continue;
+
+        /* The first condition that fails bounds the order. */
         if (violated)
             tw_print(violated, 160, "%s, residual %.1e", condition_text[condition], worst);
-        return gives[condition] - 1;
+        return condition_order[condition] - 1;
     }
-    return 5;
+    return HIGHEST_ORDER;
 }
 
 tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report, tw_error *error)
 {
     if (!tableau) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_status status = check_form(tableau, error);
-    if (status) return status;
+    TW_TRY(check_form(tableau, error));
+
     tw_tableau_report found = {0};
     found.order = order_found(tableau, false, found.violated);
     found.strong_order = order_found(tableau, true, NULL);
     if (report) *report = found;
+
     if (tableau->order > found.order)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "tableau %s claims order %d but violates stiff order condition %s",
