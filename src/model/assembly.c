@@ -20,8 +20,8 @@ int64_t tw_element_list_blocks(const tw_element_list *list)
     return sum;
 }
 
-/* Called for every block of every element whose particles are both free: a and b are their unknowns, and the block is
- * number `block` of all elements. */
+/* Called for every block of every element whose particles are both free: a and b are their
+ * unknowns, and the block is number `block` of all elements. */
 typedef void visit_block(void *context, int32_t a, int32_t b, int64_t block);
 
 static void visit_blocks(const tw_particles *particles, const tw_element_list *list,
@@ -171,14 +171,15 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 {
     (void)block;
     const loop *p = context;
+
     for (int64_t b = begin; b < end; b++) {
         double sum[9] = {0.0};
         for (int64_t n = p->assembly->start[b]; n < p->assembly->start[b + 1]; n++) {
             uint32_t source = p->assembly->source[n];
             const double *from = p->from + 9 * (int64_t)(source / 2);
 
-            /* Elements store row by row, the matrix column by column. That is a transposition, so that a source which
-             * is to be transposed is copied as it is. */
+            /* Elements store row by row, the matrix column by column. That is a transposition, so
+             * that a source which is to be transposed is copied as it is. */
             if (source % 2)
                 for (int k = 0; k < 9; k++) sum[k] += from[k];
             else

@@ -1,16 +1,18 @@
-/* The tangent of one force, gathered from the dense tangents of its elements into a matrix of its own.
+/* The tangent of one force, gathered from the dense tangents of its elements
+ * into a matrix of its own.
  *
- * Elements of a solid share their entries many times over: a product with the gathered matrix moves a fifth of the
- * memory of one with the elements. Every stored block knows its sources in a fixed order, so the sums are bitwise the
- * same for any number of threads. */
+ * Many elements of a solid share an entry of the matrix, so that a product with the gathered matrix
+ * moves a fifth of the memory of one with the elements. Every stored block has a list of its
+ * sources in a fixed order: the sums are bitwise the same for any number of threads. */
 #ifndef TW_MODEL_ASSEMBLY_H
 #define TW_MODEL_ASSEMBLY_H
 
 #include "model/particles.h"
 #include "model/pattern.h"
 
-/* Which particles each element joins. The dense tangent of an element with n of them is n (n + 1) / 2 blocks of 3x3,
- * row by row inside: (0,0) (0,1) ... (0,n-1) (1,1) ...; those of one element follow on those of the one before. */
+/* The particles of each element. The dense tangent of an element with n particles has n (n + 1) / 2
+ * blocks of 3x3, in the order (0,0) (0,1) ... (0,n-1) (1,1) ..., each row by row. The elements
+ * follow each other. */
 typedef struct tw_element_list {
     int64_t count;
     int nodes;            /* of every element, where `start` is NULL */
@@ -23,25 +25,24 @@ typedef struct tw_assembly {
     tw_sparse *matrix;  /* stiffness of the free particles, upper triangle */
     tw_sparse *damping; /* of the same pattern; NULL if there is none */
     int64_t *start;     /* of each stored block and the end, into source */
-    uint32_t
-        *source;     /* index of an element's block times two, plus one if it is to be transposed */
-    int64_t *target; /* index of each stored block in the model's matrix */
-    double *product; /* room for TW_MAX_BLOCK vectors */
+    uint32_t *source;   /* 2 * (block of an element), plus 1 if it is to be transposed */
+    int64_t *target;    /* index of each stored block in the model's matrix */
+    double *product;    /* room for TW_MAX_BLOCK vectors */
 } tw_assembly;
 
 tw_status tw_assembly_create(tw_assembly *assembly, const tw_particles *particles,
                              const tw_element_list *list);
-/* Room for a matrix of damping besides. */
+/* Makes room for a matrix of damping, too. */
 tw_status tw_assembly_create_damping(tw_assembly *assembly);
 void tw_assembly_free(tw_assembly *assembly);
 
-/* Blocks that all elements have together. */
+/* Number of blocks of all elements together. */
 int64_t tw_element_list_blocks(const tw_element_list *list);
 
 void tw_assembly_add_pattern(const tw_assembly *assembly, tw_pattern *pattern);
 void tw_assembly_locate(tw_assembly *assembly, const tw_sparse *matrix);
 
-/* From the elements' dense tangents; what the two below use. */
+/* Fills the matrix from the dense tangents of the elements. The two functions below use it. */
 void tw_assembly_gather(tw_assembly *assembly, const double *element_blocks);
 void tw_assembly_add_product(tw_assembly *assembly, int count, const double *in, double *out);
 void tw_assembly_add_tangent(const tw_assembly *assembly, tw_sparse *matrix);

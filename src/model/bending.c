@@ -1,4 +1,5 @@
-/* Bending of a triangle mesh: springs between the two vertices opposite to each inner edge, or hinges at the edge. */
+/* Bending of a triangle mesh: springs between the two vertices opposite to each inner edge, or
+ * hinges at the edge. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,8 @@ static void list_sides(int64_t triangle_count, const int64_t *triangles, side *s
     qsort(sides, 3 * (size_t)triangle_count, sizeof *sides, compare_sides);
 }
 
-/* Finds the edges that exactly two triangles share. Writes four indices each, as a hinge needs them: the edge, then the
- * two opposite vertices. Returns how many there are. */
+/* Finds the edges that exactly two triangles share. Writes four indices each, as a hinge needs
+ * them: the edge, then the two opposite vertices. Returns how many there are. */
 static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corners)
 {
     int64_t found = 0;
@@ -53,6 +54,7 @@ static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corne
                                  sides[i + 1].opposite};
         memcpy(corners + 4 * found++, four, sizeof four);
     }
+
     return found;
 }
 
@@ -97,6 +99,7 @@ static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, d
 {
     (void)unused;
     const double *x = b->model->particles.position;
+
     for (int64_t e = 0; e < count; e++) {
         const int64_t *c = corners + 4 * e;
         double d[3];
@@ -108,6 +111,7 @@ static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, d
             return tw_fail(error, TW_INVALID_ARGUMENT, "triangles without area cannot bend");
         stiffness[e] = b->stiffness * tw_dot3(d, d) / areas;
     }
+
     return tw_model_add_hinges(b->model, count, corners, stiffness, NULL, error);
 }
 
@@ -116,6 +120,7 @@ static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t 
 {
     double *values = TW_NEW_ARRAY(count, double), *more = TW_NEW_ARRAY(count, double);
     tw_status status = TW_OK;
+
     if (values && more)
         status = add(b, count, corners, values, more, error);
     else
@@ -135,6 +140,7 @@ static tw_status check_triangles(const tw_model *model, int64_t count, const int
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "a triangle must join three of the particles 0 to %lld",
                            (long long)(model->particles.count - 1));
+
     return TW_OK;
 }
 

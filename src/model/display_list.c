@@ -1,4 +1,4 @@
-/* What bodies look like, kept with the model. */
+/* The displays of a model: checks and copies. */
 #include "model/display_list.h"
 
 #include <math.h>
@@ -24,6 +24,7 @@ static void release_display(tw_display *d)
                             d->surface.statement_face,
                             d->surface.statement_end,
                             d->surface.statements};
+
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release((void *)arrays[i]);
     *d = (tw_display){0};
 }
@@ -44,9 +45,11 @@ static bool all_between(int64_t count, const int64_t *indices, int64_t low, int6
     return true;
 }
 
+/* Corners of all faces together. */
 static int64_t corner_count(const tw_display_surface *s)
 {
-    return s->face_start ? s->face_start[s->face_count] : 3 * s->face_count;
+    if (s->face_start) return s->face_start[s->face_count];
+    return 3 * s->face_count;
 }
 
 static bool faces_are_polygons(const tw_display_surface *s)
@@ -58,12 +61,13 @@ static bool faces_are_polygons(const tw_display_surface *s)
     return true;
 }
 
+/* The four weights of each vertex sum to 1. */
 static bool weights_are_right(const tw_display_surface *s)
 {
     for (int64_t v = 0; v < s->vertex_count; v++) {
         const double *w = s->weights + 4 * v;
         double sum = w[0] + w[1] + w[2] + w[3];
-        if (!(fabs(sum - 1.0) <= 1e-6)) return false; /* also refuses what is not a number */
+        if (!(fabs(sum - 1.0) <= 1e-6)) return false; /* refuses NaN, too */
     }
     return true;
 }
@@ -71,8 +75,11 @@ static bool weights_are_right(const tw_display_surface *s)
 /* Statements come in the order of the faces, and their texts one after another. */
 static bool statements_are_right(const tw_display_surface *s)
 {
-    int64_t face = -1, end = 0;
+    int64_t face = -1;
+    int64_t end = 0;
+
     if (s->statement_count == 0) return true;
+
     if (!s->statement_face || !s->statement_end || !s->statements) return false;
     for (int64_t i = 0; i < s->statement_count; i++) {
         if (s->statement_face[i] < face || s->statement_face[i] > s->face_count ||
@@ -81,7 +88,25 @@ static bool statements_are_right(const tw_display_surface *s)
         face = s->statement_face[i];
         end = s->statement_end[i];
     }
+
     return true;
+}
+
+/* The texture of each corner and the ends of each edge exist. */
+static tw_status check_texture_and_edges(const tw_display_surface *s, tw_error *error)
+{
+    if ((s->texture_count && !s->texture) ||
+        (s->corner_texture &&
+         !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a corner of an embedded surface has a texture that is not there");
+
+    if (s->edge_count &&
+        (!s->edges || !all_between(2 * s->edge_count, s->edges, 0, s->vertex_count - 1)))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "an edge of an embedded surface is not between its vertices");
+
+    return TW_OK;
 }
 
 static tw_status check_surface(const tw_display_surface *s, int64_t particles, tw_error *error)
@@ -90,6 +115,8 @@ static tw_status check_surface(const tw_display_surface *s, int64_t particles, t
         s->statement_count < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a count of an embedded surface is negative");
     if (s->vertex_count == 0) return TW_OK;
+
+    /* The vertices: each is carried by four particles. */
     if (!s->carriers || !s->weights || !s->corners)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "an embedded surface needs carriers, weights and faces");
@@ -99,30 +126,25 @@ static tw_status check_surface(const tw_display_surface *s, int64_t particles, t
     if (!weights_are_right(s))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the weights of an embedded vertex do not add up to 1");
+
+    /* The faces and what belongs to them. */
     if (!faces_are_polygons(s) || !all_between(corner_count(s), s->corners, 0, s->vertex_count - 1))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a face of an embedded surface is not one of its vertices");
-    if ((s->texture_count && !s->texture) ||
-        (s->corner_texture &&
-         !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "a corner of an embedded surface has a texture that is not there");
-    if (s->edge_count &&
-        (!s->edges || !all_between(2 * s->edge_count, s->edges, 0, s->vertex_count - 1)))
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "an edge of an embedded surface is not between its vertices");
+    TW_TRY(check_texture_and_edges(s, error));
     if (!statements_are_right(s))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the statements of an embedded surface are out of order");
+
     return TW_OK;
 }
 
+/* Checks that all corners of the cells are particles. */
 static tw_status check_cells(const char *what, int64_t count, const int64_t *cells, int corners,
                              int64_t particles, tw_error *error)
 {
-    if (count >= 0 &&
-        (count == 0 || (cells && all_between(count * corners, cells, 0, particles - 1))))
-        return TW_OK;
+    if (count == 0) return TW_OK;
+    if (count > 0 && cells && all_between(count * corners, cells, 0, particles - 1)) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT, "%s to be shown must join particles that are there",
                    what);
 }
@@ -133,30 +155,33 @@ static tw_status check_display(const tw_model *model, const tw_display *d, tw_er
     if (d->first < 0 || d->count < 0 || d->first > particles || d->count > particles - d->first)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a body to be shown has particles that are not there");
+
     if (!(d->radius >= 0.0) || !isfinite(d->radius))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the radius of edges to be shown must be at least 0");
-    tw_status status = check_cells("edges", d->edge_count, d->edges, 2, particles, error);
-    if (status == TW_OK)
-        status = check_cells("triangles", d->triangle_count, d->triangles, 3, particles, error);
-    if (status == TW_OK)
-        status =
-            check_cells("tetrahedra", d->tetrahedron_count, d->tetrahedra, 4, particles, error);
-    return status == TW_OK ? check_surface(&d->surface, particles, error) : status;
+
+    TW_TRY(check_cells("edges", d->edge_count, d->edges, 2, particles, error));
+    TW_TRY(check_cells("triangles", d->triangle_count, d->triangles, 3, particles, error));
+    TW_TRY(check_cells("tetrahedra", d->tetrahedron_count, d->tetrahedra, 4, particles, error));
+    return check_surface(&d->surface, particles, error);
 }
 
 /* ---- copies ---- */
 
+/* Copies a surface. Returns false when memory is out; what is copied by then is
+ * released with the display. */
 static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
 {
     if (from->vertex_count == 0) return true;
     bool good = true;
-    int64_t corners = corner_count(from), statements = from->statement_count;
+    int64_t corners = corner_count(from);
+    int64_t statements = from->statement_count;
     *to = (tw_display_surface){.vertex_count = from->vertex_count,
                                .face_count = from->face_count,
                                .texture_count = from->texture_count,
                                .edge_count = from->edge_count,
                                .statement_count = statements};
+
     to->carriers = tw_copy_array(from->carriers, 4 * from->vertex_count, sizeof(int64_t), &good);
     to->weights = tw_copy_array(from->weights, 4 * from->vertex_count, sizeof(double), &good);
     to->face_start = tw_copy_array(from->face_start, from->face_count + 1, sizeof(int64_t), &good);
@@ -166,22 +191,28 @@ static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
     to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
     to->statement_face = tw_copy_array(from->statement_face, statements, sizeof(int64_t), &good);
     to->statement_end = tw_copy_array(from->statement_end, statements, sizeof(int64_t), &good);
+
+    /* The texts end where the last statement ends. */
     if (statements)
         to->statements =
             tw_copy_array(from->statements, from->statement_end[statements - 1], 1, &good);
+
     return good;
 }
 
+/* Copies a display. Solids without triangles get the boundary of their tetrahedra. */
 static bool copy_display(const tw_model *model, tw_display *to, const tw_display *from)
 {
     bool good = true;
     const char *name = from->name && from->name[0] ? from->name : "body";
+
     *to = (tw_display){.first = from->first,
                        .count = from->count,
                        .edge_count = from->edge_count,
                        .triangle_count = from->triangle_count,
                        .tetrahedron_count = from->tetrahedron_count,
                        .radius = from->radius};
+
     to->name = tw_copy_array(name, (int64_t)strlen(name) + 1, 1, &good);
     to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
     to->triangles =
@@ -190,6 +221,8 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
         tw_copy_array(from->tetrahedra, 4 * from->tetrahedron_count, sizeof(int64_t), &good);
     good = copy_surface(&to->surface, &from->surface) && good;
     if (!good || from->triangle_count || !from->tetrahedron_count) return good;
+
+    /* The boundary of the tetrahedra. */
     int64_t *boundary = NULL;
     const tw_particles *p = &model->particles;
     good = tw_display_boundary(to->tetrahedron_count, to->tetrahedra, p->count, p->position,
@@ -198,10 +231,12 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
     return good;
 }
 
+/* Makes room for one more display. Returns false when memory is out. */
 static bool make_room(tw_display_list *displays)
 {
     if (displays->count < displays->capacity) return true;
     int capacity = 2 * displays->capacity + 4;
+
     tw_display *larger = TW_NEW_ARRAY(capacity, tw_display);
     if (!larger) return false;
     if (displays->count) memcpy(larger, displays->list, (size_t)displays->count * sizeof *larger);
@@ -214,8 +249,8 @@ static bool make_room(tw_display_list *displays)
 tw_status tw_model_add_display(tw_model *model, const tw_display *display, tw_error *error)
 {
     if (!model || !display) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_status status = check_display(model, display, error);
-    if (status != TW_OK) return status;
+    TW_TRY(check_display(model, display, error));
+
     tw_display copy = {0};
     if (!make_room(&model->displays) || !copy_display(model, &copy, display)) {
         release_display(&copy);

@@ -11,8 +11,9 @@ typedef struct tw_display_list {
 
 void tw_display_list_free(tw_display_list *displays);
 
-/* The faces that belong to one tetrahedron alone, turned outward by the `positions` of the particles (x, y, z each); in
- * the order of the tetrahedra. `*out` is freed with tw_release. (display_boundary.c) */
+/* Finds the faces that belong to one tetrahedron alone, in the order of the tetrahedra. They are
+ * turned outward by the `positions` of the particles (x, y, z each). `*out` is freed with
+ * tw_release. (display_boundary.c) */
 tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count,
                               const double *positions, int64_t *triangle_count, int64_t **out);
 

@@ -1,17 +1,21 @@
-/* What a force is to the model: a table of functions over the arrays of all particles. There is one file per force.
+/* What a force is to the model: a table of functions over the arrays of all particles.
+ * There is one file per force.
  *
- * A force owns its elements and its scratch memory. It computes per element in parallel and gathers per particle
- * (incidence.h), so that results are bitwise the same for any number of threads. Every function of the table except
- * release, complete and add_force may be NULL: then the force has no energy, no tangent, no damping and so on.
+ * A force owns its elements and its scratch memory. It computes per element in parallel and gathers
+ * per particle (incidence.h), so that results are bitwise the same for any number of threads. Every
+ * function of the table except release, complete and add_force may be NULL: then the force has no
+ * energy, no tangent, no damping and so on.
  *
- * `x`, `v`, `force` and `rate` have three entries per particle. `in` and `out` have three entries per free particle, in
- * the order of tw_particles.unknown.
+ * `x`, `v`, `force` and `rate` have three entries per particle. `in` and `out` have three entries
+ * per free particle, in the order of tw_particles.unknown.
  *
- * The tangents are K = -df/dx and D = -df/dv. Where K is not symmetric (TW_FORCE_GENERAL), the matrix holds a symmetric
- * S instead, usually the symmetric part of K. The implicit schemes use S in their Newton iteration. */
+ * The tangents are K = -df/dx and D = -df/dv. Where K is not symmetric (TW_FORCE_GENERAL), the
+ * matrix holds a symmetric S instead, usually the symmetric part of K. The implicit schemes use S
+ * in their Newton iteration. */
 #ifndef TW_MODEL_FORCE_H
 #define TW_MODEL_FORCE_H
 
+#include <twang/solid.h>
 #include <twang/sparse.h>
 
 #include "model/particles.h"
@@ -52,10 +56,12 @@ typedef struct tw_force_table {
     unsigned (*traits)(const void *data);
     /* The elements that join particles to bodies. NULL: the force joins none. */
     tw_force_elements (*elements)(const void *data);
-    /* Adds beta times its material stiffness to D, and the force that belongs to it: see tw_model_set_rayleigh.
-     * It is called once, before complete. NULL: the force has no deformation to damp. */
+    /* Adds beta times its material stiffness to D, and the force that belongs to it:
+     * see tw_model_set_rayleigh. It is called once, before complete. NULL: the force
+     * has no deformation to damp. */
     void (*set_rayleigh)(void *data, double beta);
-    /* Builds the gather lists and allocates all scratch memory. The particles do not change any more. */
+    /* Builds the gather lists and allocates all scratch memory. The particles
+     * do not change any more. */
     tw_status (*complete)(void *data, const tw_particles *particles);
     /* Names every pair of free particles between which the force has stiffness or damping. */
     void (*add_pattern)(const void *data, tw_pattern *pattern);
@@ -68,8 +74,8 @@ typedef struct tw_force_table {
     tw_status (*add_force)(void *data, const tw_force_view *at, double *force);
     /* out += df/dt at fixed x and v. */
     tw_status (*add_time_derivative)(void *data, const tw_force_view *at, double *out);
-    /* out += df/dx x_rate + df/dv v_rate, over all particles: the effect of moved particles. NULL: the model takes
-     * finite differences of add_force. */
+    /* out += df/dx x_rate + df/dv v_rate, over all particles: the effect of moved particles. NULL:
+     * the model takes finite differences of add_force. */
     tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate,
                           const double *v_rate, double *out);
 
@@ -79,8 +85,8 @@ typedef struct tw_force_table {
     void (*add_product)(void *data, int count, const double *in, double *out);
     /* out += S in. NULL where K is symmetric. */
     void (*add_symmetric_product)(void *data, int count, const double *in, double *out);
-    /* out += (K - S) in: with it the model can use one matrix for all S. NULL where K is symmetric, or where this costs
-     * as much as a product with K: then products are taken force by force. */
+    /* out += (K - S) in: with it the model can use one matrix for all S. NULL where K is symmetric,
+     * or where this costs as much as a product with K: then products are taken force by force. */
     void (*add_rest_product)(void *data, int count, const double *in, double *out);
     /* matrix += S (= K where K is symmetric). */
     void (*add_tangent)(void *data, tw_sparse *matrix);
@@ -88,10 +94,11 @@ typedef struct tw_force_table {
     void (*add_damping_product)(void *data, int count, const double *in, double *out);
     /* matrix += factor * D, or the symmetric part of D. */
     void (*add_damping)(void *data, double factor, tw_sparse *matrix);
-    /* Returns the failure of a product or a matrix since the last call, once. NULL: they cannot fail. */
+    /* Returns the failure of a product or a matrix since the last call, once.
+     * NULL: they cannot fail. */
     tw_status (*take_failure)(void *data);
-    /* bound[p] += b_p for every particle, where K <= diag(b) at any state: it bounds the highest frequency. NULL: there
-     * is no such bound. */
+    /* bound[p] += b_p for every particle, where K <= diag(b) at any state: it bounds the highest
+     * frequency. NULL: there is no such bound. */
     void (*add_stiffness_bound)(const void *data, double *bound);
 } tw_force_table;
 
@@ -109,9 +116,21 @@ static inline unsigned tw_force_traits(const tw_force *force)
 /* The same acceleration for every particle. (force_gravity.c) */
 tw_status tw_force_gravity_create(const double acceleration[3], tw_force *out);
 
-/* The mass-proportional part of Rayleigh damping: one force over all bodies, made when all other forces are there. The
- * elements of `forces` join particles to bodies. *some_free: a body has no pinned particle. (force_mass_damping.c) */
+/* The mass-proportional part of Rayleigh damping: one force over all bodies, made when all other
+ * forces are there. The elements of `forces` join particles to bodies. *some_free: a body has no
+ * pinned particle. (force_mass_damping.c) */
 tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particles, int force_count,
                                        const tw_force *forces, bool *some_free, tw_force *out);
+
+/* Elastic tetrahedra of checked input, which is copied. TW_INVALID_ARGUMENT if an element has no
+ * volume at rest. (force_tetrahedra.c) */
+tw_status tw_force_tetrahedra_create(int nodes, int64_t count, const int64_t *elements,
+                                     const double *rest, const tw_solid_material *material,
+                                     tw_force *out);
+
+/* A girder network of checked input, which is copied. `transverse` may be
+ * NULL. (force_warping.c) */
+tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const double *axial,
+                                  const double *transverse, const double *rest, tw_force *out);
 
 #endif

@@ -43,13 +43,16 @@ static unsigned field_traits(const void *data)
 {
     const field *f = data;
     unsigned traits = TW_FORCE_FREE_ONLY;
+
     if (f->given.rate) traits |= TW_FORCE_TIME;
 
-    /* Without a potential the gradient need not be symmetric, and the energy it gives is not known. */
+    /* Without a potential the gradient need not be symmetric, and the energy
+     * it gives is not known. */
     if (!f->given.potential) {
         traits |= TW_FORCE_FEEDS;
         if (f->given.gradient) traits |= TW_FORCE_GENERAL;
     }
+
     return traits;
 }
 
@@ -113,6 +116,7 @@ static void value_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     loop *p = context;
     const field *f = p->f;
+
     for (int64_t i = f->first + begin; i < f->first + end; i++) {
         double value[3] = {0.0, 0.0, 0.0};
         note(p, p->value(f->given.context, p->t, p->x + 3 * i, value));
@@ -141,6 +145,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
     loop *p = context;
     const field *f = p->f;
     double sum = 0.0;
+
     for (int64_t i = f->first + begin; i < f->first + end; i++) {
         double potential = 0.0;
         if (f->particles->pinned[i]) continue;
@@ -169,6 +174,7 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     (void)block;
     loop *p = context;
     const field *f = p->f;
+
     for (int64_t i = begin; i < end; i++) {
         double *tangent = f->tangent + 9 * i;
         memset(tangent, 0, 9 * sizeof *tangent);
@@ -198,6 +204,7 @@ static void product_body(void *context, int64_t begin, int64_t end, int64_t bloc
     loop *p = context;
     const field *f = p->f;
     int64_t stride = 3 * f->particles->free_count;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t row = f->particles->unknown[f->first + i];
         for (int c = 0; c < p->count && row >= 0; c++)
@@ -365,5 +372,6 @@ tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3], do
                     .omega = 2.0 * 3.14159265358979323846 * frequency,
                     .phase = phase,
                     .swings = true};
+
     return add_uniform(model, 0, model->particles.count - 1, what, false, error);
 }

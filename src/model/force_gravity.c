@@ -1,5 +1,5 @@
-/* A uniform acceleration g: force m g, energy -m g . x over the free particles. The force is constant, so that it has no
- * tangent. */
+/* A uniform acceleration g: force m g, energy -m g . x over the free particles. The force is
+ * constant, so that it has no tangent. */
 #include <string.h>
 
 #include "base/allocate.h"
@@ -65,6 +65,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
     const loop *p = context;
     const double *a = p->g->acceleration;
     double sum = 0.0;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->g->particles->particle[i];
         const double *x = p->x + 3 * particle;
@@ -77,6 +78,7 @@ static tw_status gravity_add_energy(void *data, const tw_force_view *at, double 
 {
     loop p = {.g = data, .x = at->x};
     int64_t count = p.g->particles->free_count;
+
     tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */

@@ -1,5 +1,5 @@
-/* Hinges (tw_model_add_hinges). Let p = theta - Theta be the deviation of the angle, g its gradient, H its second
- * derivative (hinge_law.h), and s = g . v its rate. Then
+/* Hinges (tw_model_add_hinges). Let p = theta - Theta be the deviation of the angle, g its
+ * gradient, H its second derivative (hinge_law.h), and s = g . v its rate. Then
  *     energy    k p^2 / 2,
  *     force     -m g with the moment m = k p + beta k s,
  *     tangents  K = k g g^T + m H + beta k g (H v)^T,   D = beta k g g^T.
@@ -159,6 +159,7 @@ static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
+
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         double v[4][3] = {{0.0}};
@@ -176,6 +177,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
+
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         if (!evaluate(p, e, &state)) continue;
@@ -205,6 +207,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     loop *p = context;
     const tw_incidence *incidence = &p->h->incidence;
+
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
             for (int k = 0; k < 3; k++)
@@ -236,6 +239,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
 {
     loop *p = context;
     double sum = 0.0;
+
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         if (!evaluate(p, e, &state)) continue;
@@ -250,6 +254,7 @@ static tw_status hinges_add_energy(void *data, const tw_force_view *at, double *
 {
     hinges *h = data;
     loop p = {.h = h, .x = at->x};
+
     tw_parallel_for(h->count, TW_PARTICLE_BLOCK, energy_body, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
@@ -285,6 +290,7 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     (void)block;
     loop *p = context;
     hinges *h = p->h;
+
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         double v[4][3] = {{0.0}};
@@ -321,6 +327,7 @@ static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block
     loop *p = context;
     const hinges *h = p->h;
     int64_t stride = 3 * h->particles->free_count;
+
     for (int64_t e = begin; e < end; e++)
         for (int column = 0; column < p->count; column++) {
             double sum = 0.0;
@@ -341,6 +348,7 @@ static void spread_body(void *context, int64_t begin, int64_t end, int64_t block
     loop *p = context;
     const hinges *h = p->h;
     int64_t stride = 3 * h->particles->free_count;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = h->particles->particle[i];
         for (int64_t n = h->incidence.start[particle]; n < h->incidence.start[particle + 1]; n++) {
@@ -393,6 +401,7 @@ static void add_pair(const hinges *h, int64_t e, int a, int b, double factor, tw
 {
     int32_t i = h->particles->unknown[h->corner[4 * e + a]];
     int32_t j = h->particles->unknown[h->corner[4 * e + b]];
+
     if (i < 0 || j < i) return;
 
     double *block = tw_sparse_values(matrix) + 9 * tw_sparse_find(matrix, i, j);
@@ -450,6 +459,7 @@ static tw_status check_hinge(const tw_model *model, const int64_t *c, double sti
     if (!(stiffness > 0.0) || !isfinite(stiffness) || !(fabs(angle) < 3.14159265358979323846))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a hinge needs a positive stiffness and a rest angle between -pi and pi");
+
     return TW_OK;
 }
 
@@ -471,6 +481,7 @@ static tw_status find_angles(hinges *h, const double *given, const double *posit
                            (long long)e);
         h->rest_angle[e] = state.angle;
     }
+
     return TW_OK;
 }
 

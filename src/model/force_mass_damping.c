@@ -1,13 +1,15 @@
-/* The mass-proportional part of Rayleigh damping, which does not damp rigid motion (tw_model_set_rayleigh):
+/* The mass-proportional part of Rayleigh damping, which does not damp rigid motion
+ * (tw_model_set_rayleigh):
  *     f_i = -alpha m_i (v_i - c' - w x r_i),   r_i = x_i - c.
- * For a free body c is the centre of mass, c' its velocity, and w = I^-1 L the spin, with the inertia
- * I = sum m (r.r - r r^T) and the angular momentum L = sum m r x v. The damped part of v is orthogonal to all rigid
- * motions in the inner product of the mass, so that momentum and angular momentum stay. For a held body the same sums
- * run over its pinned particles, each with weight 1.
+ * For a free body c is the centre of mass, c' its velocity, and w = I^-1 L the spin, with the
+ * inertia I = sum m (r.r - r r^T) and the angular momentum L = sum m r x v. The damped part of v is
+ * orthogonal to all rigid motions in the inner product of the mass, so that momentum and angular
+ * momentum stay. For a held body the same sums run over its pinned particles, each with weight 1.
  *
  * The tangents of a free body, for a change u of v or x with mean u_c and s = u - u_c, are
- *     D u = alpha m (s - w_u x r),          w_u = I^-1 sum m r x s,
- *     K u = -alpha m (w' x r + w x s),      w' = I^-1 sum m [s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)].
+ *     D u = alpha m (s - w_u x r),       w_u = I^-1 sum m r x s,
+ *     K u = -alpha m (w' x r + w x s),   w' = I^-1 sum m q,
+ *     q = s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w).
  * For a held body D u = alpha m u and K u = -alpha m w x u. */
 #include <string.h>
 
@@ -94,6 +96,7 @@ static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const loop *p = context;
     const tw_bodies *b = &p->d->bodies;
+
     for (int64_t c = begin; c < end; c++) {
         double *sum = p->d->partial + SUMS * c;
         memset(sum, 0, SUMS * sizeof *sum);
@@ -108,6 +111,7 @@ static void finish_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const loop *p = context;
     const tw_bodies *b = &p->d->bodies;
+
     for (int64_t i = begin; i < end; i++) {
         double sum[SUMS] = {0.0};
         for (int64_t c = b->first_chunk[i]; c < b->first_chunk[i + 1]; c++)
@@ -128,6 +132,7 @@ static void write_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     const loop *p = context;
     const mass_damping *d = p->d;
+
     for (int64_t i = begin; i < end; i++) {
         int32_t body = d->bodies.body[d->particles->particle[i]];
         p->write(p, i, &p->motion[body], d->bodies.held[body]);
@@ -163,6 +168,7 @@ static void centre_term(const loop *p, int64_t particle, const body_motion *m, d
     double w = weight_of(p->d, particle);
     double r[3];
     double v[3];
+
     difference(p->x + 3 * particle, p->x + 3 * (int64_t)m->reference, r);
     difference(p->v + 3 * particle, p->v + 3 * (int64_t)m->reference, v);
     sum[0] += w;
@@ -187,6 +193,7 @@ static void inertia_term(const loop *p, int64_t particle, const body_motion *m, 
     double r[3];
     double v[3];
     double L[3];
+
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->v + 3 * particle, m->velocity, v);
     tw_cross3(r, v, L);
@@ -214,6 +221,7 @@ static void find_motion(mass_damping *d, const double *x, const double *v, body_
 {
     loop p = {
         .d = d, .motion = motion, .x = x, .v = v, .term = centre_term, .finish = centre_finish};
+
     sum_bodies(&p);
 
     /* The inertia is taken about the centre found before. */
@@ -230,6 +238,7 @@ static void force_write(const loop *p, int64_t i, const body_motion *m, bool hel
     (void)held;
     int64_t particle = p->d->particles->particle[i];
     double r[3], turned[3];
+
     difference(p->x + 3 * particle, m->centre, r);
     tw_cross3(m->spin, r, turned);
     for (int k = 0; k < 3; k++)
@@ -242,6 +251,7 @@ static tw_status mass_damping_add_force(void *data, const tw_force_view *at, dou
     mass_damping *d = data;
     loop p = {
         .d = d, .motion = d->motion, .x = at->x, .v = at->v, .out = force, .write = force_write};
+
     find_motion(d, at->x, at->v, d->motion);
     write_all(&p);
     return TW_OK;
@@ -333,6 +343,7 @@ static void damping_write(const loop *p, int64_t i, const body_motion *m, bool h
     double scale = p->d->alpha * p->d->particles->mass[particle];
     double r[3];
     double turned[3] = {0.0, 0.0, 0.0};
+
     difference(p->x + 3 * particle, m->centre, r);
     if (!held) tw_cross3(m->turn, r, turned);
     for (int k = 0; k < 3; k++)
@@ -348,6 +359,7 @@ static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool
     double s[3];
     double carried[3];
     double turned[3] = {0.0, 0.0, 0.0};
+
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->in + 3 * i, m->mean, s);
     tw_cross3(m->spin, s, carried);
@@ -411,11 +423,13 @@ static void mass_damping_add_symmetric_product(void *data, int count, const doub
     (void)out;
 }
 
-/* Adds alpha M. The part that exempts rigid motion is dense and left out; Newton's method converges without it. */
+/* Adds alpha M. The part that exempts rigid motion is dense and left out; Newton's
+ * method converges without it. */
 static void mass_damping_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     mass_damping *d = data;
     double *values = tw_sparse_values(matrix);
+
     for (int64_t i = 0; i < d->particles->free_count; i++)
         for (int k = 0; k < 3; k++)
             values[9 * d->diagonal[i] + 4 * k] +=

@@ -1,5 +1,5 @@
-/* Springs: making them, their energy and their force. The law is in spring_law.h, the tangents are in
- * force_spring_tangent.c. */
+/* Springs: making them, their energy and their force. The law is in spring_law.h, the tangents are
+ * in force_spring_tangent.c. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -84,6 +84,7 @@ static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t b
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
+
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
@@ -104,6 +105,7 @@ static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
     bool damped = tw_springs_are_damped(s);
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
+
     for (int64_t e = begin; e < end; e++) {
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
@@ -122,6 +124,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
+
     for (int64_t i = begin; i < end; i++) {
         tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
@@ -162,6 +165,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
     loop *p = context;
     const tw_springs *s = p->s;
     double sum = 0.0;
+
     for (int64_t e = begin; e < end; e++) {
         double d[3];
         tw_spring_law law = tw_springs_law(s, e);
@@ -175,6 +179,7 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x};
+
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, energy_body, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
@@ -191,6 +196,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
+
     for (int64_t e = begin; e < end; e++) {
         /* The state (d, y) of the spring and its change (u, w). */
         double d[3];
@@ -220,19 +226,21 @@ static tw_status springs_add_rate(void *data, const tw_force_view *at, const dou
 {
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate};
+
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, rate_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, out);
     return TW_OK;
 }
 
-/* The 3x3 matrix of a linear spring has no eigenvalue above k, and the block of its corners b and c is weight_b weight_c
- * times that matrix. Hence the row of corner c is bounded by k |weight_c| sum_b |weight_b|. Cubic springs have no bound:
- * their stiffness grows with the deflection. */
+/* The 3x3 matrix of a linear spring has no eigenvalue above k, and the block of its corners b and c
+ * is weight_b weight_c times that matrix. Hence the row of corner c is bounded by k |weight_c|
+ * sum_b |weight_b|. Cubic springs have no bound: their stiffness grows with the deflection. */
 static void springs_add_stiffness_bound(const void *data, double *bound)
 {
     const tw_springs *s = data;
     double all = 0.0;
+
     for (int c = 0; c < s->corners; c++) all += fabs(s->weight[c]);
 
     for (int64_t i = 0; i < s->count * s->corners; i++)
@@ -292,6 +300,7 @@ static tw_status fill(tw_springs *s, const tw_springs_input *input)
         else
             s->rest_length[e] = length_at(s, input->positions, e);
     }
+
     return TW_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Tangents of springs: products with vectors, and the matrix.
  *
- * Let E be the 3x3 matrix by which the pull of a spring changes with d (spring_law.h). Then the block of its corners b
- * and c in the tangent is weight_b weight_c E. */
+ * Let E be the 3x3 matrix by which the pull of a spring changes with d (spring_law.h). Then the
+ * block of its corners b and c in the tangent is weight_b weight_c E. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -87,6 +87,7 @@ static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state 
 {
     double *slide = s->slide + TW_SPRING_SLIDE * e;
     double *root = s->root + TW_SPRING_ROOT * e;
+
     for (int k = 0; k < 3; k++) {
         slide[k] = state->n[k];
         slide[4 + k] = state->slide_along * state->n[k] + state->g[k];
@@ -103,6 +104,7 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     const tw_springs *s = p->s;
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
+
     for (int64_t e = begin; e < end; e++) {
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
@@ -126,6 +128,7 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
+
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
@@ -159,7 +162,8 @@ TW_ALWAYS_INLINE const double *numbers_of(const tw_springs *s, part which, int64
     return s->root + TW_SPRING_ROOT * e;
 }
 
-/* out += (one part of E) u. It is inlined with the part constant, so that no branch is left in the loops.
+/* out += (one part of E) u. It is inlined with the part constant, so that no
+ * branch is left in the loops.
  *     ELASTIC   n along (n . u) + across u
  *     SLIDING   n ((slide_along n + g) . u) + slide_across u
  *     DAMPING   sqrt(c) n (sqrt(c) n . u) */
@@ -173,12 +177,14 @@ TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const
     for (int k = 0; k < 3 && which != DAMPING; k++) out[k] += t[3] * u[k];
 }
 
-/* Two ends: out_i += sum_e E (in_i - in_j) over the neighbours j; in_j is 0 for a pinned neighbour. */
+/* Two ends: out_i += sum_e E (in_i - in_j) over the neighbours j; in_j is 0
+ * for a pinned neighbour. */
 TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, double *out,
                               part which)
 {
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
+
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         /* The entry is 2 e or 2 e + 1, so that entry ^ 1 is the other end of spring e. */
         int32_t entry = s->incidence.entry[n];
@@ -211,6 +217,7 @@ static void gather_row(const loop *p, int64_t i, int c, double *out)
     const tw_springs *s = p->s;
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
+
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
         const double *pull = s->pull + 3 * (p->count * (int64_t)(entry >> s->shift) + c);
@@ -261,7 +268,8 @@ BODIES_OF(sliding, SLIDING)
 BODIES_OF(damping, DAMPING)
 #undef BODIES_OF
 
-/* Adds the products of one part. Two ends need one pass over the particles, more corners need two. */
+/* Adds the products of one part. Two ends need one pass over the particles,
+ * more corners need two. */
 static void add_products(loop *p, tw_parallel_body *rows_body, tw_parallel_body *pulls_body)
 {
     if (p->s->corners == 2) {
@@ -299,15 +307,18 @@ void tw_springs_add_damping_product(void *data, int count, const double *in, dou
 
 /* ---- the matrix ---- */
 
-/* The place of each of the nine entries of a symmetric block among its six numbers xx, xy, xz, yy, yz, zz. */
+/* The place of each of the nine entries of a symmetric block among its six numbers
+ * xx, xy, xz, yy, yz, zz. */
 static const int symmetric_entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
 
-/* block += factor * (elastic or damping part of E). Both are symmetric, so rows and columns may be exchanged. */
+/* block += factor * (elastic or damping part of E). Both are symmetric, so rows and
+ * columns may be exchanged. */
 static void add_block(const tw_springs *s, part which, int64_t e, double factor, double block[9])
 {
     const double *t = numbers_of(s, which, e);
     double across = 0.0;
     double along = 1.0;
+
     if (which == ELASTIC) {
         across = t[3];
         along = t[4];
@@ -318,12 +329,13 @@ static void add_block(const tw_springs *s, part which, int64_t e, double factor,
         block[k] += factor * ((k % 4 == 0 ? across : 0.0) + along * t[k % 3] * t[k / 3]);
 }
 
-/* Adds the blocks of one corner of spring e: the diagonal block of its particle i, and the blocks of row i in the upper
- * triangle. */
+/* Adds the blocks of one corner of spring e: the diagonal block of its particle i, and the blocks
+ * of row i in the upper triangle. */
 static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *values)
 {
     const tw_springs *s = p->s;
     double weight = p->factor * s->weight[corner];
+
     add_block(s, p->which, e, weight * s->weight[corner], values + 9 * s->diagonal[i]);
     for (int c = 0; c < s->corners; c++)
         if (c != corner && unknown_of(s, e, c) > i)
@@ -336,6 +348,7 @@ static void add_plain_row(const tw_springs *s, int64_t i, double *values)
 {
     int64_t particle = s->particles->particle[i];
     double sum[6] = {0.0};
+
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
         const double *t = s->tangent + TW_SPRING_TANGENT * (int64_t)(entry >> 1);
@@ -366,13 +379,15 @@ static void plain_matrix_body(void *context, int64_t begin, int64_t end, int64_t
     for (int64_t i = begin; i < end; i++) add_plain_row(p->s, i, values);
 }
 
-/* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its free particle i alone. */
+/* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its
+ * free particle i alone. */
 static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
     double *values = tw_sparse_values(p->matrix);
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = s->particles->particle[i];
         for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {

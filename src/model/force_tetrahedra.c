@@ -25,7 +25,8 @@ static tw_element_list list_of(const tw_tetrahedra *t)
     return (tw_element_list){.count = t->count, .nodes = t->shape->nodes, .particle = t->node};
 }
 
-/* The element in this lane. In a group that is not full the last element is repeated, with weight 0. */
+/* The element in this lane. In a group that is not full the last element is
+ * repeated, with weight 0. */
 static int64_t element_in(const tw_tetrahedra *t, int64_t group, int lane)
 {
     int64_t e = group * TW_LANES + lane;
@@ -38,6 +39,7 @@ static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int co
 {
     const int32_t *node = t->node + e * t->shape->nodes;
     const tw_shape_term *term = t->shape->corner[point][corner];
+
     for (int k = 0; k < 3; k++) y[k] = 0.0;
     for (int i = 0; i < t->shape->terms; i++) {
         const double *from = x + 3 * (int64_t)node[term[i].node];
@@ -83,6 +85,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
 {
     tw_tetrahedra_loop *p = context;
     double sum = 0.0;
+
     for (int64_t group = begin; group < end; group++)
         for (int q = 0; q < p->t->shape->points; q++) {
             tw_lanes F[9];
@@ -98,6 +101,7 @@ static tw_status tetrahedra_add_energy(void *data, const tw_force_view *at, doub
 {
     tw_tetrahedra_loop p = {.t = data, .x = at->x};
     int64_t groups = tw_tetrahedra_groups(p.t);
+
     tw_parallel_for(groups, TW_GROUP_BLOCK, energy_body, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
@@ -113,6 +117,7 @@ static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], 
 {
     const tw_lanes *g = t->gradient + 9 * group;
     const tw_lanes *w = t->weight + group;
+
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
             for (int l = 0; l < TW_LANES; l++)
@@ -149,6 +154,7 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     const stress_loop *s = context;
     const tw_tetrahedra *t = s->p->t;
     int entries = 3 * t->shape->nodes;
+
     for (int64_t group = begin; group < end; group++) {
         tw_lanes node_force[3 * TW_TETRAHEDRON_MAX_NODES];
         tw_lanes P[9];
@@ -175,6 +181,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const stress_loop *s = context;
     const tw_tetrahedra *t = s->p->t;
+
     for (int64_t i = begin; i < end; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = t->incidence.start[i]; n < t->incidence.start[i + 1]; n++)
@@ -260,6 +267,7 @@ static tw_status tetrahedra_complete(void *data, const tw_particles *particles)
 {
     tw_tetrahedra *t = data;
     tw_element_list list = list_of(t);
+
     t->particles = particles;
     TW_TRY(allocate(t, tw_element_list_blocks(&list)));
     TW_TRY(
@@ -282,12 +290,14 @@ static void tetrahedra_locate(void *data, const tw_sparse *matrix)
     tw_assembly_locate(&((tw_tetrahedra *)data)->assembly, matrix);
 }
 
-/* u^T K_e u <= sum_ab |u_a| |K_ab| |u_b| <= sum_a (sum_b |K_ab|) |u_a|^2, over the free particles of the element. */
+/* u^T K_e u <= sum_ab |u_a| |K_ab| |u_b| <= sum_a (sum_b |K_ab|) |u_a|^2, over the free
+ * particles of the element. */
 static void linear_add_stiffness_bound(const void *data, double *bound)
 {
     const tw_tetrahedra *t = data;
     int nodes = t->shape->nodes;
     const double *K = t->element_tangent;
+
     for (int64_t e = 0; e < t->count; e++)
         for (int a = 0; a < nodes; a++)
             for (int b = a; b < nodes; b++, K += 9) {
@@ -336,6 +346,7 @@ static tw_status set_geometry(tw_tetrahedra *t, const double *rest)
             for (int k = 0; k < 9; k++) t->gradient[9 * group + k][l] = gradient[k / 3][k % 3];
             t->weight[group][l] = group * TW_LANES + l < t->count ? volume / t->shape->points : 0.0;
         }
+
     return TW_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Stiffness-proportional damping of elastic tetrahedra, which does not damp rigid motion.
  *
- * The rate of Green's strain, E' = sym(F^T F'), vanishes for every rigid motion. The viscous stress is
+ * The rate of Green's strain, E' = sym(F^T F'), vanishes for every rigid
+ * motion. The viscous stress is
  *     P = beta F (C : E'),   C : E = 2 mu E + lambda tr(E) I.
  * At rest its damping is beta K. It changes by
  *     dP = beta [dF (C : E') + F C : sym(dF^T F') + F C : sym(F^T dF')].
@@ -68,6 +69,7 @@ static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t grou
     tw_lanes F[9];
     tw_lanes rate[9];
     tw_lanes second[9];
+
     current(p, group, point, F);
     tw_tetrahedra_deformation(p->t, group, point, v, rate);
 
@@ -101,12 +103,14 @@ void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point
     add_product(F, second, P);
 }
 
-/* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], with F = I for the linear law. */
+/* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], with F
+ * = I for the linear law. */
 void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
                                  const tw_lanes *b, tw_lanes K[9])
 {
     double mu = t->beta * t->material.lame_mu, lambda = t->beta * t->material.lame_lambda;
     bool linear = tw_tetrahedra_are_linear(t);
+
     for (int l = 0; l < TW_LANES; l++) {
         double G[9];
         double Fa[3];

@@ -1,5 +1,6 @@
-/* A force of the user (tw_user_force): callbacks over the arrays of all particles. Derivatives that the user does not
- * give are taken by central differences. The matrix is found by products (probing.h). */
+/* A force of the user (tw_user_force): callbacks over the arrays of all particles.
+ * Derivatives that the user does not give are taken by central differences. The matrix is
+ * found by products (probing.h). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static unsigned user_traits(const void *data)
 {
     const tw_user_force *g = &((const user *)data)->given;
     unsigned traits = 0;
+
     if (g->velocity_dependent) traits |= TW_FORCE_VELOCITY;
     if (g->time_dependent) traits |= TW_FORCE_TIME;
 
@@ -96,13 +98,14 @@ static tw_status user_add_force(void *data, const tw_force_view *at, double *for
 
 /* ---- differences ---- */
 
-/* The step s such that s d has about cbrt(eps) of the size of `base`, measured in root mean squares. The exponent 1/3
- * balances truncation (s^2) and rounding (eps/s). Returns 0 for d = 0. */
+/* The step s such that s d has about cbrt(eps) of the size of `base`, measured in root mean
+ * squares. The exponent 1/3 balances truncation (s^2) and rounding (eps/s). Returns 0 for d = 0. */
 static double step_along(int64_t n, const double *base, const double *d)
 {
     tw_space space = {.local_size = n};
     double size = 0.0;
     double length = 0.0;
+
     tw_vector_norm(&space, base, &size);
     tw_vector_norm(&space, d, &length);
     if (!(length > 0.0)) return 0.0;
@@ -119,7 +122,8 @@ static tw_status subtract_force(user *u, double weight, const tw_force_view *at,
     return status;
 }
 
-/* out -= df/dx d, or df/dv d, by a central difference: out -= [f(base + s d) - f(base - s d)] / (2 s). */
+/* out -= df/dx d, or df/dv d, by a central difference: out -= [f(base + s d) -
+ * f(base - s d)] / (2 s). */
 static tw_status differ(user *u, bool in_velocity, const double *d, double *out)
 {
     int64_t n = 3 * u->particles->count;
@@ -136,6 +140,7 @@ static tw_status differ(user *u, bool in_velocity, const double *d, double *out)
         tw_force_view at = {u->t, in_velocity ? x : moved, in_velocity ? moved : v};
         status = subtract_force(u, sign * 0.5 / s, &at, out);
     }
+
     return status;
 }
 
@@ -161,6 +166,7 @@ static tw_status user_linearise(void *data, const tw_force_view *at)
 {
     user *u = data;
     int64_t n = 3 * u->particles->count;
+
     u->t = at->t;
     u->probed = false;
     tw_vector_copy(n, at->x, u->point);
@@ -289,6 +295,7 @@ static tw_status check_pairs(const tw_model *model, const tw_user_force *given, 
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "a pair must name two of the particles 0 to %lld",
                            (long long)(model->particles.count - 1));
+
     return TW_OK;
 }
 

@@ -1,17 +1,18 @@
-/* Networks of girders by stiffness warping: the sum of the nodes' energies of warping_star.h.
+/* Networks of girders by stiffness warping: the energy is the sum of the energies of
+ * all nodes (warping_star.h).
  *
- * A girder is seen from both its ends: half-girder 2 e + c leads from its end c to the other. Half-girders are stored
- * node by node, in the order of the incidence list. Because a node's rotation depends on all its neighbours, these act
- * on each other, and the tangent joins nodes that are two girders apart. Rayleigh damping is a dashpot of beta k along
- * each girder. */
+ * A girder is seen from both its ends: half-girder 2 e + c leads from end c of girder e to the
+ * other end. Half-girders are stored node by node, in the order of the incidence list. The rotation
+ * of a node depends on all its neighbours, so that these act on each other: the tangent joins nodes
+ * that are two girders apart. Rayleigh damping is a dashpot of beta k along each girder. */
 #include <math.h>
 #include <stdatomic.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "model/assembly.h"
 #include "model/incidence.h"
-#include "model/solid_forces.h"
 #include "model/springs.h"
 #include "model/warping_star.h"
 
@@ -22,19 +23,19 @@ typedef struct warping {
 
     const tw_particles *particles;
     tw_incidence incidence;
-    int64_t *place;   /* where each half-girder stands in the order of the incidence list */
-    bool *framed;     /* per particle: its girders fix a rotation */
+    int64_t *place;   /* of each half-girder in the order of the incidence list */
+    bool *framed;     /* the girders of the particle fix a rotation */
     tw_girder *seen;  /* half-girders as they are now */
     double *gradient; /* of a node's energy by each of its y_j: three per half-girder */
     tw_star_factor *factor;
-    int64_t *star_start; /* of each node's list: itself, then its neighbours */
-    int32_t *star_node;
-    int64_t *block_start; /* of each node's dense tangent */
-    double *star_tangent; /* as assembly.h wants it */
+    int64_t *star_start;  /* offsets into star_node */
+    int32_t *star_node;   /* of each node: itself, then its neighbours */
+    int64_t *block_start; /* offsets of the nodes into star_tangent, in blocks */
+    double *star_tangent; /* dense tangents of the nodes, in the order of assembly.h */
     tw_assembly assembly;
     double *partial;   /* energy per block of particles */
     double beta;       /* of Rayleigh damping */
-    tw_force dashpots; /* of beta; without table if there are none */
+    tw_force dashpots; /* of Rayleigh damping; without table if there is none */
 } warping;
 
 static void warping_release(void *data)
@@ -43,6 +44,7 @@ static void warping_release(void *data)
     if (!w) return;
     tw_incidence_free(&w->incidence);
     tw_assembly_free(&w->assembly);
+
     void *blocks[] = {w->ends,      w->girder,      w->place,        w->framed,
                       w->seen,      w->gradient,    w->factor,       w->star_start,
                       w->star_node, w->block_start, w->star_tangent, w->partial};
@@ -51,6 +53,7 @@ static void warping_release(void *data)
     tw_release(w);
 }
 
+/* What the functions of the parallel loops share. */
 typedef struct loop {
     warping *w;
     const double *x;
@@ -58,32 +61,40 @@ typedef struct loop {
     atomic_bool undefined; /* a node's rotation is ambiguous, or a spring has no direction */
 } loop;
 
-/* The half-girders of a node as they are at x, into w->seen; NULL: at rest. Returns how many there are. */
+/* Writes the half-girders of a node as they are at x into w->seen. x = NULL: as they are at rest.
+ * Returns how many there are. */
 static int look(warping *w, int64_t node, const double *x)
 {
-    int64_t begin = w->incidence.start[node], end = w->incidence.start[node + 1];
+    int64_t begin = w->incidence.start[node];
+    int64_t end = w->incidence.start[node + 1];
+
     for (int64_t n = begin; n < end; n++) {
         int32_t half = w->incidence.entry[n];
         tw_girder *g = &w->seen[n];
         *g = w->girder[half / 2];
+
+        /* Seen from the second end, a girder points the other way. */
         for (int k = 0; k < 3; k++) {
             if (half % 2) g->d[k] = -g->d[k];
             g->y[k] = x ? x[3 * (int64_t)w->ends[half ^ 1] + k] - x[3 * node + k] : g->d[k];
         }
     }
+
     return (int)(end - begin);
 }
 
-/* What is done with a node whose rotation is known; false where something is not defined. Nodes without a frame have a
- * star of no meaning. */
+/* Called for each node when its rotation is known. Returns false where something is not defined.
+ * The star of a node without a frame has no meaning. */
 typedef bool visit_node(loop *p, int64_t node, int count, const tw_star *star, double *sum);
 
-/* Visits the nodes of a block, finding the rotations of TW_LANES of them at once; *sum starts at 0. */
+/* Visits the nodes of a block. It finds the rotations of TW_LANES nodes at
+ * once. *sum starts at 0. */
 static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, double *sum)
 {
     warping *w = p->w;
     *sum = 0.0;
     for (int64_t first = begin; first < end; first += TW_LANES) {
+        /* A of each node; a lane without a node repeats the first. */
         tw_lanes A[9];
         tw_polar_lanes polar;
         int count[TW_LANES];
@@ -95,6 +106,8 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
             for (int k = 0; k < 9; k++) A[k][l] = matrix[k];
         }
         tw_polar_decompose_lanes(A, &polar);
+
+        /* Node by node from here on. */
         for (int l = 0; l < TW_LANES && first + l < end; l++) {
             int64_t node = first + l;
             tw_star star;
@@ -109,17 +122,20 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
 
 /* ---- energy ---- */
 
+/* *sum += the energy of a node: that of its star, or of half its springs. */
 static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, double *sum)
 {
     (void)star;
     const tw_girder *girders = p->w->seen + p->w->incidence.start[node];
     bool defined = true;
+
     if (p->w->framed[node]) *sum += tw_star_energy(count, girders);
     for (int j = 0; j < count && !p->w->framed[node]; j++) {
         double energy;
         defined = tw_spring_half_energy(&girders[j], &energy) && defined;
         *sum += energy;
     }
+
     return defined;
 }
 
@@ -133,19 +149,25 @@ static tw_status warping_add_energy(void *data, const tw_force_view *at, double 
 {
     loop p = {.w = data, .x = at->x};
     int64_t count = p.w->particles->count;
+
     tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
+
+    /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)
         *energy += p.w->partial[b];
-    return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+    if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
+    return TW_OK;
 }
 
 /* ---- force ---- */
 
+/* The gradient of the energy of a node by each of its y_j. */
 static bool visit_gradient(loop *p, int64_t node, int count, const tw_star *star, double *sum)
 {
     (void)sum;
     int64_t first = p->w->incidence.start[node];
     bool defined = true;
+
     for (int j = 0; j < count; j++) {
         const tw_girder *girder = &p->w->seen[first + j];
         double *gradient = p->w->gradient + 3 * (first + j);
@@ -154,6 +176,7 @@ static bool visit_gradient(loop *p, int64_t node, int count, const tw_star *star
         else
             defined = tw_spring_half_gradient(girder, gradient) && defined;
     }
+
     return defined;
 }
 
@@ -164,17 +187,19 @@ static void gradient_body(void *context, int64_t begin, int64_t end, int64_t blo
     visit_nodes(context, begin, end, visit_gradient, &none);
 }
 
-/* y_j = x_j - x_i: the force on a node is what its own girders pull, less what its neighbours' girders to it do. */
+/* With y_j = x_j - x_i the force on a node is the sum of the gradients of its own half-girders less
+ * those of the opposite half-girders. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const warping *w = p->w;
+
     for (int64_t i = begin; i < end; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = w->incidence.start[i]; n < w->incidence.start[i + 1]; n++) {
-            const double *own = w->gradient + 3 * n,
-                         *other = w->gradient + 3 * w->place[w->incidence.entry[n] ^ 1];
+            const double *own = w->gradient + 3 * n;
+            const double *other = w->gradient + 3 * w->place[w->incidence.entry[n] ^ 1];
             for (int k = 0; k < 3; k++) sum[k] += own[k] - other[k];
         }
         for (int k = 0; k < 3; k++) p->out[3 * i + k] += sum[k];
@@ -187,13 +212,15 @@ static tw_status warping_add_force(void *data, const tw_force_view *at, double *
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
+
     const tw_force *d = &p.w->dashpots;
-    return d->table ? d->table->add_force(d->data, at, force) : TW_OK;
+    if (!d->table) return TW_OK;
+    return d->table->add_force(d->data, at, force);
 }
 
 /* ---- tangent ---- */
 
-/* The second derivative by y_j and y_k. */
+/* The second derivative of the energy of a node by y_j and y_k. */
 static bool inner_block(const warping *w, int64_t node, int j, int k, double block[9])
 {
     int64_t first = w->incidence.start[node];
@@ -201,21 +228,28 @@ static bool inner_block(const warping *w, int64_t node, int j, int k, double blo
         tw_star_block(&w->factor[first + j], &w->factor[first + k], block);
         return true;
     }
+
+    /* The springs of a node without a frame do not act on each other. */
     if (j == k) return tw_spring_half_block(&w->seen[first + j], block);
     for (int i = 0; i < 9; i++) block[i] = 0.0;
     return true;
 }
 
-/* The dense tangent in the positions: y_j = x_j - x_i, so the node's own row and column are minus the sums of the
- * others'. `out` holds the blocks (0,0) (0,1) ... (0,n) (1,1) ..., the node itself being 0. */
+/* The dense tangent of a node i in the positions. Because y_j = x_j - x_i, the row and the column
+ * of the node itself are minus the sums of the others. `out` holds the blocks (0,0) (0,1) ... (0,n)
+ * (1,1) ..., where 0 is the node itself. */
 static bool fill_star(const warping *w, int64_t node, int count, double *out)
 {
     bool defined = true;
     double *inner = out + 9 * (count + 1);
+
     for (int k = 0; k < 9 * (count + 1); k++) out[k] = 0.0;
+
     for (int j = 0; j < count; j++)
         for (int k = j; k < count; k++, inner += 9) {
             defined = inner_block(w, node, j, k, inner) && defined;
+
+            /* Subtract the block and its transpose from row 0, and add both to the block (0,0). */
             for (int i = 0; i < 9; i++) {
                 double turned = inner[3 * (i % 3) + i / 3];
                 out[9 * (k + 1) + i] -= inner[i];
@@ -223,9 +257,11 @@ static bool fill_star(const warping *w, int64_t node, int count, double *out)
                 out[i] += j != k ? inner[i] + turned : inner[i];
             }
         }
+
     return defined;
 }
 
+/* The dense tangent of a node. */
 static bool visit_tangent(loop *p, int64_t node, int count, const tw_star *star, double *sum)
 {
     (void)sum;
@@ -248,8 +284,10 @@ static tw_status warping_linearise(void *data, const tw_force_view *at)
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
+
     const tw_force *d = &p.w->dashpots;
-    return d->table ? d->table->linearise(d->data, at) : TW_OK;
+    if (!d->table) return TW_OK;
+    return d->table->linearise(d->data, at);
 }
 
 static void warping_add_symmetric_product(void *data, int count, const double *in, double *out)
@@ -300,15 +338,18 @@ static void warping_add_damping(void *data, double factor, tw_sparse *matrix)
     if (d->table) d->table->add_damping(d->data, factor, matrix);
 }
 
+/* A dashpot of beta k along each girder. */
 static tw_status create_dashpots(warping *w)
 {
     int64_t *corner = TW_NEW_ARRAY(2 * w->count, int64_t);
     double *damping = TW_NEW_ARRAY(w->count, double);
     tw_status status = corner && damping ? TW_OK : TW_OUT_OF_MEMORY;
+
     for (int64_t e = 0; e < w->count && status == TW_OK; e++) {
         damping[e] = w->beta * w->girder[e].axial;
         for (int c = 0; c < 2; c++) corner[2 * e + c] = w->ends[2 * e + c];
     }
+
     tw_springs_input input = {.count = w->count,
                               .corners = 2,
                               .corner = corner,
@@ -323,21 +364,29 @@ static tw_status create_dashpots(warping *w)
 
 /* ---- the rest of the table ---- */
 
-/* Each node with its neighbours, for the assembly; where each half-girder stands; which nodes have a frame. */
+/* Lists each node with its neighbours for the assembly, the place of each half-girder, and which
+ * nodes have a frame. */
 static void list_stars(warping *w)
 {
-    int64_t filled = 0, blocks = 0;
+    int64_t filled = 0;
+    int64_t blocks = 0;
+
     for (int64_t i = 0; i < w->particles->count; i++) {
         w->star_start[i] = filled;
         w->block_start[i] = blocks;
+
+        /* The node itself, then its neighbours. */
         w->star_node[filled++] = (int32_t)i;
         for (int64_t n = w->incidence.start[i]; n < w->incidence.start[i + 1]; n++) {
             int32_t half = w->incidence.entry[n];
             w->place[half] = n;
             w->star_node[filled++] = w->ends[half ^ 1];
         }
+
+        /* n members have n (n + 1) / 2 blocks. */
         int64_t members = filled - w->star_start[i];
         blocks += members * (members + 1) / 2;
+
         int count = look(w, i, NULL);
         w->framed[i] = count > 0 && tw_star_is_framed(count, w->seen + w->incidence.start[i]);
     }
@@ -355,8 +404,10 @@ static tw_status allocate(warping *w, int64_t particles)
     w->star_node = TW_NEW_ARRAY(particles + 2 * w->count, int32_t);
     w->block_start = TW_NEW_ARRAY(particles, int64_t);
     w->partial = TW_NEW_ARRAY(tw_parallel_blocks(particles, TW_PARTICLE_BLOCK), double);
+
     bool all = w->place && w->framed && w->seen && w->gradient && w->factor && w->star_start &&
                w->star_node && w->block_start && w->partial;
+
     return all ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -364,17 +415,19 @@ static tw_status warping_complete(void *data, const tw_particles *particles)
 {
     warping *w = data;
     w->particles = particles;
-    tw_status status = allocate(w, particles->count);
-    if (status == TW_OK)
-        status = tw_incidence_create(&w->incidence, particles->count, w->count, 2, w->ends);
-    if (status != TW_OK) return status;
+    TW_TRY(allocate(w, particles->count));
+    TW_TRY(tw_incidence_create(&w->incidence, particles->count, w->count, 2, w->ends));
     list_stars(w);
+
+    /* The dense tangent of each node is an element of the assembly. */
     tw_element_list list = {
         .count = particles->count, .start = w->star_start, .particle = w->star_node};
     w->star_tangent = TW_NEW_ARRAY(9 * tw_element_list_blocks(&list), double);
     if (!w->star_tangent) return TW_OUT_OF_MEMORY;
-    status = tw_assembly_create(&w->assembly, particles, &list);
-    return status == TW_OK && w->beta > 0.0 ? create_dashpots(w) : status;
+    TW_TRY(tw_assembly_create(&w->assembly, particles, &list));
+
+    if (!(w->beta > 0.0)) return TW_OK;
+    return create_dashpots(w);
 }
 
 static void warping_add_pattern(const void *data, tw_pattern *pattern)
@@ -420,6 +473,7 @@ tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const doub
 {
     warping *w = TW_NEW(warping);
     if (!w) return TW_OUT_OF_MEMORY;
+
     w->count = count;
     w->ends = TW_NEW_ARRAY(2 * count, int32_t);
     w->girder = TW_NEW_ARRAY(count, tw_girder);
@@ -427,10 +481,13 @@ tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const doub
         warping_release(w);
         return TW_OUT_OF_MEMORY;
     }
+
     for (int64_t e = 0; e < count; e++) {
-        int64_t a = ends[2 * e], b = ends[2 * e + 1];
+        int64_t a = ends[2 * e];
+        int64_t b = ends[2 * e + 1];
         w->ends[2 * e] = (int32_t)a;
         w->ends[2 * e + 1] = (int32_t)b;
+
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = rest[3 * b + k] - rest[3 * a + k];
         w->girder[e] = tw_girder_make(d, axial[e], transverse ? transverse[e] : 0.0);

@@ -1,13 +1,14 @@
 /* Wind with drag and lift on triangles (tw_wind).
  *
- * Let a = (x_1 - x_0) x (x_2 - x_0) / 2 be the area vector of a triangle, A = |a|, n = a/A, u the velocity of the air
- * relative to the mean of the corners, U = |u| and p = u . a. Each corner feels a third of
+ * Let a = (x_1 - x_0) x (x_2 - x_0) / 2 be the area vector of a triangle, A = |a|, n = a/A,
+ * u the velocity of the air relative to the mean of the corners, U = |u| and p = u . a.
+ * Each corner feels a third of
  *     F = k1 p^2 u / (A U) + k2 p U n,     k1 = rho (drag - lift) / 2,  k2 = rho lift / 2.
  * The derivatives of F by a and by u are
  *     F_a = k1 [2 p u u^T - (p^2/A) u n^T] / (A U) + k2 U [n u^T + (p/A) (I - n n^T)]
  *     F_u = k1 [2 p u a^T + p^2 I - (p^2/U^2) u u^T] / (A U) + k2 [U n a^T + (p/U) n u^T].
- * A displacement d_c of corner c changes a by -o_c x d_c / 2 with o_c = x_{c+1} - x_{c+2}. K is not symmetric. S = 0
- * serves Newton's method, because wind is soft compared with elastic forces. */
+ * A displacement d_c of corner c changes a by -o_c x d_c / 2 with o_c = x_{c+1} - x_{c+2}. K is not
+ * symmetric. S = 0 serves Newton's method, because wind is soft compared with elastic forces. */
 #include <math.h>
 #include <string.h>
 #include <twang/forces.h>
@@ -114,6 +115,7 @@ static tw_status air_at(const wind *w, double t, double velocity[3], double rate
         velocity[k] = g->velocity[k] * (1.0 + g->gust * sin(omega * t));
         rate[k] = g->velocity[k] * g->gust * omega * cos(omega * t);
     }
+
     return TW_OK;
 }
 
@@ -139,6 +141,7 @@ static bool situation(const loop *p, int64_t e, double a[3], double u[3])
     const int32_t *corner = p->w->corner + 3 * e;
     const double *x[3];
     const double *v[3];
+
     for (int c = 0; c < 3; c++) {
         x[c] = p->x + 3 * (int64_t)corner[c];
         v[c] = p->v + 3 * (int64_t)corner[c];
@@ -174,6 +177,7 @@ static void find_force(const wind *w, const double a[3], const double u[3], doub
     double A = sqrt(tw_dot3(a, a));
     double U = sqrt(tw_dot3(u, u));
     double p = tw_dot3(u, a);
+
     coefficients(w, &k1, &k2);
     for (int k = 0; k < 3; k++) F[k] = k1 * p * p / (A * U) * u[k] + k2 * p * U / A * a[k];
 }
@@ -202,6 +206,7 @@ static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
 {
     double a[3], u[3];
     const int32_t *corner = p->w->corner + 3 * e;
+
     memset(tangent, 0, TANGENT * sizeof *tangent);
     if (situation(p, e, a, u)) find_tangent(p->w, a, u, tangent, tangent + 9);
 
@@ -245,6 +250,7 @@ static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
+
     for (int64_t e = begin; e < end; e++) {
         double a[3];
         double u[3];
@@ -259,6 +265,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
+
     for (int64_t e = begin; e < end; e++) {
         double tangent[TANGENT];
         double *push = p->w->push + 3 * e;
@@ -289,6 +296,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     loop *p = context;
     const tw_incidence *incidence = &p->w->incidence;
+
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
             for (int k = 0; k < 3; k++)
@@ -345,13 +353,15 @@ static tw_status wind_linearise(void *data, const tw_force_view *at)
     return status;
 }
 
-/* push = the product of each triangle with the columns of `in`. It is inlined with either product. */
+/* push = the product of each triangle with the columns of `in`. It is
+ * inlined with either product. */
 TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
                                   void (*product)(const double *, const double *const[3],
                                                   double[3]))
 {
     const wind *w = p->w;
     int64_t stride = 3 * w->particles->free_count;
+
     for (int64_t e = begin; e < end; e++)
         for (int column = 0; column < p->count; column++) {
             /* Pinned corners are at rest. */
@@ -385,6 +395,7 @@ static void gather_column(const loop *p, int64_t i, int column, double *out)
     const wind *w = p->w;
     int64_t particle = w->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
+
     for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++) {
         const double *push =
             w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);
@@ -398,6 +409,7 @@ static void gather_columns_body(void *context, int64_t begin, int64_t end, int64
     (void)block;
     loop *p = context;
     int64_t stride = 3 * p->w->particles->free_count;
+
     for (int64_t i = begin; i < end; i++)
         for (int column = 0; column < p->count; column++)
             gather_column(p, i, column, p->out + column * stride);
@@ -430,12 +442,13 @@ static void wind_add_damping_product(void *data, int count, const double *in, do
     add_products(&p, damping_body);
 }
 
-/* D of every pair of corners is F_u / 9. Its symmetric part is added to each stored block once: to the diagonal block of
- * corner c and to the block of c and c + 1. */
+/* D of every pair of corners is F_u / 9. Its symmetric part is added to each stored block once: to
+ * the diagonal block of corner c and to the block of c and c + 1. */
 static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     wind *w = data;
     double *values = tw_sparse_values(matrix);
+
     for (int64_t e = 0; e < w->count; e++) {
         const double *F_u = w->tangent + TANGENT * e + 9;
         for (int c = 0; c < 3; c++) {
@@ -486,6 +499,7 @@ static tw_status check_wind(const tw_wind *w, tw_error *error)
 {
     const double values[] = {w->velocity[0], w->velocity[1], w->velocity[2], w->gust,
                              w->gust_frequency};
+
     if (!tw_vector_is_finite(5, values))
         return tw_fail(error, TW_NOT_FINITE, "the wind is not finite");
 

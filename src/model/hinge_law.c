@@ -1,5 +1,5 @@
-/* Let t be the unit vector of the edge e, l its length, n_s twice the area vectors of the two triangles (s = 0: corners
- * 0, 1, 2; s = 1: corners 1, 0, 3), and q_s = n_s/|n_s|^2. Then
+/* Let t be the unit vector of the edge e, l its length, n_s twice the area vectors of the two
+ * triangles (s = 0: corners 0, 1, 2; s = 1: corners 1, 0, 3), and q_s = n_s/|n_s|^2. Then
  *     angle = atan2((n_0 x n_1) . t, n_0 . n_1),
  * and its gradient is
  *     -l q_s          at vertex 2 + s,
@@ -24,8 +24,8 @@ static double dot_difference(const double a[3], const double b[3], const double 
     return (a[0] - b[0]) * t[0] + (a[1] - b[1]) * t[1] + (a[2] - b[2]) * t[2];
 }
 
-/* The sides of triangle s from its vertex 2 + s to the corners 0 and 1, in the order that makes both normals point to
- * the same side of a flat hinge. */
+/* The sides of triangle s from its vertex 2 + s to the corners 0 and 1, in the order that makes
+ * both normals point to the same side of a flat hinge. */
 static void sides(const double x[4][3], int s, double first[3], double second[3])
 {
     difference(x[s], x[2 + s], first);
@@ -81,6 +81,7 @@ static void change_of_q(const tw_hinge_state *h, int s, const double d[4][3], do
     double second[3];
     double dfirst[3];
     double dsecond[3];
+
     sides(h->x, s, first, second);
     sides(d, s, dfirst, dsecond);
 

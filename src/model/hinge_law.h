@@ -1,5 +1,5 @@
-/* The angle of a hinge and its derivatives. Corners 0 and 1 are the ends of the edge, 2 and 3 the vertices opposite to
- * it. */
+/* The angle of a hinge and its derivatives. Corners 0 and 1 are the ends of the edge, 2 and 3 the
+ * vertices opposite to it. */
 #ifndef TW_MODEL_HINGE_LAW_H
 #define TW_MODEL_HINGE_LAW_H
 

@@ -16,7 +16,8 @@ tw_status tw_incidence_create(tw_incidence *incidence, int64_t particle_count,
         return TW_OUT_OF_MEMORY;
     }
 
-    /* start[p] counts the corners at particle p, and then becomes the offset of the first of them. */
+    /* start[p] counts the corners at particle p, and then becomes the
+     * offset of the first of them. */
     int64_t *start = incidence->start;
     for (int64_t c = 0; c < total; c++) start[corner_particle[c]]++;
     int64_t sum = 0;

@@ -1,5 +1,5 @@
-/* Which elements touch which particle, so that a particle can gather from its elements: no two threads ever write the
- * same place, and the order of every sum is fixed. */
+/* The elements of each particle. A particle gathers from its elements, so that no two threads ever
+ * write to the same place, and the order of every sum is fixed. */
 #ifndef TW_MODEL_INCIDENCE_H
 #define TW_MODEL_INCIDENCE_H
 

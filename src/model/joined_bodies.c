@@ -55,10 +55,12 @@ static int64_t number_bodies(int64_t count, int32_t *body)
         else
             body[p] = body[body[p]];
     }
+
     return next;
 }
 
-/* Whether particle p takes part in the sums of its body: all do in a free body, the pinned ones in a held body. */
+/* Whether particle p takes part in the sums of its body: all do in a free body, the
+ * pinned ones in a held body. */
 static bool counts(const tw_particles *particles, const tw_bodies *b, int64_t p)
 {
     return particles->pinned[p] || !b->held[b->body[p]];

@@ -1,4 +1,4 @@
-/* Bodies: what the elements of all forces join. */
+/* Bodies: a body is a set of particles that elements of forces join, directly or through others. */
 #ifndef TW_MODEL_JOINED_BODIES_H
 #define TW_MODEL_JOINED_BODIES_H
 
@@ -6,12 +6,13 @@
 
 #include "model/force.h"
 
-/* Particles that say how their body moves: the pinned ones, or all where there are none; sorted by body, and cut into
- * chunks inside each body: the blocks of parallel sums. */
+/* The rigid motion of a held body follows from its pinned particles, that of a free body from all
+ * its particles. These particles are listed body after body, and cut into chunks inside each body:
+ * the blocks of parallel sums. */
 typedef struct tw_bodies {
     int64_t count;
     int32_t *body;     /* of each particle */
-    int32_t *particle; /* those of the sums, body after body, ascending inside each */
+    int32_t *particle; /* those of the sums, ascending inside each body */
     int64_t *start;    /* count + 1 offsets into particle */
     bool *held;        /* the body has a pinned particle */
     int64_t held_count;

@@ -1,15 +1,18 @@
+/* Consistent mass: element matrices, assembly, products and solutions. */
 #include "model/mass_consistent.h"
 
 #include <stdbool.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "model/pattern.h"
 #include "model/tetrahedron.h"
 
 /* ---- elements of mass 1 ---- */
 
-/* How many of the corners of an edge node the other node shares. */
+/* How many corners of the edge of node a >= 4 belong to node b, which is a corner
+ * or the node of an edge. */
 static int shared_corners(int a, int b)
 {
     const int *p = tw_tetrahedron_edges[a - 4];
@@ -18,16 +21,19 @@ static int shared_corners(int a, int b)
     return (p[0] == q[0]) + (p[0] == q[1]) + (p[1] == q[0]) + (p[1] == q[1]);
 }
 
-/* C_ab of ten nodes, from int L_0^i L_1^j L_2^k L_3^l = 6 V i! j! k! l! / (i + j + k + l + 3)! */
+/* C_ab of ten nodes, from int L_0^i L_1^j L_2^k L_3^l = 6 V i! j! k! l! / (i + j + k + l + 3)!. */
 static double quadratic_mass(int a, int b)
 {
     if (a > b) return quadratic_mass(b, a);
     if (b < 4) return (a == b ? 6.0 : 1.0) / 420.0;
     if (a < 4) return (shared_corners(b, a) ? -4.0 : -6.0) / 420.0;
+
+    /* Two edges share no corner, one, or both. */
     static const double edges[3] = {8.0 / 420.0, 16.0 / 420.0, 32.0 / 420.0};
     return edges[shared_corners(a, b)];
 }
 
+/* C_ab of an element of mass 1. */
 static double element_mass(int nodes, int a, int b)
 {
     if (nodes == 2) return (a == b ? 2.0 : 1.0) / 6.0;
@@ -35,6 +41,7 @@ static double element_mass(int nodes, int a, int b)
     return quadratic_mass(a, b);
 }
 
+/* L_aa of an element of mass 1. */
 static double lumped_mass(int nodes, int a)
 {
     return nodes == 2 ? 0.5 : tw_shape_of(nodes)->lumped[a];
@@ -50,8 +57,10 @@ static void free_group(tw_mass_group *group)
 
 tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *group)
 {
-    tw_mass_group *larger = TW_NEW_ARRAY(mass->group_count + 1, tw_mass_group), copy = *group;
+    tw_mass_group *larger = TW_NEW_ARRAY(mass->group_count + 1, tw_mass_group);
+    tw_mass_group copy = *group;
     bool good = larger != NULL;
+
     copy.particle =
         tw_copy_array(group->particle, group->nodes * group->count, sizeof *group->particle, &good);
     copy.mass = tw_copy_array(group->mass, group->count, sizeof *group->mass, &good);
@@ -60,6 +69,7 @@ tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *
         free_group(&copy);
         return TW_OUT_OF_MEMORY;
     }
+
     for (int g = 0; g < mass->group_count; g++) larger[g] = mass->groups[g];
     larger[mass->group_count++] = copy;
     tw_release(mass->groups);
@@ -79,7 +89,7 @@ void tw_consistent_mass_free(tw_consistent_mass *mass)
     *mass = (tw_consistent_mass){0};
 }
 
-/* Calls back for every pair of nodes a <= b of every element: C_ab - L_ab, times its mass. */
+/* Called for every pair of nodes a <= b of every element, with the value m_e (C_ab - L_ab). */
 typedef void visit_pair(void *context, int32_t a, int32_t b, double value);
 
 static void visit_pairs(const tw_consistent_mass *mass, visit_pair *visit, void *context)
@@ -97,6 +107,7 @@ static void visit_pairs(const tw_consistent_mass *mass, visit_pair *visit, void 
     }
 }
 
+/* What the functions called for each pair share. */
 typedef struct filling {
     tw_consistent_mass *mass;
     const tw_particles *particles;
@@ -107,28 +118,34 @@ static void visit_pattern(void *context, int32_t a, int32_t b, double value)
 {
     (void)value;
     filling *f = context;
-    int32_t i = f->particles->unknown[a], j = f->particles->unknown[b];
+    int32_t i = f->particles->unknown[a];
+    int32_t j = f->particles->unknown[b];
     if (i >= 0 && j >= 0) tw_pattern_add(&f->pattern, i, j);
 }
 
+/* Adds the value to the row sums of both particles, and to the coupling if both are free. */
 static void visit_value(void *context, int32_t a, int32_t b, double value)
 {
     filling *f = context;
     f->mass->load[a] += value;
     if (a != b) f->mass->load[b] += value;
-    int32_t i = f->particles->unknown[a], j = f->particles->unknown[b];
+
+    int32_t i = f->particles->unknown[a];
+    int32_t j = f->particles->unknown[b];
     if (i < 0 || j < 0) return;
     int64_t at = tw_sparse_find(f->mass->coupling, i < j ? i : j, i < j ? j : i);
     tw_sparse_values(f->mass->coupling)[at] += value;
 }
 
-/* The coupling has the pattern of the matrix, with one value per block. */
+/* Makes the matrix of 3x3 blocks, and the coupling, which has the same pattern
+ * with one value per block. */
 static tw_status create_matrices(filling *f, tw_error *error)
 {
     tw_consistent_mass *mass = f->mass;
     visit_pairs(mass, visit_pattern, f);
     tw_status status = tw_pattern_finish(&f->pattern, &mass->matrix, error);
     if (status != TW_OK) return status;
+
     const int64_t *start = tw_sparse_row_start(mass->matrix);
     const int32_t *column = tw_sparse_column(mass->matrix);
     int64_t *wide = TW_NEW_ARRAY(start[mass->free_count], int64_t);
@@ -140,15 +157,21 @@ static tw_status create_matrices(filling *f, tw_error *error)
     return status;
 }
 
+/* M = diag(masses) + sum_e m_e (C_e - L_e), and its row sums. */
 static void fill_matrices(filling *f)
 {
     tw_consistent_mass *mass = f->mass;
     const tw_particles *p = f->particles;
-    double *coupling = tw_sparse_values(mass->coupling), *matrix = tw_sparse_values(mass->matrix);
+    double *coupling = tw_sparse_values(mass->coupling);
+    double *matrix = tw_sparse_values(mass->matrix);
+
+    /* The masses of the particles, then the elements. */
     for (int64_t i = 0; i < p->count; i++) mass->load[i] = p->mass[i];
     for (int64_t i = 0; i < p->free_count; i++)
         coupling[tw_sparse_find(mass->coupling, i, i)] = p->mass[p->particle[i]];
     visit_pairs(mass, visit_value, f);
+
+    /* Each block of the matrix is the value of the coupling times I. */
     for (int64_t b = 0; b < tw_sparse_row_start(mass->coupling)[mass->free_count]; b++)
         for (int k = 0; k < 9; k += 4) matrix[9 * b + k] = coupling[b];
 }
@@ -161,23 +184,28 @@ tw_status tw_consistent_mass_complete(tw_consistent_mass *mass, const tw_particl
     mass->load = TW_NEW_ARRAY(particles->count, double);
     mass->columns = TW_NEW_ARRAY(6 * particles->free_count, double);
     if (!mass->load || !mass->columns) return TW_OUT_OF_MEMORY;
+
     tw_status status = create_matrices(&f, error);
     if (status != TW_OK) return status;
     fill_matrices(&f);
+
+    /* Factorises the coupling alone: 0 * (no mass) + 1 * coupling. */
     status = tw_cholesky_create(mass->coupling, NULL, &mass->factor, error);
     if (status == TW_OK) status = tw_cholesky_factor(mass->factor, 0.0, NULL, 1.0);
     mass->view = (tw_mass_operator){tw_consistent_mass_apply, tw_consistent_mass_solve, mass};
     return status;
 }
 
-/* ---- products and solutions: x, y and z are three columns of one matrix ---- */
+/* ---- products and solutions: x, y and z are three columns for the coupling ---- */
 
+/* What the functions of the parallel loops share. */
 typedef struct transposition {
     int64_t n;
     const double *in;
     double *out;
 } transposition;
 
+/* From x, y, z per particle to all x, all y, all z. */
 static void separate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -186,6 +214,7 @@ static void separate_body(void *context, int64_t begin, int64_t end, int64_t blo
         for (int k = 0; k < 3; k++) t->out[k * t->n + i] = t->in[3 * i + k];
 }
 
+/* Back to x, y, z per particle. */
 static void join_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -194,20 +223,25 @@ static void join_body(void *context, int64_t begin, int64_t end, int64_t block)
         for (int k = 0; k < 3; k++) t->out[3 * i + k] = t->in[k * t->n + i];
 }
 
+/* out = M^-1 in (solve) or out = M in, for each column. */
 static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count, const double *in,
                                  double *out)
 {
     int64_t n = mass->free_count;
-    double *separate = mass->columns, *result = mass->columns + 3 * n;
+    double *separate = mass->columns;
+    double *result = mass->columns + 3 * n;
+
     for (int c = 0; c < count; c++) {
         transposition apart = {n, in + 3 * n * c, separate},
                       together = {n, result, out + 3 * n * c};
         tw_parallel_for(n, TW_PARTICLE_BLOCK, separate_body, &apart);
-        tw_status status = solve ? tw_cholesky_solve(mass->factor, 3, separate, result)
-                                 : tw_sparse_apply(mass->coupling, 3, separate, result);
-        if (status != TW_OK) return status;
+        if (solve)
+            TW_TRY(tw_cholesky_solve(mass->factor, 3, separate, result));
+        else
+            TW_TRY(tw_sparse_apply(mass->coupling, 3, separate, result));
         tw_parallel_for(n, TW_PARTICLE_BLOCK, join_body, &together);
     }
+
     return TW_OK;
 }
 

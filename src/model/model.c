@@ -85,6 +85,7 @@ static tw_status check_particles(int64_t count, const double *positions, const d
     for (int64_t i = 0; i < count; i++)
         if (!(masses[i] > 0.0) || !isfinite(masses[i]))
             return tw_fail(error, TW_INVALID_ARGUMENT, "the mass of a particle must be positive");
+
     return TW_OK;
 }
 
@@ -131,6 +132,7 @@ tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *e
         p->pinned[i] = true;
         for (int k = 0; k < 3; k++) p->velocity[3 * i + k] = 0.0;
     }
+
     return TW_OK;
 }
 

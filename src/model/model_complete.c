@@ -1,5 +1,5 @@
-/* Completes a model whose particles and forces are all there: numbers the unknowns, completes the forces, analyses the
- * pattern of the matrix, allocates scratch memory. */
+/* Completes a model whose particles and forces are all there: numbers the unknowns, completes the
+ * forces, analyses the pattern of the matrix, allocates scratch memory. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ static tw_status allocate(tw_model *model)
 {
     tw_particles *p = &model->particles;
     int64_t blocks = tw_parallel_blocks(p->free_count, TW_PARTICLE_BLOCK);
+
     p->unknown = TW_NEW_ARRAY(p->count, int32_t);
     p->particle = TW_NEW_ARRAY(p->free_count, int32_t);
     model->x = TW_NEW_ARRAY(3 * p->count, double);
@@ -67,7 +68,8 @@ static tw_status complete_mass(tw_model *model, tw_error *error)
     tw_status status = tw_consistent_mass_complete(&model->mass, p, error);
     p->load = model->mass.load;
 
-    /* M = consistent part + (particle mass - lumped part): too small a particle mass makes M indefinite. */
+    /* M = consistent part + (particle mass - lumped part): too small a particle
+     * mass makes M indefinite. */
     if (status == TW_NOT_POSITIVE_DEFINITE)
         return tw_fail(
             error, TW_INVALID_ARGUMENT,
@@ -86,8 +88,9 @@ static tw_status complete_forces(tw_model *model)
     return TW_OK;
 }
 
-/* Whether products with S, plus the rests K - S, give the same as products force by force. A product with the matrix
- * moves half the memory of one with the springs themselves (bench_forces.c), and it serves all forces at once. */
+/* Whether products with S, plus the rests K - S, give the same as products force by force. A
+ * product with the matrix moves half the memory of one with the springs themselves
+ * (bench_forces.c), and it serves all forces at once. */
 static bool can_multiply_by_matrix(const tw_model *model)
 {
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
@@ -99,6 +102,7 @@ static bool can_multiply_by_matrix(const tw_model *model)
         if (general && !f->table->add_rest_product) return false;
         if (multiplies && !general && !f->table->add_tangent) return false;
     }
+
     return true;
 }
 
@@ -123,6 +127,7 @@ static tw_status analyse_pattern(tw_model *model, tw_error *error)
     for (int i = 0; i < model->force_count && status == TW_OK; i++)
         if (model->forces[i].table->locate)
             model->forces[i].table->locate(model->forces[i].data, model->stiffness);
+
     return status;
 }
 
@@ -159,13 +164,15 @@ static tw_status check_completable(const tw_model *model, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT, "there is no particle that can move");
     if (model->mass.group_count == 0) return TW_OK;
 
-    /* With a consistent mass, moved particles would also act on their neighbours by their inertia. */
+    /* With a consistent mass, moved particles would also act on their
+     * neighbours by their inertia. */
     if (model->motions.count > 0)
         return tw_fail(error, TW_UNSUPPORTED,
                        "prescribed motion needs lumped mass, not consistent mass");
     if (model->rayleigh_mass > 0.0)
         return tw_fail(error, TW_UNSUPPORTED,
                        "consistent mass together with mass-proportional damping");
+
     return TW_OK;
 }
 
@@ -184,7 +191,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
     tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
 
-    /* Damping must be set before the forces are completed, because it decides what they allocate. */
+    /* Damping must be set before the forces are completed, because it
+     * decides what they allocate. */
     TW_TRY(complete_mass(model, error));
     TW_TRY(add_rayleigh(model, error));
     tw_status status = complete_forces(model);

@@ -68,16 +68,16 @@ struct tw_model {
 tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error);
 
 void tw_motions_free(tw_motions *motions);
-/* Writes positions, velocities and, unless NULL, accelerations of the moved particles into arrays of all particles.
- * (motion.c) */
+/* Writes positions, velocities and, unless NULL, accelerations of the moved particles into arrays
+ * of all particles. (motion.c) */
 void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
                          double *x, double *v, double *a);
 
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
 
-/* Writes positions and velocities of all particles at time t into model->x and model->v. v may be NULL.
- * (model_problem.c) */
+/* Writes positions and velocities of all particles at time t into model->x and model->v. v may be
+ * NULL. (model_problem.c) */
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v);
 /* a = M^-1 force for the unknowns. (model_problem.c) */
 tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a);

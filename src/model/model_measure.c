@@ -1,13 +1,13 @@
-/* What can be measured of a state of a model: energies, momenta, and the powers that change the energy.
+/* What can be measured of a state of a model: energies, momenta, and the
+ * powers that change the energy.
  *
  * The energy is the kinetic energy of the free particles plus the potential energy. On exact solutions
  *     d(energy)/dt = outside - damping,
- *     damping = -v . [f(t, x, v) - f(t, x, 0)]   over all particles, for the forces that depend on the velocity and
- *                                                can only take energy;
- *     outside =  v . f   over the free particles, for the forces that can feed energy (wind),
- *              - v . f   over the moved particles, for the forces that join them to the others: this is the work of
- *                        whoever moves them,
- *              + dV/dt   of the potentials V that depend on time. */
+ *     damping = -v . [f(t, x, v) - f(t, x, 0)],   outside = v . f_feeding - v . f_joining + dV/dt.
+ * The term of damping is summed over all particles, for the forces that depend on the velocity and
+ * can only take energy. f_feeding are the forces that can feed energy (wind), over the free
+ * particles. f_joining are the forces that join moved particles to the others, over the moved
+ * particles: this is the work of whoever moves them. V are the potentials that depend on time. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -24,6 +24,7 @@ static void sums_body(void *context, int64_t begin, int64_t end, int64_t block)
     tw_model *model = context;
     const tw_particles *p = &model->particles;
     double *s = model->partial + TW_MODEL_SUMS * block;
+
     for (int k = 0; k < TW_MODEL_SUMS; k++) s[k] = 0.0;
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
@@ -52,6 +53,7 @@ static void pack_velocities_body(void *context, int64_t begin, int64_t end, int6
     (void)block;
     const tw_model *model = context;
     double *packed = model->momentum + 3 * model->particles.free_count;
+
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++)
             packed[3 * i + k] = model->v[3 * (int64_t)model->particles.particle[i] + k];
@@ -91,6 +93,7 @@ static tw_status find_potential(tw_model *model, double t, double *potential)
         tw_status status = f->table->add_energy(f->data, &at, potential);
         if (status != TW_OK) return status;
     }
+
     return TW_OK;
 }
 
@@ -99,6 +102,7 @@ tw_status tw_model_energy(void *context, double t, const double *x, const double
 {
     tw_model *model = context;
     double sums[TW_MODEL_SUMS];
+
     tw_model_unpack(model, t, x, v);
     find_sums(model, sums);
     *kinetic = sums[0];
@@ -141,6 +145,7 @@ static double power_on(const tw_model *model, bool held, const double *force)
 {
     const tw_particles *p = &model->particles;
     double sum = 0.0;
+
     for (int64_t i = 0; i < p->count; i++)
         for (int k = 0; k < 3 && (p->unknown[i] < 0) == held; k++)
             sum += model->v[3 * i + k] * force[3 * i + k];
@@ -211,7 +216,8 @@ static tw_status find_powers(tw_model *model, double t, double *damping, double 
     tw_force_view moving = {t, model->x, model->v};
     tw_status status = find_damping(model, t, damping);
 
-    /* The work on moved particles: friction (still in model->force) and elastic forces hold against the motion. */
+    /* The work on moved particles: friction (still in model->force) and elastic forces
+     * hold against the motion. */
     if (status == TW_OK && model->motions.count > 0) {
         status = add_forces(model, is_joining, &moving, model->force);
         *outside -= power_on(model, true, model->force);
@@ -235,6 +241,7 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
 {
     tw_model *model = context;
     double sums[TW_MODEL_SUMS];
+
     tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
 
     /* Kinetic energy and momenta. */

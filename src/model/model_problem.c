@@ -1,5 +1,5 @@
-/* A model as a second-order problem: M x'' = sum of forces, where the unknowns x are the positions of the free particles,
- * three entries each. */
+/* A model as a second-order problem: M x'' = sum of forces, where the unknowns x are the positions
+ * of the free particles, three entries each. */
 #include <math.h>
 #include <stddef.h>
 
@@ -24,6 +24,7 @@ static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block
 {
     (void)block;
     const copy *c = context;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = c->model->particles.particle[i];
         for (int k = 0; k < 3; k++) c->model->x[3 * particle + k] = c->x[3 * i + k];
@@ -46,6 +47,7 @@ static void divide_body(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const copy *c = context;
     const tw_particles *p = &c->model->particles;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
         for (int k = 0; k < 3; k++)
@@ -104,12 +106,14 @@ static tw_status model_rows(void *context, double t, const double *u, double *ro
 {
     tw_model *model = context;
     const tw_particles *p = &model->particles;
+
     tw_model_unpack(model, t, u, u + 3 * p->free_count);
     for (int64_t i = 0; i < p->count; i++)
         for (int k = 0; k < 3; k++) {
             rows[6 * i + k] = model->x[3 * i + k];
             rows[6 * i + 3 + k] = model->v[3 * i + k];
         }
+
     return TW_OK;
 }
 
@@ -117,6 +121,7 @@ static void model_summarise(const void *context, tw_simulation_summary *out)
 {
     const tw_model *model = context;
     const tw_particles *p = &model->particles;
+
     out->particles = p->count;
     out->pinned = p->count - p->free_count;
     out->springs = model->spring_count;
@@ -153,8 +158,8 @@ static void describe_damping(const tw_model *model, tw_second_order_problem *pro
 {
     if (!(model->traits & (TW_FORCE_VELOCITY | TW_FORCE_GENERAL))) return;
 
-    /* The symmetric stand-in: S for K, and alpha M + beta S for D. A free body keeps its rigid motion, so that alpha M
-     * would be wrong for it. */
+    /* The symmetric stand-in: S for K, and alpha M + beta S for D. A free body keeps its rigid
+     * motion, so that alpha M would be wrong for it. */
     problem->stiffness_is_general = (model->traits & TW_FORCE_GENERAL) != 0;
     problem->symmetric_part = (tw_symmetric_part){
         .apply = tw_model_apply_symmetric,
@@ -193,6 +198,7 @@ static tw_second_order_problem model_problem(tw_model *model)
         problem.time_dependent = true;
         problem.time_derivative = tw_model_time_derivative;
     }
+
     return problem;
 }
 

@@ -1,4 +1,5 @@
-/* da/dt at fixed unknowns. It comes from forces that depend on time, and from particles of prescribed motion p:
+/* da/dt at fixed unknowns. It comes from forces that depend on time, and from particles of
+ * prescribed motion p:
  *     M da/dt = sum_f [df/dt + df/dx_p v_p + df/dv_p a_p]. */
 #include <float.h>
 #include <math.h>
@@ -14,7 +15,8 @@ static double *array_of(const tw_model *model, int which)
     return model->rates + which * 3 * model->particles.count;
 }
 
-/* out += f(x + s x_rate, v + s v_rate) / (2 s): one side of a central difference, s > 0 or s < 0. */
+/* out += f(x + s x_rate, v + s v_rate) / (2 s): one side of a central
+ * difference, s > 0 or s < 0. */
 static tw_status add_side(tw_model *model, const tw_force *force, const tw_force_view *at, double s,
                           double *out)
 {
@@ -44,10 +46,12 @@ static tw_status add_difference(tw_model *model, const tw_force *force, const tw
     double size = 0.0;
     double rate = 0.0;
     tw_space space = {.local_size = 3 * model->particles.count};
+
     tw_vector_norm(&space, at->x, &size);
     tw_vector_norm(&space, array_of(model, X_RATE), &rate);
 
-    /* The step cbrt(eps), relative to the size of x, balances truncation (s^2) and rounding (eps/s). */
+    /* The step cbrt(eps), relative to the size of x, balances truncation
+     * (s^2) and rounding (eps/s). */
     double s = cbrt(DBL_EPSILON);
     if (rate > 0.0) s = cbrt(DBL_EPSILON) * (1.0 + size) / rate;
 

@@ -50,6 +50,7 @@ static tw_status check_values(const tw_springs_input *input, int64_t e, tw_error
     if (!pulls || !is_at_least(L, 0.0))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a spring needs a positive stiffness and a rest length >= 0");
+
     return TW_OK;
 }
 
@@ -102,6 +103,7 @@ tw_status tw_model_add_cubic_springs(tw_model *model, int64_t count, const int64
                               .stiffness = stiffness,
                               .cubic = cubic,
                               .rest_length = rest_length};
+
     return add_springs(model, &input, error);
 }
 

@@ -17,6 +17,7 @@ tw_status tw_model_linearise(void *context, double t, const double *x, const dou
         tw_status status = f->table->linearise(f->data, &at);
         if (status != TW_OK) return status;
     }
+
     return TW_OK;
 }
 
@@ -30,8 +31,8 @@ static void clear(const tw_model *model, int count, double *out)
     tw_vector_fill(3 * model->particles.free_count * count, 0.0, out);
 }
 
-/* The last failure of products or matrices of the forces, if any. Every force is asked, so that no failure stays behind
- * for a later call. */
+/* The last failure of products or matrices of the forces, if any. Every force is asked, so that no
+ * failure stays behind for a later call. */
 static tw_status outcome(const tw_model *model)
 {
     tw_status status = TW_OK;
@@ -62,6 +63,7 @@ static tw_status apply_by_forces(tw_model *model, bool exact, int count, const d
         else
             add(f, f->table->add_product, count, in, out);
     }
+
     return outcome(model);
 }
 
@@ -93,6 +95,7 @@ tw_status tw_model_apply_stiffness(void *context, int count, const double *in, d
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         if (tw_force_traits(f) & TW_FORCE_GENERAL)
             add(f, f->table->add_rest_product, count, in, out);
+
     return TW_OK;
 }
 

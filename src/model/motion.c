@@ -112,6 +112,7 @@ static void oscillation_at(void *context, double t, const double start[3], doubl
 {
     const oscillation *o = context;
     double angle = o->omega * t + o->phase;
+
     for (int k = 0; k < 3; k++) {
         position[k] = start[k] + o->amplitude[k] * (sin(angle) - sin(o->phase));
         velocity[k] = o->amplitude[k] * o->omega * cos(angle);
@@ -141,7 +142,8 @@ typedef struct rotation {
     double rate;
 } rotation;
 
-/* The formula of Rodrigues. The arm from the point to the start has a part along n and a part across:
+/* The formula of Rodrigues. The arm from the point to the start has a part
+ * along n and a part across:
  *     r(t) = along n + cos(w t) across + sin(w t) n x across. */
 static void rotation_at(void *context, double t, const double start[3], double position[3],
                         double velocity[3], double acceleration[3])
@@ -188,5 +190,6 @@ tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t la
         r->point[k] = point[k];
         r->axis[k] = axis[k] / length;
     }
+
     return prescribe(model, first, last, (tw_motion){.context = r, .at = rotation_at}, error);
 }

@@ -1,5 +1,5 @@
-/* Motion along a cubic spline through keyframes. Each interval is the cubic of Hermite with the slopes s_i at the
- * keyframes. The second derivative is continuous if
+/* Motion along a cubic spline through keyframes. Each interval is the cubic of Hermite with the
+ * slopes s_i at the keyframes. The second derivative is continuous if
  *     s_{i-1}/h_{i-1} + 2 (1/h_{i-1} + 1/h_i) s_i + s_{i+1}/h_i = 3 (D_{i-1}/h_{i-1} + D_i/h_i),
  * where h_i is the length and D_i the mean slope of interval i. At both ends s = 0. */
 #include <math.h>
@@ -31,16 +31,19 @@ static void keyframes_release(void *context)
     tw_release(k);
 }
 
-/* Finds the slopes of component c by elimination without pivoting: the matrix is diagonally dominant. */
+/* Finds the slopes of component c by elimination without pivoting: the matrix
+ * is diagonally dominant. */
 static void find_slopes(keyframes *f, int c)
 {
     int64_t n = f->count;
     double *diagonal = f->diagonal;
     double *right = f->right;
+
     f->slope[c] = 0.0;
     f->slope[3 * (n - 1) + c] = 0.0;
 
-    /* Forward: row i loses its entry left of the diagonal. The row before has the pivot diagonal[i - 1]. */
+    /* Forward: row i loses its entry left of the diagonal. The row before has the
+     * pivot diagonal[i - 1]. */
     for (int64_t i = 1; i < n - 1; i++) {
         double before = f->time[i] - f->time[i - 1];
         double after = f->time[i + 1] - f->time[i];
@@ -64,6 +67,7 @@ static int64_t interval_of(const keyframes *f, double t)
 {
     int64_t low = 0;
     int64_t high = f->count - 1;
+
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
         if (f->time[middle] <= t)
@@ -71,6 +75,7 @@ static int64_t interval_of(const keyframes *f, double t)
         else
             high = middle;
     }
+
     return low;
 }
 

@@ -8,16 +8,17 @@
 enum { TW_PARTICLE_BLOCK = 1024 /* particles or elements per block of a parallel loop */ };
 
 typedef struct tw_particles {
-    int64_t count, free_count;
-    double *position, *velocity; /* at t = 0, three per particle */
+    int64_t count;
+    int64_t free_count; /* of those not pinned */
+    double *position;   /* at t = 0, three entries per particle */
+    double *velocity;   /* likewise */
     double *mass;
-    bool *pinned;
-    /* once the model is complete: */
-    int32_t *
-        unknown; /* index among the free ones; -1 if pinned. Its unknowns are 3 i, 3 i + 1, 3 i + 2 */
-    int32_t *particle; /* the reverse: particle of each free index */
-    const double
-        *load; /* what a uniform acceleration acts on: mass, or the row sums of a consistent mass */
+    bool *pinned; /* held in place or moved */
+
+    /* The rest is set by tw_model_complete. */
+    int32_t *unknown; /* index i among the free particles; -1 if pinned. Unknowns 3 i ... 3 i + 2 */
+    int32_t *particle;  /* the reverse: the particle of each free index */
+    const double *load; /* mass on which gravity acts: mass, or the row sums of a consistent mass */
 } tw_particles;
 
 #endif

@@ -41,7 +41,8 @@ static int compare_columns(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the pairs by row (counting sort): the columns of row r are start[r] .. start[r + 1] - 1, the diagonal first. */
+/* Sorts the pairs by row (counting sort): the columns of row r are start[r] .. start[r + 1] - 1,
+ * the diagonal first. */
 static void distribute(const tw_pattern *pattern, int64_t *start, int64_t *column)
 {
     /* Count the pairs of each row; each row has one more for its diagonal. */
@@ -66,6 +67,7 @@ static void sort_and_unite(int64_t rows, int64_t *start, int64_t *column)
 {
     int64_t kept = 0;
     int64_t begin = 0;
+
     for (int64_t r = 0; r < rows; r++) {
         /* start[r + 1] is still the old offset: only those up to start[r] have been rewritten. */
         int64_t end = start[r + 1];

@@ -1,4 +1,5 @@
-/* Collects which free particles act on which, and makes the pattern of the stiffness matrix of it. */
+/* Collects pairs of free particles that act on each other, and makes the pattern of the
+ * stiffness matrix of them. */
 #ifndef TW_MODEL_PATTERN_H
 #define TW_MODEL_PATTERN_H
 
@@ -7,17 +8,18 @@
 #include <twang/sparse.h>
 
 typedef struct tw_pattern {
-    int64_t rows; /* free particles */
-    int64_t count, capacity;
+    int64_t rows;  /* free particles */
+    int64_t count; /* of pairs */
+    int64_t capacity;
     int32_t *pairs; /* row and column of an upper block, two per pair */
     bool out_of_memory;
 } tw_pattern;
 
-/* Free indices i and j, in any order; pairs may repeat; the diagonal is there by itself. Failure is kept until
- * tw_pattern_finish. */
+/* Adds the pair of the free indices i and j, in any order. Pairs may repeat, and the diagonal need
+ * not be added. A failure is kept until tw_pattern_finish. */
 void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j);
 
-/* The matrix of 3x3 blocks, upper triangle; frees the pairs in any case. */
+/* Makes the matrix of 3x3 blocks, upper triangle. It frees the pairs, also on failure. */
 tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *error);
 
 #endif

@@ -1,7 +1,8 @@
-/* Polar decomposition by the one-sided Jacobi method of Hestenes: rotations from the right make the columns of F V
- * orthogonal. Unlike an eigenvalue iteration with F^T F it does not square F, so that flat and needle-like elements keep
- * all their digits. No lane branches, so that the loops over lanes vectorise: a divisor that could vanish gets a number
- * added that is too small to be seen. */
+/* Polar decomposition by the one-sided Jacobi method of Hestenes: rotations from the right
+ * make the columns of F V orthogonal. Unlike an eigenvalue iteration with F^T F it does not
+ * square F, so that flat and needle-like elements keep all their digits. No lane branches, so
+ * that the loops over lanes vectorise: a divisor that could vanish gets a number added that
+ * is too small to be seen. */
 #include "model/polar.h"
 
 #include <float.h>
@@ -37,6 +38,7 @@ static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
 {
     const double small = 0.25 * DBL_EPSILON;
     tw_lanes c, s, excess;
+
     for (int l = 0; l < TW_LANES; l++) {
         double alpha = dot(B, p, p, l);
         double beta = dot(B, q, q, l);
@@ -79,9 +81,9 @@ static void sort_columns(tw_lanes *B, tw_lanes *V)
     }
 }
 
-/* Makes U from the two longest columns of B. The third column follows from det U = 1, and s_2 gets the sign of det F.
- * Where the first column of B vanishes, u_0 is the x-axis. Where the second one vanishes, u_1 is perpendicular to u_0
- * (Duff et al. 2017). Then s_c = u_c . b_c. */
+/* Makes U from the two longest columns of B. The third column follows from det U = 1, and s_2 gets
+ * the sign of det F. Where the first column of B vanishes, u_0 is the x-axis. Where the second one
+ * vanishes, u_1 is perpendicular to u_0 (Duff et al. 2017). Then s_c = u_c . b_c. */
 static void left_rotation(tw_lanes *B, tw_lanes *U, tw_lanes *s)
 {
     for (int l = 0; l < TW_LANES; l++) {
@@ -94,7 +96,8 @@ static void left_rotation(tw_lanes *B, tw_lanes *U, tw_lanes *s)
         y /= length;
         z /= length;
 
-        /* u_1: the second column without its part along u_0, plus a tiny vector perpendicular to u_0. */
+        /* u_1: the second column without its part along u_0, plus a tiny
+         * vector perpendicular to u_0. */
         double along = x * B[1][l] + y * B[4][l] + z * B[7][l];
         double sign = copysign(1.0, z);
         double a = -1.0 / (sign + z);
@@ -175,6 +178,7 @@ void tw_polar_decompose(const double F[9], tw_polar *polar)
 {
     tw_lanes matrix[9];
     tw_polar_lanes lanes;
+
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < TW_LANES; l++) matrix[k][l] = F[k];
     tw_polar_decompose_lanes(matrix, &lanes);

@@ -58,12 +58,14 @@ void tw_probing_locate(tw_probing *probing, const tw_sparse *matrix)
             probing->target[b] = tw_sparse_find(matrix, r, column[b]);
 }
 
-/* Adds half of column k of the block A_ij to the stored block of i and j, as it is or transposed. Once both A_ij and
- * A_ji have come, the stored block is that of the symmetric part (A + A^T) / 2. */
+/* Adds half of column k of the block A_ij to the stored block of i and j, as it is or
+ * transposed. Once both A_ij and A_ji have come, the stored block is that of the
+ * symmetric part (A + A^T) / 2. */
 static void add_column(tw_probing *p, int32_t i, int32_t j, int k, const double image[3])
 {
     int64_t stored = tw_sparse_find(p->matrix, i < j ? i : j, i < j ? j : i);
     double *block = tw_sparse_values(p->matrix) + 9 * stored;
+
     for (int r = 0; r < 3; r++) {
         if (i <= j) block[3 * k + r] += 0.5 * image[r];
         if (i >= j) block[3 * r + k] += 0.5 * image[r];
@@ -74,6 +76,7 @@ tw_status tw_probing_fill(tw_probing *p, tw_probe_function *product, void *conte
 {
     int64_t n = p->particles->free_count;
     const tw_colouring *graph = &p->graph;
+
     tw_vector_fill(9 * stored_blocks(p), 0.0, tw_sparse_values(p->matrix));
     for (int c = 0; c < 3 * graph->colours; c++) {
         int colour = c / 3;
@@ -93,6 +96,7 @@ tw_status tw_probing_fill(tw_probing *p, tw_probe_function *product, void *conte
             }
         }
     }
+
     return TW_OK;
 }
 

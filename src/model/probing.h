@@ -1,5 +1,5 @@
-/* The matrix of an operator of which only products are known. Columns of one colour have no row in common, so that one
- * product gives all of them (linalg/colouring.h). */
+/* The matrix of an operator of which only products are known. Columns of one colour have no row in
+ * common, so that one product gives all of them (linalg/colouring.h). */
 #ifndef TW_MODEL_PROBING_H
 #define TW_MODEL_PROBING_H
 
@@ -19,7 +19,8 @@ typedef struct tw_probing {
     double *out;        /* TW_MAX_BLOCK vectors */
 } tw_probing;
 
-/* `pairs` names the particles that act on each other. Free with tw_probing_free, also on failure. */
+/* `pairs` names the particles that act on each other. Free with
+ * tw_probing_free, also on failure. */
 tw_status tw_probing_create(tw_probing *probing, const tw_particles *particles, int64_t pair_count,
                             const int32_t *pairs);
 void tw_probing_free(tw_probing *probing);

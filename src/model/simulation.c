@@ -1,4 +1,5 @@
-/* A simulation as its users see it (twang/model.h): most functions hand the call on to the table of the model or system. */
+/* A simulation as its users see it (twang/model.h): most functions hand the call on to the table of
+ * the model or system. */
 #include "model/simulation.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *cont
 {
     tw_simulation *simulation = TW_NEW(tw_simulation);
     double *start = tw_allocate_zeroed((size_t)state_size, sizeof(double));
+
     if (!simulation || !start) {
         tw_release(simulation);
         tw_release(start);
@@ -106,8 +108,8 @@ const tw_display *tw_simulation_display(const tw_simulation *simulation, int ind
 
 /* ---- the highest frequency ---- */
 
-/* Fills a start vector that has a share of every frequency, the same every time: a linear congruential generator with
- * the multiplier of Knuth's MMIX, uniform in [-1/2, 1/2). */
+/* Fills a start vector that has a share of every frequency, the same every time: a linear
+ * congruential generator with the multiplier of Knuth's MMIX, uniform in [-1/2, 1/2). */
 static void fill_start(int64_t n, double *q)
 {
     uint64_t state = 1;
@@ -123,6 +125,7 @@ static tw_status largest_eigenvalue(const tw_simulation *simulation, int iterati
 {
     const tw_second_order_problem *problem = &simulation->second;
     int64_t n = problem->space.local_size;
+
     if (problem->linearise) {
         const double *x = simulation->start;
         TW_TRY(problem->linearise(problem->context, 0.0, x, x + n));

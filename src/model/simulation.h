@@ -1,4 +1,5 @@
-/* What is behind a tw_simulation: the tables for an integrator, and three functions of the thing itself. */
+/* What is behind a tw_simulation: the problem for an integrator, and the functions of the
+ * model or system itself. */
 #ifndef TW_MODEL_SIMULATION_H
 #define TW_MODEL_SIMULATION_H
 
@@ -20,8 +21,9 @@ struct tw_simulation {
     bool second_order;
     tw_second_order_problem second;
     tw_first_order_problem first;
-    int64_t row_count, state_size;
-    double *start;
+    int64_t row_count;
+    int64_t state_size;
+    double *start;                   /* the state at t = 0 */
     const tw_display_list *displays; /* owned by the context; NULL: none */
 };
 

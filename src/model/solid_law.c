@@ -19,13 +19,15 @@ tw_solid_constants tw_solid_constants_of(const tw_solid_material *material)
     m.lame_mu = m.mu;
     m.lame_lambda = m.lambda;
 
-    /* Smith, de Goes, Kim (2018), section 3.4: these constants give the same linearisation at rest. */
+    /* Smith, de Goes, Kim (2018), section 3.4: these constants give the same
+     * linearisation at rest. */
     if (m.law == TW_SOLID_NEO_HOOKEAN) {
         m.lambda += 5.0 / 6.0 * m.mu;
         m.mu *= 4.0 / 3.0;
         m.alpha = 1.0 + 0.75 * m.mu / m.lambda;
         m.rest = 0.5 * m.lambda * (1.0 - m.alpha) * (1.0 - m.alpha) - 0.5 * m.mu * log(4.0);
     }
+
     return m;
 }
 
@@ -64,7 +66,8 @@ static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
     }
 }
 
-/* dP = mu (dF + dF^T) + lambda tr(dF) I: isotropic and transposed parts mu, and T_0 = I with c_0 = lambda. */
+/* dP = mu (dF + dF^T) + lambda tr(dF) I: isotropic and transposed parts mu, and T_0
+ * = I with c_0 = lambda. */
 static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *out)
 {
     out->terms = 1;
@@ -96,6 +99,7 @@ static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lan
 {
     tw_polar_lanes polar;
     tw_lanes pressure;
+
     tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++)
         pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
@@ -110,6 +114,7 @@ static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
 {
     int j = (i + 1) % 3;
     int k = (i + 2) % 3;
+
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
@@ -124,6 +129,7 @@ static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F,
 {
     bool exists = true;
     tw_polar_lanes polar;
+
     tw_polar_decompose_lanes(F, &polar);
 
     /* T_0, T_1, T_2 turn the frame; T_3 = R. */
@@ -143,11 +149,12 @@ static bool corotational_curvature(const tw_solid_constants *m, tw_lanes *F,
         out->c[2][l] = turning / (s0 + s1);
         out->c[3][l] = m->lambda;
     }
+
     return exists;
 }
 
-/* ---- stable neo-Hookean:
- *      Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1),  I = |F|^2,  J = det F ---- */
+/* ---- stable neo-Hookean, with I = |F|^2 and J = det F:
+ *      Psi = mu/2 (I - 3) + lambda/2 (J - alpha)^2 - mu/2 log(I + 1) ---- */
 
 typedef struct invariants {
     tw_lanes C[9]; /* dJ/dF, the cofactors: its columns are f_1 x f_2, f_2 x f_0, f_0 x f_1 */
@@ -205,8 +212,8 @@ static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lane
         for (int l = 0; l < TW_LANES; l++) P[k][l] = shear[l] * F[k][l] + pressure[l] * at.C[k][l];
 }
 
-/* dP = mu (1 - 1/(I + 1)) dF + 2 mu/(I + 1)^2 (F : dF) F + lambda (C : dF) C + lambda (J - alpha) dC,
- * where the last term is (u x w) . F (a x b) = -u^T [F (a x b)]_x w for rank-one changes. */
+/* dP = mu (1 - 1/(I + 1)) dF + 2 mu/(I + 1)^2 (F : dF) F + lambda (C : dF) C + lambda (J - alpha)
+ * dC, where the last term is (u x w) . F (a x b) = -u^T [F (a x b)]_x w for rank-one changes. */
 static void neo_hookean_curvature(const tw_solid_constants *m, tw_lanes *F, tw_solid_curvature *out)
 {
     invariants at;
@@ -262,6 +269,7 @@ static double cofactor_change(tw_lanes *F, tw_lanes *dF, int r, int c, int l)
     int r2 = (r + 2) % 3;
     int c1 = (c + 1) % 3;
     int c2 = (c + 2) % 3;
+
     return dF[3 * r1 + c1][l] * F[3 * r2 + c2][l] + F[3 * r1 + c1][l] * dF[3 * r2 + c2][l] -
            dF[3 * r2 + c1][l] * F[3 * r1 + c2][l] - F[3 * r2 + c1][l] * dF[3 * r1 + c2][l];
 }
@@ -286,5 +294,6 @@ bool tw_solid_change(const tw_solid_constants *m, tw_lanes *F, tw_lanes *dF, tw_
             for (int k = 0; k < 9; k++) along += H.T[i][k][l] * dF[k][l];
             for (int k = 0; k < 9; k++) dP[k][l] += H.c[i][l] * along * H.T[i][k][l];
         }
+
     return exists;
 }

@@ -1,5 +1,5 @@
-/* Elastic energy densities Psi as functions of the deformation gradient F, for TW_LANES elements at once. Matrices are
- * stored row by row. */
+/* Elastic energy densities Psi as functions of the deformation gradient F, for TW_LANES elements at
+ * once. Matrices are stored row by row. */
 #ifndef TW_MODEL_SOLID_LAW_H
 #define TW_MODEL_SOLID_LAW_H
 

@@ -1,4 +1,5 @@
-/* Four plain springs at a time: from the positions of the ends on, everything stays in registers. */
+/* Four plain springs at a time: from the positions of the ends on,
+ * everything stays in registers. */
 #ifndef TW_MODEL_SPRING_BATCH_H
 #define TW_MODEL_SPRING_BATCH_H
 
@@ -37,7 +38,8 @@ static inline tw_wide tw_spring_batch_values(const double *values, int64_t first
     return tw_wide_load(room);
 }
 
-/* Evaluates the springs first to first + count - 1, count <= 4. The rest of the batch repeats the d of the last one. */
+/* Evaluates the springs first to first + count - 1, count <= 4. The rest of the batch repeats
+ * the d of the last one. */
 TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first,
                                                int count, tw_spring_batch *batch)
 {
@@ -50,7 +52,8 @@ TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double
                                                  tw_wide_load3(x + 3 * (int64_t)corner[2 * at]));
     }
 
-    /* After the transposition part[0], part[1] and part[2] hold x, y and z of all four springs: l = |d|. */
+    /* After the transposition part[0], part[1] and part[2] hold x, y and z of all
+     * four springs: l = |d|. */
     tw_wide_transpose4(part);
     tw_wide square = tw_wide_multiply(part[0], part[0]);
     square = tw_wide_fma(part[2], part[2], tw_wide_fma(part[1], part[1], square));

@@ -1,6 +1,8 @@
-/* The law of everything that pulls along a line: springs, dashpots, springs to the centre of a face.
+/* The law of everything that pulls along a line: springs, dashpots,
+ * springs to the centre of a face.
  *
- * Let d be the vector from one end to the other, y its rate of change, l = |d|, n = d/l, and l' = n . y the rate of l:
+ * Let d be the vector from one end to the other, y its rate of change, l = |d|, n = d/l, and l' = n
+ * . y the rate of l:
  *     pull      F = T(l) + c(l) l',
  *     tension   T = k e + q e^3 with the deflection e = l - L,
  *     damping   c = c_0 + beta T'(l).
@@ -8,7 +10,8 @@
  *     elastic part    [T/l + (T' - T/l) n n^T] u
  *     sliding part    [c l'/l + (c' l' - c l'/l) n n^T + n g^T] u    with g = (c/l) (I - n n^T) y
  *     damping part    c n n^T w.
- * The sliding part is the change of the damping force when the spring changes its length or its direction. */
+ * The sliding part is the change of the damping force when the spring changes its
+ * length or its direction. */
 #ifndef TW_MODEL_SPRING_LAW_H
 #define TW_MODEL_SPRING_LAW_H
 
@@ -51,7 +54,8 @@ static inline double tw_spring_tension(const tw_spring_law *s, double l, double 
     return e * (s->stiffness + s->cubic * e * e);
 }
 
-/* A spring of length zero has no direction. Its force is defined only if zero is also its rest length: then it is zero. */
+/* A spring of length zero has no direction. Its force is defined only if zero is also its rest
+ * length: then it is zero. */
 static inline bool tw_spring_is_defined(const tw_spring_law *s, double l)
 {
     return l > 0.0 || (l == 0.0 && s->rest_length == 0.0 && s->damping == 0.0);
@@ -87,7 +91,8 @@ static inline tw_spring_state tw_spring_linearise(const tw_spring_law *s, const 
     state.across = T / l;
     state.along = slope - state.across;
 
-    /* Sliding part: c l'/l, c' l' - c l'/l with c' = beta T'' = 6 beta q e, and g = (c/l) (y - l' n). */
+    /* Sliding part: c l'/l, c' l' - c l'/l with c' = beta T'' = 6 beta q e,
+     * and g = (c/l) (y - l' n). */
     double rate = tw_dot3(state.n, y);
     state.c = s->damping + s->beta * slope;
     state.slide_across = state.c * rate / l;

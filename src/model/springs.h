@@ -1,5 +1,6 @@
-/* A set of springs of one kind (spring_law.h). A spring acts on the vector d = sum_c weight_c x_c of its corners, whose
- * weights sum to zero: -1, 1 between two ends; -1, 1/3, 1/3, 1/3 from a vertex to the centre of a face. */
+/* A set of springs of one kind (spring_law.h). A spring acts on the vector d = sum_c weight_c x_c
+ * of its corners, whose weights sum to zero: -1, 1 between two ends; -1, 1/3, 1/3, 1/3 from a
+ * vertex to the centre of a face. */
 #ifndef TW_MODEL_SPRINGS_H
 #define TW_MODEL_SPRINGS_H
 
@@ -14,8 +15,8 @@ enum {
     TW_SPRING_ROOT = 3     /* sqrt(c) n */
 };
 
-/* The data from which springs are made. An array has one value per spring or is NULL. NULL means 0; for rest_length it
- * means the length at `positions`. */
+/* The data from which springs are made. An array has one value per spring or is NULL. NULL means 0;
+ * for rest_length it means the length at `positions`. */
 typedef struct tw_springs_input {
     int64_t count;
     int corners;           /* 2 or 4 */

@@ -1,8 +1,9 @@
-/* The nonlinear Fermi-Pasta-Ulam-Tsingou chain of Luan and Michels (2022). The masses are 1, and the unknowns are
- * q = (x_{0,1..m}, x_{1,1..m}):
+/* The nonlinear Fermi-Pasta-Ulam-Tsingou chain of Luan and Michels (2022). The masses are 1, and
+ * the unknowns are q = (x_{0,1..m}, x_{1,1..m}):
  *     q'' = -A q - grad U(q),   A = diag(I, omega^2 I),
  *     U = 1/4 [(x01 - x11)^4 + sum_{i=1}^{m-1} (x0,i+1 - x1,i+1 - x0,i - x1,i)^4 + (x0m + x1m)^4].
- * That is U = 1/4 sum_l s_l^4 with m + 1 links s_l = g_l . q, where each g_l has at most four entries. Hence
+ * That is U = 1/4 sum_l s_l^4 with m + 1 links s_l = g_l . q, where each g_l has
+ * at most four entries. Hence
  *     grad U = sum_l s_l^3 g_l,   Hessian = sum_l 3 s_l^2 g_l g_l^T. */
 #include <math.h>
 
@@ -53,6 +54,7 @@ static tw_status fput_acceleration(void *context, double t, const double *x, con
     (void)t;
     (void)v;
     const fput *f = context;
+
     for (int64_t i = 0; i < 2 * f->m; i++) a[i] = -linear_stiffness(f, i) * x[i];
 
     /* a -= grad U = sum_l s_l^3 g_l. */
@@ -61,6 +63,7 @@ static tw_status fput_acceleration(void *context, double t, const double *x, con
         double s = link_value(&g, x);
         for (int e = 0; e < g.count; e++) a[g.index[e]] -= s * s * s * g.sign[e];
     }
+
     return TW_OK;
 }
 
@@ -70,11 +73,13 @@ static tw_status fput_linearise(void *context, double t, const double *x, const 
     (void)t;
     (void)v;
     fput *f = context;
+
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         double s = link_value(&g, x);
         f->tangent[l] = 3.0 * s * s;
     }
+
     return TW_OK;
 }
 
@@ -98,6 +103,7 @@ static tw_status fput_apply_stiffness(void *context, int count, const double *in
             double s = f->tangent[l] * link_value(&g, in + c * 2 * f->m);
             for (int e = 0; e < g.count; e++) out[c * 2 * f->m + g.index[e]] += s * g.sign[e];
         }
+
     return TW_OK;
 }
 
@@ -105,6 +111,7 @@ static tw_status fput_assemble(void *context, tw_sparse *matrix)
 {
     const fput *f = context;
     double *values = tw_sparse_values(matrix);
+
     for (int64_t b = 0; b < tw_sparse_row_start(matrix)[2 * f->m]; b++) values[b] = 0.0;
     for (int64_t i = 0; i < 2 * f->m; i++)
         values[tw_sparse_find(matrix, i, i)] = linear_stiffness(f, i);
@@ -116,6 +123,7 @@ static tw_status fput_assemble(void *context, tw_sparse *matrix)
                     values[tw_sparse_find(matrix, g.index[a], g.index[b])] +=
                         f->tangent[l] * g.sign[a] * g.sign[b];
     }
+
     return TW_OK;
 }
 
@@ -124,6 +132,7 @@ static tw_status fput_energy(void *context, double t, const double *x, const dou
 {
     (void)t;
     const fput *f = context;
+
     *kinetic = 0.0;
     *potential = 0.0;
 
@@ -141,6 +150,7 @@ static tw_status fput_energy(void *context, double t, const double *x, const dou
         double s = link_value(&g, x);
         *potential += 0.25 * s * s * s * s;
     }
+
     return TW_OK;
 }
 
@@ -148,10 +158,12 @@ static tw_status fput_rows(void *context, double t, const double *u, double *row
 {
     (void)t;
     const fput *f = context;
+
     for (int64_t i = 0; i < 2 * f->m; i++) {
         rows[2 * i] = u[i];
         rows[2 * i + 1] = u[2 * f->m + i];
     }
+
     return TW_OK;
 }
 
@@ -182,8 +194,8 @@ static const tw_simulation_table fput_table = {.columns = tw_system_columns,
                                                .measure = fput_measure,
                                                .summarise = fput_summarise};
 
-/* Writes the columns of row i of the upper triangle and returns how many there are. Row x_{0,i} meets x_{0,i+1}, x_{1,i},
- * x_{1,i+1} and x_{1,i-1}; row x_{1,i} meets x_{1,i+1}. */
+/* Writes the columns of row i of the upper triangle and returns how many there are. Row x_{0,i}
+ * meets x_{0,i+1}, x_{1,i}, x_{1,i+1} and x_{1,i-1}; row x_{1,i} meets x_{1,i+1}. */
 static int64_t list_columns(int64_t m, int64_t i, int64_t *column)
 {
     int64_t count = 0;
@@ -199,6 +211,7 @@ static int64_t list_columns(int64_t m, int64_t i, int64_t *column)
     if (i + 1 < m) column[count++] = i + 1;
     for (int64_t j = m + i - 1; j <= m + i + 1; j++)
         if (j >= m && j < 2 * m) column[count++] = j;
+
     return count;
 }
 

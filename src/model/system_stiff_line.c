@@ -34,8 +34,8 @@ static tw_status line_assemble(void *context, tw_sparse *matrix)
     return TW_OK;
 }
 
-/* |u|^2 / 2. It is no physical energy, but no solution raises it. The energy guard of the integrator therefore notices
- * an explicit method outside its region of stability. */
+/* |u|^2 / 2. It is no physical energy, but no solution raises it. The energy guard of the
+ * integrator therefore notices an explicit method outside its region of stability. */
 static tw_status line_size(void *context, double t, const double *u, double *size)
 {
     (void)context;
@@ -49,10 +49,12 @@ static tw_status line_rows(void *context, double t, const double *u, double *row
 {
     double F[2];
     tw_status status = line_rhs(context, t, u, F);
+
     for (int i = 0; i < 2; i++) {
         rows[2 * i] = u[i];
         rows[2 * i + 1] = F[i];
     }
+
     return status;
 }
 

@@ -1,20 +1,24 @@
 /* Elastic tetrahedra with four or ten nodes: what the files of the force share.
  *
- * At each integration point F = sum_c y_c (grad L_c)^T (tetrahedron.h says what y_c is), with weight w:
- *     energy w Psi(F),  force on y_c: -w P grad L_c,  tangent between y_c and y_d: w times the curvature of Psi
- * for the changes u (grad L_c)^T and u' (grad L_d)^T of F (solid_law.h). TW_LANES elements are done at once. */
+ * At each integration point F = sum_c y_c (grad L_c)^T with the corners y_c of tetrahedron.h. With
+ * the weight w of the point,
+ *     energy                       w Psi(F),
+ *     force on y_c                 -w P grad L_c,
+ *     tangent between y_c and y_d  w times the second derivative of Psi for the changes
+ *                                  u (grad L_c)^T and u' (grad L_d)^T of F (solid_law.h).
+ * TW_LANES elements are computed at once; they are a group. */
 #ifndef TW_MODEL_TETRAHEDRA_H
 #define TW_MODEL_TETRAHEDRA_H
 
 #include <stdatomic.h>
 
 #include "model/assembly.h"
+#include "model/force.h"
 #include "model/incidence.h"
-#include "model/solid_forces.h"
 #include "model/solid_law.h"
 #include "model/tetrahedron.h"
 
-enum { TW_GROUP_BLOCK = TW_PARTICLE_BLOCK / TW_LANES };
+enum { TW_GROUP_BLOCK = TW_PARTICLE_BLOCK / TW_LANES /* groups per block of a parallel loop */ };
 
 typedef struct tw_tetrahedra {
     int64_t count;
@@ -29,21 +33,26 @@ typedef struct tw_tetrahedra {
     tw_incidence incidence;
     tw_assembly assembly;
     double *element_force;   /* three per node of each element */
-    double *element_tangent; /* as assembly.h wants it */
+    double *element_tangent; /* in the order of assembly.h */
     double *partial;         /* energy per block of groups */
-    double *x, *v;           /* at the last linearisation; NULL without damping */
-    double *change,
-        *force; /* of all particles: a vector of the unknowns, pinned ones 0, and what it does; likewise */
+
+    /* With damping only, else NULL: of all particles. */
+    double *x;      /* at the last linearisation */
+    double *v;      /* at the last linearisation */
+    double *change; /* a change of the unknowns; 0 for pinned particles */
+    double *force;  /* the change of the viscous force that follows */
 } tw_tetrahedra;
 
-/* What the bodies of the parallel loops see. */
+/* What the functions of the parallel loops share. */
 typedef struct tw_tetrahedra_loop {
     tw_tetrahedra *t;
-    const double *x, *v;   /* where the elements are */
-    const double *dx, *dv; /* changes of these */
+    const double *x;
+    const double *v;
+    const double *dx; /* change of x */
+    const double *dv; /* change of v */
     double *out;
     bool damping;          /* the matrix of damping is wanted, not of stiffness */
-    atomic_bool undefined; /* an element has no tangent */
+    atomic_bool undefined; /* some element has no tangent */
 } tw_tetrahedra_loop;
 
 static inline int64_t tw_tetrahedra_groups(const tw_tetrahedra *t)
@@ -51,18 +60,19 @@ static inline int64_t tw_tetrahedra_groups(const tw_tetrahedra *t)
     return (t->count + TW_LANES - 1) / TW_LANES;
 }
 
-/* The linear law is linear: its tangents do not change. */
+/* The tangents of the linear law are constant. */
 static inline bool tw_tetrahedra_are_linear(const tw_tetrahedra *t)
 {
     return t->material.law == TW_SOLID_LINEAR;
 }
 
-/* sum_c x_c (grad L_c)^T at a point of a group: F, or its change or rate. NULL stands for zeros. (force_tetrahedra.c)
- */
+/* F = sum_c y_c (grad L_c)^T at a point of a group. A change or rate of x gives that of F. x = NULL
+ * stands for zeros. (force_tetrahedra.c) */
 void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point, const double *x,
                                tw_lanes F[9]);
 
-/* out += the forces of elements whose stress at a point is what `stress` says, for all particles. */
+/* out += the forces of the elements, for all particles. `stress` says what the stress is at a
+ * point. (force_tetrahedra.c) */
 typedef void tw_stress_function(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
 void tw_tetrahedra_add_stress(tw_tetrahedra_loop *loop, tw_stress_function *stress);
 
@@ -72,15 +82,15 @@ void tw_tetrahedra_add_product(void *data, int count, const double *in, double *
 void tw_tetrahedra_add_symmetric_product(void *data, int count, const double *in, double *out);
 void tw_tetrahedra_add_rest_product(void *data, int count, const double *in, double *out);
 void tw_tetrahedra_add_tangent(void *data, tw_sparse *matrix);
-/* The constant tangents of the linear law. */
+/* Finds the constant tangents of the linear law. */
 tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t);
 
 /* force_tetrahedra_damping.c */
 void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *loop, int64_t group, int point,
                                   tw_lanes P[9]);
-/* What a change of x does to the viscous stress. */
+/* The change of the viscous stress with x. */
 void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
-/* A block of the damping matrix, as corner blocks of stiffness are. */
+/* The block of the damping matrix between two corners whose gradients are a and b. */
 void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
                                  const tw_lanes *b, tw_lanes K[9]);
 void tw_tetrahedra_add_damping_product(void *data, int count, const double *in, double *out);

@@ -14,8 +14,9 @@ static const tw_shape linear_shape = {
     .lumped = {0.25, 0.25, 0.25, 0.25},
 };
 
-/* The four integration points of degree 2, which are exact for a constant stiffness: point q has L_q = NEAR and the
- * other L_c = FAR, with weights 1/4. The shape functions and their derivatives are
+/* The four integration points of degree 2, which are exact for a constant stiffness:
+ * point q has L_q = NEAR and the other L_c = FAR, with weights 1/4. The shape functions
+ * and their derivatives are
  *     N_c = L_c (2 L_c - 1),   dN_c/dL_c = 4 L_c - 1,
  *     N_cj = 4 L_c L_j,        dN_cj/dL_c = 4 L_j. */
 #define NEAR    0.58541019662496845446 /* (5 + 3 sqrt 5) / 20 */
@@ -42,7 +43,8 @@ static const tw_shape quadratic_shape = {
     .points = 4,
     .terms = 4,
     .corner = {POINT(0), POINT(1), POINT(2), POINT(3)},
-    /* Diagonal scaling (Hinton, Rock, Zienkiewicz 1976), because row sums are negative at the corners. */
+    /* Diagonal scaling (Hinton, Rock, Zienkiewicz 1976), because row sums are
+     * negative at the corners. */
     .lumped = {1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36, 4.0 / 27, 4.0 / 27, 4.0 / 27, 4.0 / 27,
                4.0 / 27, 4.0 / 27},
 };
@@ -80,5 +82,6 @@ double tw_tetrahedron_gradients(const double *const corner[4], double gradient[3
 
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < 3; k++) gradient[c][k] /= det;
+
     return fabs(det) / 6.0;
 }

@@ -7,9 +7,10 @@
 
 enum { TW_TETRAHEDRON_MAX_NODES = 10, TW_TETRAHEDRON_MAX_POINTS = 4 };
 
-/* With the barycentric coordinates L_c, grad N_a = sum_c (dN_a / dL_c) grad L_c. At an integration point a ten-node
- * element therefore deforms like a four-node element with the corners y_c = sum_a (dN_a / dL_c) x_a. Forces and tangents
- * of those corners are spread to the nodes by the same weights. Four-node elements have one point, and y_c = x_c. */
+/* With the barycentric coordinates L_c, grad N_a = sum_c (dN_a / dL_c) grad L_c. At an integration
+ * point a ten-node element therefore deforms like a four-node element with the corners y_c = sum_a
+ * (dN_a / dL_c) x_a. Forces and tangents of those corners are spread to the nodes by the same
+ * weights. Four-node elements have one point, and y_c = x_c. */
 typedef struct tw_shape_term {
     int node;
     double weight; /* dN_node / dL_corner */
@@ -29,8 +30,8 @@ const tw_shape *tw_shape_of(int nodes);
 /* The two corners whose edge the node 4..9 halves. */
 extern const int tw_tetrahedron_edges[6][2];
 
-/* Finds grad L_c, c = 1..3, of the tetrahedron with these corners; grad L_0 is minus their sum. Returns its volume > 0,
- * or 0 if the volume vanishes within rounding. */
+/* Finds grad L_c, c = 1..3, of the tetrahedron with these corners; grad L_0 is minus their sum.
+ * Returns its volume > 0, or 0 if the volume vanishes within rounding. */
 double tw_tetrahedron_gradients(const double *const corner[4], double gradient[3][3]);
 
 #endif
