@@ -59,7 +59,10 @@ static bool reserve_arrays(tw_dense_memory *memory, const tw_phi_workspace *work
 {
     size_t n = (size_t)memory->n;
     size_t d = (size_t)workspace->vector_size;
-    size_t general = memory->general_order ? d * d + tw_dense_general_scratch((int)d) : 1;
+    size_t general = 1;
+    if (memory->general_order) general = d * d + tw_dense_general_scratch((int)d);
+
+    /* The mass factor, and what both halves need. */
     memory->factor = TW_NEW_ARRAY(workspace->limits.second_order ? n * n : 1, double);
     memory->eigen = TW_NEW_ARRAY(tw_dense_eigen_scratch((int)n), double);
     memory->vectors = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 2) * d, double);
@@ -67,6 +70,7 @@ static bool reserve_arrays(tw_dense_memory *memory, const tw_phi_workspace *work
     memory->modal = TW_NEW_ARRAY(tw_dense_modal_scratch((int)n), double);
     memory->general = TW_NEW_ARRAY(general, double);
 
+    /* One basis per slot, and one for calls without a slot. */
     bool complete = memory->factor && memory->eigen && memory->vectors && memory->columns &&
                     memory->modal && memory->general;
     for (int i = 0; i < memory->basis_count && complete; i++)
@@ -91,6 +95,7 @@ static tw_status reserve(tw_phi_workspace *workspace, tw_error *error)
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     workspace->memory[TW_PHI_DENSE] = memory;
 
+    /* Twice the unknowns may be too many for the general half. */
     int d = (int)workspace->vector_size;
     memory->n = (int)limits->size;
     memory->general_order = d <= largest ? d : 0;
@@ -117,6 +122,7 @@ static tw_status first_order(tw_phi_workspace *workspace, const tw_operator *op,
                              tw_error *error)
 {
     TW_TRY(check(workspace, &op->space, error));
+
     if (op->symmetry == TW_SYMMETRIC)
         return tw_dense_symmetric_first_order(workspace, op, request, statistics, error);
     return tw_dense_general_first_order(workspace, op, request, statistics, error);
@@ -127,6 +133,8 @@ static tw_status second_order(tw_phi_workspace *workspace, const tw_second_order
                               tw_error *error)
 {
     TW_TRY(check(workspace, &op->stiffness.space, error));
+
+    /* Rayleigh damping shares the eigenvectors of A, a damping operator does not. */
     if (op->stiffness.symmetry == TW_SYMMETRIC && !op->damping)
         return tw_dense_symmetric_second_order(workspace, op, request, statistics, error);
     return tw_dense_general_second_order(workspace, op, request, statistics, error);

@@ -75,10 +75,13 @@ static void fill_augmented(const general_job *job, bool perturbed, double *augme
     size_t p = (size_t)job->order;
     size_t m = d + p;
     memset(augmented, 0, m * m * sizeof *augmented);
+
+    /* tau Z, exact or perturbed. */
     for (size_t j = 0; j < d; j++)
-        for (size_t i = 0; i < d; i++)
-            augmented[j * m + i] =
-                job->tau * job->Z[j * d + i] * (perturbed ? perturbation(j * d + i) : 1);
+        for (size_t i = 0; i < d; i++) {
+            double factor = perturbed ? perturbation(j * d + i) : 1;
+            augmented[j * m + i] = job->tau * job->Z[j * d + i] * factor;
+        }
 
     /* v_1 is in the last column, v_p in the first of W. */
     for (size_t k = 1; k <= p; k++) {
@@ -96,6 +99,7 @@ static tw_status evaluate(const general_job *job, bool perturbed, const general_
     fill_augmented(job, perturbed, work->augmented);
     TW_TRY(tw_expm(m, work->augmented, work->exponential, work->expm_scratch));
 
+    /* The last column, if there are sources. */
     const double *last = work->exponential + (size_t)(m - 1) * (size_t)m;
     for (int i = 0; i < d; i++) out[i] = job->order > 0 ? last[i] : 0;
 
@@ -112,6 +116,7 @@ static tw_status evaluate(const general_job *job, bool perturbed, const general_
 /* |a - b| over entries [begin, end), safe from overflow; b == NULL means zero. */
 static double distance(const double *a, const double *b, int begin, int end)
 {
+    /* The largest entry is the unit in which squares are safe. */
     double largest = 0;
     for (int i = begin; i < end; i++) largest = fmax(largest, fabs(a[i] - (b ? b[i] : 0)));
 
@@ -147,9 +152,11 @@ static tw_status evaluate_node(general_job *job, double *scratch)
     TW_TRY(evaluate(job, false, &work, job->out));
     TW_TRY(evaluate(job, true, &work, work.second));
 
+    /* The difference of both, in each part, and the rounding of the result itself. */
+    const int bounds[] = {0, job->split, job->d};
     for (int r = 0; r < TW_DENSE_MAX_PARTS; r++) {
-        int begin = r == 0 ? 0 : job->split;
-        int end = r == 0 ? job->split : job->d;
+        int begin = bounds[r];
+        int end = bounds[r + 1];
         job->error[r] = SAFETY * distance(job->out, work.second, begin, end) +
                         2 * DBL_EPSILON * distance(job->out, NULL, begin, end);
     }
@@ -189,6 +196,7 @@ static tw_status general_nodes(tw_phi_workspace *workspace, const tw_phi_request
     double sizes[2];
     input_sizes(&job, sizes);
 
+    /* A zero matrix is evaluated at time zero. */
     for (int i = 0; i < request->node_count; i++) {
         job.tau = norm > 0 ? request->nodes[i] * request->time : 0;
         job.out = request->outputs[i];
@@ -224,6 +232,7 @@ static tw_status write_parts(tw_phi_workspace *workspace, const tw_second_order 
     TW_TRY(tw_dense_factor_mass(memory, op, error));
     TW_TRY(tw_dense_materialise(workspace, &op->stiffness, A, statistics, error));
 
+    /* D, if there is one. */
     memset(B, 0, n * n * sizeof *B);
     if (op->damping) {
         tw_status status = tw_dense_write_out(memory, op->damping->apply, op->damping->context, B);
@@ -280,6 +289,8 @@ static void load_pair(const tw_dense_memory *memory, const tw_second_order *op,
     for (int q = 0; q < 2 * (request->order + 1); q++) {
         const double *vector = request->vectors[q / 2];
         double *out = memory->vectors + (size_t)q * n;
+
+        /* x-parts get theta, v-parts do not. */
         double scale = q % 2 == 0 ? theta / unit : 1 / unit;
         if (vector) tw_dense_to_mass(memory, op, vector + (size_t)(q % 2) * n, out);
         for (size_t i = 0; i < n; i++) out[i] = vector ? out[i] * scale : 0;
@@ -297,6 +308,7 @@ tw_status tw_dense_general_second_order(tw_phi_workspace *workspace, const tw_se
                        "phi engine dense: general damping stops at %d unknowns, here are %d",
                        tw_dense_largest(workspace) / 2, n);
 
+    /* Z and the vectors, in units in which none is large. */
     double theta = 1;
     TW_TRY(write_pair(workspace, op, &theta, statistics, error));
     double unit = tw_dense_request_unit(request, workspace->vector_size) * theta;
@@ -325,6 +337,7 @@ tw_status tw_dense_general_first_order(tw_phi_workspace *workspace, const tw_ope
     int n = memory->n;
     TW_TRY(tw_dense_materialise(workspace, op, memory->general, statistics, error));
 
+    /* The vectors, divided by their unit. */
     double unit = tw_dense_request_unit(request, n);
     for (int k = 0; k <= request->order; k++) {
         const double *vector = request->vectors[k];

@@ -44,7 +44,9 @@ static void evaluate(const tw_dense_basis *basis, tw_dense_modal_job *job,
 {
     double shifted[TABLE];
     size_t row = (size_t)job->inputs * (size_t)job->outputs;
+
     for (int j = 0; j < basis->n; j++) {
+        /* All functions at lambda_j, and at lambda_j + uncertainty. */
         double *table = tables->value + (size_t)j * row;
         job->functions(job->context, basis->lambda[j], table);
         job->functions(job->context, basis->lambda[j] + basis->uncertainty, shifted);
@@ -63,6 +65,7 @@ static void evaluate(const tw_dense_basis *basis, tw_dense_modal_job *job,
 static double unit_of(const tw_dense_modal_job *job, int n, int r)
 {
     double unit = 0;
+
     for (int j = 0; j < n; j++) {
         unit = fmax(unit, fabs(job->out[r][j]));
         for (int q = 0; q < job->inputs; q++)
@@ -82,9 +85,11 @@ static double sensitivity(const tw_dense_basis *basis, const tw_dense_modal_job 
     int n = basis->n;
     double sigma = basis->uncertainty;
     double sum = 0;
+
     for (int j = 0; j < n; j++) {
         double here = job->out[r][j];
         double change = tables->change[r * n + j] / unit;
+
         for (int i = 0; i < n; i++) {
             /* Eigenvalues that coincide within sigma have the derivative instead of the difference
              * quotient. */
@@ -109,6 +114,7 @@ static double noise(const tw_dense_basis *basis, const tw_dense_modal_job *job,
     for (int q = 0; q < job->inputs; q++) {
         if (!job->in[q]) continue;
 
+        /* |in_q|^2, and the sum of f_q^2 over the spectrum. */
         double square = 0;
         double gain = 0;
         for (int j = 0; j < n; j++) {
@@ -117,6 +123,7 @@ static double noise(const tw_dense_basis *basis, const tw_dense_modal_job *job,
             square += entry * entry;
             gain += function * function;
         }
+
         if (square > 0) sum += square * gain / n;
     }
     return MODAL_ROUNDING * DBL_EPSILON * unit * sqrt(sum);
@@ -130,6 +137,7 @@ void tw_dense_modal(const tw_dense_basis *basis, tw_dense_modal_job *job, double
     for (int r = 0; r < job->outputs; r++) {
         double unit = unit_of(job, basis->n, r);
         job->error[r] = 0;
+
         if (unit > 0)
             job->error[r] =
                 sensitivity(basis, job, &tables, r, unit) + noise(basis, job, &tables, r, unit);

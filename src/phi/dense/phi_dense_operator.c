@@ -13,12 +13,16 @@ tw_status tw_dense_write_out(const tw_dense_memory *memory, tw_apply_function *a
                              double *matrix)
 {
     int n = memory->n;
+
     for (int j = 0; j < n; j += TW_MAX_BLOCK) {
         /* A block of unit vectors e_j, e_{j+1}, ... */
-        int count = n - j < TW_MAX_BLOCK ? n - j : TW_MAX_BLOCK;
+        int count = TW_MAX_BLOCK;
+        if (n - j < count) count = n - j;
         memset(memory->columns, 0, (size_t)n * TW_MAX_BLOCK * sizeof(double));
         for (int c = 0; c < count; c++)
             memory->columns[(size_t)c * (size_t)n + (size_t)(j + c)] = 1;
+
+        /* Their images are the columns of the matrix. */
         TW_TRY(apply(context, count, memory->columns, matrix + (size_t)j * (size_t)n));
     }
     return tw_dense_is_finite((size_t)n * (size_t)n, matrix) ? TW_OK : TW_NOT_FINITE;
@@ -37,7 +41,8 @@ tw_status tw_dense_materialise(const tw_phi_workspace *workspace, const tw_opera
                        tw_status_text(status));
 
     /* A product of unknown cost is taken for one with a dense matrix. */
-    double bytes = op->bytes_per_product > 0 ? op->bytes_per_product : 8.0 * memory->n * memory->n;
+    double bytes = 8.0 * memory->n * memory->n;
+    if (op->bytes_per_product > 0) bytes = op->bytes_per_product;
     statistics->products += memory->n;
     statistics->cost += memory->n * bytes;
     return TW_OK;
@@ -79,6 +84,8 @@ void tw_dense_scale_by_mass(const tw_dense_memory *memory, const tw_second_order
         tw_dense_congruence(memory->n, memory->factor, A);
         return;
     }
+
+    /* A diagonal mass divides rows and columns. */
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)
             A[j * n + i] = A[j * n + i] / memory->factor[i] / memory->factor[j];
@@ -90,6 +97,8 @@ void tw_dense_to_mass(const tw_dense_memory *memory, const tw_second_order *op, 
     size_t n = (size_t)memory->n;
     for (size_t j = 0; j < n; j++) {
         double sum = 0;
+
+        /* Row j of L^T is column j of L. */
         if (op->mass)
             for (size_t i = j; i < n; i++) sum += memory->factor[j * n + i] * x[i];
         else
@@ -104,6 +113,7 @@ void tw_dense_from_mass(const tw_dense_memory *memory, const tw_second_order *op
         tw_dense_lower_solve(true, memory->n, memory->factor, 1, y);
         return;
     }
+
     for (int i = 0; i < memory->n; i++) y[i] /= memory->factor[i];
 }
 
@@ -115,6 +125,7 @@ double tw_dense_norm(int n, const double *x)
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
     if (largest == 0) return 0;
 
+    /* Squares of numbers up to 1 do not overflow. */
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i] / largest * (x[i] / largest);
     return largest * sqrt(sum);
@@ -123,6 +134,7 @@ double tw_dense_norm(int n, const double *x)
 double tw_dense_unit(int64_t count, const double *x)
 {
     double largest = 0;
+
     for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
     return largest > 0 ? ldexp(1.0, ilogb(largest)) : 1;
 }
@@ -130,6 +142,7 @@ double tw_dense_unit(int64_t count, const double *x)
 double tw_dense_request_unit(const tw_phi_request *request, int64_t size)
 {
     double unit = 0;
+
     for (int k = 0; k <= request->order; k++)
         if (request->vectors[k] && tw_dense_norm((int)size, request->vectors[k]) > 0)
             unit = fmax(unit, tw_dense_unit(size, request->vectors[k]));
@@ -148,6 +161,7 @@ tw_status tw_dense_judge(const tw_phi_workspace *workspace, const tw_phi_statist
 {
     double estimate = statistics->estimated_error;
     double tolerance = workspace->options.tolerance;
+
     if (estimate <= tolerance) return TW_OK;
     return tw_fail(error, TW_ILL_CONDITIONED,
                    "phi engine dense: rounding alone makes an error of %.1e, above %.1e", estimate,

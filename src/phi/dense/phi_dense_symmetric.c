@@ -19,6 +19,8 @@ static tw_status decompose(const tw_dense_memory *memory, tw_dense_basis *basis,
     size_t n = (size_t)basis->n;
     double *X = basis->X;
     basis->start_count = 0;
+
+    /* The symmetric part. */
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < j; i++) {
             double mean = 0.5 * (X[j * n + i] + X[i * n + j]);
@@ -93,23 +95,13 @@ static void second_order_table(const void *context, double lambda, double *table
 {
     const phi_functions *f = context;
     int inputs = 2 * (f->order + 1);
-    double c[TW_PHI_MAX_ORDER + 2];
-    bool damped = f->alpha != 0 || f->beta != 0;
-    if (!damped) tw_stumpff(f->tau * f->tau * lambda, f->order + 2, c);
+    double entries[TW_PHI_MAX_ORDER + 1][4];
+    unsigned orders = (1u << (f->order + 1)) - 1;
+    tw_mode_phi(f->tau, lambda, f->alpha + f->beta * lambda, orders, entries);
 
-    for (int k = 0; k <= f->order; k++) {
-        double entries[4] = {0};
-        if (damped) {
-            tw_phi_oscillator(f->tau, lambda, f->alpha + f->beta * lambda, k, entries);
-        } else {
-            /* phi_k(tau J) = c_k + c_{k+1} tau J. */
-            entries[0] = c[k];
-            entries[1] = f->tau * c[k + 1];
-            entries[2] = -lambda * f->tau * c[k + 1];
-            entries[3] = c[k];
-        }
-        for (int i = 0; i < 4; i++) table[(i / 2) * inputs + 2 * k + i % 2] = entries[i];
-    }
+    /* Row i / 2 is the part of the output, i % 2 that of the input. */
+    for (int k = 0; k <= f->order; k++)
+        for (int i = 0; i < 4; i++) table[(i / 2) * inputs + 2 * k + i % 2] = entries[k][i];
 }
 
 /* What both orders share: the request's vectors, `parts` per k, in modal coordinates, through the
@@ -146,6 +138,7 @@ static void load_modal(const tw_dense_memory *memory, const symmetric_call *call
         job->in[q] = NULL;
         if (!vector) continue;
 
+        /* scaled = part of v_k / unit, y = L^T scaled, modal = X^T y. */
         vector += (size_t)(q % call->parts) * n;
         for (size_t i = 0; i < n; i++) scaled[i] = vector[i] / call->unit;
         if (call->op) {
@@ -171,6 +164,7 @@ static void symmetric_nodes(const tw_dense_memory *memory, symmetric_call *call,
     load_modal(memory, call, &job);
     for (int r = 0; r < call->parts; r++) job.out[r] = memory->columns + (size_t)r * (size_t)n;
 
+    /* The same job for every node, with another time. */
     for (int i = 0; i < request->node_count; i++) {
         call->functions.tau = request->nodes[i] * request->time;
         tw_dense_modal(call->basis, &job, memory->modal);
@@ -270,10 +264,12 @@ static tw_status spectral_outputs(tw_phi_workspace *workspace, const tw_dense_ba
             job.in[j] = row.functions[j].value ? scaled + (size_t)j * n : NULL;
         tw_dense_modal(basis, &job, memory->modal);
 
+        /* The error relates to the output or the reference. */
         double reference = request->reference ? request->reference[i] / unit : 0;
         double size = fmax(tw_dense_norm((int)n, job.out[0]), reference);
         tw_dense_note_error(statistics, job.error[0], size);
 
+        /* Back from modal coordinates. */
         tw_dense_apply(false, (int)n, (int)n, basis->X, job.out[0], request->outputs[i]);
         tw_vector_scale((int64_t)n, unit, request->outputs[i]);
     }

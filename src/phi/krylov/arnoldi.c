@@ -81,7 +81,8 @@ static tw_status norm_of(const tw_arnoldi *a, int j, double noise, double *norm)
         status = tw_vector_norm(&a->op->space, v, &value);
     }
 
-    *norm = a->tail ? hypot(value, sqrt(tail_dot(a, j, j))) : value;
+    *norm = value;
+    if (a->tail) *norm = hypot(value, sqrt(tail_dot(a, j, j)));
     if (status == TW_OK && !isfinite(*norm)) return TW_NOT_FINITE;
     return status;
 }
@@ -229,7 +230,8 @@ static tw_status noise_of(const tw_arnoldi *a, int j, double *noise)
 static tw_status add_vector(tw_arnoldi *a)
 {
     int j = a->dimension;
-    int first = a->window > 0 && j + 1 > a->window ? j + 1 - a->window : 0;
+    int first = 0;
+    if (a->window > 0 && j + 1 > a->window) first = j + 1 - a->window;
     double *column = a->H + (size_t)j * ((size_t)a->capacity + 1);
 
     /* z = L v_j, orthogonalised against the window. */

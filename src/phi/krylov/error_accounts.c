@@ -26,8 +26,10 @@ static void charge(tw_block_errors *sum, double growth, double factor,
 static void halve(tw_error_accounts *a)
 {
     for (int k = 0; 2 * k + 1 < a->count; k++) {
+        /* The errors add; the time is that of the earlier one. */
         tw_block_errors sum = a->records[2 * k].errors;
         charge(&sum, 1, 1, &a->records[2 * k + 1].errors);
+
         a->records[k].time = a->records[2 * k].time;
         a->records[k].size = a->records[2 * k].size;
         a->records[k].errors = sum;
@@ -35,18 +37,19 @@ static void halve(tw_error_accounts *a)
     a->count /= 2;
 }
 
-void tw_accounts_add(tw_error_accounts *a, double time, double size, const tw_block_errors *errors,
-                     double growth, const double *amplified, int first, int end)
+void tw_accounts_add(tw_error_accounts *a, const tw_account_entry *entry, int first, int end)
 {
     /* First and second estimate. */
-    charge(&a->step_by_step, growth, 1, errors);
-    for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, amplified[i], errors);
+    const tw_block_errors *errors = &entry->errors;
+    charge(&a->step_by_step, entry->growth, 1, errors);
+    for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, entry->amplified[i], errors);
 
     /* The third one needs the substep itself. */
     if (a->count == TW_ACCOUNT_RECORDS) halve(a);
-    double before = a->count > 0 ? a->records[a->count - 1].size : a->initial_size;
-    a->records[a->count].time = time;
-    a->records[a->count].size = fmax(before, size);
+    double before = a->initial_size;
+    if (a->count > 0) before = a->records[a->count - 1].size;
+    a->records[a->count].time = entry->time;
+    a->records[a->count].size = fmax(before, entry->size);
     a->records[a->count].errors = *errors;
     a->count++;
 }
@@ -57,6 +60,7 @@ static double early_growth(const tw_error_accounts *a, double s, double size)
 {
     if (!(a->initial_size > 0) || s <= 0) return 1;
 
+    /* The first record at or after s has the size that was reached until then. */
     for (int k = 0; k < a->count; k++)
         if (a->records[k].time >= s) return a->records[k].size / a->initial_size / USUAL_GROWTH;
     return size / a->initial_size / USUAL_GROWTH;
@@ -67,7 +71,10 @@ static tw_block_errors history_at(const tw_error_accounts *a, double time, doubl
 {
     tw_block_errors history = {{0}, {0}};
     for (int k = 0; k < a->count; k++) {
-        double since = a->records[k].size > 0 ? size / a->records[k].size : 1;
+        double since = 1;
+        if (a->records[k].size > 0) since = size / a->records[k].size;
+
+        /* The larger of both growths applies, and errors never shrink. */
         double factor = fmax(fmax(1, since), early_growth(a, time - a->records[k].time, size));
         charge(&history, 1, factor, &a->records[k].errors);
     }
@@ -88,6 +95,7 @@ tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double tim
         charge(&history, 1, 1, last);
     }
 
+    /* Combine the three: max(history, min(product, foreseen)). */
     tw_block_errors result;
     for (int b = 0; b < 2; b++) {
         result.truncation[b] =

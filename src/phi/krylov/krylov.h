@@ -226,11 +226,18 @@ typedef struct tw_error_accounts {
 
 void tw_accounts_begin(tw_error_accounts *accounts, double initial_size);
 
-/* Enters a substep that ended at `time` with |u| = size. It multiplies earlier errors by at most
- * `growth`; its own errors are multiplied by amplified[i] until node i, first <= i < end. */
-void tw_accounts_add(tw_error_accounts *accounts, double time, double size,
-                     const tw_block_errors *errors, double growth, const double *amplified,
-                     int first, int end);
+/* A substep as it is entered. */
+typedef struct tw_account_entry {
+    double time; /* its end */
+    double size; /* |u| there */
+    tw_block_errors errors;
+    double growth;           /* by which it multiplies earlier errors at most */
+    const double *amplified; /* [i]: by which its own errors are multiplied until node i */
+} tw_account_entry;
+
+/* Enters a substep; nodes first <= i < end are still to come. */
+void tw_accounts_add(tw_error_accounts *accounts, const tw_account_entry *entry, int first,
+                     int end);
 
 /* The errors at node i, reached at `time` with |u| = size. `last` are the errors of a final substep
  * that was not entered (NULL: none), and `growth` is its factor on earlier errors. */

@@ -16,6 +16,7 @@ static const double MOST_SHRINKING = 5;
 
 void tw_krylov_control_begin(tw_krylov_control *c, double tau)
 {
+    /* The first trial. */
     c->tau = tau;
     c->m = c->variant->start_dimension;
     if (c->m < c->min_dimension) c->m = c->min_dimension;
@@ -38,6 +39,7 @@ void tw_krylov_control_begin(tw_krylov_control *c, double tau)
  * just one of them. */
 static void measure(tw_krylov_control *c, const tw_krylov_trial *trial, double omega)
 {
+    /* Only tau changed: the order is measured. Else it is m/4 until something better is known. */
     if (c->m == c->old_m && c->tau != c->old_tau && c->rejections >= 1) {
         c->order = fmax(1, log(omega / c->old_omega) / log(c->tau / c->old_tau));
         c->order_is_default = false;
@@ -47,6 +49,7 @@ static void measure(tw_krylov_control *c, const tw_krylov_trial *trial, double o
         c->order_is_default = true;
     }
 
+    /* Only m changed: the rate is measured, else it is 2. */
     if (c->m != c->old_m && c->tau == c->old_tau && c->rejections >= 1) {
         c->rate = fmax(1.1, pow(omega / c->old_omega, 1.0 / (c->old_m - c->m)));
         c->rate_is_default = false;
@@ -65,6 +68,8 @@ static double cost(const tw_krylov_control *c, double m, double tau, const tw_kr
     double n = c->vector_size;
     double products = 5 + fmax(log2(trial->norm), 0);
     double vectors = c->variant->window > 0 ? 3 * (m + p) : m * m + 3 * p + 2;
+
+    /* Products with A, operations on vectors, and the small exponential, in every substep. */
     return ((m + p) * c->entries + vectors * n + products * pow(m + p - 1, 3)) *
            ceil(trial->remaining / tau);
 }
@@ -119,6 +124,7 @@ static void propose(tw_krylov_control *c, const tw_krylov_trial *trial, double o
     double tau_best = tau * pow(variant->aim / omega, 1 / c->order);
     double m_best = fmax(1, ceil(trial->dimension + log(omega / variant->aim) / log(c->rate)));
 
+    /* At the limit only tau can change. KIOPS changes m below it, phipm what costs less. */
     if (at_limit && !accepted) {
         tau_new = tau * pow(variant->aim_at_limit / omega, 1 / c->order);
     } else if (variant->dimension_first) {
@@ -132,6 +138,7 @@ static void propose(tw_krylov_control *c, const tw_krylov_trial *trial, double o
         m_new = clamp_dimension(c, m_best);
     }
 
+    /* The present trial becomes the old one. */
     c->old_tau = tau;
     c->old_m = c->m;
     c->old_omega = omega;
@@ -159,6 +166,7 @@ bool tw_krylov_control_judge(tw_krylov_control *c, const tw_krylov_trial *trial)
         c->rejections++;
         return false;
     }
+
     c->rejections = 0;
     c->stretches = 0;
     c->certain = 0;

@@ -89,6 +89,8 @@ static void free_memory(tw_krylov_memory *memory)
 static int basis_dimension(const tw_phi_workspace *workspace)
 {
     const tw_phi_limits *limits = &workspace->limits;
+
+    /* What the options ask for; an explicit limit has the last word. */
     int wanted = DEFAULT_DIMENSION;
     if (limits->options.max_dimension > wanted) wanted = limits->options.max_dimension;
     if (limits->max_dimension > 0) wanted = limits->max_dimension;
@@ -109,13 +111,15 @@ static bool create_arnoldi(tw_arnoldi *a, const tw_phi_workspace *workspace)
     a->capacity = basis_dimension(workspace);
     int64_t side = a->capacity + 1;
 
+    /* Only a second-order pair has an inner product of its own, and duals. */
+    bool pair = workspace->limits.second_order;
     a->basis = TW_NEW_ARRAY(side * n, double);
-    a->duals = workspace->limits.second_order ? TW_NEW_ARRAY(side * n, double) : NULL;
+    a->duals = pair ? TW_NEW_ARRAY(side * n, double) : NULL;
     a->tails = TW_NEW_ARRAY(side * TW_PHI_MAX_ORDER, double);
     a->H = TW_NEW_ARRAY(side * side, double);
     a->window_products = TW_NEW_ARRAY(side, double);
 
-    bool duals_complete = a->duals || !workspace->limits.second_order;
+    bool duals_complete = a->duals || !pair;
     return a->basis && duals_complete && a->tails && a->H && a->window_products;
 }
 
@@ -124,6 +128,7 @@ static tw_krylov_memory *create_memory(const tw_phi_workspace *workspace)
     tw_krylov_memory *memory = TW_NEW(tw_krylov_memory);
     if (!memory) return NULL;
 
+    /* The basis, the vectors w_j and the three states. */
     int64_t n = workspace->vector_size;
     bool complete = create_arnoldi(&memory->arnoldi, workspace);
     memory->recurrence = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 1) * n, double);
@@ -134,6 +139,7 @@ static tw_krylov_memory *create_memory(const tw_phi_workspace *workspace)
         complete = complete && memory->vectors[i];
     }
 
+    /* The small matrix of the largest basis. */
     int small_order = memory->arnoldi.capacity + TW_PHI_MAX_ORDER + 1;
     if (tw_projection_create(&memory->projection, small_order) != TW_OK) complete = false;
     if (complete) return memory;

@@ -31,8 +31,11 @@ tw_status tw_krylov_norms(const tw_krylov_stepper *s, const double *u, double no
 void tw_krylov_scale_at(const tw_krylov_stepper *s, double tau, double scale[2])
 {
     const tw_krylov_trajectory *trajectory = s->trajectory;
+
+    /* The node at or after time + tau. */
     int i = s->next;
     while (i + 1 < trajectory->node_count && trajectory->nodes[i] < s->time + tau) i++;
+
     for (int b = 0; b < 2; b++) scale[b] = fmax(s->size[b], trajectory->scales[i][b]);
 }
 
@@ -76,6 +79,8 @@ void tw_krylov_form_solution(const tw_krylov_stepper *s, double tau, double *out
 static double size_at_most(const tw_krylov_stepper *s, double tau)
 {
     double sum = s->beta * s->memory->projection.growth;
+
+    /* The polynomial part adds tau^j/j! |w_j|. */
     double power = 1;
     for (int j = 0; j < s->index; j++) {
         sum += power * hypot(s->terms[j][0], s->terms[j][1]);
@@ -100,11 +105,13 @@ static double tail_norm(const tw_arnoldi *a, int j)
 static tw_status residual_direction(const tw_krylov_stepper *s, double blocks[2])
 {
     const tw_arnoldi *a = &s->memory->arnoldi;
-    blocks[0] = s->workspace->frame ? 0 : 1;
+    blocks[0] = 1;
     blocks[1] = 0;
     if (!s->workspace->frame) return TW_OK;
 
-    int last = a->dimension - (a->exhausted ? 1 : 0);
+    /* An exhausted basis ends with v_m. */
+    int last = a->exhausted ? a->dimension - 1 : a->dimension;
+    blocks[0] = 0;
     for (int j = a->dimension - 1; j <= last; j++) {
         double norms[2] = {0, 0};
         TW_TRY(tw_krylov_norms(s, a->basis + j * s->n, norms));
@@ -130,8 +137,12 @@ static tw_status estimate_truncation(const tw_krylov_stepper *s, tw_krylov_estim
     TW_TRY(residual_direction(s, blocks));
     for (int b = 0; b < 2; b++) {
         double residual = s->beta * h * p->variation * blocks[b];
-        e->truncation[b] = a->exhausted ? 0 : residual;
-        e->remainder[b] = a->exhausted ? residual : 0;
+        e->truncation[b] = residual;
+        e->remainder[b] = 0;
+        if (a->exhausted) {
+            e->truncation[b] = 0;
+            e->remainder[b] = residual;
+        }
     }
     return TW_OK;
 }
@@ -144,6 +155,7 @@ static double error_ratio(const tw_krylov_stepper *s, const tw_krylov_estimate *
     for (int b = 0; b < 2; b++) {
         if (!(e->truncation[b] > 0)) continue;
 
+        /* The tolerance in proportion to tau; below the rounding floor no accuracy can be had. */
         double allowed =
             fmax(s->trajectory->tolerance / s->variant->accept * tau * scale[b], e->floor[b]);
         omega = fmax(omega, allowed > 0 ? e->truncation[b] / allowed : DBL_MAX);
@@ -176,6 +188,7 @@ static void exchange_rounding(const tw_krylov_stepper *s, double T, const double
         e->excess[1] = 0;
         return;
     }
+
     if (scale[0] > 0) e->floor[0] += DBL_EPSILON * fmin(T, 1) * scale[1];
     if (scale[1] > 0) e->floor[1] += DBL_EPSILON * T * scale[0];
 }
@@ -187,6 +200,8 @@ static void estimate_rounding(const tw_krylov_stepper *s, double tau, const doub
 {
     const tw_projection *p = &s->memory->projection;
     const tw_arnoldi *a = &s->memory->arnoldi;
+
+    /* The angle of the substep, and the sizes that may cancel. */
     double T = a->tail ? tau * a->steepest : p->norm;
     double whole = hypot(scale[0], scale[1]);
     double polynomial[2];
@@ -202,6 +217,8 @@ static void estimate_rounding(const tw_krylov_stepper *s, double tau, const doub
     double coefficients = fmax(0, s->beta * p->growth - CANCELLATION * fmax(whole, initial));
     for (int b = 0; b < 2; b++) {
         double cancelled = coefficients + fmax(0, polynomial[b] - CANCELLATION * scale[b]);
+
+        /* A disturbance counts as far as it exceeds the solution. */
         double disturbed = fmax((sensitivity - 1) * scale[b],
                                 p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
         e->floor[b] = DBL_EPSILON * (1 + T) * scale[b];
@@ -213,7 +230,9 @@ static void estimate_rounding(const tw_krylov_stepper *s, double tau, const doub
 bool tw_krylov_cancels(const tw_krylov_stepper *s, const tw_krylov_estimate *e, double tau,
                        const double scale[2])
 {
+    /* A share in proportion to tau, but at least that of a tenth of the way. */
     double share = s->trajectory->tolerance * fmax(tau, 0.1) * CANCELLATION_SHARE;
+
     for (int b = 0; b < 2; b++)
         if (e->excess[b] > fmax(share * scale[b], 4 * e->floor[b])) return true;
     return false;

@@ -32,6 +32,8 @@ static tw_status recurrence_term(tw_krylov_stepper *s, int j)
     const tw_krylov_trajectory *trajectory = s->trajectory;
     const double *before = tw_krylov_term(s, j - 1);
     double *w = tw_krylov_term(s, j);
+
+    /* s A w_{j-1}. */
     bool before_is_zero = s->terms[j - 1][0] == 0 && s->terms[j - 1][1] == 0;
     if (s->variant->skips_zero && before_is_zero)
         tw_vector_fill(s->n, 0.0, w);
@@ -41,7 +43,8 @@ static tw_status recurrence_term(tw_krylov_stepper *s, int j)
     /* The coefficient runs through t^l/l!. */
     double coefficient = trajectory->factor;
     for (int l = 0; l <= s->order - j; l++) {
-        const double *b = j + l <= trajectory->order ? trajectory->vectors[j + l] : NULL;
+        const double *b = NULL;
+        if (j + l <= trajectory->order) b = trajectory->vectors[j + l];
         if (b && coefficient != 0) tw_vector_axpy(s->n, coefficient, b, w);
         coefficient *= s->time / (l + 1);
     }
@@ -63,6 +66,8 @@ static tw_status start_recurrence(tw_krylov_stepper *s)
 static tw_status start_augmented(tw_krylov_stepper *s)
 {
     double tail[TW_PHI_MAX_ORDER] = {0};
+
+    /* mu t^i/i! runs from the last entry to the first. */
     double power = s->trajectory->factor / s->memory->arnoldi.column_factor;
     for (int i = 0; i < s->order; i++) {
         tail[s->order - 1 - i] = power;
@@ -83,6 +88,8 @@ static tw_status set_columns(tw_krylov_stepper *s)
 {
     const tw_krylov_trajectory *trajectory = s->trajectory;
     tw_arnoldi *a = &s->memory->arnoldi;
+
+    /* The scale mu. */
     double largest = 0;
     for (int k = 1; k <= s->order; k++)
         largest = fmax(largest, hypot(trajectory->sizes[k][0], trajectory->sizes[k][1]));
@@ -98,6 +105,7 @@ static tw_status set_columns(tw_krylov_stepper *s)
         if (b && a->metric) TW_TRY(tw_arnoldi_dual(a, b, tw_krylov_term(s, k)));
     }
 
+    /* Their sizes, which the estimate of the residual needs. */
     for (int b = 0; b < 2; b++)
         for (int k = 1; k <= s->order; k++)
             s->column_sizes[b] = fmax(s->column_sizes[b], trajectory->sizes[k][b] / mu);
@@ -112,8 +120,8 @@ static tw_block_errors errors_of(const tw_krylov_estimate *e)
 {
     tw_block_errors errors;
     for (int b = 0; b < 2; b++) {
-        bool is_rounding = e->truncation[b] <= e->floor[b];
-        errors.truncation[b] = is_rounding ? 0 : e->truncation[b];
+        errors.truncation[b] = e->truncation[b];
+        if (e->truncation[b] <= e->floor[b]) errors.truncation[b] = 0;
         errors.rounding[b] = e->floor[b] + e->excess[b];
     }
     return errors;
@@ -126,10 +134,13 @@ static tw_status emit(tw_krylov_stepper *s, const double *u, const tw_block_erro
 {
     tw_krylov_trajectory *trajectory = s->trajectory;
     int i = s->next++;
+
+    /* output += weight * u. */
     double norms[2];
     tw_status status = tw_krylov_norms(s, u, norms);
     tw_vector_axpy(s->n, trajectory->weights[i], u, trajectory->outputs[i]);
 
+    /* Its errors, with those of all substeps before. */
     tw_block_errors total = tw_accounts_settle(&s->accounts, i, trajectory->nodes[i],
                                                hypot(norms[0], norms[1]), last, growth);
     for (int b = 0; b < 2; b++) {
@@ -144,6 +155,7 @@ static void foresee(tw_krylov_stepper *s, double tau)
 {
     const tw_krylov_trajectory *trajectory = s->trajectory;
     tw_projection *projection = &s->memory->projection;
+
     s->growth = projection->forward[TW_PROJECTION_SAMPLES];
     for (int i = s->next; i < trajectory->node_count; i++) {
         double time = trajectory->nodes[i] - s->time - tau;
@@ -165,6 +177,7 @@ static tw_status emit_inside(tw_krylov_stepper *s, double tau, double *omega)
         *omega = e.omega;
         if (*omega > s->variant->accept) return TW_OK;
 
+        /* It is good enough: the node gets its output. */
         tw_krylov_form_solution(s, inside, s->spare);
         tw_block_errors errors = errors_of(&e);
         double growth = s->memory->projection.forward[TW_PROJECTION_SAMPLES];
@@ -189,14 +202,19 @@ static tw_status take(tw_krylov_stepper *s, double tau, bool reaches_node,
         s->size[b] = fmax(s->size[b], norms[b]);
     }
 
+    /* The candidate becomes u. */
     double *swap = s->u;
     s->u = s->candidate;
     s->candidate = swap;
     s->time = reaches_node ? s->trajectory->nodes[s->next] : s->time + tau;
 
-    tw_block_errors errors = errors_of(e);
-    tw_accounts_add(&s->accounts, s->time, whole, &errors, s->growth, s->amplified, s->next,
-                    s->trajectory->node_count);
+    /* The errors are entered, and a node gets its output. */
+    tw_account_entry entry = {.time = s->time,
+                              .size = whole,
+                              .errors = errors_of(e),
+                              .growth = s->growth,
+                              .amplified = s->amplified};
+    tw_accounts_add(&s->accounts, &entry, s->next, s->trajectory->node_count);
     return reaches_node ? emit(s, s->u, NULL, 1) : TW_OK;
 }
 
@@ -208,6 +226,7 @@ static tw_status finish_polynomial(tw_krylov_stepper *s)
         tw_vector_fill(s->n, 0.0, s->spare);
         tw_krylov_add_polynomial(s, tau, s->spare);
 
+        /* Only rounding is left. */
         double scale[2];
         tw_block_errors errors = {{0}, {0}};
         tw_krylov_scale_at(s, tau, scale);
@@ -228,6 +247,7 @@ static double plan_substep(tw_krylov_stepper *s, double remaining)
     double count = ceil(remaining / c->tau * (1 - 1e-6));
     if (count > 1 && !no_basis) return c->tau;
 
+    /* Equal parts of the way; the dimension shrinks in proportion, with some vectors to spare. */
     double tau = remaining / fmax(count, 1);
     double vectors = ceil(c->m * fmin(tau / c->tau, 1)) + SPARE_VECTORS;
     if (no_basis && vectors < c->m)
@@ -257,17 +277,24 @@ static tw_status form_outputs(tw_krylov_stepper *s, double tau, double *omega)
     return TW_OK;
 }
 
+/* The time that remains before the trajectory has to stop: phipm stops at every node, the augmented
+ * form only at the last one. */
+static double remaining_time(const tw_krylov_stepper *s)
+{
+    int last = s->next;
+    if (s->variant->augmented) last = s->trajectory->node_count - 1;
+    return s->trajectory->nodes[last] - s->time;
+}
+
 /* One trial of the current (tau, m): either a substep is taken, or tau and m change. */
 static tw_status attempt(tw_krylov_stepper *s, tw_phi_statistics *statistics)
 {
     tw_arnoldi *a = &s->memory->arnoldi;
-
-    /* phipm stops at every node, the augmented form only at the last one. */
-    int last = s->variant->augmented ? s->trajectory->node_count - 1 : s->next;
-    double remaining = s->trajectory->nodes[last] - s->time;
+    double remaining = remaining_time(s);
     double tau = plan_substep(s, remaining);
     bool reaches_node = tau >= remaining;
 
+    /* The basis, as far as it is missing. */
     TW_TRY(tw_arnoldi_extend(a, s->control.m));
     if (a->dimension > statistics->dimension) statistics->dimension = a->dimension;
 
@@ -278,6 +305,7 @@ static tw_status attempt(tw_krylov_stepper *s, tw_phi_statistics *statistics)
         return shrink(s, fmin(0.2, SAFE_EXPONENT / fmax(1, norm)), statistics);
     if (status) return status;
 
+    /* The estimate. */
     tw_krylov_estimate e;
     TW_TRY(tw_krylov_estimate_substep(s, tau, s->candidate, &e));
     bool acceptable = e.omega <= s->variant->accept;
@@ -309,7 +337,10 @@ static tw_status attempt(tw_krylov_stepper *s, tw_phi_statistics *statistics)
 static double first_substep(const tw_krylov_stepper *s)
 {
     const tw_krylov_trajectory *trajectory = s->trajectory;
-    double first = trajectory->nodes[s->variant->augmented ? trajectory->node_count - 1 : 0];
+    double first = trajectory->nodes[0];
+    if (s->variant->augmented) first = trajectory->nodes[trajectory->node_count - 1];
+
+    /* The formula needs |A|, and serves one node at a time. */
     double norm = fabs(trajectory->scale) * s->memory->arnoldi.op->norm;
     if (s->variant->augmented || s->variant->simultaneous || !(norm > 0)) return first;
 
@@ -357,12 +388,14 @@ static void start(tw_krylov_stepper *s)
     s->spare = memory->vectors[2];
     memory->arnoldi.scale = trajectory->scale;
 
+    /* u = b_0. */
     const double *b_0 = trajectory->vectors[0];
     tw_vector_fill(s->n, 0.0, s->u);
     if (b_0) tw_vector_axpy(s->n, trajectory->factor, b_0, s->u);
     for (int b = 0; b < 2; b++) s->size[b] = b_0 ? trajectory->sizes[0][b] : 0;
     tw_krylov_scale_at(s, 0, s->scale);
 
+    /* Errors are compared with the size at the start, or with that of the last node. */
     const double *final = trajectory->scales[trajectory->node_count - 1];
     double initial_size = hypot(fmax(s->size[0], final[0]), fmax(s->size[1], final[1]));
     tw_accounts_begin(&s->accounts, initial_size);
@@ -376,13 +409,16 @@ tw_status tw_krylov_trajectory_run(const tw_phi_workspace *workspace,
         .workspace = workspace, .variant = variant, .trajectory = trajectory, .memory = memory};
 
     /* The recurrence of phipm needs a phi_p with p >= 1. */
-    s.order = !variant->augmented && trajectory->order < 1 ? 1 : trajectory->order;
+    s.order = trajectory->order;
+    if (!variant->augmented && s.order < 1) s.order = 1;
     s.index = variant->augmented ? 0 : s.order;
+
     start(&s);
     set_control(&s);
     TW_TRY(set_columns(&s));
     TW_TRY(start_basis(&s));
 
+    /* Substeps until the last node is reached. */
     while (s.next < trajectory->node_count) {
         if (s.beta == 0) return finish_polynomial(&s);
         if (s.control.rejections > MOST_REJECTIONS) return TW_NOT_CONVERGED;

@@ -65,6 +65,7 @@ static tw_status measure_vectors(evaluation *e, const tw_space *space, double *l
         if (!request->vectors[k]) continue;
         TW_TRY(tw_phi_block_norms(e->workspace, space, request->vectors[k], size));
 
+        /* A vector that is zero takes no part. */
         double whole = hypot(size[0], size[1]);
         if (!isfinite(whole)) return TW_NOT_FINITE;
         if (whole > 0) e->active[e->active_count++] = k;
@@ -81,6 +82,7 @@ static tw_status measure(evaluation *e, const tw_space *space)
     TW_TRY(measure_vectors(e, space, &largest));
     if (largest == 0) return TW_OK;
 
+    /* sizes *= factor, and scale = sum_k |v_k| / k!. */
     e->factor = ldexp(1.0, -ilogb(largest));
     double factorial = 1;
     for (int k = 0; k <= request->order; k++) {
@@ -90,6 +92,7 @@ static tw_status measure(evaluation *e, const tw_space *space)
             e->scale[b] += e->sizes[k][b] / factorial;
         }
     }
+
     for (int b = 0; b < 2; b++) e->scale[b] = fmax(e->scale[b], request->reference[b] * e->factor);
     return TW_OK;
 }
@@ -102,10 +105,12 @@ static node_group group_of(const tw_phi_request *request, double sign)
         double time = request->nodes[i] * request->time;
         if (!(time * sign > 0)) continue;
 
+        /* The place of this node; an equal one may stand there already. */
         int at = 0;
         while (at < group.count && fabs(group.time[at]) < fabs(time)) at++;
         if (at < group.count && group.time[at] == time) continue;
 
+        /* Insert it there. */
         size_t after = (size_t)(group.count - at);
         memmove(group.time + at + 1, group.time + at, after * sizeof *group.time);
         memmove(group.output + at + 1, group.output + at, after * sizeof *group.output);
@@ -149,8 +154,10 @@ static void set_nodes(const evaluation *e, const assignment *which,
     trajectory->node_count = which->count;
     for (int i = 0; i < which->count; i++) {
         double time = group->time[which->first + i];
-        trajectory->nodes[i] = i + 1 == which->count ? 1 : time / trajectory->scale;
+        trajectory->nodes[i] = time / trajectory->scale;
+        if (i + 1 == which->count) trajectory->nodes[i] = 1;
 
+        /* The tolerance relates to the output after the division, so the scale shrinks too. */
         double theta = pow(trajectory->nodes[i], power);
         trajectory->weights[i] = 1 / theta;
         trajectory->outputs[i] = e->request->outputs[group->output[which->first + i]];
@@ -165,11 +172,13 @@ static tw_status follow(evaluation *e, const assignment *which)
     tw_krylov_trajectory trajectory = {.scale = group->time[which->first + which->count - 1],
                                        .factor = e->factor,
                                        .tolerance = e->tolerance};
+
     set_vectors(e, which, &trajectory);
     set_nodes(e, which, &trajectory);
     TW_TRY(
         tw_krylov_trajectory_run(e->workspace, e->variant, e->memory, &trajectory, e->statistics));
 
+    /* Several trajectories may contribute to one output: their errors add. */
     for (int i = 0; i < which->count; i++) {
         int output = group->output[which->first + i];
         for (int b = 0; b < 2; b++) {
@@ -186,6 +195,7 @@ static bool one_per_order(const evaluation *e, const node_group *group)
 {
     if (!e->variant->simultaneous) return false;
 
+    /* Per k every trajectory has length 1; per node their lengths add to `covered`. */
     double longest = fabs(group->time[group->count - 1]);
     double smallest = pow(fabs(group->time[0]) / longest, e->active[e->active_count - 1]);
     double covered = 0;
@@ -196,6 +206,8 @@ static bool one_per_order(const evaluation *e, const node_group *group)
 static tw_status follow_group(evaluation *e, const node_group *group)
 {
     assignment which = {.group = group, .first = 0, .count = group->count};
+
+    /* One per k, through all nodes. */
     if (group->count > 1 && one_per_order(e, group)) {
         for (int j = 0; j < e->active_count; j++) {
             which.k = e->active[j];
@@ -204,6 +216,7 @@ static tw_status follow_group(evaluation *e, const node_group *group)
         return TW_OK;
     }
 
+    /* One per node, with all k. */
     which.count = 1;
     which.k = -1;
     for (which.first = 0; which.first < group->count; which.first++) TW_TRY(follow(e, &which));
@@ -232,6 +245,7 @@ static tw_status follow_all(evaluation *e, int64_t n)
         if (request->nodes[i] * request->time == 0) evaluate_at_zero(e, n, request->outputs[i]);
     }
 
+    /* Positive times, then negative ones. */
     node_group forward = group_of(request, 1);
     node_group backward = group_of(request, -1);
     TW_TRY(follow_group(e, &forward));
@@ -252,11 +266,14 @@ static tw_status weigh_errors(const evaluation *e, const tw_space *space, double
         TW_TRY(tw_phi_block_norms(e->workspace, space, e->request->outputs[i], norms));
 
         for (int b = 0; b < 2; b++) {
-            double scale = fmax(norms[b], e->scale[b]);
             double sum = e->errors[i][b] + e->rounding[i][b];
             if (sum == 0) continue;
-            *truncation = fmax(*truncation, scale > 0 ? e->errors[i][b] / scale : 1);
-            *total = fmax(*total, scale > 0 ? sum / scale : 1);
+
+            /* An error in a block without size counts as a relative error of 1. */
+            double scale = fmax(norms[b], e->scale[b]);
+            bool sized = scale > 0;
+            *truncation = fmax(*truncation, sized ? e->errors[i][b] / scale : 1);
+            *total = fmax(*total, sized ? sum / scale : 1);
         }
     }
     return TW_OK;
@@ -266,9 +283,11 @@ static tw_status weigh_errors(const evaluation *e, const tw_space *space, double
 static void finish_outputs(const evaluation *e, int64_t n)
 {
     const tw_phi_request *request = e->request;
+    /* The factor is a power of two: no rounding. */
     for (int i = 0; i < request->node_count; i++)
         tw_vector_scale(n, 1 / e->factor, request->outputs[i]);
 
+    /* Of equal nodes only the first was computed. */
     for (int i = 0; i < request->node_count; i++)
         for (int j = 0; j < i; j++)
             if (request->nodes[i] * request->time == request->nodes[j] * request->time) {
@@ -294,6 +313,7 @@ static tw_status evaluate(evaluation *e, const tw_space *space)
         e->tolerance = next;
     }
 
+    /* The last repetition stands, with its estimate. */
     finish_outputs(e, space->local_size);
     e->statistics->estimated_error = total;
     return total <= promised ? TW_OK : TW_ILL_CONDITIONED;
@@ -308,7 +328,10 @@ static void bind(tw_arnoldi *a, const tw_phi_workspace *workspace, const tw_kryl
 {
     a->op = op;
     a->metric = workspace->frame ? workspace->frame->metric : NULL;
-    a->window = variant->window == 0 && op->symmetry != TW_GENERAL ? 2 : variant->window;
+
+    a->window = variant->window;
+    if (a->window == 0 && op->symmetry != TW_GENERAL) a->window = 2;
+
     a->products = 0;
     a->max_products = workspace->options.max_products;
 }

@@ -23,7 +23,9 @@ tw_status tw_projection_create(tw_projection *p, int capacity)
     p->exponential = TW_NEW_ARRAY(side * side, double);
     p->scratch = TW_NEW_ARRAY(tw_dense_expm_scratch(capacity), double);
     p->vectors = TW_NEW_ARRAY(2 * COLUMNS * side, double);
-    return p->matrix && p->exponential && p->scratch && p->vectors ? TW_OK : TW_OUT_OF_MEMORY;
+
+    bool complete = p->matrix && p->exponential && p->scratch && p->vectors;
+    return complete ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
 void tw_projection_free(tw_projection *p)
@@ -70,6 +72,8 @@ static void advance(int order, int count, const double *E, const double *in, dou
 {
     size_t n = (size_t)order;
     memset(out, 0, (size_t)count * n * sizeof *out);
+
+    /* Column by column of E, which is stored by columns. */
     for (size_t j = 0; j < n; j++)
         for (size_t c = 0; c < (size_t)count; c++) {
             double x = in[c * n + j];

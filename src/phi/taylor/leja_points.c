@@ -74,6 +74,7 @@ static void differences_horizontal(const tw_leja_segment *segment, tw_newton *ne
 {
     int count = newton->degree + 1;
     double g = newton->fraction[o];
+
     for (int i = 0; i < count; i++) d[i] = exp(g * (segment->center + newton->shift[i]));
     divided_differences(count, newton->shift, segment->capacity, d);
     memcpy(newton->coefficient[o], d, (size_t)count * sizeof *d);
@@ -104,9 +105,12 @@ static void differences_vertical(const tw_leja_segment *segment, const double *p
     divided_differences(count, s, -1.0, even);
     divided_differences(count, s, -1.0, odd);
 
+    /* Both halves alternate. */
     double factor = exp(g * segment->center);
-    for (int j = 0; j <= newton->degree; j++)
-        newton->coefficient[o][j] = factor * (j % 2 == 0 ? even[j / 2] : odd[j / 2]);
+    for (int j = 0; j <= newton->degree; j++) {
+        const double *half = j % 2 == 0 ? even : odd;
+        newton->coefficient[o][j] = factor * half[j / 2];
+    }
 }
 
 /* Divided differences end in noise. From there on they would only add to the remainder, so the
@@ -133,9 +137,11 @@ static void drop_noise(tw_newton *newton)
 /* One Taylor step of c' = (Z - lowest) c over delta. Z is the matrix of "times x" in the Newton
  * basis (Opitz): x b_j = divisor_j b_{j+1} + shift_j b_j - pair_j b_{j-1}. */
 static void march_step(const tw_newton *newton, double lowest, double delta, int terms, double *c,
-                       double *term, double *next)
+                       double *scratch)
 {
     int m = newton->degree;
+    double *term = scratch;
+    double *next = scratch + m + 1;
     const double *shift = newton->shift;
     const double *divisor = newton->divisor;
     const double *pair = newton->pair;
@@ -183,8 +189,7 @@ static void march(const tw_leja_segment *segment, tw_newton *newton, int o, doub
 
     memset(c, 0, (size_t)(m + 1) * sizeof *c);
     c[0] = 1;
-    for (int i = 0; i < steps; i++)
-        march_step(newton, lowest, g / steps, terms, c, scratch, scratch + m + 1);
+    for (int i = 0; i < steps; i++) march_step(newton, lowest, g / steps, terms, c, scratch);
 
     double factor = exp(g * segment->center);
     for (int j = 0; j <= m; j++) c[j] *= factor;
@@ -197,6 +202,7 @@ static void place_points(const double *points, const tw_leja_segment *segment, t
 {
     newton->center = segment->center;
     double half = segment->half_length / 2;
+
     for (int j = 0; j <= newton->degree; j++) {
         bool closes_pair = segment->vertical && j % 2 == 1;
         newton->divisor[j] = segment->capacity;

@@ -27,7 +27,8 @@ void tw_newton_fill_tails(tw_newton *newton)
 
         /* Beyond the highest degree: a geometric series with the ratio of the last two
          * coefficients. */
-        double decay = m > 0 && c[m - 1] != 0 ? fabs(c[m] / c[m - 1]) : 1;
+        double decay = 1;
+        if (m > 0 && c[m - 1] != 0) decay = fabs(c[m] / c[m - 1]);
         double ratio = fmin(newton->growth[m] * decay, LARGEST_RATIO);
         tail[m] = fabs(c[m]) * ratio / (1 - ratio);
 
@@ -177,11 +178,15 @@ static double next_noise(const tw_term_noise *n, tw_term_weights weights, int b,
         /* Of y_j: by the operator, and in the same block by the shift. In a pair, x does not enter
          * x' = omega v. */
         bool nothing = n->pair && b == 0 && s == 0;
-        double weight = (nothing ? 0 : weights.applied[b]) + (s == b ? weights.kept : 0);
+        double applied = nothing ? 0 : weights.applied[b];
+        double weight = applied + (s == b ? weights.kept : 0);
         double part = weight * n->size[0][s];
+
+        /* Of y_{j-1}: in the same block only. */
         double older = s == b ? weights.previous * n->size[1][s] : 0;
         made += part + older;
 
+        /* The larger relative rounding of both is inherited. */
         if (n->size[0][s] > 0)
             inherited = fmax(inherited, n->noise[0][s] / n->size[0][s] * fmin(part, size));
         if (n->size[1][s] > 0)

@@ -61,6 +61,7 @@ static tw_status measure(tw_recurrence *r)
     const tw_substep *step = r->step;
     TW_TRY(tw_phi_block_norms(step->workspace, &step->op->space, r->current, r->block));
 
+    /* The largest z_l times |v_k| for every source. */
     const tw_substep_sources *sources = &step->sources;
     memcpy(r->norm, r->block, sizeof r->norm);
     for (int s = 0; s < sources->count; s++) {
@@ -76,11 +77,13 @@ static tw_status apply(tw_recurrence *r)
 {
     tw_substep *step = r->step;
     int columns = r->probing ? 2 : 1;
+
     if (r->block[0] == 0 && r->block[1] == 0 && !r->probing) {
         tw_vector_fill(r->n, 0.0, r->next);
         return TW_OK;
     }
 
+    /* One product per column. */
     TW_TRY(tw_phi_spend(step->workspace, step->statistics, columns));
     tw_status status = step->op->apply(step->op->context, columns, r->current, r->next);
     return status ? TW_CALLBACK_FAILED : TW_OK;
@@ -92,10 +95,13 @@ static void add_sources(tw_recurrence *r)
     const tw_substep_sources *sources = &r->step->sources;
     double weight[TW_PHI_MAX_ORDER];
     bool any = false;
+
     for (int s = 0; s < sources->count; s++) {
         weight[s] = r->z[sources->order[s]] / r->step->time;
         any = any || weight[s] != 0;
     }
+
+    /* Weights vanish when their polynomials do; then nothing is added. */
     if (any) tw_vector_add_combination(r->n, sources->count, sources->vectors, weight, r->next);
 }
 
@@ -107,7 +113,8 @@ static void combine(tw_recurrence *r)
 
     /* The end of the substep, for the trajectory and the probe. */
     double inverse = 1 / newton->divisor[j];
-    for (int column = 0; column < (r->probing ? 2 : 1); column++) {
+    int columns = r->probing ? 2 : 1;
+    for (int column = 0; column < columns; column++) {
         int64_t offset = column * r->n;
         tw_parallel_for(r->n, TERM_BLOCK, term_body,
                         &(term_job){.applied = r->step->length * r->step->time * inverse,
@@ -125,6 +132,7 @@ static void combine(tw_recurrence *r)
         tw_vector_axpy(r->n, newton->coefficient[o][j + 1], r->next,
                        r->step->vectors.inside + (o - 1) * r->n);
 
+    /* y_j becomes y_{j-1}, and so on. */
     double *oldest = r->previous;
     r->previous = r->current;
     r->current = r->next;
@@ -138,11 +146,13 @@ static void advance_polynomials(tw_recurrence *r)
     int j = r->j;
     int top = r->step->sources.top;
     double next[TW_PHI_MAX_ORDER + 1] = {0};
+
     for (int k = 1; k <= top; k++) {
-        double shifted = r->step->length * (k > 1 ? r->z[k - 1] : 0.0) -
-                         (newton->center + newton->shift[j]) * r->z[k];
+        double below = k > 1 ? r->z[k - 1] : 0.0;
+        double shifted = r->step->length * below - (newton->center + newton->shift[j]) * r->z[k];
         next[k] = (shifted + newton->pair[j] * r->z_previous[k]) / newton->divisor[j];
     }
+
     memcpy(r->z_previous, r->z, sizeof r->z);
     memcpy(r->z, next, sizeof r->z);
 }
@@ -152,6 +162,8 @@ static tw_term_weights weights_of(const tw_recurrence *r)
 {
     const tw_newton *newton = r->newton;
     int j = r->j - 1;
+
+    /* h |t| |A| / divisor of y_{j-1} arrives by the product, for each block. */
     double factor = r->step->length * fabs(r->step->time) / newton->divisor[j];
     return (tw_term_weights){.applied = {factor * r->step->norm[0], factor * r->step->norm[1]},
                              .kept = fabs(newton->center + newton->shift[j]) / newton->divisor[j],
@@ -165,6 +177,7 @@ static tw_status judge_probe(tw_recurrence *r)
 
     const double *probe = r->current + r->n;
     tw_status status = tw_vector_norm(&r->step->op->space, probe, &r->probe_norm);
+
     if (r->j >= r->newton->window && r->probe_norm * r->newton->tail[0][r->j] <= PROBE_TOLERANCE)
         r->probing = false;
     return status;
@@ -173,12 +186,14 @@ static tw_status judge_probe(tw_recurrence *r)
 /* From y_j to y_{j+1}, measured. */
 static tw_status advance(tw_recurrence *r)
 {
+    /* y_{j+1} and z_{j+1}. */
     TW_TRY(apply(r));
     add_sources(r);
     combine(r);
     advance_polynomials(r);
     r->j++;
 
+    /* Its size, its rounding, and whether it grows. */
     tw_status status = measure(r);
     tw_term_noise_next(&r->noise, weights_of(r), r->block);
     if (!status) status = judge_probe(r);
@@ -244,6 +259,7 @@ tw_status tw_substep_run(tw_substep *step, const tw_newton *newton)
         if (step->diverged) break;
     }
 
+    /* The results. */
     step->degree = r.j;
     step->converged = !status && !step->diverged && done && !r.probing;
     if (r.j > step->statistics->dimension) step->statistics->dimension = r.j;

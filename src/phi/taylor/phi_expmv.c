@@ -54,6 +54,8 @@ static const double TABLE_SHARE = 0.1;
 static double theta_at(int row, double tolerance)
 {
     double tol = fmin(fmax(tolerance, table_tolerance[COLUMNS - 1]), table_tolerance[0]);
+
+    /* Columns c and c + 1 enclose the tolerance. */
     int c = 0;
     while (c + 2 < COLUMNS && tol < table_tolerance[c + 1]) c++;
 
@@ -94,9 +96,11 @@ static void begin(tw_taylor_call *call)
     double plain = tw_ritz_bounds_radius(bounds, 0, sources);
     double shifted = bounds->coarse ? plain : tw_ritz_bounds_radius(bounds, middle, sources);
     bool shift = shifted < WORTHWHILE_SHIFT * plain;
-    call->fit = (tw_taylor_fit){.center = shift ? time * middle : 0,
-                                .radius = fabs(time) * (shift ? shifted : plain),
-                                .longest = 1};
+    call->fit = (tw_taylor_fit){.center = 0, .radius = fabs(time) * plain, .longest = 1};
+    if (shift) {
+        call->fit.center = time * middle;
+        call->fit.radius = fabs(time) * shifted;
+    }
 }
 
 /* Largest theta whose hump, exp((radius + center) h), is tolerable: rounding in it grows with
@@ -124,6 +128,7 @@ static double length(const tw_taylor_call *call, double remaining, int *degree)
     *degree = DEGREE_STEP;
     if (!(total > 0)) return remaining;
 
+    /* m s products for each degree m of the table. */
     double limit = bearable(call, remaining);
     double best = INFINITY;
     double steps = 1;
@@ -179,6 +184,8 @@ static void reject(tw_taylor_call *call, double h)
 {
     const tw_substep *substep = &call->substep;
     (void)h;
+
+    /* By how much the remainder exceeds what was allowed. */
     double excess = 1;
     for (int b = 0; b < 2; b++)
         if (substep->target[0][b] > 0)

@@ -57,10 +57,12 @@ typedef struct ellipse {
 /* Scales the semi-axes so that the point lies inside. */
 static void include(ellipse *e, double real, double imaginary)
 {
+    /* (x/horizontal)^2 + (y/vertical)^2 is above 1 outside. */
     double x = real - e->center;
     double scale = 0;
     if (e->horizontal > 0) scale += x * x / (e->horizontal * e->horizontal);
     if (e->vertical > 0) scale += imaginary * imaginary / (e->vertical * e->vertical);
+
     if (scale > 1) {
         e->horizontal *= sqrt(scale);
         e->vertical *= sqrt(scale);
@@ -83,6 +85,7 @@ static ellipse enclose(const tw_ritz_bounds *bounds, double time, double low, do
     double wide = fmax((high - low) / 2, 1e-6 * tall);
     ellipse best = {0};
     double lowest = INFINITY;
+
     for (int i = 0; i < CENTERS; i++)
         for (int j = 0; j < SHAPES; j++) {
             /* The shape runs from upright to flat, 1/8 to 8. */
@@ -159,8 +162,11 @@ static double expected_degree(const tw_taylor_call *call, double h)
     double small = fmin(p, q);
     double large = fmax(p, q);
 
+    /* The smaller of a disc's degree and that of an imaginary segment with some thickness. */
     double degree = fmin(factorial_degree((p + q) / 2, digits),
                          1.05 * large + 1.2 * digits * cbrt(fmax(large, 1) / 10) + 5 * sqrt(small));
+
+    /* A thin real segment needs fewer. */
     if (p > q && small <= BEARABLE_THICKNESS) degree = fmin(degree, 1.25 * sqrt(2 * p * digits));
     return degree + 6;
 }
@@ -185,6 +191,7 @@ static bool suits(const tw_taylor_call *call, double h)
     bool representable =
         small <= BEARABLE_THICKNESS || fabs(fit->center) * h + large <= LARGEST_EXPONENT;
 
+    /* The hump may use up what the tolerance leaves above rounding. */
     double room = call->workspace->options.tolerance / (8 * DBL_EPSILON * call->caution);
     bool bearable = hump_rate(call) * h <= fmax(log(room), SMALLEST_HUMP);
     return representable && bearable && expected_degree(call, h) <= 0.9 * highest_degree(call);
@@ -218,6 +225,7 @@ static tw_leja_segment segment_of(const tw_taylor_call *call, double h)
     if (p <= BEARABLE_THICKNESS && q > 2 * p) p = 0;
     if (q <= BEARABLE_THICKNESS && p > 2 * q) q = 0;
 
+    /* Sources: 0 moves inside. */
     if (call->substep.sources.count > 0 && p >= q) {
         double low = fmin(center - p, -ZERO_DEPTH);
         double high = fmax(center + p, ZERO_DEPTH);
@@ -265,6 +273,7 @@ static void reject(tw_taylor_call *call, double h)
         return;
     }
 
+    /* The capacity grows by the factor by which the terms grew, within limits. */
     double capacity = (fit->horizontal + fit->vertical) / 2;
     double growth = call->substep.growth_rate;
     double excess = isfinite(growth) ? fmin(fmax(growth, 1.02), 3) - 1 : 2;

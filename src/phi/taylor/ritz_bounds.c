@@ -57,6 +57,7 @@ static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operat
     TW_TRY(tw_phi_block_norms(workspace, &op->space, w, norms));
     if (!(isfinite(norms[0]) && isfinite(norms[1]))) return TW_NOT_FINITE;
 
+    /* w -= V V^T w, twice. */
     memset(column, 0, (STEPS + 1) * sizeof *column);
     for (int pass = 0; pass < 2; pass++) {
         double dots[STEPS + 1];
@@ -68,6 +69,7 @@ static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operat
         tw_vector_add_combination(n, k + 1, basis, dots, w);
     }
 
+    /* v_{k+1} = w / |w|. */
     TW_TRY(tw_vector_norm(&op->space, w, &column[k + 1]));
     if (column[k + 1] > 0) tw_vector_scale(n, 1 / column[k + 1], w);
     return TW_OK;
@@ -93,6 +95,7 @@ static tw_status find_tridiagonal(tw_ritz_bounds *bounds, double beta)
     }
     TW_TRY(tw_tridiagonal_eigen(k, d, e, Q, scratch));
 
+    /* An eigenvalue lies within the residual of every Ritz value. */
     double low = d[0];
     double high = d[k - 1];
     for (int i = 0; i < k; i++) {
@@ -102,9 +105,12 @@ static tw_status find_tridiagonal(tw_ritz_bounds *bounds, double beta)
     }
 
     /* A symmetric operator has a real spectrum, a skew one an imaginary spectrum. */
-    bounds->real_min = skew ? 0 : low;
-    bounds->real_max = skew ? 0 : high;
-    bounds->imag_max = skew ? fmax(high, -low) : 0;
+    if (skew) {
+        bounds->imag_max = fmax(high, -low);
+    } else {
+        bounds->real_min = low;
+        bounds->real_max = high;
+    }
     return TW_OK;
 }
 
@@ -119,6 +125,7 @@ static tw_status find_general(tw_ritz_bounds *bounds, double beta)
     memcpy(H, bounds->H, (size_t)(k * k) * sizeof *H);
     TW_TRY(tw_hessenberg_eigenvalues(k, H, real, imaginary, scratch));
 
+    /* The box around them. */
     bounds->ritz_count = k;
     bounds->real_min = real[0];
     bounds->real_max = real[0];
@@ -129,6 +136,7 @@ static tw_status find_general(tw_ritz_bounds *bounds, double beta)
         bounds->imag_max = fmax(bounds->imag_max, fabs(imaginary[i]));
     }
 
+    /* The margin on all sides. */
     bool exhausted = beta <= EXHAUSTED * bounds->norm;
     double extent = fmax(bounds->real_max - bounds->real_min, 2 * bounds->imag_max);
     bounds->margin = exhausted ? 0 : GENERAL_MARGIN / 2 * extent;
@@ -143,9 +151,11 @@ static void settle_coarse(tw_ritz_bounds *bounds)
 {
     double radius = 2 * bounds->norm;
     bounds->coarse = true;
-    bounds->real_min = bounds->symmetry == TW_SKEW ? 0 : -radius;
-    bounds->real_max = bounds->symmetry == TW_SKEW ? 0 : radius;
-    bounds->imag_max = bounds->symmetry == TW_SYMMETRIC ? 0 : radius;
+    if (bounds->symmetry != TW_SKEW) {
+        bounds->real_min = -radius;
+        bounds->real_max = radius;
+    }
+    if (bounds->symmetry != TW_SYMMETRIC) bounds->imag_max = radius;
 }
 
 tw_status tw_ritz_bounds_find(tw_phi_workspace *workspace, const tw_operator *op,
@@ -165,8 +175,10 @@ tw_status tw_ritz_bounds_find(tw_phi_workspace *workspace, const tw_operator *op
         TW_TRY(tw_phi_spend(workspace, statistics, 1));
         TW_TRY(arnoldi_step(workspace, op, basis, k, columns[k], norms));
 
+        /* |A v_k| bounds the norm from below. */
         bounds->norm = fmax(bounds->norm, hypot(norms[0], norms[1]));
         for (int b = 0; b < 2; b++) bounds->block_norm[b] = fmax(bounds->block_norm[b], norms[b]);
+
         beta = columns[k][k + 1];
         k++;
         small = k >= SMALL_STEPS && fabs(longest_time) * bounds->norm <= SMALL_TIME;
@@ -177,6 +189,7 @@ tw_status tw_ritz_bounds_find(tw_phi_workspace *workspace, const tw_operator *op
     bounds->dimension = k;
     for (int j = 0; j < k; j++) memcpy(bounds->H + j * k, columns[j], (size_t)k * sizeof(double));
 
+    /* A short time needs no better bounds than a disc. */
     if (small && beta > EXHAUSTED * bounds->norm) {
         settle_coarse(bounds);
         return TW_OK;
@@ -202,12 +215,14 @@ static double power_growth(const tw_ritz_bounds *bounds, double mu)
     if (!(scale > 0)) return 0;
     for (int i = 0; i < k * k; i++) B[i] /= scale;
 
+    /* P runs through the powers of B. */
     memcpy(P, B, sizeof B);
     double best = scale;
     double previous = scale;
     for (int p = 2; p <= HIGHEST_POWER; p++) {
         tw_dense_multiply(k, 1.0, P, B, 0.0, next);
         memcpy(P, next, sizeof P);
+
         double d = scale * pow(tw_dense_norm1(k, P), 1.0 / p);
         if (p > LOWEST_POWER) best = fmin(best, fmax(previous, d));
         previous = d;
@@ -220,6 +235,8 @@ double tw_ritz_bounds_radius(const tw_ritz_bounds *bounds, double mu, bool with_
     double left = fabs(bounds->real_min - mu);
     double right = fabs(bounds->real_max - mu);
     double radius = hypot(fmax(left, right), bounds->imag_max);
+
+    /* Powers of a nonnormal operator grow differently from its spectral radius. */
     if (bounds->symmetry == TW_GENERAL && !bounds->coarse) radius = power_growth(bounds, mu);
     return with_zero ? fmax(radius, fabs(mu)) : radius;
 }

@@ -44,7 +44,8 @@ static tw_taylor_memory *create_memory(const tw_phi_workspace *workspace)
     tw_taylor_memory *memory = TW_NEW(tw_taylor_memory);
     if (!memory) return NULL;
 
-    memory->vectors = n < SIZE_MAX / COLUMNS ? TW_NEW_ARRAY(COLUMNS * n, double) : NULL;
+    /* The guard keeps the product within size_t. */
+    if (n < SIZE_MAX / COLUMNS) memory->vectors = TW_NEW_ARRAY(COLUMNS * n, double);
     memory->leja = TW_NEW_ARRAY(TW_NEWTON_MAX_DEGREE + 1, double);
     memory->scratch = TW_NEW_ARRAY(3 * (TW_NEWTON_MAX_DEGREE + 2), double);
     if (!memory->vectors || !memory->leja || !memory->scratch) {
@@ -58,6 +59,7 @@ static tw_taylor_memory *create_memory(const tw_phi_workspace *workspace)
     memory->basis = next + INPUTS * n;
     memory->substep.inside = memory->basis;
 
+    /* Two columns each: the trajectory and its probe. */
     next += (INPUTS + BASIS) * n;
     memory->substep.state = next;
     memory->substep.sum = next + 2 * n;
@@ -67,12 +69,14 @@ static tw_taylor_memory *create_memory(const tw_phi_workspace *workspace)
 
 tw_status tw_taylor_reserve(tw_phi_workspace *workspace, tw_phi_engine engine, tw_error *error)
 {
+    /* The other engine may have allocated it already. */
     tw_phi_engine other = engine == TW_PHI_LEJA ? TW_PHI_EXPMV : TW_PHI_LEJA;
     tw_taylor_memory *memory = workspace->memory[other];
     if (!memory) memory = create_memory(workspace);
     workspace->memory[engine] = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Only leja needs its points. */
     if (engine == TW_PHI_LEJA) tw_leja_points(TW_NEWTON_MAX_DEGREE + 1, memory->leja);
     return tw_phi_pair_reserve(workspace, error);
 }
@@ -102,7 +106,9 @@ static tw_status find_scale(tw_taylor_call *call)
     }
     if (!isfinite(largest)) return TW_NOT_FINITE;
 
-    call->scale = largest > 0 ? ldexp(1.0, (int)fmin(fmax(ilogb(largest), -1000), 1000)) : 0;
+    /* The exponent stays in a range in which the scale and its inverse are normal numbers. */
+    call->scale = 0;
+    if (largest > 0) call->scale = ldexp(1.0, (int)fmin(fmax(ilogb(largest), -1000), 1000));
     return TW_OK;
 }
 
@@ -121,17 +127,20 @@ static tw_status take_inputs(tw_taylor_call *call)
     for (int k = 0; k <= request->order; k++) {
         if (!request->vectors[k]) continue;
 
+        /* The copy takes the next free place. */
         double *copy = call->memory->inputs + call->input_count * n;
         double *norm = call->input_norm[call->input_count];
         tw_vector_copy(n, request->vectors[k], copy);
         tw_vector_scale(n, 1 / call->scale, copy);
         TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, copy, norm));
 
+        /* A zero vector gives its place to the next one. */
         if (norm[0] == 0 && norm[1] == 0) continue;
         for (int b = 0; b < 2; b++) call->size[b] += norm[b] / factorial(k);
         call->input_order[call->input_count++] = k;
     }
 
+    /* Errors relate at least to the reference. */
     int blocks = call->workspace->frame ? 2 : 1;
     for (int b = 0; b < blocks; b++)
         call->size[b] = fmax(call->size[b], request->reference[b] / call->scale);
@@ -162,9 +171,10 @@ static void know_amplification(tw_taylor_call *call, const tw_taylor_trajectory 
     if (call->op->symmetry == TW_GENERAL) return;
 
     for (int i = 0; i < count; i++) {
+        /* For negative times the smallest eigenvalue is the one that grows. */
         double time = trajectories[i].time / trajectories[i].share;
-        double rate = time > 0 ? time * call->bounds.real_max : time * call->bounds.real_min;
         int sign = time > 0 ? 0 : 1;
+        double rate = time * (sign == 0 ? call->bounds.real_max : call->bounds.real_min);
         tw_amplification_set_rate(&call->memory->amplification[sign], rate);
         call->amplification_known[sign] = true;
     }
@@ -189,6 +199,8 @@ static tw_status learn_sizes(tw_taylor_call *call)
         const double *output = call->request->outputs[i];
         double norm[2];
         TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, output, norm));
+
+        /* A target is only lowered: it was a guess from above. */
         for (int b = 0; b < 2; b++) {
             double size = fmax(norm[b], call->size[b]);
             if (size > 0 && size < call->target_size[b]) call->target_size[b] = size;
@@ -207,6 +219,7 @@ static tw_status run_all(tw_taylor_call *call, const tw_taylor_trajectory *traje
     memset(call->rounding, 0, sizeof call->rounding);
     call->hump = 0;
 
+    /* A polynomial is built anew for every trajectory. */
     for (int i = 0; i < count; i++) {
         call->trajectory = &trajectories[i];
         call->built_length = 0;
@@ -226,6 +239,7 @@ static tw_status judge(const tw_taylor_call *call, double *truncation, double *r
         double norm[2];
         TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, output, norm));
 
+        /* A block without size has no relative error. */
         for (int b = 0; b < 2; b++) {
             double size = fmax(norm[b], call->size[b]);
             if (size == 0) continue;
@@ -243,6 +257,8 @@ static tw_status run_until_trusted(tw_taylor_call *call, const tw_taylor_traject
     for (int attempt = 1;; attempt++) {
         double truncation = 0;
         double rounding = 0;
+
+        /* One attempt, and its errors in units of the tolerance. */
         TW_TRY(run_all(call, trajectories, count));
         TW_TRY(judge(call, &truncation, &rounding));
         call->statistics->estimated_error =
@@ -253,6 +269,7 @@ static tw_status run_until_trusted(tw_taylor_call *call, const tw_taylor_traject
         bool lower_hump = rounding > 0.5 && call->hump > AVOIDABLE_HUMP;
         if (attempt == MAX_ATTEMPTS || (rounding > 1 && !lower_hump)) return TW_ILL_CONDITIONED;
 
+        /* Caution shortens substeps; a smaller tolerance lengthens the polynomials. */
         if (lower_hump) call->caution *= 10 * rounding;
         if (truncation > LARGE_TRUNCATION)
             call->tolerance *= fmax(AIMED_TRUNCATION / truncation, 1e-12);
@@ -264,12 +281,14 @@ static tw_status run_until_trusted(tw_taylor_call *call, const tw_taylor_traject
 /* Finds the spectrum and follows the trajectories. */
 static tw_status run(tw_taylor_call *call, const tw_taylor_trajectory *trajectories, int count)
 {
+    /* The longest time decides how well the spectrum must be known. */
     double longest = 0;
     for (int i = 0; i < count; i++) {
         if (!isfinite(trajectories[i].time)) return TW_NOT_FINITE;
         longest = fmax(longest, fabs(trajectories[i].time));
     }
 
+    /* Cut by order, the trajectories of all vectors add up in one output. */
     call->sharing = call->input_count / trajectories[0].input_count;
     TW_TRY(tw_ritz_bounds_find(call->workspace, call->op, longest, call->memory->basis,
                                call->statistics, &call->bounds));
@@ -283,6 +302,7 @@ static tw_status evaluate(tw_taylor_call *call)
     TW_TRY(find_scale(call));
     if (call->scale > 0) TW_TRY(take_inputs(call));
 
+    /* Vectors that are all zero have no trajectory. */
     tw_taylor_trajectory trajectories[TW_TAYLOR_MAX_TRAJECTORIES];
     int count = 0;
     if (call->input_count > 0)

@@ -61,6 +61,8 @@ static void set_sources(tw_taylor_call *call)
     tw_substep_sources *sources = &call->substep.sources;
     *sources = (tw_substep_sources){0};
     int64_t n = call->op->space.local_size;
+
+    /* Inputs are in ascending order of k, so the columns of the sources are contiguous. */
     int end = trajectory->first_input + trajectory->input_count;
     for (int i = trajectory->first_input; i < end; i++) {
         if (call->input_order[i] == 0) continue;
@@ -79,10 +81,12 @@ static void start(progress *p)
     tw_taylor_call *call = p->call;
     int64_t n = call->op->space.local_size;
     int first = call->trajectory->first_input;
+
     set_sources(call);
     call->substep.time = call->trajectory->time;
     memcpy(call->substep.norm, call->bounds.block_norm, sizeof call->substep.norm);
 
+    /* The start vector is v_0, if there is one. */
     double *u = call->substep.vectors.state;
     if (call->input_order[first] == 0) {
         tw_vector_copy(n, call->memory->inputs + first * n, u);
@@ -139,16 +143,17 @@ static void set_targets(progress *p)
     bool last = after + 1 == trajectory->node_count && end >= f * (1 - END_ROUNDING);
     for (int b = 0; b < 2; b++) {
         double size = last ? size_at(p, b, f) : 0;
-        call->substep.target[0][b] = share * p->length / f * (size > 0 ? size : smaller_size(p, f));
+        if (!(size > 0)) size = smaller_size(p, f);
+        call->substep.target[0][b] = share * p->length / f * size;
     }
 
-    /* The nodes inside. */
+    /* The nodes inside, each with its own share of the way. */
     for (int o = 1; o <= p->inside; o++) {
         double node = trajectory->f[p->next_node + o - 1];
         for (int b = 0; b < 2; b++) {
             double size = size_at(p, b, node);
-            call->substep.target[o][b] =
-                share * (node - p->theta) / node * (size > 0 ? size : smaller_size(p, node));
+            if (!(size > 0)) size = smaller_size(p, node);
+            call->substep.target[o][b] = share * (node - p->theta) / node * size;
         }
     }
 }
@@ -163,9 +168,11 @@ static tw_status choose_length(progress *p)
     double length = call->method->length(call, remaining, &degree);
     double count = ceil(remaining / length * (1 - END_ROUNDING));
 
+    /* All substeps together must fit into the budget. */
     int64_t budget = call->workspace->options.max_products - call->statistics->products;
     if (!(count * degree <= (double)budget)) return TW_BUDGET_EXHAUSTED;
 
+    /* A substep that does not move theta would never end. */
     p->length = count > 1 ? remaining / count : remaining;
     if (p->theta + p->length / 2 == p->theta) return TW_NOT_CONVERGED;
     return TW_OK;
@@ -218,6 +225,7 @@ static tw_status add_magnitudes(const tw_space *space, const double *x, double *
 {
     double norm = 0;
     TW_TRY(tw_vector_norm(space, x, &norm));
+
     if (norm > 0 && isfinite(norm))
         tw_parallel_for(space->local_size, MAGNITUDE_BLOCK, magnitude_body,
                         &(magnitude_job){1 / norm, x, sum});
@@ -249,6 +257,7 @@ static tw_status start_probe(tw_taylor_call *call)
         TW_TRY(add_magnitudes(space, product, weight));
     }
 
+    /* probe = weight * random, normalised. */
     double norm = 0;
     TW_TRY(tw_phi_random_direction(space, probe));
     tw_vector_multiply(n, weight, probe, probe);
@@ -263,12 +272,16 @@ static tw_status decide_probe(progress *p)
     tw_taylor_call *call = p->call;
     bool last = p->theta + p->length >= 1;
     bool known = call->amplification_known[sign_index(call->trajectory->time)];
+
+    /* It starts with the first substep. */
     if (p->theta == 0 && !last && !known) {
         p->probe = true;
         p->probe_log = 0;
         tw_amplification_clear(amplification_of(call));
         TW_TRY(start_probe(call));
     }
+
+    /* The last substep needs none: its errors go straight to the output. */
     call->substep.probe = p->probe && !last;
     return TW_OK;
 }
@@ -279,6 +292,7 @@ static tw_status note_probe(progress *p)
     tw_taylor_call *call = p->call;
     if (!call->substep.probe) return TW_OK;
 
+    /* Its norms at the end of the substep. */
     int64_t n = call->op->space.local_size;
     double *probe = call->substep.vectors.sum + n;
     double norm[2];
@@ -286,10 +300,12 @@ static tw_status note_probe(progress *p)
     double total = hypot(norm[0], norm[1]);
     if (!isfinite(total)) return TW_NOT_FINITE;
 
+    /* The growth since the start, by blocks. */
     double delta = (p->theta + p->length) * call->trajectory->share;
     double logarithm[2] = {p->probe_log + log(norm[0]), p->probe_log + log(norm[1])};
     tw_amplification_note(amplification_of(call), delta, logarithm);
 
+    /* The factor that is taken out is remembered. */
     if (total > 0) tw_vector_scale(n, 1 / total, probe);
     p->probe_log += log(total);
     return TW_OK;
@@ -305,7 +321,10 @@ static tw_local_error local_error(const progress *p, int o, int b, const double 
     const tw_taylor_call *call = p->call;
     double first = fmax(p->norm[0], grown[0]);
     double second = fmax(p->norm[1], grown[1]);
-    double source = call->workspace->frame && b == 0 ? second : first + second;
+    double source = first + second;
+    if (call->workspace->frame && b == 0) source = second;
+
+    /* The angle h |t A| up to this output. */
     double angle = fabs(call->substep.time) * call->bounds.block_norm[b] * p->length *
                    call->newton->fraction[o];
     return (tw_local_error){.truncation = call->substep.truncation[o][b],
@@ -321,6 +340,8 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
     double f = trajectory->f[node];
     double factor = 1 / pow(f, trajectory->power);
     int i = trajectory->nodes[node];
+
+    /* output += u(f) / f^power. */
     tw_vector_axpy(call->op->space.local_size, factor, u, call->request->outputs[i]);
 
     /* The error of this substep, and what has become of the earlier ones. */
@@ -345,6 +366,8 @@ static void enter_error(progress *p, const double grown[2])
     tw_local_error v = local_error(p, 0, 1, grown);
     tw_local_error both = {hypot(x.truncation, v.truncation), hypot(x.drift, v.drift),
                            hypot(x.noise, v.noise)};
+
+    /* Times are in units of the longest trajectory of this sign. */
     double theta = (p->theta + p->length) * call->trajectory->share;
     tw_error_ledger_add(&call->memory->ledger, theta, both);
 }
@@ -356,9 +379,11 @@ static tw_status deliver_all(progress *p)
     const tw_substep_vectors *vectors = &p->call->substep.vectors;
     int64_t n = p->call->op->space.local_size;
     double end = p->theta + p->length;
+
     for (int o = 1; o <= p->inside; o++)
         TW_TRY(deliver(p, p->next_node++, o, vectors->inside + (o - 1) * n));
 
+    /* Equal nodes may lie at the end. */
     while (p->next_node < trajectory->node_count &&
            trajectory->f[p->next_node] <= end * (1 + NODE_ROUNDING))
         TW_TRY(deliver(p, p->next_node++, 0, vectors->sum));
@@ -370,12 +395,15 @@ static tw_status accept(progress *p)
 {
     tw_taylor_call *call = p->call;
     tw_substep_vectors *vectors = &call->substep.vectors;
+
+    /* The solution and the probe at the end of the substep. */
     double norm[2];
     TW_TRY(norms_of(call, vectors->sum, norm));
     TW_TRY(note_probe(p));
     double grown = hypot(norm[0], norm[1]);
     if (!isfinite(grown)) return TW_NOT_FINITE;
 
+    /* Outputs get the local error apart, so it is entered after them. */
     TW_TRY(deliver_all(p));
     enter_error(p, norm);
 
@@ -384,6 +412,7 @@ static tw_status accept(progress *p)
     double size = fmax(fmax(before, grown), fmax(call->size[0], call->size[1]));
     call->hump = fmax(call->hump, call->substep.hump[0] / size);
 
+    /* The sum becomes the state. */
     double *swap = vectors->state;
     vectors->state = vectors->sum;
     vectors->sum = swap;
@@ -416,6 +445,7 @@ tw_status tw_taylor_trajectory_run(tw_taylor_call *call)
         TW_TRY(plan(&p));
         TW_TRY(decide_probe(&p));
 
+        /* The polynomial is applied, and the substep taken or repeated. */
         set_polynomials(&call->substep.sources, p.theta);
         call->substep.length = p.length;
         TW_TRY(tw_substep_run(&call->substep, call->newton));

@@ -15,7 +15,10 @@ static int cell_of(double theta)
 void tw_amplification_clear(tw_amplification *amplification)
 {
     for (int i = 0; i <= TW_ERROR_CELLS; i++)
-        for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = i == 0 ? 0.0 : NAN;
+        for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = NAN;
+
+    /* No time passed: nothing grew. */
+    for (int b = 0; b < 2; b++) amplification->logarithm[0][b] = 0;
 }
 
 /* Of several notes in one cell the largest is kept; a NAN is replaced. */
@@ -39,7 +42,8 @@ static double amplification_over(const tw_amplification *amplification, double d
     /* The nearest notes to the left and to the right. */
     int cell = cell_of(delta);
     int low = cell;
-    int high = cell < TW_ERROR_CELLS ? cell + 1 : cell;
+    int high = cell;
+    if (cell < TW_ERROR_CELLS) high = cell + 1;
     while (low > 0 && isnan(amplification->logarithm[low][b])) low--;
     while (high < TW_ERROR_CELLS && isnan(amplification->logarithm[high][b])) high++;
 
@@ -47,6 +51,7 @@ static double amplification_over(const tw_amplification *amplification, double d
     double right = amplification->logarithm[high][b];
     if (isnan(right) || high == low) return exp(left);
 
+    /* A straight line in the logarithm, at both ends of the cell. */
     double slope = (right - left) / (high - low);
     return exp(fmax(left + slope * (cell - low), left + slope * (cell + 1 - low)));
 }

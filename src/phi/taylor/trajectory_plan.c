@@ -47,6 +47,7 @@ static int by_order(const tw_phi_request *request, int input_count, const int *i
                     tw_taylor_trajectory *trajectories)
 {
     int count = 0;
+
     for (int sign = 1; sign >= -1; sign -= 2) {
         double longest = longest_node(request, sign);
         if (longest == 0) continue;
@@ -76,6 +77,7 @@ static void sort_by_share(int count, tw_taylor_trajectory *trajectories)
     for (int i = 1; i < count; i++) {
         tw_taylor_trajectory moving = trajectories[i];
         int place = i;
+
         for (; place > 0 && trajectories[place - 1].share < moving.share; place--)
             trajectories[place] = trajectories[place - 1];
         trajectories[place] = moving;
@@ -86,10 +88,12 @@ static int by_node(const tw_phi_request *request, int input_count,
                    tw_taylor_trajectory *trajectories)
 {
     int count = 0;
+
     for (int i = 0; i < request->node_count; i++) {
         double node = request->nodes[i];
         if (node == 0 || !first_of_its_value(request, i)) continue;
 
+        /* Every distinct node has a trajectory with all vectors. */
         tw_taylor_trajectory *trajectory = &trajectories[count++];
         *trajectory = (tw_taylor_trajectory){.time = node * request->time,
                                              .share = fabs(node) / longest_node(request, node),
@@ -129,6 +133,7 @@ int tw_taylor_trajectories(const tw_phi_request *request, int input_count, const
     /* Total length of the trajectories by order. */
     double orders = input_count * (longest_node(request, 1) + longest_node(request, -1));
 
+    /* The shorter cut is taken, as long as its outputs can be divided by f^k. */
     int highest = input_order[input_count - 1];
     bool shorter = nodes <= orders && input_count > 1;
     if (shorter || vanishing_fraction(request, highest))
