@@ -6,7 +6,7 @@
 #include <twang/twang.h>
 
 #include "phi/krylov/krylov.h"
-#include "phi/second_order_pair.h"
+#include "phi/phi_internal.h"
 #include "support/random.h"
 #include "support/run_suite.h"
 #include "support/test_matrix.h"

@@ -1,15 +1,25 @@
-#include "phi/cost_model.h"
-
+/* The cost model of `auto` (phi_internal.h). The constants are fitted to the grid of tests/test_auto.c
+ * and to the coil (docs/phi.md). */
 #include <math.h>
 
-/* A flop in a factorisation runs beside others on data in cache; one in a small eigenproblem waits for the one before;
- * a value of a scalar function (Stumpff, 2x2 phi) is some fifty flops and a call. */
-static const double factor_flop_bytes = 0.5, small_flop_bytes = 2, value_bytes = 300;
+#include "phi/phi_internal.h"
+
+/* Bytes that a flop of a factorisation counts for: it runs beside others, on data in the cache. */
+static const double factor_flop_bytes = 0.5;
+
+/* Bytes that a flop of a small eigenproblem counts for: it waits for the one before. */
+static const double small_flop_bytes = 2;
+
+/* Bytes that a value of a scalar function (Stumpff, 2x2 phi) counts for: some fifty flops and a call. */
+static const double value_bytes = 300;
+
+/* ---- what a call is about ---- */
 
 static double product_bytes_of(const tw_operator *op)
 {
-    return op->bytes_per_product > 0 ? op->bytes_per_product
-                                     : 3 * 8.0 * (double)op->space.local_size;
+    if (op->bytes_per_product > 0) return op->bytes_per_product;
+    return 3 * 8.0 *
+           (double)op->space.local_size; /* a diagonal: it reads two vectors, writes one */
 }
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs)
@@ -28,8 +38,10 @@ static bool is_spectral(tw_phi_engine engine)
 tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine engine, int starts,
                                      int outputs)
 {
+    /* The first-order engines work on pairs (x, v). */
     double n = (double)op->stiffness.space.local_size;
-    return (tw_phi_setting){.n = is_spectral(engine) || engine == TW_PHI_DENSE ? n : 2 * n,
+    if (!is_spectral(engine) && engine != TW_PHI_DENSE) n = 2 * n;
+    return (tw_phi_setting){.n = n,
                             .product_bytes = product_bytes_of(&op->stiffness),
                             .solve_bytes = op->shifted ? op->shifted->solve_bytes : 0,
                             .factor_flops = op->shifted ? op->shifted->factor_flops : 0,
@@ -39,19 +51,20 @@ tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine en
                             .pair = true};
 }
 
+/* ---- the cost of counted work ---- */
+
 /* Vectors moved per product (or solve) besides the product itself. */
 static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
-    double m = s->dimension, outputs = w->outputs / fmin(w->starts, TW_MAX_BLOCK);
+    double m = s->dimension;
+    double outputs = w->outputs / fmin(w->starts, TW_MAX_BLOCK);
     switch (s->engine) {
-    case TW_PHI_LANCZOS:
-        return 9 +
-               0.5 *
-                   outputs; /* two fused passes, a basis too large for the caches; outputs by four vectors */
-    case TW_PHI_CHEBYSHEV:
-        return 4 + outputs; /* a fused pass; outputs every second time */
-    case TW_PHI_SHIFT_INVERT:
-        return 2 * m + 6; /* all vectors so far, twice to and fro */
+    case TW_PHI_LANCZOS: /* two fused passes, a basis too large for the caches; outputs by fours */
+        return 9 + 0.5 * outputs;
+    case TW_PHI_CHEBYSHEV: /* a fused pass; outputs every second time */
+        return 4 + outputs;
+    case TW_PHI_SHIFT_INVERT: /* all vectors so far, twice to and fro */
+        return 2 * m + 6;
     case TW_PHI_PHIPM:
         return 2 * m + 4;
     case TW_PHI_PHIPM_IOM2:
@@ -66,9 +79,10 @@ static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
 /* Flops of the small matrix functions, over all substeps. */
 static double small_flops(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
-    double m = s->dimension, steps = (double)(s->substeps > 0 ? s->substeps : 1);
+    double m = s->dimension;
+    double steps = (double)(s->substeps > 0 ? s->substeps : 1);
     switch (s->engine) {
-    case TW_PHI_LANCZOS: /* looks at growing m, then the whole decomposition */
+    case TW_PHI_LANCZOS: /* checks at growing m, then the whole decomposition */
         return w->starts * (100 * m * m + 4 * m * m * m / 3);
     case TW_PHI_SHIFT_INVERT: /* a decomposition after every block of solves */
         return 4 * m * m * m * fmax(1, 0.3 * m / fmin(w->starts, TW_MAX_BLOCK));
@@ -85,12 +99,13 @@ static double small_flops(const tw_phi_statistics *s, const tw_phi_setting *w)
 /* Values of the scalar functions f_ij that were asked for. */
 static double values_taken(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
-    double m = s->dimension, functions = w->outputs * w->starts;
+    double m = s->dimension;
+    double functions = w->outputs * w->starts;
     switch (s->engine) {
-    case TW_PHI_LANCZOS:
-        return 8 * m * functions; /* three per Ritz value and look, at growing m */
-    case TW_PHI_CHEBYSHEV:
-        return 2 * m * functions; /* samples, rounded up to a power of two */
+    case TW_PHI_LANCZOS: /* three per Ritz value and check, at growing m */
+        return 8 * m * functions;
+    case TW_PHI_CHEBYSHEV: /* samples, rounded up to a power of two */
+        return 2 * m * functions;
     case TW_PHI_SHIFT_INVERT:
         return 2 * m * m / fmin(w->starts, TW_MAX_BLOCK) * functions;
     default:
@@ -100,45 +115,56 @@ static double values_taken(const tw_phi_statistics *s, const tw_phi_setting *w)
 
 double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
-    double n = w->n, vector = 8 * n, moved = vectors_moved(s, w) * vector;
-    if (s->engine ==
-        TW_PHI_DENSE) /* materialised, then n^3 for a decomposition (or several exponentials of J) */
+    double n = w->n;
+    double vector = 8 * n;
+    double moved = vectors_moved(s, w) * vector;
+
+    /* Dense: the matrix is formed, then n^3 for a decomposition (or several exponentials of J). */
+    if (s->engine == TW_PHI_DENSE)
         return (double)s->products * w->product_bytes + 9 * small_flop_bytes * n * n * n;
-    double sweeps = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
+
+    /* Products and solves; the vectors moved with each of them; factorisations; small matrices. */
+    double operators = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
     double factors = (double)s->factorisations * w->factor_flops * factor_flop_bytes;
-    return sweeps + each + factors + small_flop_bytes * small_flops(s, w) +
+    return operators + each + factors + small_flop_bytes * small_flops(s, w) +
            value_bytes * values_taken(s, w);
 }
 
-/* Degree of a polynomial that follows cos(reach x), |x| <= 1, in half-steps of its argument: the Bessel functions fall
- * beyond their order like an Airy function, then faster than any exponential. */
+/* ---- predictions ---- */
+
+/* The degree of a polynomial in x^2 that follows cos(reach x), |x| <= 1. Beyond the order `reach` the
+ * Bessel functions fall like an Airy function, then faster than any exponential. */
 static double polynomial_degree(double reach, double tolerance)
 {
     double digits = log(1 / tolerance);
     return 0.5 * reach + 0.45 * cbrt(reach * digits * digits) + 0.25 * digits + 2;
 }
 
-/* Solves per start vector. A rational space resolves what the start vectors hold of slow modes at once and the rest
- * slowly: measured on the coil at three stiffnesses and five tolerances (docs/phi.md). Rough vectors, whose energy sits
- * where the operator's is, are beyond it unless the space is used up. */
+/* Solves per start vector, measured on the coil at three stiffnesses and five tolerances (docs/phi.md).
+ * A rational space resolves the slow modes of the start vectors at once and the others slowly. It does
+ * not resolve rough vectors, whose energy lies in the stiff modes, unless the space is used up. */
 static double rational_solves(const tw_phi_setting *w, double tolerance)
 {
-    const double rough = 0.25, beyond = 200;
+    const double rough = 0.25; /* share of the reach above which a vector is rough */
+    const double beyond = 200; /* solves that no call would make */
+
     double digits = log10(1 / tolerance);
     double solves = digits * (1 + 0.5 * log2(1 + w->roughness)) * (1 + fmax(digits - 5, 0));
-    /* modes of a few radians per step are resolved one by one; in a longer spectrum fewer of them are in the way */
+
+    /* Modes of a few radians per step are resolved one by one. A longer spectrum has fewer of them. */
     solves += 4 * pow(fmax(digits - 2, 0), 2) * fmin(1, 150 / fmax(w->reach, 1));
+
     if (w->roughness > fmax(rough * w->reach, 3)) solves = beyond;
     return fmin(fmax(solves, 2), w->n);
 }
 
-/* The constants are fitted to tests/test_auto.c's grid and to the coil (docs/phi.md). */
 void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolerance,
                     tw_phi_statistics *expected)
 {
     double degree = polynomial_degree(w->reach, tolerance);
     double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
+
     *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};
     switch (engine) {
     case TW_PHI_DENSE:

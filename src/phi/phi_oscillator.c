@@ -1,11 +1,13 @@
 /* phi_k of Z = t [[0, 1], [-lambda, -delta]], the damped oscillator.
  *
- * Z^2 = p Z - q I with p = -t delta and q = t^2 lambda, so phi_k(Z) = alpha_k I + beta_k Z, where beta_k is the divided
- * difference of phi_k over the eigenvalues of Z. From phi_k = Z phi_{k+1} + I/k!:
- *     beta_{k-1} = alpha_k + p beta_k,    alpha_k = 1/k! - q beta_{k+1},    q beta_{k+1} = 1/k! + p beta_k -
- * beta_{k-1}. The entries are xx = alpha_k, xv = t beta_k, vx = -lambda t beta_k, vv = beta_{k-1}. With p = 0, beta_k =
- * c_{k+1}(q). As for phi and Stumpff functions the betas are reached upward from closed forms while k <= |Z|, and
- * downward from their series beyond. */
+ * Z^2 = p Z - q I with p = -t delta and q = t^2 lambda, so phi_k(Z) = alpha_k I + beta_k Z, where beta_k
+ * is the divided difference of phi_k over the eigenvalues of Z. From phi_k = Z phi_{k+1} + I/k! follows
+ *     beta_{k-1}    = alpha_k + p beta_k,
+ *     alpha_k       = 1/k! - q beta_{k+1},
+ *     q beta_{k+1}  = 1/k! + p beta_k - beta_{k-1}.
+ * The entries are xx = alpha_k, xv = t beta_k, vx = -lambda t beta_k, vv = beta_{k-1}. With p = 0,
+ * beta_k = c_{k+1}(q) is a Stumpff function. As there (scalar_functions.c) the betas are reached upwards
+ * from closed forms while k <= |Z|, and downwards from their series beyond. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -14,33 +16,49 @@
 enum { ORDERS = 20 };
 
 typedef struct oscillator {
-    double p, q;
+    double p;
+    double q;
     double radius;       /* the larger eigenvalue's modulus */
     double before;       /* beta_{-1}: the vv entry of exp Z */
     double alpha0;       /* the xx entry of exp Z */
     double beta[ORDERS]; /* beta_0, beta_1, ... as far as known */
-    bool real;           /* whether the eigenvalues are, and then */
-    double near, far;    /* the eigenvalues, |near| <= |far| */
+    bool real;           /* the eigenvalues are real */
+    double near;         /* the smaller eigenvalue, if they are real */
+    double far;          /* the larger one: |near| <= |far| */
 } oscillator;
 
-/* p/2, q and p^2/4 - q, with the rounding errors that would turn into errors of phase or growth. */
+/* The middle p/2 of the eigenvalues, q, and the discriminant p^2/4 - q. The rests are their rounding
+ * errors, which would turn into errors of phase or growth. */
 typedef struct eigenvalue_data {
-    double middle, middle_rest;
+    double middle;
+    double middle_rest;
     double q;
-    double discriminant, discriminant_rest;
+    double discriminant;
+    double discriminant_rest;
 } eigenvalue_data;
+
+/* ---- eigenvalues ---- */
 
 static eigenvalue_data eigenvalues_of(double t, double lambda, double delta)
 {
+    /* q = t^2 lambda and its rest */
     eigenvalue_data data;
-    double square = t * t, square_rest = fma(t, t, -square), product = t * delta;
+    double square = t * t;
+    double square_rest = fma(t, t, -square);
     data.q = square * lambda;
     double q_rest = fma(square, lambda, -data.q) + square_rest * lambda;
+
+    /* The middle m = -t delta/2, its square, and their rests. */
+    double product = t * delta;
     data.middle = -0.5 * product;
     data.middle_rest = -0.5 * fma(t, delta, -product);
-    double m = data.middle, m2 = m * m, m2_rest = fma(m, m, -m2) + 2 * m * data.middle_rest;
+    double m = data.middle;
+    double m2 = m * m;
+    double m2_rest = fma(m, m, -m2) + 2 * m * data.middle_rest;
+
+    /* m^2 - q with its rest, by Knuth's two-sum. */
     data.discriminant = m2 - data.q;
-    double part = data.discriminant - m2; /* Knuth's two-sum */
+    double part = data.discriminant - m2;
     double rest = (m2 - (data.discriminant - part)) + (-data.q - part) + (m2_rest - q_rest);
     double sum = data.discriminant + rest;
     data.discriminant_rest = rest - (sum - data.discriminant);
@@ -51,53 +69,69 @@ static eigenvalue_data eigenvalues_of(double t, double lambda, double delta)
 /* exp(a + b + rest) with the rounding error of a + b put back. */
 static double exp_of_sum(double a, double b, double rest)
 {
-    double sum = a + b, part = sum - a;
+    double sum = a + b;
+    double part = sum - a;
     return exp(sum) * (1 + ((a - (sum - part)) + (b - part) + rest));
 }
 
-/* Closed forms of exp Z for eigenvalues m +- i omega. */
+/* ---- closed forms of exp Z ---- */
+
+/* For eigenvalues m +- i omega. */
 static void complex_pair(oscillator *o, const eigenvalue_data *data)
 {
-    double omega = sqrt(-data->discriminant), m = data->middle,
-           growth = exp(m) * (1 + data->middle_rest);
+    double m = data->middle;
+    double growth = exp(m) * (1 + data->middle_rest);
+
+    /* cos and sin/omega at omega + rest */
+    double omega = sqrt(-data->discriminant);
     double rest = (fma(-omega, omega, -data->discriminant) - data->discriminant_rest) / (2 * omega);
     double cosine = cos(omega) * cos(rest) - sin(omega) * sin(rest);
     double sine = (sin(omega) * cos(rest) + cos(omega) * sin(rest)) / (omega + rest);
+
     o->radius = sqrt(o->q);
     o->beta[0] = growth * sine;
     o->alpha0 = growth * (cosine - m * sine);
     o->before = growth * (cosine + m * sine);
 }
 
-/* The same for m +- w real and not far apart; w may be zero. */
+/* For real eigenvalues m +- w that are not far apart; w may be zero. */
 static void close_pair(oscillator *o, const eigenvalue_data *data)
 {
-    double w = sqrt(data->discriminant), m = data->middle, rest = 0;
+    double m = data->middle;
+    double w = sqrt(data->discriminant);
+    double rest = 0;
     if (w > 0) rest = (fma(-w, w, data->discriminant) + data->discriminant_rest) / (2 * w);
-    double upper = exp_of_sum(m, w, data->middle_rest + rest),
-           lower = exp_of_sum(m, -w, data->middle_rest - rest);
-    double even = 0.5 * (upper + lower), odd = 0.5 * (upper - lower) / w;
+
+    /* e^m cosh(w) and e^m sinh(w)/w. For a small w the difference of exponentials would cancel. */
+    double upper = exp_of_sum(m, w, data->middle_rest + rest);
+    double lower = exp_of_sum(m, -w, data->middle_rest - rest);
+    double even = 0.5 * (upper + lower);
+    double odd = 0.5 * (upper - lower) / w;
     if (w < 1) odd = exp(m) * (1 + data->middle_rest) * (w > 0 ? sinh(w) / w : 1);
+
     o->radius = fabs(m) + w;
     o->beta[0] = odd;
     o->alpha0 = even - m * odd;
     o->before = even + m * odd;
 }
 
-/* The same for real eigenvalues with |near| <= |far|/4. */
+/* For real eigenvalues with |near| <= |far|/4. */
 static void separate_pair(oscillator *o, const eigenvalue_data *data, double w)
 {
-    double rest = (fma(-w, w, data->discriminant) + data->discriminant_rest) / (2 * w),
-           side = data->middle < 0 ? -1 : 1;
+    /* exp of both eigenvalues */
+    double rest = (fma(-w, w, data->discriminant) + data->discriminant_rest) / (2 * w);
+    double side = data->middle < 0 ? -1 : 1;
     double far = exp_of_sum(data->middle, side * w, data->middle_rest + side * rest);
-    double near = exp_of_sum(data->middle, -side * w, data->middle_rest - side * rest),
-           gap = o->far - o->near;
+    double near = exp_of_sum(data->middle, -side * w, data->middle_rest - side * rest);
+
+    double gap = o->far - o->near;
     o->radius = fabs(o->far);
     o->beta[0] = (far - near) / gap;
     o->alpha0 = (o->far * near - o->near * far) / gap;
     o->before = (o->far * far - o->near * near) / gap;
 }
 
+/* beta_0 and the entries of exp Z, by the form that suits the eigenvalues. */
 static void start(oscillator *o, const eigenvalue_data *data)
 {
     o->p = 2 * data->middle;
@@ -107,23 +141,32 @@ static void start(oscillator *o, const eigenvalue_data *data)
         complex_pair(o, data);
         return;
     }
-    double w = sqrt(data->discriminant), m = data->middle;
+
+    /* The far eigenvalue does not cancel. The near one follows from their product q. */
+    double w = sqrt(data->discriminant);
+    double m = data->middle;
     o->far = m < 0 ? m - w : m + w;
     o->near = o->far != 0 ? o->q / o->far : 0;
+
     if (fabs(o->far) > 1 && 4 * fabs(o->near) <= fabs(o->far))
         separate_pair(o, data, w);
     else
         close_pair(o, data);
 }
 
-/* beta_1..beta_up for real eigenvalues, from beta_k = a beta_{k+1} + phi_{k+1}(b), a and b being either eigenvalue: a
- * is the far one, so that q near zero does no harm, unless the near one's growth is the solution. */
+/* ---- from the closed forms to phi_k ---- */
+
+/* beta_1..beta_up for real eigenvalues a and b, from beta_k = a beta_{k+1} + phi_{k+1}(b). a is the far
+ * one, so that a q near zero does no harm. Only if the near one grows strongly does a become that one,
+ * because its growth is then the solution. */
 static void upward_real(oscillator *o, int up)
 {
-    enum { GROWING = 24 };
-    double phi[ORDERS];
+    enum { GROWING = 24 }; /* exponent beyond which 1/k! is below the rounding of exp */
     bool growing = o->far < 0 && o->near > GROWING;
-    double a = growing ? o->near : o->far, b = growing ? o->far : o->near;
+    double a = growing ? o->near : o->far;
+    double b = growing ? o->far : o->near;
+
+    double phi[ORDERS];
     if (up > 0) tw_phi_scalar(b, up + 1, phi);
     for (int k = 0; k < up; k++) o->beta[k + 1] = (o->beta[k] - phi[k + 1]) / a;
 }
@@ -137,14 +180,19 @@ static void upward_complex(oscillator *o, int up)
     }
 }
 
-/* beta_k = sum_{j >= 1} u_j / (k + j)!, u_j the divided difference of z^j: u_1 = 1, u_2 = p, u_{j+1} = p u_j - q
- * u_{j-1}. Two terms in a row must be negligible: one may vanish by chance. */
+/* beta_k = sum_{j >= 1} u_j / (k + j)! with the divided differences u_j of z^j:
+ *     u_1 = 1,   u_2 = p,   u_{j+1} = p u_j - q u_{j-1}.
+ * The sum ends when two terms in a row are negligible, because one may vanish by chance. */
 static double series(const oscillator *o, int k)
 {
-    double u = 1, previous = 0, sum = 0, factorial = tw_inverse_factorial[k];
+    double u = 1;
+    double previous = 0;
+    double sum = 0;
+    double factorial = tw_inverse_factorial[k];
     for (int j = 1, small = 0; small < 2; j++) {
         factorial /= k + j;
-        double term = u * factorial, next = o->p * u - o->q * previous;
+        double term = u * factorial;
+        double next = o->p * u - o->q * previous;
         small = sum + term == sum ? small + 1 : 0;
         sum += term;
         previous = u;
@@ -153,12 +201,13 @@ static double series(const oscillator *o, int k)
     return sum;
 }
 
-/* beta_{up+1}..beta_top. */
+/* beta_{up+1}..beta_top, downwards from an index where the series converges fast. */
 static void downward(oscillator *o, int up, int top)
 {
     int from = (int)(2 * o->radius) + 1;
     if (from < top) from = top;
-    double above = series(o, from + 1), here = series(o, from);
+    double above = series(o, from + 1);
+    double here = series(o, from);
     for (int k = from; k > up; k--) {
         if (k <= top) o->beta[k] = here;
         double below = tw_inverse_factorial[k] + o->p * here - o->q * above;
@@ -167,33 +216,39 @@ static void downward(oscillator *o, int up, int top)
     }
 }
 
-/* xx, by whichever of its two forms cancels less. */
+/* xx by the one of its two forms that cancels less: beta_{k-1} - p beta_k or 1/k! - q beta_{k+1}. */
 static double alpha(const oscillator *o, int k)
 {
     if (k == 0) return o->alpha0;
-    double before = o->beta[k - 1], damping = o->p * o->beta[k];
-    double constant = tw_inverse_factorial[k], stiffness = o->q * o->beta[k + 1];
-    return fabs(before) + fabs(damping) <= constant + fabs(stiffness) ? before - damping
-                                                                      : constant - stiffness;
+    double before = o->beta[k - 1];
+    double damping = o->p * o->beta[k];
+    double constant = tw_inverse_factorial[k];
+    double stiffness = o->q * o->beta[k + 1];
+    if (fabs(before) + fabs(damping) <= constant + fabs(stiffness)) return before - damping;
+    return constant - stiffness;
 }
 
 void tw_phi_oscillator(double t, double lambda, double delta, int k, double entries[4])
 {
+    /* Where t^2 lambda overflows, the motion has decayed if it is damped, else it has overflowed. */
     eigenvalue_data data = eigenvalues_of(t, lambda, delta);
-    oscillator o = {0};
     if (!isfinite(data.discriminant) || !isfinite(data.q)) {
-        /* Beyond the range of t^2 lambda: decayed where damped, overflowed otherwise. */
         double limit = lambda > 0 && t * delta > 0 ? 0 : INFINITY;
         for (int i = 0; i < 4; i++) entries[i] = limit;
         return;
     }
+
+    /* beta_0..beta_{k+1}: up to the radius upwards, the others downwards. */
+    oscillator o = {0};
     start(&o, &data);
-    int top = k + 1, up = o.radius < top ? (int)o.radius : top;
+    int top = k + 1;
+    int up = o.radius < top ? (int)o.radius : top;
     if (o.real)
         upward_real(&o, up);
     else
         upward_complex(&o, up);
     if (up < top) downward(&o, up, top);
+
     entries[0] = alpha(&o, k);
     entries[1] = t * o.beta[k];
     entries[2] = -lambda * t * o.beta[k];

@@ -1,13 +1,20 @@
-/* A second-order request carried into the coordinates of second_order_pair.h, evaluated there, and carried back. */
-#include "phi/second_order_pair.h"
-
+/* A second-order request is carried into the coordinates of a tw_phi_pair (phi_internal.h), evaluated
+ * there by a first-order engine, and carried back. */
 #include <math.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "linalg/largest_eigenvalue.h"
 #include "linalg/vector.h"
+#include "phi/phi_internal.h"
 
-enum { MAX_VECTORS = TW_PHI_MAX_ORDER + 1 };
+enum {
+    MAX_VECTORS = TW_PHI_MAX_ORDER + 1,
+    POWER_STEPS =
+        6 /* products with K that estimate omega; a rough value makes both parts weigh alike */
+};
+
+/* ---- memory ---- */
 
 /* What a workspace keeps for it. */
 typedef struct pair_memory {
@@ -22,6 +29,7 @@ tw_status tw_phi_pair_reserve(tw_phi_workspace *workspace, tw_error *error)
     int64_t n = workspace->limits.size;
     pair_memory *memory = TW_NEW(pair_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     workspace->pair_memory = memory;
     memory->vectors = TW_NEW_ARRAY(MAX_VECTORS * 2 * n, double);
     memory->root = TW_NEW_ARRAY(n, double);
@@ -41,6 +49,8 @@ void tw_phi_pair_release(tw_phi_workspace *workspace)
     workspace->pair_memory = NULL;
 }
 
+/* ---- coordinates ---- */
+
 tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space,
                              const double *u, double norms[2])
 {
@@ -48,10 +58,11 @@ tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *
     norms[1] = 0;
     if (!frame) return tw_vector_norm(space, u, &norms[0]);
     if (frame->norms) return frame->norms(frame->context, u, norms);
+
+    /* The Euclidean norm of each block. */
     tw_space block = *space;
     block.local_size = frame->split;
-    tw_status status = tw_vector_norm(&block, u, &norms[0]);
-    if (status) return status;
+    TW_TRY(tw_vector_norm(&block, u, &norms[0]));
     block.local_size = space->local_size - frame->split;
     return tw_vector_norm(&block, u + frame->split, &norms[1]);
 }
@@ -81,20 +92,31 @@ static void from_pair(const tw_phi_pair *pair, double factor, double *y)
     }
 }
 
-/* A power of two that brings the largest vector to about 1: squares of 1e150 must not overflow. 0 if all are zero. */
+/* A power of two that brings the largest vector to about 1, because squares of 1e150 must not overflow.
+ * 0 if all vectors are zero. */
 static tw_status common_factor(const tw_space *space, const tw_phi_request *request, double *factor)
 {
     double largest = 0;
     for (int k = 0; k <= request->order; k++) {
         double length = 0;
-        if (request->vectors[k]) {
-            tw_status status = tw_vector_norm(space, request->vectors[k], &length);
-            if (status) return status;
-        }
+        if (request->vectors[k]) TW_TRY(tw_vector_norm(space, request->vectors[k], &length));
         largest = fmax(largest, length);
     }
     *factor = largest > 0 && isfinite(largest) ? ldexp(1.0, -ilogb(largest)) : 0;
     return isfinite(largest) ? TW_OK : TW_NOT_FINITE;
+}
+
+/* ---- the frequency that scales x against v ---- */
+
+/* Entries in [-1, 1) that differ from one index to the next: every mode has a share, the same on every
+ * machine. */
+static void rough_vector(int64_t n, double *x)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t z = (uint64_t)i * 0x9E3779B97F4A7C15u + 0xD1B54A32D192ED03u;
+        z = (z ^ (z >> 32)) * 0xBF58476D1CE4E5B9u;
+        x[i] = (double)(z >> 11) * 0x1p-52 - 1.0;
+    }
 }
 
 /* 1 / longest time asked for: the frequency of an operator that has none. */
@@ -106,11 +128,54 @@ static double slowest_frequency(const tw_phi_request *request)
     return longest > 0 && isfinite(1 / longest) ? 1 / longest : 1;
 }
 
-/* One evaluation in one inner product; outputs are the caller's, in (x, v), only on success. */
+/* omega = sqrt(lambda_max) from the operator's bound, or from a few steps of the power method with
+ * A = M^-1 K. */
+static tw_status find_frequency(tw_phi_pair *pair, const tw_phi_request *request, double *omega)
+{
+    *omega = sqrt(fmax(pair->op->eigenvalue_max, 0));
+    if (*omega > 0) return TW_OK;
+
+    const tw_operator *K = &pair->op->stiffness;
+    tw_matrix_pencil pencil = {
+        .stiffness = K->apply, .context = K->context, .mass = tw_mass_metric_of(pair->op)};
+    tw_power_estimate estimate;
+    rough_vector(pair->n, pair->scratch[0]);
+    tw_status status =
+        tw_power_method(&pencil, POWER_STEPS, pair->scratch[0], pair->scratch[1], &estimate);
+    pair->products += estimate.products;
+    if (status) return status;
+    if (!isfinite(estimate.last)) return TW_NOT_FINITE;
+
+    *omega = estimate.largest > 0 ? sqrt(estimate.largest) : slowest_frequency(request);
+    return TW_OK;
+}
+
+/* ---- evaluation ---- */
+
+/* Calls the engine with what is left of the budget, and with the frame of the pair. */
+static tw_status call_in_frame(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
+                               tw_phi_pair *pair, const tw_phi_request *request,
+                               tw_phi_statistics *statistics, tw_error *error)
+{
+    int64_t budget = workspace->options.max_products;
+    if (budget <= pair->products)
+        return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
+
+    tw_operator J = tw_phi_pair_operator(pair);
+    workspace->frame = &pair->frame;
+    workspace->options.max_products = budget - pair->products;
+    tw_status status = engine->first_order(workspace, &J, request, statistics, error);
+    workspace->options.max_products = budget;
+    workspace->frame = NULL;
+    return status;
+}
+
+/* One evaluation in one inner product. The outputs are in (x, v) only on success. */
 static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
                              tw_phi_pair *pair, const tw_phi_request *request,
                              tw_phi_statistics *statistics, tw_error *error)
 {
+    /* Zero vectors have zero outputs. */
     const pair_memory *memory = workspace->pair_memory;
     tw_operator J = tw_phi_pair_operator(pair);
     double factor = 0;
@@ -121,6 +186,8 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
             tw_vector_fill(2 * pair->n, 0.0, request->outputs[i]);
         return TW_OK;
     }
+
+    /* The vectors and references in the coordinates of the pair. */
     const double *vectors[MAX_VECTORS] = {NULL};
     for (int k = 0; k <= request->order; k++) {
         if (!request->vectors[k]) continue;
@@ -132,14 +199,8 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     inner.vectors = vectors;
     inner.reference[0] *= factor * pair->omega;
     inner.reference[1] *= factor;
-    int64_t budget = workspace->options.max_products;
-    if (budget <= pair->products)
-        return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
-    workspace->frame = &pair->frame;
-    workspace->options.max_products = budget - pair->products;
-    status = engine->first_order(workspace, &J, &inner, statistics, error);
-    workspace->options.max_products = budget;
-    workspace->frame = NULL;
+
+    status = call_in_frame(workspace, engine, pair, &inner, statistics, error);
     if (status == TW_OK || status == TW_ILL_CONDITIONED)
         for (int i = 0; i < request->node_count; i++) from_pair(pair, factor, request->outputs[i]);
     return status;
@@ -156,6 +217,24 @@ static bool orthogonalises(tw_phi_engine engine)
     return engine == TW_PHI_PHIPM || orthogonalises_incompletely(engine);
 }
 
+/* The inner product in which the engine works. Engines that do not orthogonalise have none: for them
+ * only the scaling matters. A stiffness that is not symmetric has no energy. */
+static tw_status choose_inner_product(const tw_phi_workspace *workspace, const tw_second_order *op,
+                                      tw_phi_inner_product *inner, tw_phi_statistics *statistics,
+                                      tw_error *error)
+{
+    *inner = TW_INNER_SCALED;
+    if (orthogonalises(statistics->engine)) *inner = workspace->options.inner_product;
+    if (*inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(statistics->engine))
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "incomplete orthogonalisation of raw (x, v) is not safe");
+    if (*inner == TW_INNER_ENERGY && op->stiffness.symmetry != TW_SYMMETRIC) {
+        *inner = TW_INNER_SCALED;
+        statistics->fell_back = true;
+    }
+    return TW_OK;
+}
+
 tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
                                const tw_second_order *op, const tw_phi_request *request,
                                tw_phi_statistics *statistics, tw_error *error)
@@ -163,25 +242,20 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
     const pair_memory *memory = workspace->pair_memory;
     if (!memory)
         return tw_fail(error, TW_UNSUPPORTED, "the workspace was made for first-order operators");
-    /* The other engines have no inner product: for them only the scaling matters. */
-    tw_phi_inner_product inner =
-        orthogonalises(statistics->engine) ? workspace->options.inner_product : TW_INNER_SCALED;
-    if (inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(statistics->engine))
-        return tw_fail(error, TW_UNSUPPORTED,
-                       "incomplete orthogonalisation of raw (x, v) is not safe");
-    if (inner == TW_INNER_ENERGY && op->stiffness.symmetry != TW_SYMMETRIC) {
-        inner = TW_INNER_SCALED;
-        statistics->fell_back = true;
-    }
+    tw_phi_inner_product inner;
+    TW_TRY(choose_inner_product(workspace, op, &inner, statistics, error));
+
+    /* Raw coordinates have omega = 1. */
     tw_phi_pair pair;
     tw_phi_pair_bind(&pair, op, inner, memory->root, memory->scratch);
     double omega = 1;
     tw_status status = TW_OK;
-    if (inner != TW_INNER_EUCLIDEAN)
-        status = tw_phi_pair_frequency(&pair, slowest_frequency(request), &omega);
+    if (inner != TW_INNER_EUCLIDEAN) status = find_frequency(&pair, request, &omega);
     if (status) return tw_fail(error, status, "the product with K failed");
     pair.omega = omega;
     status = evaluate_in(workspace, engine, &pair, request, statistics, error);
+
+    /* If the energy proves to be no inner product, then the scaled coordinates take its place. */
     if (status == TW_NOT_POSITIVE_DEFINITE && inner == TW_INNER_ENERGY) {
         int64_t products = pair.products;
         tw_phi_pair_bind(&pair, op, TW_INNER_SCALED, memory->root, memory->scratch);
