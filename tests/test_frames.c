@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "io/frames.h"
-#include "io/read_frame.h"
 #include "support/failing_allocator.h"
 #include "support/run_suite.h"
 #include "support/temporary_folder.h"

@@ -1,9 +1,11 @@
+/* The file checkpoint.bin: a header with a checksum, then the two pieces. */
 #include "io/checkpoint.h"
 
 #include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/read_file.h"
 #include "io/file.h"
 
 enum { FORMAT_VERSION = 2 };
@@ -19,9 +21,10 @@ typedef struct header {
 
 uint64_t tw_hash(const void *bytes, size_t size)
 {
+    /* Offset basis and prime of FNV-1a with 64 bits. */
     uint64_t hash = 0xcbf29ce484222325u;
-    for (const unsigned char *p = bytes, *end = p + size; p < end; p++)
-        hash = (hash ^ *p) * 0x100000001b3u;
+    const unsigned char *p = bytes;
+    for (const unsigned char *end = p + size; p < end; p++) hash = (hash ^ *p) * 0x100000001b3u;
     return hash;
 }
 
@@ -30,31 +33,40 @@ tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint,
     size_t payload = checkpoint->progress_size + checkpoint->integrator_size;
     char *file = tw_allocate(sizeof(header) + payload, 1);
     if (!file) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* The two pieces go behind the header. */
+    char *progress = file + sizeof(header);
+    char *integrator = progress + checkpoint->progress_size;
+    memcpy(progress, checkpoint->progress, checkpoint->progress_size);
+    memcpy(integrator, checkpoint->integrator, checkpoint->integrator_size);
+
     header head = {.format = FORMAT_VERSION,
                    .progress_size = checkpoint->progress_size,
-                   .integrator_size = checkpoint->integrator_size};
+                   .integrator_size = checkpoint->integrator_size,
+                   .checksum = tw_hash(progress, payload)};
     memcpy(head.magic, magic, sizeof magic);
     strncpy(head.library, tw_version(), sizeof head.library - 1);
-    memcpy(file + sizeof head, checkpoint->progress, checkpoint->progress_size);
-    memcpy(file + sizeof head + checkpoint->progress_size, checkpoint->integrator,
-           checkpoint->integrator_size);
-    head.checksum = tw_hash(file + sizeof head, payload);
     memcpy(file, &head, sizeof head);
+
     tw_status status = tw_file_replace(path, file, sizeof head + payload, error);
     tw_release(file);
     return status;
 }
 
+/* Checks the header against the file of `size` bytes that it begins. */
 static tw_status check_header(const char *path, const header *head, const char *file, size_t size,
                               tw_error *error)
 {
     if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
         return tw_fail(error, TW_BAD_INPUT, "%s: is not a checkpoint", path);
+
     if (head->format != FORMAT_VERSION ||
         strncmp(head->library, tw_version(), sizeof head->library) != 0)
         return tw_fail(error, TW_BAD_INPUT,
                        "%s: was written by twang %.31s, resume with that version (this is %s)",
                        path, head->library, tw_version());
+
+    /* The two sizes must add up to the rest of the file, without overflow. */
     size_t payload = size - sizeof *head;
     if (head->progress_size > payload || head->integrator_size != payload - head->progress_size ||
         tw_hash(file + sizeof *head, payload) != head->checksum)
@@ -67,16 +79,18 @@ tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_err
     *checkpoint = (tw_checkpoint){0};
     char *file = NULL;
     size_t size = 0;
-    tw_status status = tw_file_read(path, &file, &size, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_read_file(path, TW_READ_ALL, &file, &size, error));
+
+    /* A file that is too short leaves a header of zeros, which is refused. */
     header head = {0};
     if (size >= sizeof head) memcpy(&head, file, sizeof head);
     head.library[sizeof head.library - 1] = '\0';
-    status = check_header(path, &head, file, size, error);
+    tw_status status = check_header(path, &head, file, size, error);
     if (status != TW_OK) {
         tw_release(file);
         return status;
     }
+
     *checkpoint = (tw_checkpoint){.progress = file + sizeof head,
                                   .progress_size = head.progress_size,
                                   .integrator = file + sizeof head + head.progress_size,

@@ -1,3 +1,4 @@
+/* Writing files: whole, or growing. */
 #define _POSIX_C_SOURCE 200809L
 #include "io/file.h"
 
@@ -11,8 +12,9 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 
-enum { BUFFER_BYTES = 65536 };
+enum { BUFFER_BYTES = 65536 }; /* of a file that grows */
 
+/* Fails with the reason in errno. `what` completes "cannot be ...". */
 static tw_status cannot(tw_error *error, const char *path, const char *what)
 {
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be %s: %s", path, what, strerror(errno));
@@ -26,6 +28,9 @@ tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, cons
     return tw_fail(error, TW_INPUT_OUTPUT, "%.200s...: the path is too long", directory);
 }
 
+/* ---- whole files ---- */
+
+/* Writes all bytes, also if the system takes them in parts. */
 static bool write_all(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -38,16 +43,17 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
     return true;
 }
 
-/* The rename itself reaches the disk with its directory. Best effort: some file systems refuse it. */
+/* A rename reaches the disk with its directory. This is best effort: some file systems refuse to
+ * flush a directory. */
 static void flush_directory_of(const char *path)
 {
-    char directory[TW_FILE_PATH_SIZE];
+    char directory[TW_FILE_PATH_SIZE] = ".";
     const char *slash = strrchr(path, '/');
-    if (!slash)
-        snprintf(directory, sizeof directory, ".");
-    else
-        snprintf(directory, sizeof directory, "%.*s", slash == path ? 1 : (int)(slash - path),
-                 path);
+    if (slash) {
+        int length = slash == path ? 1 : (int)(slash - path);
+        snprintf(directory, sizeof directory, "%.*s", length, path);
+    }
+
     int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) return;
     fsync(descriptor);
@@ -60,62 +66,24 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
     snprintf(temporary, sizeof temporary, "%s.part", path);
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor < 0) return cannot(error, path, "written");
+
+    /* Closing may fail too, and may overwrite the reason of an earlier failure. */
     bool good = write_all(descriptor, bytes, size) && fsync(descriptor) == 0;
     int reason = errno;
     if (close(descriptor) != 0 && good) {
         good = false;
         reason = errno;
     }
+
     if (good && rename(temporary, path) == 0) {
         flush_directory_of(path);
         return TW_OK;
     }
+
     if (!good) errno = reason;
     tw_status status = cannot(error, path, "written");
     unlink(temporary);
     return status;
-}
-
-/* Fills the buffer as far as the file goes; the number of bytes, or -1. */
-static ssize_t read_all(int descriptor, char *bytes, size_t capacity)
-{
-    size_t size = 0;
-    while (size < capacity) {
-        ssize_t got = read(descriptor, bytes + size, capacity - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (got == 0) break;
-        size += (size_t)got;
-    }
-    return (ssize_t)size;
-}
-
-tw_status tw_file_read(const char *path, char **bytes, size_t *size, tw_error *error)
-{
-    *bytes = NULL;
-    *size = 0;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return cannot(error, path, "opened");
-    struct stat about = {0};
-    ssize_t got = -1;
-    char *buffer = NULL;
-    bool known = fstat(descriptor, &about) == 0;
-    if (known) buffer = tw_allocate((size_t)about.st_size + 1, 1);
-    if (buffer) got = read_all(descriptor, buffer, (size_t)about.st_size);
-    tw_status status = TW_OK;
-    if (known && !buffer)
-        status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    else if (got < 0)
-        status = cannot(error, path, "read");
-    close(descriptor);
-    if (!buffer || got < 0) {
-        tw_release(buffer);
-        return status;
-    }
-    buffer[got] = '\0';
-    *bytes = buffer;
-    *size = (size_t)got;
-    return TW_OK;
 }
 
 bool tw_file_exists(const char *path)
@@ -126,7 +94,8 @@ bool tw_file_exists(const char *path)
 
 tw_status tw_file_remove(const char *path, tw_error *error)
 {
-    return unlink(path) == 0 || errno == ENOENT ? TW_OK : cannot(error, path, "removed");
+    if (unlink(path) == 0 || errno == ENOENT) return TW_OK;
+    return cannot(error, path, "removed");
 }
 
 tw_status tw_file_flush(const char *path, tw_error *error)
@@ -138,21 +107,24 @@ tw_status tw_file_flush(const char *path, tw_error *error)
     return status;
 }
 
+/* ---- files that grow ---- */
+
 static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
 {
     file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file->descriptor < 0) return cannot(error, file->path, "opened");
     struct stat about;
     if (fstat(file->descriptor, &about) != 0) return cannot(error, file->path, "read");
-    if (S_ISREG(about.st_mode) && about.st_size < keep)
+    file->size = keep;
+
+    /* A pipe or a device cannot be cut. */
+    if (!S_ISREG(about.st_mode)) return TW_OK;
+    if (about.st_size < keep)
         return tw_fail(error, TW_BAD_INPUT,
                        "%s: has %lld bytes, the checkpoint says it had %lld: it was changed",
                        file->path, (long long)about.st_size, (long long)keep);
-    if (S_ISREG(about.st_mode) && ftruncate(file->descriptor, keep) != 0)
+    if (ftruncate(file->descriptor, keep) != 0 || lseek(file->descriptor, 0, SEEK_END) < 0)
         return cannot(error, file->path, "written");
-    if (S_ISREG(about.st_mode) && lseek(file->descriptor, 0, SEEK_END) < 0)
-        return cannot(error, file->path, "written");
-    file->size = keep;
     return TW_OK;
 }
 
@@ -162,11 +134,13 @@ tw_status tw_appender_open(tw_appender *file, const char *path, int64_t keep, tw
     snprintf(file->path, sizeof file->path, "%s", path);
     file->buffer = tw_allocate(BUFFER_BYTES, 1);
     if (!file->buffer) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     tw_status status = open_and_cut(file, keep, error);
     if (status != TW_OK) tw_appender_close(file);
     return status;
 }
 
+/* Gives what is in the buffer to the system. */
 static tw_status empty_buffer(tw_appender *file, tw_error *error)
 {
     if (!write_all(file->descriptor, file->buffer, file->used))
@@ -178,25 +152,27 @@ static tw_status empty_buffer(tw_appender *file, tw_error *error)
 tw_status tw_appender_write(tw_appender *file, const char *bytes, size_t size, tw_error *error)
 {
     while (size > 0) {
-        size_t room = BUFFER_BYTES - file->used, part = size < room ? size : room;
+        /* Take as much as the buffer has room for. */
+        size_t room = BUFFER_BYTES - file->used;
+        size_t part = size < room ? size : room;
         memcpy(file->buffer + file->used, bytes, part);
         file->used += part;
         file->size += (int64_t)part;
         bytes += part;
         size -= part;
-        tw_status status = file->used == BUFFER_BYTES ? empty_buffer(file, error) : TW_OK;
-        if (status != TW_OK) return status;
+
+        if (file->used == BUFFER_BYTES) TW_TRY(empty_buffer(file, error));
     }
     return TW_OK;
 }
 
 tw_status tw_appender_flush(tw_appender *file, tw_error *error)
 {
-    tw_status status = empty_buffer(file, error);
-    if (status != TW_OK) return status;
-    /* EINVAL: not a file on a disk (a pipe), so there is nothing to flush. */
-    return fsync(file->descriptor) == 0 || errno == EINVAL ? TW_OK
-                                                           : cannot(error, file->path, "written");
+    TW_TRY(empty_buffer(file, error));
+
+    /* EINVAL means that this is no file on a disk (a pipe), so there is nothing to flush. */
+    if (fsync(file->descriptor) == 0 || errno == EINVAL) return TW_OK;
+    return cannot(error, file->path, "written");
 }
 
 void tw_appender_close(tw_appender *file)

@@ -1,5 +1,5 @@
-/* Files written so that a kill or a full disk never leaves half of one where a whole one was. Errors are
- * TW_INPUT_OUTPUT with "PATH: cannot be written: reason". */
+/* Writing files so that neither a kill nor a full disk leaves half a file where a whole one was.
+ * Errors are TW_INPUT_OUTPUT with "PATH: cannot be written: REASON". */
 #ifndef TW_IO_FILE_H
 #define TW_IO_FILE_H
 
@@ -10,27 +10,26 @@
 
 enum { TW_FILE_PATH_SIZE = 4096 };
 
-/* directory/name; TW_INPUT_OUTPUT if that is too long. */
+/* Makes directory/name; TW_INPUT_OUTPUT if that is too long. */
 tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name,
                        tw_error *error);
 
-/* Replaces the file as a whole: a temporary one beside it, flushed to the disk, renamed over it. */
+/* Replaces the file as a whole: writes a temporary file beside it, flushes that to the disk, and
+ * renames it. */
 tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_error *error);
 
-/* All of a file; `*bytes` gets a terminator beyond `*size` and is freed by tw_release. */
-tw_status tw_file_read(const char *path, char **bytes, size_t *size, tw_error *error);
-
+/* Whether there is a file, a directory or a link of this name. */
 bool tw_file_exists(const char *path);
-/* Missing is no error. */
+/* Removes the file. A file that is missing is no error. */
 tw_status tw_file_remove(const char *path, tw_error *error);
-/* Flushes a file that was closed before; missing is no error. */
+/* Flushes a file that was closed before. A file that is missing is no error. */
 tw_status tw_file_flush(const char *path, tw_error *error);
 
 /* A file that only grows. */
 typedef struct tw_appender {
     int descriptor; /* -1: not open */
     int64_t size;   /* bytes so far, those in the buffer included */
-    size_t used;
+    size_t used;    /* bytes in the buffer */
     char *buffer;
     char path[TW_FILE_PATH_SIZE];
 } tw_appender;
@@ -38,9 +37,9 @@ typedef struct tw_appender {
 /* Opens (creates) the file and cuts it to `keep` bytes; TW_BAD_INPUT if it has fewer. */
 tw_status tw_appender_open(tw_appender *file, const char *path, int64_t keep, tw_error *error);
 tw_status tw_appender_write(tw_appender *file, const char *bytes, size_t size, tw_error *error);
-/* Everything written so far is on the disk afterwards. */
+/* Brings everything written so far to the disk. */
 tw_status tw_appender_flush(tw_appender *file, tw_error *error);
-/* Closes without flushing what is buffered; accepts one that is not open. */
+/* Closes the file and drops what is still in the buffer. Accepts a file that is not open. */
 void tw_appender_close(tw_appender *file);
 
 #endif

@@ -1,8 +1,11 @@
-/* Frames: the state at regular times, for other programs. csv, vtu, ply and obj are a file per frame; vtu has an index
- * of them besides (frames.pvd); pc2 is one file per body that grows (NAME.pc2, with the body at frame 0 in NAME.obj).
+/* Frames: the state at regular times, for other programs.
  *
- * Every frame is a function of its state alone, so a run that goes on from a checkpoint writes the same bytes: what was
- * written after it is cut away by tw_frames_begin. */
+ * The formats csv, vtu, ply and obj have a file per frame; vtu has an index of these too
+ * (frames.pvd). The format pc2 has one file per body that grows (NAME.pc2), with the body at frame
+ * 0 in NAME.obj.
+ *
+ * Every frame is a function of its state alone, so that a run that goes on from a checkpoint
+ * writes the same bytes. Frames written after the checkpoint are cut away by tw_frames_begin. */
 #ifndef TW_IO_FRAMES_H
 #define TW_IO_FRAMES_H
 
@@ -15,13 +18,14 @@
 typedef struct tw_table {
     int64_t row_count;
     int column_count;
-    const char *columns[16];
+    const char *columns[16]; /* their names */
     const double *values;
 } tw_table;
 
 /* The table of a simulation's rows. */
 tw_table tw_table_of(const tw_simulation *simulation, const double *values);
-/* A header line and a line per row, 17 digits. */
+/* Adds a line with the names of the columns, and a line per row with 17 digits per number.
+ * (table_csv.c) */
 void tw_table_to_csv(const tw_table *table, tw_text *text);
 
 typedef struct tw_frame {
@@ -42,27 +46,44 @@ enum {
 
 /* The format of that name as the scene file has it; 0 if there is none. */
 unsigned tw_frame_format_of(const char *name);
-/* "frame_000012.csv" and the like; for a format that has a file per frame. */
+/* The name of a file such as "frame_000012.csv", for a format with a file per frame. */
 void tw_frame_name(char name[64], unsigned format, int64_t index);
+
+/* ---- writing ---- */
 
 typedef struct tw_frames tw_frames;
 
-/* A writer of these formats. Nothing is written yet. The simulation must outlive it. TW_UNSUPPORTED for a format that
- * shows bodies where there are none. */
+/* Creates a writer of these formats; nothing is written yet. The simulation must outlive it.
+ * TW_UNSUPPORTED if a format shows bodies and there are none. */
 tw_status tw_frames_create(unsigned formats, const tw_simulation *simulation, double fps,
                            tw_frames **out, tw_error *error);
 /* Flushes nothing; accepts NULL. */
 void tw_frames_free(tw_frames *frames);
 
-/* Where to write, and how many of the frames that are there are kept. `folder` ("frames") is made inside the directory
- * and gets all but the index; NULL: all goes into the directory itself. */
+/* Says where to write, and how many of the frames that exist there are kept. `folder` (such as
+ * "frames") is made inside the directory and gets all files but the index. If it is NULL, all
+ * files go into the directory itself. */
 tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder,
                           int64_t keep, tw_error *error);
 tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
-/* Brings the first `count` frames to the disk, and tells the index and the growing files of them. */
+/* Brings the first `count` frames to the disk, and enters them in the index and in the headers
+ * of growing files. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Removes the frames of these formats from index `keep` on (0: and the growing files). The folder itself stays. */
+/* Removes the frames of these formats from index `keep` on; with keep 0 the growing files too.
+ * The folder stays. */
 tw_status tw_frames_cut(const char *folder, unsigned formats, int64_t keep, tw_error *error);
+
+/* ---- reading back, bit for bit (read_frame.c) ---- */
+
+/* Fills `values` (row_count * column_count numbers) from a file of the format TW_FRAMES_CSV or
+ * TW_FRAMES_VTU, which hold a whole state. `table` says which columns and how many rows the file
+ * must have. TW_BAD_INPUT with "path: ..." if it has others. */
+tw_status tw_frame_read(const char *path, unsigned format, const tw_table *table, double *values,
+                        tw_error *error);
+
+/* The same for a vtu file in memory, with a zero behind its last byte. */
+tw_status tw_vtu_read(const char *path, const char *bytes, size_t size, const tw_table *table,
+                      double *values, tw_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the formats share. */
+/* What the formats of frames share. */
 #ifndef TW_IO_FRAMES_INTERNAL_H
 #define TW_IO_FRAMES_INTERNAL_H
 
@@ -19,38 +19,39 @@ struct tw_frames {
     char directory[TW_FILE_PATH_SIZE];
     char folder[TW_FILE_PATH_SIZE]; /* of the files per frame */
     char prefix[64];                /* from the directory to the folder: "frames/" or "" */
-    int64_t flushed;                /* frames that are on the disk */
+    int64_t flushed;                /* number of frames that are on the disk */
 
     tw_shapes shapes;    /* for ply, obj, pc2 */
-    double *positions;   /* of their vertices at the frame being written */
+    double *positions;   /* of their vertices in the frame being written */
     tw_appender *caches; /* of pc2, one per shape; NULL until begun */
     tw_vtu_cells cells;
     double *column; /* one to three columns of the table, contiguous */
     tw_text scratch, payload;
 };
 
-/* Each appends the whole file. */
+/* Each of these appends the whole file. */
 void tw_frame_to_vtu(tw_frames *frames, const tw_frame *frame, tw_text *out);
 void tw_frame_to_ply(tw_frames *frames, const tw_frame *frame, tw_text *out);
 void tw_frame_to_obj(tw_frames *frames, const tw_frame *frame, tw_text *out);
 
-/* What an OBJ file has before a shape. */
+/* What an OBJ file already has before a shape. */
 typedef struct tw_obj_before {
     int64_t vertices, textures;
-    bool statements; /* a group or a material, which lasts until the next */
-    bool one_object; /* the shape is one object, even if its own file has several */
+    bool statements; /* a group or a material, which lasts until the next one */
+    bool one_object; /* the shape must be one object, even if its own file has several */
 } tw_obj_before;
 
-/* One shape as an OBJ object. (frames_obj.c) */
+/* Appends a shape as an OBJ object. (frames_obj.c) */
 void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before,
                      tw_text *out);
-/* A line from each vertex that no face and no line uses to itself: Blender drops such vertices otherwise. */
+/* Appends a line from each vertex that no face and no line uses to itself. Without it Blender
+ * drops such vertices. */
 void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out);
 
 /* frames_vtu.c */
 tw_status tw_vtu_prepare(tw_frames *frames);
 void tw_vtu_release(tw_frames *frames);
-/* frames.pvd with the first `count` frames. */
+/* Writes frames.pvd with the first `count` frames. */
 tw_status tw_vtu_write_index(tw_frames *frames, int64_t count, tw_error *error);
 
 /* frames_pc2.c */
@@ -59,9 +60,10 @@ void tw_pc2_close(tw_frames *frames);
 tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
 tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Appends an array the way VTK's compressed files have it: number of blocks, block size, size of the last one if it is
- * shorter (else 0), compressed sizes, blocks; all UInt64. `coordinates`: doubles that do not repeat. (vtk_compress.c)
- */
+/* Appends an array as VTK's compressed files have it, all numbers as UInt64: number of blocks,
+ * bytes of a block, bytes of the last block if it is shorter (else 0), compressed size of each
+ * block, the blocks. `coordinates` says that the bytes are doubles that hardly repeat.
+ * (vtk_compress.c) */
 void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *out);
 
 #endif

@@ -1,27 +1,35 @@
-/* PLY, binary: vertices (float; with the particle each is, -1 on an embedded surface), faces, edges. */
+/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an embedded surface),
+ * faces, edges. */
 #include "io/frames_internal.h"
+
+/* A face of more corners than this needs a larger type for their number. */
+enum { MOST_CORNERS_OF_UCHAR = 255 };
 
 static bool has_large_face(const tw_shapes *shapes)
 {
-    for (int i = 0; i < shapes->count; i++)
-        for (int64_t f = 0; shapes->list[i].face_start && f < shapes->list[i].face_count; f++)
-            if (shapes->list[i].face_start[f + 1] - shapes->list[i].face_start[f] > 255)
-                return true;
+    for (int i = 0; i < shapes->count; i++) {
+        const tw_shape *shape = &shapes->list[i];
+        for (int64_t f = 0; f < shape->face_count; f++) {
+            int64_t corners = tw_shape_face_begin(shape, f + 1) - tw_shape_face_begin(shape, f);
+            if (corners > MOST_CORNERS_OF_UCHAR) return true;
+        }
+    }
     return false;
 }
 
 static void add_header(const tw_frames *frames, const tw_frame *frame, bool large, tw_text *out)
 {
     const tw_shapes *s = &frames->shapes;
+    const char *count_type = large ? "uint" : "uchar";
     tw_text_add(out,
                 "ply\nformat binary_little_endian 1.0\ncomment twang, frame %lld, t = %.17g s\n",
                 (long long)frame->index, frame->t);
     tw_text_add(out,
-                "element vertex %lld\nproperty float x\nproperty float y\nproperty float "
-                "z\nproperty int particle\n",
+                "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
+                "property int particle\n",
                 (long long)s->vertex_count);
     tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n",
-                (long long)s->face_count, large ? "uint" : "uchar");
+                (long long)s->face_count, count_type);
     tw_text_add(out, "element edge %lld\nproperty int vertex1\nproperty int vertex2\nend_header\n",
                 (long long)s->edge_count);
 }
@@ -33,11 +41,22 @@ static void add_vertices(const tw_frames *frames, tw_text *out)
         for (int64_t v = 0; v < shape->vertex_count; v++) {
             const double *x = frames->positions + 3 * (shape->first_vertex + v);
             const float position[3] = {(float)x[0], (float)x[1], (float)x[2]};
-            int32_t particle = shape->particles ? (int32_t)shape->particles[v] : -1;
             tw_text_add_bytes(out, position, sizeof position);
+
+            int32_t particle = shape->particles ? (int32_t)shape->particles[v] : -1;
             tw_text_add_bytes(out, &particle, sizeof particle);
         }
     }
+}
+
+/* Adds the number of corners of a face, as one byte or four. */
+static void add_corner_count(uint32_t count, bool large, tw_text *out)
+{
+    unsigned char few = (unsigned char)count;
+    if (large)
+        tw_text_add_bytes(out, &count, sizeof count);
+    else
+        tw_text_add_bytes(out, &few, 1);
 }
 
 static void add_faces(const tw_frames *frames, bool large, tw_text *out)
@@ -45,11 +64,9 @@ static void add_faces(const tw_frames *frames, bool large, tw_text *out)
     for (int i = 0; i < frames->shapes.count; i++) {
         const tw_shape *shape = &frames->shapes.list[i];
         for (int64_t f = 0; f < shape->face_count; f++) {
-            int64_t begin = tw_shape_face_begin(shape, f), end = tw_shape_face_begin(shape, f + 1);
-            uint32_t corners = (uint32_t)(end - begin);
-            unsigned char few = (unsigned char)corners;
-            tw_text_add_bytes(out, large ? (const void *)&corners : (const void *)&few,
-                              large ? sizeof corners : 1);
+            int64_t begin = tw_shape_face_begin(shape, f);
+            int64_t end = tw_shape_face_begin(shape, f + 1);
+            add_corner_count((uint32_t)(end - begin), large, out);
             for (int64_t c = begin; c < end; c++) {
                 int32_t vertex = (int32_t)(shape->first_vertex + shape->corners[c]);
                 tw_text_add_bytes(out, &vertex, sizeof vertex);

@@ -1,10 +1,14 @@
+/* JSON, two blanks per level. */
 #include "io/json.h"
 
 #include <math.h>
 
-static void quoted(tw_text *text, const char *value)
+/* Adds a string in quotes, with the escapes that JSON asks for. */
+static void add_quoted(tw_text *text, const char *value)
 {
     tw_text_add(text, "\"");
+
+    /* Quotes and backslashes get a backslash, control characters become \u00XX. */
     for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
         if (*p == '"' || *p == '\\')
             tw_text_add(text, "\\%c", *p);
@@ -13,16 +17,19 @@ static void quoted(tw_text *text, const char *value)
         else
             tw_text_add(text, "%c", *p);
     }
+
     tw_text_add(text, "\"");
 }
 
+/* Adds what stands before a value: a comma behind the value before, a new line, the key. */
 static void begin_value(tw_json *json, const char *key)
 {
-    if (json->depth > 0)
-        tw_text_add(json->text, "%s\n%*s", json->first ? "" : ",", 2 * json->depth, "");
+    if (json->depth > 0 && !json->first) tw_text_add(json->text, ",");
+    if (json->depth > 0) tw_text_add(json->text, "\n%*s", 2 * json->depth, "");
     json->first = false;
+
     if (!key) return;
-    quoted(json->text, key);
+    add_quoted(json->text, key);
     tw_text_add(json->text, ": ");
 }
 
@@ -36,9 +43,11 @@ void tw_json_open(tw_json *json, const char *key, char bracket)
 
 void tw_json_close(tw_json *json, char bracket)
 {
+    /* An empty object or list stays on its line. */
     json->depth--;
     if (!json->first) tw_text_add(json->text, "\n%*s", 2 * json->depth, "");
-    tw_text_add(json->text, "%c%s", bracket, json->depth == 0 ? "\n" : "");
+    tw_text_add(json->text, "%c", bracket);
+    if (json->depth == 0) tw_text_add(json->text, "\n");
     json->first = false;
 }
 
@@ -55,7 +64,7 @@ void tw_json_string(tw_json *json, const char *key, const char *value)
         return;
     }
     begin_value(json, key);
-    quoted(json->text, value);
+    add_quoted(json->text, value);
 }
 
 void tw_json_number(tw_json *json, const char *key, double value)

@@ -1,4 +1,4 @@
-/* Writing JSON: keys, values and nesting; commas and indentation come by themselves. */
+/* Writing JSON: keys, values and nesting. Commas and indentation are added by the functions. */
 #ifndef TW_IO_JSON_H
 #define TW_IO_JSON_H
 

@@ -1,5 +1,5 @@
-/* A table as CSV, formatted in parallel: blocks of rows side by side with room for the longest numbers, then closed up.
- */
+/* A table as CSV, formatted in parallel: every block of rows gets room for the longest numbers,
+ * and the gaps between the blocks are closed afterwards. */
 #include <string.h>
 
 #include "base/allocate.h"
@@ -7,7 +7,10 @@
 #include "base/parallel_for.h"
 #include "io/frames.h"
 
-enum { ROW_BLOCK = 256, FIELD = 25 }; /* "-1.7976931348623157e+308," */
+enum {
+    ROW_BLOCK = 256, /* rows per block of work */
+    FIELD = 25       /* the longest field: "-1.7976931348623157e+308," */
+};
 
 typedef struct csv_rows {
     const tw_table *table;
@@ -15,11 +18,13 @@ typedef struct csv_rows {
     size_t *lengths; /* of each block */
 } csv_rows;
 
-static void format_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void format_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const csv_rows *c = context;
     const tw_table *table = c->table;
-    char *first = c->out + begin * table->column_count * FIELD, *at = first;
+    char *first = c->out + begin * table->column_count * FIELD;
+    char *at = first;
+
     for (int64_t r = begin; r < end; r++)
         for (int column = 0; column < table->column_count; column++) {
             char number[TW_NUMBER_SIZE];
@@ -32,24 +37,35 @@ static void format_body(void *context, int64_t begin, int64_t end, int64_t block
     c->lengths[block] = (size_t)(at - first);
 }
 
+/* Moves the blocks together, and returns the number of bytes. */
+static size_t close_gaps(const csv_rows *rows, int64_t blocks)
+{
+    int64_t room = (int64_t)ROW_BLOCK * rows->table->column_count * FIELD;
+    size_t size = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        memmove(rows->out + size, rows->out + b * room, rows->lengths[b]);
+        size += rows->lengths[b];
+    }
+    return size;
+}
+
 void tw_table_to_csv(const tw_table *table, tw_text *text)
 {
+    /* The names of the columns. */
     for (int c = 0; c < table->column_count; c++)
-        tw_text_add(text, "%s%s", c ? "," : "", table->columns[c]);
+        tw_text_add(text, "%s%s", c > 0 ? "," : "", table->columns[c]);
     tw_text_add(text, "\n");
-    int64_t blocks = tw_parallel_blocks(table->row_count, ROW_BLOCK),
-            row = (int64_t)table->column_count * FIELD;
-    csv_rows c = {.table = table, .lengths = TW_NEW_ARRAY(blocks, size_t)};
-    c.out = tw_text_reserve(text, (size_t)(table->row_count * row));
-    if (c.out && c.lengths) {
-        tw_parallel_for(table->row_count, ROW_BLOCK, format_body, &c);
-        size_t size = 0;
-        for (int64_t b = 0; b < blocks; b++) {
-            memmove(c.out + size, c.out + b * ROW_BLOCK * row, c.lengths[b]);
-            size += c.lengths[b];
-        }
-        tw_text_grow(text, size);
+
+    /* The rows. */
+    int64_t blocks = tw_parallel_blocks(table->row_count, ROW_BLOCK);
+    int64_t numbers = table->row_count * (int64_t)table->column_count;
+    csv_rows rows = {.table = table, .lengths = TW_NEW_ARRAY(blocks, size_t)};
+    rows.out = tw_text_reserve(text, (size_t)(numbers * FIELD));
+    if (rows.out && rows.lengths) {
+        tw_parallel_for(table->row_count, ROW_BLOCK, format_block, &rows);
+        tw_text_grow(text, close_gaps(&rows, blocks));
     }
-    if (!c.lengths) text->failed = true;
-    tw_release(c.lengths);
+
+    if (!rows.lengths) text->failed = true;
+    tw_release(rows.lengths);
 }

@@ -1,4 +1,4 @@
-/* zlib, block by block, in parallel: the bytes depend on the data alone. */
+/* Compression by zlib, block by block, in parallel. The bytes depend on the data alone. */
 #include <stdatomic.h>
 #include <string.h>
 #include <zlib.h>
@@ -7,7 +7,7 @@
 #include "base/parallel_for.h"
 #include "io/frames_internal.h"
 
-enum { BLOCK = 1 << 16 };
+enum { BLOCK = 1 << 16 }; /* bytes that are compressed together */
 
 typedef struct compression {
     const Bytef *bytes;
@@ -19,7 +19,8 @@ typedef struct compression {
     atomic_bool failed;
 } compression;
 
-/* Coordinates hardly repeat themselves: looking for runs alone gives the same size in a third of the time. */
+/* Compresses one block. Coordinates hardly repeat themselves: looking for runs alone gives the
+ * same size in a third of the time. */
 static bool compress_block(const compression *c, const Bytef *bytes, size_t size, Bytef *out,
                            uint64_t *compressed)
 {
@@ -28,23 +29,27 @@ static bool compress_block(const compression *c, const Bytef *bytes, size_t size
                        .next_out = out,
                        .avail_out = (uInt)c->bound};
     int level = c->coordinates ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
-    if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, 8,
-                     c->coordinates ? Z_RLE : Z_DEFAULT_STRATEGY) != Z_OK)
+    int strategy = c->coordinates ? Z_RLE : Z_DEFAULT_STRATEGY;
+    const int memory_level = 8; /* zlib's default */
+    if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, memory_level, strategy) != Z_OK)
         return false;
+
     bool good = deflate(&stream, Z_FINISH) == Z_STREAM_END;
     *compressed = stream.total_out;
     deflateEnd(&stream);
     return good;
 }
 
-static void compress_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void compress_blocks(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     compression *c = context;
     for (int64_t i = begin; i < end; i++) {
-        size_t at = (size_t)i * BLOCK, rest = c->size - at;
-        bool good = compress_block(c, c->bytes + at, rest < BLOCK ? rest : BLOCK,
-                                   c->out + (size_t)i * c->bound, &c->compressed[i]);
+        size_t at = (size_t)i * BLOCK;
+        size_t rest = c->size - at;
+        size_t size = rest < BLOCK ? rest : BLOCK;
+        bool good = compress_block(c, c->bytes + at, size, c->out + (size_t)i * c->bound,
+                                   &c->compressed[i]);
         if (!good) atomic_store(&c->failed, true);
     }
 }
@@ -56,14 +61,18 @@ void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *
     compression c = {.bytes = bytes, .size = size, .coordinates = coordinates, .bound = bound};
     c.out = TW_NEW_ARRAY((size_t)blocks * bound, Bytef);
     c.compressed = TW_NEW_ARRAY(blocks, uint64_t);
+
     if (c.out && c.compressed) {
-        tw_parallel_for(blocks, 1, compress_body, &c);
+        tw_parallel_for(blocks, 1, compress_blocks, &c);
+
+        /* Head, sizes, blocks. */
         const uint64_t head[3] = {(uint64_t)blocks, BLOCK, size % BLOCK};
         tw_text_add_bytes(out, head, sizeof head);
         tw_text_add_bytes(out, c.compressed, (size_t)blocks * sizeof *c.compressed);
         for (int64_t i = 0; i < blocks && !atomic_load(&c.failed); i++)
             tw_text_add_bytes(out, c.out + (size_t)i * bound, c.compressed[i]);
     }
+
     if (!c.out || !c.compressed || atomic_load(&c.failed)) out->failed = true;
     tw_release(c.out);
     tw_release(c.compressed);

@@ -3,7 +3,6 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "io/read_frame.h"
 #include "run/playback_internal.h"
 #include "run/run_internal.h"
 

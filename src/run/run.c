@@ -6,6 +6,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/read_file.h"
 #include "base/timer.h"
 #include "io/checkpoint.h"
 #include "run/run_internal.h"
@@ -260,7 +261,7 @@ static bool is_finished(const tw_run *run)
     tw_integrator_state(run->integrator, &t, NULL);
     if (t < run->duration || tw_file_path(path, run->directory, "run.json", NULL) != TW_OK)
         return false;
-    if (tw_file_read(path, &text, &size, NULL) != TW_OK) return false;
+    if (tw_read_file(path, TW_READ_ALL, &text, &size, NULL) != TW_OK) return false;
     bool done = strstr(text, "\"status\": \"done\"") != NULL;
     tw_release(text);
     return done;

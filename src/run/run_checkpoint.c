@@ -3,6 +3,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/read_file.h"
 #include "base/timer.h"
 #include "io/checkpoint.h"
 #include "run/run_internal.h"
@@ -51,7 +52,7 @@ tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error)
     char path[TW_FILE_PATH_SIZE], *text = NULL;
     size_t size = 0;
     tw_status status = tw_file_path(path, run->directory, "scene.yaml", error);
-    if (status == TW_OK) status = tw_file_read(path, &text, &size, error);
+    if (status == TW_OK) status = tw_read_file(path, TW_READ_ALL, &text, &size, error);
     if (status == TW_OK) *hash = tw_hash(text, size);
     tw_release(text);
     return status;
