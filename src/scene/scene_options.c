@@ -12,7 +12,7 @@ typedef enum member_type {
     MEMBER_PAIR
 } member_type;
 
-/* Which key is which member. Choices are written as their index, in the order of the enumerations. */
+/* Which key is which member. A choice is written as its index, in the order of the enumeration. */
 typedef struct member {
     const char *path;
     member_type type;
@@ -82,6 +82,8 @@ static void write_member(const member *m, const tw_node *node, char *options)
 tw_integrator_options tw_scene_integrator_options(const tw_scene *scene)
 {
     tw_integrator_options options = tw_integrator_options_default();
+
+    /* A key that is not in the scene leaves the library's default. */
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const tw_node *node = tw_scene_node(scene, members[i].path);
         if (node) write_member(&members[i], node, (char *)&options);

@@ -14,13 +14,14 @@ WORDS(frame_formats, "none", "csv", "vtu", "ply", "obj", "pc2")
 
 static const char *scheme_names(int index)
 {
-    return index >= 0 && index < TW_SCHEME_COUNT ? tw_scheme_name((tw_scheme)index) : NULL;
+    if (index < 0 || index >= TW_SCHEME_COUNT) return NULL;
+    return tw_scheme_name((tw_scheme)index);
 }
 
 static const char *engine_names(int index)
 {
-    return index >= 0 && index < TW_PHI_ENGINE_COUNT ? tw_phi_engine_name((tw_phi_engine)index)
-                                                     : NULL;
+    if (index < 0 || index >= TW_PHI_ENGINE_COUNT) return NULL;
+    return tw_phi_engine_name((tw_phi_engine)index);
 }
 
 static const tw_schema_field integrator_fields[] = {

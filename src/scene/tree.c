@@ -1,3 +1,4 @@
+/* Nodes of a tree, their memory, and errors with a place. */
 #include "scene/tree.h"
 
 #include <stdarg.h>
@@ -10,16 +11,22 @@
 
 enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
 
+/* ---- memory ---- */
+
 /* Memory of the tree comes in chunks, so that a file of a million nodes is not a million allocations. */
 typedef struct tw_tree_chunk {
     struct tw_tree_chunk *next;
-    size_t used, capacity;
-    _Alignas(16) char bytes[];
+    size_t used;
+    size_t capacity;
+    _Alignas(ALIGNMENT) char bytes[];
 } tree_chunk;
 
+/* `size` bytes that live as long as the tree; NULL when memory is out. */
 static void *take(tw_tree *tree, size_t size)
 {
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+    /* A new chunk where the current one has not enough room. */
     tree_chunk *chunk = tree->chunks;
     if (!chunk || chunk->capacity - chunk->used < size) {
         size_t capacity = size > CHUNK_BYTES ? size : CHUNK_BYTES;
@@ -28,6 +35,7 @@ static void *take(tw_tree *tree, size_t size)
         *chunk = (tree_chunk){.next = tree->chunks, .capacity = capacity};
         tree->chunks = chunk;
     }
+
     void *block = chunk->bytes + chunk->used;
     chunk->used += size;
     return block;
@@ -35,9 +43,11 @@ static void *take(tw_tree *tree, size_t size)
 
 void tw_tree_free(tw_tree *tree)
 {
-    for (tree_chunk *chunk = tree->chunks, *next; chunk; chunk = next) {
-        next = chunk->next;
+    tree_chunk *chunk = tree->chunks;
+    while (chunk) {
+        tree_chunk *next = chunk->next;
         tw_release(chunk);
+        chunk = next;
     }
     *tree = (tw_tree){0};
 }
@@ -47,6 +57,7 @@ tw_node *tw_tree_node(tw_tree *tree, tw_node_kind kind, tw_mark mark)
     if (tree->node_count >= TW_TREE_MAX_NODES) return NULL;
     tw_node *node = take(tree, sizeof *node);
     if (!node) return NULL;
+
     tree->node_count++;
     *node = (tw_node){.kind = kind, .mark = mark};
     return node;
@@ -56,16 +67,20 @@ const char *tw_tree_text(tw_tree *tree, const char *text, size_t length)
 {
     char *copy = take(tree, length + 1);
     if (!copy) return NULL;
+
     memcpy(copy, text, length);
     copy[length] = '\0';
     return copy;
 }
+
+/* ---- entries of lists and maps ---- */
 
 void tw_node_append(tw_node *parent, tw_node *child, const char *key, tw_mark key_mark)
 {
     child->key = key;
     child->key_mark = key_mark;
     child->next = NULL;
+
     if (parent->last)
         parent->last->next = child;
     else
@@ -78,6 +93,7 @@ void tw_node_remove(tw_node *parent, tw_node *child)
 {
     tw_node *before = NULL;
     for (tw_node *n = parent->first; n && n != child; n = n->next) before = n;
+
     if (before)
         before->next = child->next;
     else
@@ -96,37 +112,52 @@ tw_node *tw_node_at(const tw_node *list, int index)
 tw_node *tw_node_find(const tw_node *parent, const char *key)
 {
     if (!parent || parent->kind == TW_NODE_SCALAR) return NULL;
+
+    /* In a list the key is an index, without sign or spaces. */
     if (parent->kind == TW_NODE_LIST) {
         char *end = NULL;
         long index = strtol(key, &end, 10);
-        bool is_index = key[0] >= '0' && key[0] <= '9' && *end == '\0' && index < TW_TREE_MAX_NODES;
-        return is_index ? tw_node_at(parent, (int)index) : NULL;
+        bool is_number = key[0] >= '0' && key[0] <= '9' && *end == '\0';
+        if (!is_number || index >= TW_TREE_MAX_NODES) return NULL;
+        return tw_node_at(parent, (int)index);
     }
+
     for (tw_node *n = parent->first; n; n = n->next)
         if (strcmp(n->key, key) == 0) return n;
     return NULL;
 }
 
-/* A key may hold an escaped newline; an error must stay one line. */
+/* ---- errors ---- */
+
+/* Replaces control characters: a key may hold an escaped newline, and an error must stay one line. */
 static void keep_one_line(char *text)
 {
+    enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };
     for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
+        if ((unsigned char)*text < FIRST_PRINTABLE || *text == DELETE) *text = '?';
+}
+
+/* "file:line:column: ", or "--set ...: " for an option. Returns the length. */
+static int write_place(tw_error *error, tw_mark mark)
+{
+    if (mark.line == 0) return snprintf(error->text, sizeof error->text, "%s: ", mark.origin);
+    return snprintf(error->text, sizeof error->text, "%s:%d:%d: ", mark.origin, mark.line,
+                    mark.column);
 }
 
 tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
 {
     if (!error) return TW_BAD_INPUT;
+
     error->status = TW_BAD_INPUT;
-    int length = mark.line > 0 ? snprintf(error->text, sizeof error->text,
-                                          "%s:%d:%d: ", mark.origin, mark.line, mark.column)
-                               : snprintf(error->text, sizeof error->text, "%s: ", mark.origin);
+    int length = write_place(error, mark);
     if (length >= 0 && (size_t)length < sizeof error->text) {
         va_list arguments;
         va_start(arguments, format);
         tw_format(error->text + length, sizeof error->text - (size_t)length, format, arguments);
         va_end(arguments);
     }
+
     keep_one_line(error->text);
     return TW_BAD_INPUT;
 }

@@ -1,4 +1,4 @@
-/* A scene file as a tree that remembers where every part of it was written. */
+/* A scene file as a tree that remembers the place in the file of every part. */
 #ifndef TW_SCENE_TREE_H
 #define TW_SCENE_TREE_H
 
@@ -6,17 +6,20 @@
 #include <stddef.h>
 #include <twang/status.h>
 
+/* Limits, so that a file that is not a scene cannot use up memory or stack. A scene of a hundred thousand
+ * keyframes is far below them. */
 enum {
     TW_TREE_MAX_DEPTH = 64,
     TW_TREE_MAX_NODES = 1000000,
     TW_TREE_MAX_BYTES = 64 << 20,
-    TW_PATH_SIZE = 200
+    TW_PATH_SIZE = 200 /* of "bodies.0.mass" */
 };
 
-/* Where something was written: a place in a file, or (line 0) an option of the command line as it was typed. */
+/* Where something was written: a place in a file, or (line 0) an option of the command line as typed. */
 typedef struct tw_mark {
-    const char *origin;
-    int line, column; /* from 1 */
+    const char *origin; /* name of the file, or the option */
+    int line;           /* from 1 */
+    int column;         /* from 1 */
 } tw_mark;
 
 typedef enum tw_node_kind { TW_NODE_SCALAR, TW_NODE_LIST, TW_NODE_MAP } tw_node_kind;
@@ -28,10 +31,11 @@ typedef struct tw_node {
     tw_mark key_mark;
     const char *text; /* of a scalar */
     bool quoted;      /* written in quotes or as a block: never a number */
-    double
-        number; /* of a scalar that the schema found to be a number, an integer, a choice (its index) or a bool */
-    int count; /* entries of a list or map */
-    struct tw_node *first, *last, *next;
+    double number; /* of a scalar that the schema knows: a number, the index of a choice, a bool */
+    int count;     /* entries of a list or map */
+    struct tw_node *first; /* entry */
+    struct tw_node *last;  /* entry */
+    struct tw_node *next;  /* in the list or map that this node is in */
 } tw_node;
 
 /* Owns every node and text of a tree; freed as a whole. */
@@ -55,19 +59,19 @@ void tw_node_remove(tw_node *parent, tw_node *child);
 tw_node *tw_node_find(const tw_node *parent, const char *key);
 tw_node *tw_node_at(const tw_node *list, int index);
 
-/* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for text from the
- * command line. No anchors, aliases, tags or second documents; limits as above; UTF-8 without NUL. */
+/* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for text
+ * from the command line. No anchors, aliases, tags or second documents; limits as above; UTF-8 without NUL. */
 tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
                         size_t size, tw_node **root, tw_error *error);
 
-/* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`, or removes it (value NULL). */
+/* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`; NULL removes it. */
 tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value,
                       tw_error *error);
 
 /* The subtree as YAML. `*text` is terminated and freed by tw_release. */
 tw_status tw_tree_write(const tw_node *root, char **text, size_t *size);
 
-/* "file:line:column: ..." (or "--set ...: ...") into error; always one line. Returns TW_BAD_INPUT. */
+/* Writes "file:line:column: ..." (or "--set ...: ...") into error, always one line. Returns TW_BAD_INPUT. */
 tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

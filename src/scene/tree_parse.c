@@ -1,5 +1,5 @@
-/* libyaml's parser events into a tree with marks. libyaml's own document API is not used: it builds aliases into
- * graphs, knows no limits, and drops the position of keys. */
+/* Turns the events of libyaml's parser into a tree with marks. libyaml's own document API is not used: it
+ * turns aliases into graphs, has no limits, and forgets the position of keys. */
 #include <stdint.h>
 #include <string.h>
 #include <yaml.h>
@@ -11,12 +11,14 @@ typedef struct parse {
     yaml_parser_t parser;
     tw_tree *tree;
     const char *origin;
-    bool positioned;
+    bool positioned; /* marks have line and column */
     const char *text;
     size_t size;
-    tw_status status;
+    tw_status status; /* what went wrong, or TW_OK */
     tw_error *error;
 } parse;
+
+/* ---- errors ---- */
 
 static tw_mark mark_at(const parse *p, yaml_mark_t at)
 {
@@ -24,7 +26,7 @@ static tw_mark mark_at(const parse *p, yaml_mark_t at)
     return (tw_mark){p->origin, (int)at.line + 1, (int)at.column + 1};
 }
 
-/* Line and column of a byte, for what is wrong before libyaml has tokens. */
+/* The mark of a byte, for errors that libyaml finds before it has tokens. */
 static tw_mark mark_of_byte(const parse *p, size_t offset)
 {
     yaml_mark_t at = {0};
@@ -39,17 +41,26 @@ static tw_mark mark_of_byte(const parse *p, size_t offset)
 static bool parser_error(parse *p)
 {
     const yaml_parser_t *y = &p->parser;
-    if (y->error == YAML_MEMORY_ERROR)
+    if (y->error == YAML_MEMORY_ERROR) {
         p->status = tw_fail_plain(p->error, TW_OUT_OF_MEMORY);
-    else if (y->error == YAML_READER_ERROR)
-        p->status =
-            tw_fail_at(p->error, mark_of_byte(p, y->problem_offset), "%s; a scene is UTF-8 text",
-                       y->problem ? y->problem : "unreadable text");
-    else
-        p->status = tw_fail_at(p->error, mark_at(p, y->problem_mark),
-                               "%s%s%s; check the indentation, colons and brackets here",
-                               y->problem ? y->problem : "not YAML", y->context ? " " : "",
-                               y->context ? y->context : "");
+        return false;
+    }
+
+    /* The bytes are not text. */
+    if (y->error == YAML_READER_ERROR) {
+        const char *problem = y->problem ? y->problem : "unreadable text";
+        p->status = tw_fail_at(p->error, mark_of_byte(p, y->problem_offset),
+                               "%s; a scene is UTF-8 text", problem);
+        return false;
+    }
+
+    /* The text is not YAML. */
+    const char *problem = y->problem ? y->problem : "not YAML";
+    const char *context = y->context ? y->context : "";
+    const char *space = y->context ? " " : "";
+    p->status = tw_fail_at(p->error, mark_at(p, y->problem_mark),
+                           "%s%s%s; check the indentation, colons and brackets here", problem,
+                           space, context);
     return false;
 }
 
@@ -73,10 +84,13 @@ static bool has_no_anchor_or_tag(parse *p, const yaml_event_t *event, const yaml
     return !anchor && !tag;
 }
 
+/* ---- nodes ---- */
+
 static tw_node *new_node(parse *p, tw_node_kind kind, tw_mark mark)
 {
     tw_node *node = tw_tree_node(p->tree, kind, mark);
     if (node) return node;
+
     if (p->tree->node_count >= TW_TREE_MAX_NODES)
         p->status =
             tw_fail_at(p->error, mark, "more than %d values, a scene may have at most that many",
@@ -92,11 +106,13 @@ static const char *scalar_text(parse *p, const yaml_event_t *event)
     size_t length = event->data.scalar.length;
     if (!has_no_anchor_or_tag(p, event, event->data.scalar.anchor, event->data.scalar.tag))
         return NULL;
+
     if (memchr(value, '\0', length)) {
         p->status = tw_fail_at(p->error, mark_at(p, event->start_mark),
                                "the text contains a NUL character, remove it");
         return NULL;
     }
+
     const char *text = tw_tree_text(p->tree, value, length);
     if (!text) p->status = tw_fail_plain(p->error, TW_OUT_OF_MEMORY);
     return text;
@@ -105,8 +121,10 @@ static const char *scalar_text(parse *p, const yaml_event_t *event)
 static tw_node *parse_scalar(parse *p, const yaml_event_t *event)
 {
     const char *text = scalar_text(p, event);
-    tw_node *node = text ? new_node(p, TW_NODE_SCALAR, mark_at(p, event->start_mark)) : NULL;
+    if (!text) return NULL;
+    tw_node *node = new_node(p, TW_NODE_SCALAR, mark_at(p, event->start_mark));
     if (!node) return NULL;
+
     node->text = text;
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     return node;
@@ -118,12 +136,13 @@ static tw_node *parse_next(parse *p, int depth)
 {
     yaml_event_t event;
     if (!next_event(p, &event)) return NULL;
+
     tw_node *node = parse_node(p, &event, depth);
     yaml_event_delete(&event);
     return node;
 }
 
-/* A key has been read as `event`: reads its value and appends it. */
+/* Reads the value of the key that `event` holds, and appends it to the map. */
 static bool parse_entry(parse *p, const yaml_event_t *event, int depth, tw_node *map)
 {
     tw_mark key_mark = mark_at(p, event->start_mark);
@@ -131,20 +150,24 @@ static bool parse_entry(parse *p, const yaml_event_t *event, int depth, tw_node 
         p->status = tw_fail_at(p->error, key_mark, "a key must be a plain word, such as duration");
         return false;
     }
+
     const char *key = scalar_text(p, event);
-    tw_node *child = key ? parse_next(p, depth + 1) : NULL;
-    if (child) tw_node_append(map, child, key, key_mark);
-    return child != NULL;
+    if (!key) return false;
+    tw_node *child = parse_next(p, depth + 1);
+    if (!child) return false;
+    tw_node_append(map, child, key, key_mark);
+    return true;
 }
 
 static bool parse_item(parse *p, const yaml_event_t *event, int depth, tw_node *list)
 {
     tw_node *child = parse_node(p, event, depth + 1);
-    if (child) tw_node_append(list, child, NULL, child->mark);
-    return child != NULL;
+    if (!child) return false;
+    tw_node_append(list, child, NULL, child->mark);
+    return true;
 }
 
-/* Everything up to the end of the collection that `parent` is. */
+/* Reads everything up to the end of the list or map `parent`. */
 static bool parse_children(parse *p, int depth, tw_node *parent)
 {
     bool is_map = parent->kind == TW_NODE_MAP;
@@ -152,9 +175,14 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
     for (;;) {
         yaml_event_t event;
         if (!next_event(p, &event)) return false;
+
         bool done = event.type == end;
-        bool good = done || (is_map ? parse_entry(p, &event, depth, parent)
-                                    : parse_item(p, &event, depth, parent));
+        bool good = true;
+        if (!done && is_map)
+            good = parse_entry(p, &event, depth, parent);
+        else if (!done)
+            good = parse_item(p, &event, depth, parent);
+
         yaml_event_delete(&event);
         if (done || !good) return good;
     }
@@ -162,11 +190,6 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
 
 static tw_node *parse_collection(parse *p, const yaml_event_t *start, int depth)
 {
-    bool is_map = start->type == YAML_MAPPING_START_EVENT;
-    const yaml_char_t *anchor =
-        is_map ? start->data.mapping_start.anchor : start->data.sequence_start.anchor;
-    const yaml_char_t *tag =
-        is_map ? start->data.mapping_start.tag : start->data.sequence_start.tag;
     tw_mark mark = mark_at(p, start->start_mark);
     if (depth > TW_TREE_MAX_DEPTH) {
         p->status = tw_fail_at(p->error, mark,
@@ -174,9 +197,21 @@ static tw_node *parse_collection(parse *p, const yaml_event_t *start, int depth)
                                TW_TREE_MAX_DEPTH);
         return NULL;
     }
+
+    /* Lists and maps keep their anchor and tag at different places. */
+    tw_node_kind kind = TW_NODE_LIST;
+    const yaml_char_t *anchor = start->data.sequence_start.anchor;
+    const yaml_char_t *tag = start->data.sequence_start.tag;
+    if (start->type == YAML_MAPPING_START_EVENT) {
+        kind = TW_NODE_MAP;
+        anchor = start->data.mapping_start.anchor;
+        tag = start->data.mapping_start.tag;
+    }
     if (!has_no_anchor_or_tag(p, start, anchor, tag)) return NULL;
-    tw_node *node = new_node(p, is_map ? TW_NODE_MAP : TW_NODE_LIST, mark);
-    return node && parse_children(p, depth, node) ? node : NULL;
+
+    tw_node *node = new_node(p, kind, mark);
+    if (!node || !parse_children(p, depth, node)) return NULL;
+    return node;
 }
 
 static tw_node *parse_node(parse *p, const yaml_event_t *event, int depth)
@@ -198,7 +233,9 @@ static tw_node *parse_node(parse *p, const yaml_event_t *event, int depth)
     }
 }
 
-/* The next event that starts a document or ends the stream. */
+/* ---- the document ---- */
+
+/* Goes on to the next event that starts a document or ends the stream. */
 static bool next_document(parse *p, yaml_event_type_t *type, tw_mark *mark)
 {
     do {
@@ -217,12 +254,13 @@ static tw_node *parse_document(parse *p)
     tw_mark mark = {0};
     if (!next_document(p, &type, &mark)) return NULL;
     if (type == YAML_STREAM_END_EVENT) {
-        p->status =
-            tw_fail_at(p->error, mark_of_byte(p, 0), "%s",
-                       p->positioned ? "the file is empty, a scene starts with name: ..."
-                                     : "the value is empty, write it after the equals sign");
+        const char *problem = "the value is empty, write it after the equals sign";
+        if (p->positioned) problem = "the file is empty, a scene starts with name: ...";
+        p->status = tw_fail_at(p->error, mark_of_byte(p, 0), "%s", problem);
         return NULL;
     }
+
+    /* There is one document, and nothing after it. */
     tw_node *root = parse_next(p, 1);
     if (!root || !next_document(p, &type, &mark)) return NULL;
     if (type == YAML_STREAM_END_EVENT) return root;
@@ -239,6 +277,8 @@ tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, cons
                .text = text,
                .size = size,
                .error = error};
+
+    /* What libyaml would not refuse. */
     if (size > TW_TREE_MAX_BYTES)
         return tw_fail_at(error, (tw_mark){.origin = origin},
                           "larger than %d bytes, this is no scene file", TW_TREE_MAX_BYTES);
@@ -246,6 +286,7 @@ tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, cons
     if (nul)
         return tw_fail_at(error, mark_of_byte(&p, (size_t)(nul - text)),
                           "a NUL byte; a scene is UTF-8 text");
+
     if (!yaml_parser_initialize(&p.parser)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     yaml_parser_set_encoding(&p.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p.parser, (const unsigned char *)text, size);

@@ -1,5 +1,5 @@
-/* `--set bodies.0.mass=2`: changes a tree as if the file had said so. What it writes is checked by the schema later,
- * and errors then name the option instead of a place in the file. */
+/* `--set bodies.0.mass=2`: changes a tree as if the value stood in the file. The schema checks the result
+ * later, and its errors name the option instead of a place in the file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,11 +21,11 @@ static bool next_component(const char **path, char component[TW_PATH_SIZE])
     memcpy(component, *path, length);
     component[length] = '\0';
     *path += length;
-    if (**path == '.') {
-        (*path)++;
-        return **path != '\0';
-    }
-    return true;
+
+    /* A point must be followed by another component. */
+    if (**path != '.') return true;
+    (*path)++;
+    return **path != '\0';
 }
 
 static tw_status refuse_index(const change *c, const tw_node *list, const char *component)
@@ -39,16 +39,19 @@ static tw_status refuse_index(const change *c, const tw_node *list, const char *
 /* Adds `child` under `component`, replacing what is there. */
 static tw_status put(const change *c, tw_node *parent, const char *component, tw_node *child)
 {
+    /* What is there is replaced in place, so that the order of the file is kept. */
     tw_node *old = tw_node_find(parent, component);
     if (old) {
         const char *key = old->key;
         tw_node *next = old->next;
-        *old = *child; /* in place: the order of the file is kept */
+        *old = *child;
         old->key = key;
         old->next = next;
         old->key_mark = c->mark;
         return TW_OK;
     }
+
+    /* Otherwise it is added, to a map only. */
     if (parent->kind == TW_NODE_LIST) return refuse_index(c, parent, component);
     const char *key = tw_tree_text(c->tree, component, strlen(component));
     if (!key) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
@@ -61,12 +64,12 @@ static tw_status descend(const change *c, tw_node *parent, const char *component
 {
     *out = tw_node_find(parent, component);
     if (!*out) {
-        tw_node *made = tw_tree_node(c->tree, TW_NODE_MAP, c->mark);
-        if (!made) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
-        tw_status status = put(c, parent, component, made);
-        if (status != TW_OK) return status;
-        *out = made;
+        tw_node *map = tw_tree_node(c->tree, TW_NODE_MAP, c->mark);
+        if (!map) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
+        TW_TRY(put(c, parent, component, map));
+        *out = map;
     }
+
     if ((*out)->kind == TW_NODE_SCALAR)
         return tw_fail_at(c->error, c->mark, "'%s' is a single value, nothing can be set inside it",
                           component);
@@ -78,16 +81,21 @@ static tw_status apply_change(const change *c, tw_node *value)
     tw_node *at = c->tree->root;
     const char *rest = c->path;
     char component[TW_PATH_SIZE];
+
+    /* Go down to the collection that the last component is in. */
     for (;;) {
         if (!next_component(&rest, component))
             return tw_fail_at(c->error, c->mark,
                               "'%s' is no key path, write for example bodies.0.stiffness=1e6",
                               c->path);
         if (*rest == '\0') break;
-        if (!value && !tw_node_find(at, component)) return TW_OK;
-        tw_status status = descend(c, at, component, &at);
-        if (status != TW_OK) return status;
+
+        bool nothing_to_remove = !value && !tw_node_find(at, component);
+        if (nothing_to_remove) return TW_OK;
+        TW_TRY(descend(c, at, component, &at));
     }
+
+    /* Put the value there, or remove what is there. */
     if (value) return put(c, at, component, value);
     tw_node *old = tw_node_find(at, component);
     if (old) tw_node_remove(at, old);
@@ -99,14 +107,12 @@ tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const
 {
     tw_mark mark = {.origin = tw_tree_text(tree, origin, strlen(origin))};
     if (!mark.origin) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    change c = {.tree = tree, .mark = mark, .path = path, .error = error};
-    if (tree->root->kind == TW_NODE_SCALAR)
-        return TW_OK; /* the schema will refuse the file itself */
+
+    /* The schema will refuse a file that is a single value. */
+    if (tree->root->kind == TW_NODE_SCALAR) return TW_OK;
+
     tw_node *node = NULL;
-    if (value) {
-        tw_status status =
-            tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error);
-        if (status != TW_OK) return status;
-    }
+    if (value) TW_TRY(tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error));
+    change c = {.tree = tree, .mark = mark, .path = path, .error = error};
     return apply_change(&c, node);
 }

@@ -1,32 +1,18 @@
-/* A tree back to YAML, by libyaml's emitter, which knows when a text needs quotes. Lists of scalars stay on one line.
- */
+/* A tree back to YAML, by libyaml's emitter, which knows when a text needs quotes. Lists of scalars stay
+ * on one line. */
 #include <string.h>
 #include <yaml.h>
 
-#include "base/allocate.h"
+#include "base/text.h"
 #include "scene/tree.h"
 
-typedef struct output {
-    char *bytes;
-    size_t size, capacity;
-} output;
+enum { LINE_WIDTH = 120 };
 
 static int append_bytes(void *context, unsigned char *bytes, size_t size)
 {
-    output *out = context;
-    if (out->size + size + 1 > out->capacity) {
-        size_t capacity = 2 * (out->size + size) + 1024;
-        char *larger = tw_allocate(capacity, 1);
-        if (!larger) return 0;
-        if (out->size) memcpy(larger, out->bytes, out->size);
-        tw_release(out->bytes);
-        out->bytes = larger;
-        out->capacity = capacity;
-    }
-    memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-    out->bytes[out->size] = '\0';
-    return 1;
+    tw_text *text = context;
+    tw_text_add_bytes(text, bytes, size);
+    return !text->failed;
 }
 
 static bool emit_text(yaml_emitter_t *emitter, const char *text, bool quoted)
@@ -45,25 +31,41 @@ static bool all_scalars(const tw_node *list)
     return true;
 }
 
+static bool emit_node(yaml_emitter_t *emitter, const tw_node *node);
+
+static bool emit_map(yaml_emitter_t *emitter, const tw_node *map)
+{
+    yaml_event_t event;
+    if (!yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE) ||
+        !yaml_emitter_emit(emitter, &event))
+        return false;
+
+    for (const tw_node *n = map->first; n; n = n->next)
+        if (!emit_text(emitter, n->key, false) || !emit_node(emitter, n)) return false;
+
+    return yaml_mapping_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
+}
+
+static bool emit_list(yaml_emitter_t *emitter, const tw_node *list)
+{
+    yaml_event_t event;
+    yaml_sequence_style_t style = YAML_BLOCK_SEQUENCE_STYLE;
+    if (all_scalars(list)) style = YAML_FLOW_SEQUENCE_STYLE;
+    if (!yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, style) ||
+        !yaml_emitter_emit(emitter, &event))
+        return false;
+
+    for (const tw_node *n = list->first; n; n = n->next)
+        if (!emit_node(emitter, n)) return false;
+
+    return yaml_sequence_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
+}
+
 static bool emit_node(yaml_emitter_t *emitter, const tw_node *node)
 {
     if (node->kind == TW_NODE_SCALAR) return emit_text(emitter, node->text, node->quoted);
-    bool is_map = node->kind == TW_NODE_MAP;
-    yaml_event_t event;
-    int ready =
-        is_map
-            ? yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE)
-            : yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
-                                                   all_scalars(node) ? YAML_FLOW_SEQUENCE_STYLE
-                                                                     : YAML_BLOCK_SEQUENCE_STYLE);
-    if (!ready || !yaml_emitter_emit(emitter, &event)) return false;
-    for (const tw_node *n = node->first; n; n = n->next) {
-        if (is_map && !emit_text(emitter, n->key, false)) return false;
-        if (!emit_node(emitter, n)) return false;
-    }
-    ready = is_map ? yaml_mapping_end_event_initialize(&event)
-                   : yaml_sequence_end_event_initialize(&event);
-    return ready && yaml_emitter_emit(emitter, &event);
+    if (node->kind == TW_NODE_MAP) return emit_map(emitter, node);
+    return emit_list(emitter, node);
 }
 
 static bool emit_document(yaml_emitter_t *emitter, const tw_node *root)
@@ -83,14 +85,17 @@ tw_status tw_tree_write(const tw_node *root, char **text, size_t *size)
     *size = 0;
     yaml_emitter_t emitter;
     if (!yaml_emitter_initialize(&emitter)) return TW_OUT_OF_MEMORY;
-    output out = {0};
+
+    tw_text out = {0};
     yaml_emitter_set_output(&emitter, append_bytes, &out);
     yaml_emitter_set_unicode(&emitter, 1);
-    yaml_emitter_set_width(&emitter, 120);
+    yaml_emitter_set_width(&emitter, LINE_WIDTH);
     bool done = emit_document(&emitter, root);
     yaml_emitter_delete(&emitter);
+
+    /* Memory is the only thing that can fail. */
     if (!done) {
-        tw_release(out.bytes);
+        tw_text_free(&out);
         return TW_OUT_OF_MEMORY;
     }
     *text = out.bytes;
