@@ -97,9 +97,6 @@ typedef struct tw_measurement {
     double
         outside_power; /**< that wind, other forces without energy, loads that change with time and particles
                                      that are moved give per second [W] */
-    /** Energy taken so far by each, and given from outside [J]. A state does not know: 0, but for a run, which adds up
-     *  the power at its steps. kinetic + potential + the first three - outside_work is constant but for errors. */
-    double damping_work, contact_work, plastic_work, outside_work;
 } tw_measurement;
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
                                        tw_measurement *out);

@@ -1,4 +1,4 @@
-/* The frames of a run, converted afterwards. */
+/* Converts the frames of a run to another format. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/nearest_name.h"
-#include "run/playback_internal.h"
 #include "run/run_internal.h"
 
 tw_export_options tw_export_options_default(void)
@@ -17,20 +16,24 @@ tw_export_options tw_export_options_default(void)
 }
 
 typedef struct conversion {
+    const char *directory; /* of the run */
     const tw_export_options *options;
+    unsigned format; /* to convert to */
     tw_playback *playback;
     tw_frames *frames;
-    double *rows;
-    int lock;
+    double *rows; /* of one frame */
+    int lock;     /* descriptor of the locked directory; -1 if not locked */
 } conversion;
 
 static tw_status read_format(const tw_export_options *options, unsigned *format, tw_error *error)
 {
     static const char *const names[] = {"vtu", "ply", "obj", "pc2", "csv"};
+    enum { NAME_COUNT = sizeof names / sizeof *names };
     const char *given = options->format ? options->format : "";
     *format = tw_frame_format_of(given);
     if (*format) return TW_OK;
-    const char *nearest = tw_nearest_name(given, names, 5);
+
+    const char *nearest = tw_nearest_name(given, names, NAME_COUNT);
     if (nearest)
         return tw_fail(error, TW_BAD_INPUT, "there is no format '%s', did you mean %s?", given,
                        nearest);
@@ -38,27 +41,38 @@ static tw_status read_format(const tw_export_options *options, unsigned *format,
                    "there is no format '%s', it must be one of vtu, ply, obj, pc2, csv", given);
 }
 
-static tw_status begin(conversion *c, const char *directory, unsigned format, tw_error *error)
+/* The place to write to: the directory that is asked for, or else that of the run, which is locked. */
+static tw_status open_target(conversion *c, tw_error *error)
 {
-    tw_playback *p = c->playback;
     const char *to = c->options->directory;
-    if (!to && format == p->format)
-        return tw_fail(error, TW_BAD_INPUT, "%s: its frames are %s already", directory,
-                       c->options->format);
-    if (!to) {
-        tw_status status = tw_run_lock(directory, &c->lock, error);
-        if (status != TW_OK) return status;
-    } else if (mkdir(to, 0777) != 0 && errno != EEXIST) {
+    if (to) {
+        if (mkdir(to, 0777) == 0 || errno == EEXIST) return TW_OK;
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", to, strerror(errno));
     }
-    tw_status status = tw_frames_create(format, p->simulation, p->fps, &c->frames, error);
+
+    if (c->format == c->playback->format)
+        return tw_fail(error, TW_BAD_INPUT, "%s: its frames are %s already", c->directory,
+                       c->options->format);
+    return tw_run_lock(c->directory, &c->lock, error);
+}
+
+static tw_status begin(conversion *c, tw_error *error)
+{
+    TW_TRY(open_target(c, error));
+
+    tw_playback *p = c->playback;
+    tw_status status = tw_frames_create(c->format, p->simulation, p->fps, &c->frames, error);
+
+    /* The user asked for a format that cannot show the simulation. */
     if (status == TW_UNSUPPORTED) {
         status = TW_BAD_INPUT;
         if (error) error->status = status;
     }
     if (status != TW_OK) return status;
-    return tw_frames_begin(c->frames, to ? to : directory, to ? NULL : TW_RUN_FRAME_FOLDER, 0,
-                           error);
+
+    if (c->options->directory)
+        return tw_frames_begin(c->frames, c->options->directory, NULL, 0, error);
+    return tw_frames_begin(c->frames, c->directory, TW_RUN_FRAME_FOLDER, 0, error);
 }
 
 static tw_status convert(conversion *c, tw_error *error)
@@ -68,43 +82,43 @@ static tw_status convert(conversion *c, tw_error *error)
     c->rows = TW_NEW_ARRAY(table.row_count * table.column_count, double);
     if (!c->rows) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     table.values = c->rows;
-    tw_status status = TW_OK;
-    for (int64_t i = 0; i < p->frame_count && status == TW_OK; i++) {
+
+    for (int64_t i = 0; i < p->frame_count; i++) {
         tw_frame frame = {.index = i, .table = &table};
-        status = tw_playback_read(p, i, &frame.t, c->rows, error);
-        if (status == TW_OK) status = tw_frames_write(c->frames, &frame, error);
-        if (status == TW_OK && c->options->progress)
-            c->options->progress(c->options->context, i + 1, p->frame_count);
+        TW_TRY(tw_playback_read(p, i, &frame.t, c->rows, error));
+        TW_TRY(tw_frames_write(c->frames, &frame, error));
+        if (c->options->progress) c->options->progress(c->options->context, i + 1, p->frame_count);
     }
-    return status == TW_OK ? tw_frames_flush(c->frames, p->frame_count, error) : status;
+    return tw_frames_flush(c->frames, p->frame_count, error);
 }
 
-static void fill_report(const conversion *c, const char *directory, unsigned format,
-                        tw_export_report *report)
+static void fill_report(const conversion *c, tw_export_report *report)
 {
     const char *to = c->options->directory;
     report->frames = c->playback->frame_count;
-    if (format == TW_FRAMES_VTU)
-        snprintf(report->path, sizeof report->path, "%s/frames.pvd", to ? to : directory);
+    if (c->format == TW_FRAMES_VTU)
+        snprintf(report->path, sizeof report->path, "%s/frames.pvd", to ? to : c->directory);
     else if (to)
         snprintf(report->path, sizeof report->path, "%s", to);
     else
-        snprintf(report->path, sizeof report->path, "%s/" TW_RUN_FRAME_FOLDER, directory);
+        snprintf(report->path, sizeof report->path, "%s/" TW_RUN_FRAME_FOLDER, c->directory);
 }
 
 tw_status tw_run_export(const char *directory, const tw_export_options *options,
                         tw_export_report *report, tw_error *error)
 {
     if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    tw_export_options defaults = tw_export_options_default();
-    conversion c = {.options = options ? options : &defaults, .lock = -1};
     if (report) *report = (tw_export_report){0};
-    unsigned format = 0;
-    tw_status status = read_format(c.options, &format, error);
-    if (status == TW_OK) status = tw_playback_open(directory, &c.playback, error);
-    if (status == TW_OK) status = begin(&c, directory, format, error);
+    tw_export_options defaults = tw_export_options_default();
+    if (!options) options = &defaults;
+
+    conversion c = {.directory = directory, .options = options, .lock = -1};
+    TW_TRY(read_format(options, &c.format, error));
+    tw_status status = tw_playback_open(directory, &c.playback, error);
+    if (status == TW_OK) status = begin(&c, error);
     if (status == TW_OK) status = convert(&c, error);
-    if (status == TW_OK && report) fill_report(&c, directory, format, report);
+    if (status == TW_OK && report) fill_report(&c, report);
+
     tw_frames_free(c.frames);
     tw_playback_free(c.playback);
     tw_release(c.rows);

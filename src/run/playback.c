@@ -1,9 +1,6 @@
 /* A run read back from its directory. */
-#include <string.h>
-
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "run/playback_internal.h"
 #include "run/run_internal.h"
 
 static tw_status frame_path(const tw_playback *p, unsigned format, int64_t index,
@@ -22,22 +19,16 @@ static bool is_there(const tw_playback *p, unsigned format, int64_t index)
 
 static tw_status load_scene(tw_playback *p, const char *directory, tw_error *error)
 {
-    char path[TW_FILE_PATH_SIZE];
-    tw_status status = tw_file_path(path, directory, "scene.yaml", error);
-    if (status == TW_OK && !tw_file_exists(path))
-        status =
-            tw_fail(error, TW_BAD_INPUT,
-                    "%s: holds no run (no scene.yaml in it), name the directory of one", directory);
-    if (status == TW_OK) status = tw_scene_load(path, 0, NULL, &p->scene, error);
-    if (status == TW_OK) status = tw_scene_build(p->scene, &p->simulation, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_run_load_scene(directory, &p->scene, error));
+    TW_TRY(tw_scene_build(p->scene, &p->simulation, error));
+
     p->fps = tw_scene_fps(p->scene);
     p->duration = tw_scene_duration(p->scene);
     p->table = tw_table_of(p->simulation, NULL);
     return tw_file_path(p->folder, directory, TW_RUN_FRAME_FOLDER, error);
 }
 
-/* A run that was killed may have left its last frame half written. */
+/* Does not count the last frame if it cannot be read: a kill may have left it half written. */
 static tw_status drop_half_frame(tw_playback *p, tw_error *error)
 {
     double *rows = TW_NEW_ARRAY(p->table.row_count * p->table.column_count, double);
@@ -51,8 +42,9 @@ static tw_status count_frames(tw_playback *p, const char *directory, tw_error *e
 {
     p->format = is_there(p, TW_FRAMES_CSV, 0) ? TW_FRAMES_CSV : TW_FRAMES_VTU;
     while (p->fps > 0.0 && is_there(p, p->format, p->frame_count)) p->frame_count++;
-    tw_status status = p->frame_count > 0 ? drop_half_frame(p, error) : TW_OK;
-    if (status != TW_OK || p->frame_count > 0) return status;
+
+    if (p->frame_count > 0) TW_TRY(drop_half_frame(p, error));
+    if (p->frame_count > 0) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT,
                    "%s: has no frames in csv or vtu, which hold all of a state; run it with fps > "
                    "0 and one of these",
@@ -65,8 +57,10 @@ tw_status tw_playback_open(const char *directory, tw_playback **out, tw_error *e
     *out = NULL;
     tw_playback *p = TW_NEW(tw_playback);
     if (!p) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     tw_status status = load_scene(p, directory, error);
     if (status == TW_OK) status = count_frames(p, directory, error);
+
     if (status == TW_OK)
         *out = p;
     else
@@ -100,11 +94,11 @@ int64_t tw_playback_frame_count(const tw_playback *playback)
 tw_status tw_playback_read(tw_playback *playback, int64_t index, double *t, double *rows,
                            tw_error *error)
 {
-    char path[TW_FILE_PATH_SIZE];
     if (!playback || !rows || index < 0 || index >= playback->frame_count)
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (t) *t = tw_run_frame_time(index, playback->fps, playback->duration);
-    tw_status status = frame_path(playback, playback->format, index, path, error);
-    return status == TW_OK ? tw_frame_read(path, playback->format, &playback->table, rows, error)
-                           : status;
+
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(frame_path(playback, playback->format, index, path, error));
+    return tw_frame_read(path, playback->format, &playback->table, rows, error);
 }

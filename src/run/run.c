@@ -1,4 +1,4 @@
-/* The run itself: scene in, integrator driven, directory out. */
+/* The run itself: a scene comes in, the integrator is driven, a directory goes out. */
 #include <twang/run.h>
 
 #include <string.h>
@@ -25,6 +25,7 @@ static tw_status allocate(tw_run *run, tw_error *error)
     run->rows = tw_allocate_zeroed((size_t)entries, sizeof(double));
     run->u = TW_NEW_ARRAY(tw_simulation_state_size(run->simulation), double);
     if (!run->rows || !run->u) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     tw_run_prepare_table(run);
     return TW_OK;
 }
@@ -38,7 +39,7 @@ static void read_settings(tw_run *run)
     run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", 2.0);
 }
 
-/* Everything that can be refused is refused here, before anything is written. */
+/* Refuses everything that can be refused, before anything is written. */
 static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_options *options,
                          tw_error *error)
 {
@@ -51,17 +52,17 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     run->threads_before = tw_threads();
     if (options->threads > 0) tw_set_threads(options->threads);
     read_settings(run);
-    tw_status status = tw_scene_build(scene, &run->simulation, error);
-    if (status == TW_OK)
-        status = tw_scene_create_integrator(scene, run->simulation, &run->integrator, error);
-    if (status == TW_OK) status = allocate(run, error);
-    if (status == TW_OK) status = tw_run_create_frames(run, error);
-    return status;
+
+    TW_TRY(tw_scene_build(scene, &run->simulation, error));
+    TW_TRY(tw_scene_create_integrator(scene, run->simulation, &run->integrator, error));
+    TW_TRY(allocate(run, error));
+    return tw_run_create_frames(run, error);
 }
 
 static void release(tw_run *run)
 {
     if (run->options->threads > 0) tw_set_threads(run->threads_before);
+
     tw_run_unlock_directory(run);
     tw_appender_close(&run->telemetry);
     tw_frames_free(run->frames);
@@ -73,30 +74,29 @@ static void release(tw_run *run)
     tw_release(run->u);
 }
 
-/* From t = 0 in a directory that holds the scene alone. */
+/* Starts from t = 0 in a directory that holds the scene alone. */
 static tw_status start_new(tw_run *run, tw_error *error)
 {
-    tw_status status =
-        tw_integrator_start(run->integrator, 0.0, tw_simulation_start(run->simulation), error);
-    if (status == TW_OK) status = tw_run_open_telemetry(run, error);
-    if (status == TW_OK)
-        status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error);
-    if (status == TW_OK) status = tw_run_measure_start(run, error);
-    if (status == TW_OK) status = tw_run_write_frames(run, error);
-    if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
-    return status;
+    const double *start = tw_simulation_start(run->simulation);
+    TW_TRY(tw_integrator_start(run->integrator, 0.0, start, error));
+
+    TW_TRY(tw_run_open_telemetry(run, error));
+    TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error));
+    TW_TRY(tw_run_measure_start(run, error));
+    TW_TRY(tw_run_write_frames(run, error));
+    return tw_run_write_checkpoint(run, error);
 }
 
-/* From the checkpoint: what was written after it is cut away and will be written again, bit for bit. */
+/* Starts from the checkpoint. What was written after it is cut away and written again, bit for bit. */
 static tw_status start_again(tw_run *run, tw_error *error)
 {
-    tw_status status = tw_run_read_checkpoint(run, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_run_read_checkpoint(run, error));
     run->earlier_seconds = run->memory.wall_seconds;
     tw_integrator_state(run->integrator, &run->session_start, NULL);
-    status = tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
-                             run->memory.frame_count, error);
-    return status == TW_OK ? tw_run_open_telemetry(run, error) : status;
+
+    TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
+                           run->memory.frame_count, error));
+    return tw_run_open_telemetry(run, error);
 }
 
 /* ---- stepping ---- */
@@ -104,6 +104,7 @@ static tw_status start_again(tw_run *run, tw_error *error)
 static void tell_progress(tw_run *run, double t)
 {
     if (!run->options->progress) return;
+
     const tw_run_memory *m = &run->memory;
     double wall = tw_run_wall_seconds(run);
     double scale = tw_run_energy_scale(run);
@@ -115,26 +116,34 @@ static void tell_progress(tw_run *run, double t)
                                 .steps = tw_integrator_statistics_now(run->integrator).steps,
                                 .has_energy = m->has_energy != 0,
                                 .energy_error = scale > 0.0 ? m->energy_error / scale : 0.0};
+
     run->options->progress(run->options->context, &progress);
+}
+
+static bool is_asked_to_stop(const tw_run *run)
+{
+    return run->options->stop && run->options->stop(run->options->context);
 }
 
 static tw_status one_step(tw_run *run, double *t, tw_error *error)
 {
-    tw_status status = tw_integrator_step(run->integrator, run->duration, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_integrator_step(run->integrator, run->duration, error));
+
+    /* After a failure in between, the state is ahead of the outputs, and no checkpoint may be written. */
     run->outputs_lag = true;
-    status = tw_run_tell_step(run, error);
-    if (status == TW_OK) status = tw_run_write_frames(run, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_run_tell_step(run, error));
+    TW_TRY(tw_run_write_frames(run, error));
     run->outputs_lag = false;
+
     tw_integrator_state(run->integrator, t, NULL);
     tell_progress(run, *t);
-    bool due = tw_clock() - run->last_checkpoint >= run->checkpoint_every;
-    if (due && *t < run->duration) status = tw_run_write_checkpoint(run, error);
-    if (status == TW_OK && *t < run->duration && run->options->stop &&
-        run->options->stop(run->options->context))
-        status = tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", *t);
-    return status;
+
+    /* The last step is followed by a checkpoint of its own, and cannot be interrupted. */
+    if (*t >= run->duration) return TW_OK;
+    if (tw_clock() - run->last_checkpoint >= run->checkpoint_every)
+        TW_TRY(tw_run_write_checkpoint(run, error));
+    if (is_asked_to_stop(run)) return tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", *t);
+    return TW_OK;
 }
 
 static tw_status step_to_the_end(tw_run *run, tw_error *error)
@@ -142,36 +151,38 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
     int64_t most = run->integrator_options.max_steps;
-    tw_status status = TW_OK;
-    while (status == TW_OK && t < run->duration) {
+
+    while (t < run->duration) {
         tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
         if (s.steps + s.rejected_steps >= most)
             return tw_fail(error, TW_BUDGET_EXHAUSTED,
                            "integrator.max_steps %lld used up at t = %g s", (long long)most, t);
-        status = one_step(run, &t, error);
+        TW_TRY(one_step(run, &t, error));
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- the end ---- */
 
 static tw_status finish_done(tw_run *run, tw_error *error)
 {
+    TW_TRY(tw_run_write_table(run, "final.csv", error));
+    TW_TRY(tw_run_write_checkpoint(run, error));
+    TW_TRY(tw_run_write_record(run, TW_RUN_DONE, NULL, error));
+
+    /* A session that failed may have left it. */
     char path[TW_FILE_PATH_SIZE];
-    tw_status status = tw_run_write_table(run, "final.csv", error);
-    if (status == TW_OK) status = tw_run_write_checkpoint(run, error);
-    if (status == TW_OK) status = tw_run_write_record(run, TW_RUN_DONE, NULL, error);
-    if (status == TW_OK) status = tw_file_path(path, run->directory, "last_good.csv", error);
-    return status == TW_OK ? tw_file_remove(path, error) : status;
+    TW_TRY(tw_file_path(path, run->directory, "last_good.csv", error));
+    return tw_file_remove(path, error);
 }
 
 static tw_status finish_interrupted(tw_run *run, const tw_error *why, tw_error *error)
 {
-    tw_status status = tw_run_write_checkpoint(run, error);
-    return status == TW_OK ? tw_run_write_record(run, TW_RUN_INTERRUPTED, why, error) : status;
+    TW_TRY(tw_run_write_checkpoint(run, error));
+    return tw_run_write_record(run, TW_RUN_INTERRUPTED, why, error);
 }
 
-/* As far as it goes: a full disk fails here too, and leaves the checkpoint before it whole. */
+/* Writes what can be written. A full disk fails here too, and leaves the checkpoint before it whole. */
 static void finish_failed(tw_run *run, const tw_error *why)
 {
     if (!run->outputs_lag) tw_run_write_checkpoint(run, NULL);
@@ -179,6 +190,7 @@ static void finish_failed(tw_run *run, const tw_error *why)
     tw_run_write_record(run, TW_RUN_FAILED, why, NULL);
 }
 
+/* Ends a run whose stepping gave `status` and `error`. */
 static tw_status finish(tw_run *run, tw_status status, tw_error *error)
 {
     tw_error late = {0};
@@ -186,6 +198,8 @@ static tw_status finish(tw_run *run, tw_status status, tw_error *error)
     if (status == TW_OK) ended = finish_done(run, &late);
     if (status == TW_INTERRUPTED) ended = finish_interrupted(run, error, &late);
     if (ended == TW_OK) return status;
+
+    /* The end itself has failed, which is then why the run failed. */
     if (late.status != TW_OK) {
         *error = late;
         status = ended;
@@ -197,22 +211,26 @@ static tw_status finish(tw_run *run, tw_status status, tw_error *error)
 static void fill_report(const tw_run *run, tw_run_report *report)
 {
     if (!report) return;
-    tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+
     memcpy(report->directory, run->directory, sizeof report->directory);
     report->resumed_at = run->resumed_at;
     tw_integrator_state(run->integrator, &report->t, NULL);
     report->wall_seconds = tw_run_wall_seconds(run);
+
+    tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+    bool is_adaptive = run->integrator_options.relative_tolerance > 0.0;
     report->steps = s.steps;
-    report->step = run->integrator_options.relative_tolerance == 0.0 ? s.last_step : 0.0;
+    report->step = is_adaptive ? 0.0 : s.last_step;
     report->rejected_steps = s.rejected_steps;
     report->frames = run->memory.frame_count;
+
     report->has_energy = run->memory.has_energy != 0;
     report->energy_drift_max = tw_run_energy_drift(run);
     report->tests = run->tests;
     report->tests_failed = run->tests_failed;
 }
 
-/* The directory is ours and locked, integrator and outputs stand where the run begins. */
+/* Steps to the end. The directory is locked, and integrator and outputs are where the run begins. */
 static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 {
     run->last_checkpoint = tw_clock();
@@ -220,67 +238,90 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
     if (status == TW_OK && run->options->started)
         run->options->started(run->options->context, run->directory);
     if (status == TW_OK) status = step_to_the_end(run, error);
+
     status = finish(run, status, error);
     fill_report(run, report);
     return status;
 }
 
-/* ---- the two ways in ---- */
+/* ---- a new run ---- */
 
 static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
-    tw_status status = tw_run_make_directory(run, error);
-    if (status != TW_OK) return status;
-    status = start_new(run, error);
-    if (status == TW_INPUT_OUTPUT)
-        fill_report(run, report); /* the scene is there: it can be resumed */
-    return status == TW_OK ? drive(run, report, error) : status;
+    TW_TRY(tw_run_make_directory(run, error));
+    tw_status status = start_new(run, error);
+    if (status == TW_OK) return drive(run, report, error);
+
+    /* The scene is in the directory: the report names it, so that the run can be resumed. */
+    if (status == TW_INPUT_OUTPUT) fill_report(run, report);
+    return status;
 }
 
 tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_run_report *report,
                        tw_error *error)
 {
     tw_error unseen = {0};
-    if (!error) error = &unseen;
-    if (!scene) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_run_options defaults = tw_run_options_default();
+    if (!error) error = &unseen;
+    if (!options) options = &defaults;
+    if (!scene) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
+
     tw_run run;
-    tw_status status = prepare(&run, scene, options ? options : &defaults, error);
+    tw_status status = prepare(&run, scene, options, error);
     if (status == TW_OK) status = run_in_new_directory(&run, report, error);
     release(&run);
     return status;
 }
 
-/* Whether run.json says "done": it is the last thing a run writes. */
+/* ---- a resumed run ---- */
+
+tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, directory, "scene.yaml", error));
+    if (!tw_file_exists(path))
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: holds no run (no scene.yaml in it), name the directory of one",
+                       directory);
+    return tw_scene_load(path, 0, NULL, scene, error);
+}
+
+/* Whether run.json says "done": it is the last file that a run writes. */
 static bool is_finished(const tw_run *run)
 {
-    char path[TW_FILE_PATH_SIZE], *text = NULL;
-    size_t size = 0;
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    if (t < run->duration || tw_file_path(path, run->directory, "run.json", NULL) != TW_OK)
-        return false;
+    if (t < run->duration) return false;
+
+    char path[TW_FILE_PATH_SIZE];
+    char *text = NULL;
+    size_t size = 0;
+    if (tw_file_path(path, run->directory, "run.json", NULL) != TW_OK) return false;
     if (tw_read_file(path, TW_READ_ALL, &text, &size, NULL) != TW_OK) return false;
     bool done = strstr(text, "\"status\": \"done\"") != NULL;
     tw_release(text);
     return done;
 }
 
-static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)
+/* Brings the run to its last checkpoint, or to its start if it was killed before the first checkpoint. */
+static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
-    tw_status status = tw_run_lock_directory(run, error);
-    if (status == TW_OK) status = tw_file_path(path, run->directory, "checkpoint.bin", error);
-    if (status != TW_OK) return status;
-    /* Killed before its first step: the scene is there, so the run can begin. */
-    bool has_begun = tw_file_exists(path);
-    status = has_begun ? start_again(run, error)
-                       : tw_run_hash_scene(run, &run->memory.scene_hash, error);
-    if (status == TW_OK && !has_begun) status = start_new(run, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
+    if (tw_file_exists(path)) return start_again(run, error);
+
+    TW_TRY(tw_run_hash_scene(run, &run->memory.scene_hash, error));
+    return start_new(run, error);
+}
+
+static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)
+{
+    TW_TRY(tw_run_lock_directory(run, error));
+    TW_TRY(return_to_checkpoint(run, error));
     run->resumed_at = run->session_start;
     if (!is_finished(run)) return drive(run, report, error);
+
     fill_report(run, report);
     if (report) report->was_finished = true;
     return TW_OK;
@@ -290,23 +331,19 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
                         tw_error *error)
 {
     tw_error unseen = {0};
-    if (!error) error = &unseen;
-    if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_run_options defaults = tw_run_options_default();
+    if (!error) error = &unseen;
+    if (!options) options = &defaults;
+    if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
-    char path[TW_FILE_PATH_SIZE];
+
     tw_scene *scene = NULL;
-    tw_status status = tw_file_path(path, directory, "scene.yaml", error);
-    if (status == TW_OK && !tw_file_exists(path))
-        status =
-            tw_fail(error, TW_BAD_INPUT,
-                    "%s: holds no run (no scene.yaml in it), name the directory of one", directory);
-    if (status == TW_OK) status = tw_scene_load(path, 0, NULL, &scene, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_run_load_scene(directory, &scene, error));
     tw_run run;
-    status = prepare(&run, scene, options ? options : &defaults, error);
+    tw_status status = prepare(&run, scene, options, error);
     if (status == TW_OK) status = tw_run_set_directory(&run, directory, error);
     if (status == TW_OK) status = resume_in_directory(&run, report, error);
+
     release(&run);
     tw_scene_free(scene);
     return status;

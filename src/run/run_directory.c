@@ -1,4 +1,5 @@
-/* Where a run goes: a name that is free, a directory that is whole from the moment it exists, and a lock on it. */
+/* The directory of a run: a name that is free, a directory that holds the scene from the moment it exists,
+ * and a lock on it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,12 @@
 #include "io/checkpoint.h"
 #include "run/run_internal.h"
 
+enum {
+    LONGEST_FILE_NAME = 256, /* room for the names of files in the directory */
+    MAX_NUMBERED_RUNS = 1000000,
+    ALL_MAY_USE = 0777 /* mode of new directories, before the umask */
+};
+
 static tw_status cannot_make(const char *path, tw_error *error)
 {
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
@@ -23,12 +30,15 @@ static tw_status take_given(tw_run *run, tw_error *error)
 {
     const char *given = run->options->directory;
     size_t length = strlen(given);
-    if (length == 0 || length > TW_RUN_DIRECTORY_SIZE - 256)
+    if (length == 0 || length > TW_RUN_DIRECTORY_SIZE - LONGEST_FILE_NAME)
         return tw_fail(error, TW_BAD_INPUT,
                        "the name of the output directory is %s, give another one",
                        length ? "too long" : "empty");
+
+    /* Without slashes at the end. */
     while (length > 1 && given[length - 1] == '/') length--;
     snprintf(run->directory, sizeof run->directory, "%.*s", (int)length, given);
+
     if (run->options->force || !tw_file_exists(run->directory)) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT,
                    "%s: exists already, name another directory or give --force", run->directory);
@@ -37,62 +47,68 @@ static tw_status take_given(tw_run *run, tw_error *error)
 /* runs/NAME-N with the first N from `*n` on that is free. */
 static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 {
-    if (mkdir("runs", 0777) != 0 && errno != EEXIST) return cannot_make("runs", error);
-    for (; *n < 1000000; ++*n) {
-        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", tw_scene_name(run->scene),
-                 *n);
+    if (mkdir("runs", ALL_MAY_USE) != 0 && errno != EEXIST) return cannot_make("runs", error);
+
+    const char *name = tw_scene_name(run->scene);
+    for (; *n < MAX_NUMBERED_RUNS; ++*n) {
+        snprintf(run->directory, sizeof run->directory, "runs/%s-%d", name, *n);
         if (!tw_file_exists(run->directory)) return TW_OK;
     }
-    return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory",
-                   tw_scene_name(run->scene));
+    return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", name);
 }
 
-/* Removes what an earlier run left, the checkpoint first, and nothing else. */
+/* Removes the files of an earlier run and nothing else. The checkpoint goes first: after a kill in between
+ * the directory looks like a run that has not begun. */
 static tw_status clear_directory(tw_run *run, tw_error *error)
 {
     static const char *const files[] = {
         "checkpoint.bin",     "checkpoint.bin.part", "run.json",       "run.json.part",
         "telemetry.csv",      "final.csv",           "final.csv.part", "last_good.csv",
         "last_good.csv.part", "scene.yaml.part",     "frames.pvd",     "frames.pvd.part"};
-    tw_status status = TW_OK;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == TW_OK; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[TW_FILE_PATH_SIZE];
-        status = tw_file_path(path, run->directory, files[i], error);
-        if (status == TW_OK) status = tw_file_remove(path, error);
+        TW_TRY(tw_file_path(path, run->directory, files[i], error));
+        TW_TRY(tw_file_remove(path, error));
     }
+
     char folder[TW_FILE_PATH_SIZE];
-    if (status == TW_OK) status = tw_file_path(folder, run->directory, TW_RUN_FRAME_FOLDER, error);
-    if (status == TW_OK) status = tw_frames_cut(folder, TW_FRAMES_ALL, 0, error);
-    if (status == TW_OK) rmdir(folder); /* if nothing else is in it */
-    return status;
+    TW_TRY(tw_file_path(folder, run->directory, TW_RUN_FRAME_FOLDER, error));
+    TW_TRY(tw_frames_cut(folder, TW_FRAMES_ALL, 0, error));
+
+    /* This fails, and may fail, where the folder holds files of the user. */
+    rmdir(folder);
+    return TW_OK;
 }
 
 static tw_status write_scene(tw_run *run, const char *directory, tw_error *error)
 {
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, directory, "scene.yaml", error));
+
     char *text = NULL;
     size_t size = 0;
-    char path[TW_FILE_PATH_SIZE];
-    tw_status status = tw_file_path(path, directory, "scene.yaml", error);
-    if (status == TW_OK) status = tw_scene_write(run->scene, &text, &size, error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_scene_write(run->scene, &text, &size, error));
     run->memory.scene_hash = tw_hash(text, size);
-    status = tw_file_replace(path, text, size, error);
+    tw_status status = tw_file_replace(path, text, size, error);
     tw_scene_free_text(text);
     return status;
 }
 
-/* Made under another name and renamed with the scene inside: a directory of a run can always be resumed. `*taken` if
- * somebody else was faster. */
+/* Makes the directory under another name, writes the scene into it, and renames it: so every directory of a
+ * run can be resumed. `*taken` becomes true if another process made it in the meantime. */
 static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 {
     char temporary[TW_RUN_DIRECTORY_SIZE + 32];
     snprintf(temporary, sizeof temporary, "%s.part-%ld", run->directory, (long)getpid());
-    if (mkdir(temporary, 0777) != 0) return cannot_make(run->directory, error);
+    if (mkdir(temporary, ALL_MAY_USE) != 0) return cannot_make(run->directory, error);
+
     tw_status status = write_scene(run, temporary, error);
     if (status == TW_OK && rename(temporary, run->directory) != 0) {
         *taken = errno == EEXIST || errno == ENOTEMPTY;
         status = cannot_make(run->directory, error);
     }
+
+    /* A failure leaves nothing behind. */
     if (status != TW_OK) {
         char scene[TW_FILE_PATH_SIZE];
         if (tw_file_path(scene, temporary, "scene.yaml", NULL) == TW_OK) unlink(scene);
@@ -101,33 +117,38 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
     return status;
 }
 
-/* An existing directory, which --force allows: what is ours in it goes, the rest stays. */
-static tw_status make_anew(tw_run *run, tw_error *error)
+/* Uses an existing directory, which --force allows: files of an earlier run go, others stay. */
+static tw_status reuse_directory(tw_run *run, tw_error *error)
 {
-    tw_status status = tw_run_lock_directory(run, error);
-    if (status == TW_OK) status = clear_directory(run, error);
-    return status == TW_OK ? write_scene(run, run->directory, error) : status;
+    TW_TRY(tw_run_lock_directory(run, error));
+    TW_TRY(clear_directory(run, error));
+    return write_scene(run, run->directory, error);
 }
 
 tw_status tw_run_make_directory(tw_run *run, tw_error *error)
 {
-    bool taken = false;
+    bool is_given = run->options->directory != NULL;
     int n = 1;
-    tw_status status = TW_OK;
-    do {
-        taken = false;
-        status = run->options->directory ? take_given(run, error) : take_numbered(run, &n, error);
-        if (status != TW_OK) return status;
-        if (tw_file_exists(run->directory)) return make_anew(run, error);
-        status = make_new(run, &taken, error);
-    } while (taken && !run->options->directory);
-    return status == TW_OK ? tw_run_lock_directory(run, error) : status;
+    for (;;) {
+        if (is_given)
+            TW_TRY(take_given(run, error));
+        else
+            TW_TRY(take_numbered(run, &n, error));
+        if (tw_file_exists(run->directory)) return reuse_directory(run, error);
+
+        /* A number that another process has taken is tried no more. */
+        bool taken = false;
+        tw_status status = make_new(run, &taken, error);
+        if (status == TW_OK) return tw_run_lock_directory(run, error);
+        if (!taken || is_given) return status;
+    }
 }
 
 tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error)
 {
     int length = snprintf(run->directory, sizeof run->directory, "%s", directory);
-    if (length > 0 && length < TW_RUN_DIRECTORY_SIZE - 256) return TW_OK;
+    if (length > 0 && length < TW_RUN_DIRECTORY_SIZE - LONGEST_FILE_NAME) return TW_OK;
+
     return tw_fail(error, TW_BAD_INPUT, "the name of the directory is %s",
                    length > 0 ? "too long" : "empty");
 }
@@ -137,6 +158,8 @@ tw_status tw_run_lock(const char *directory, int *lock, tw_error *error)
     *lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0)
         return tw_fail(error, TW_BAD_INPUT, "%s: cannot be opened: %s", directory, strerror(errno));
+
+    /* Other errors than a lock of another process come from file systems without locks. */
     if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT,
                    "%s: another twang is writing there, wait for it or name another directory",

@@ -18,13 +18,14 @@ static tw_status fill_table(tw_run *run, double t, const double *u, tw_error *er
 
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
 {
-    double t = 0.0;
     char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, name, error));
+
+    /* The state now, as rows. */
+    double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    tw_status status = tw_file_path(path, run->directory, name, error);
-    if (status == TW_OK)
-        status = fill_table(run, t, tw_integrator_state_view(run->integrator), error);
-    if (status != TW_OK) return status;
+    TW_TRY(fill_table(run, t, tw_integrator_state_view(run->integrator), error));
+
     tw_text_clear(&run->scratch);
     tw_table_to_csv(&run->table, &run->scratch);
     if (run->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -34,6 +35,8 @@ tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
 unsigned tw_run_frame_formats(const tw_scene *scene)
 {
     if (!(tw_scene_fps(scene) > 0.0)) return 0;
+
+    /* One word, or a list of words. */
     unsigned formats = tw_frame_format_of(tw_scene_word(scene, "output.frames"));
     for (int i = 0;; i++) {
         char path[48];
@@ -47,42 +50,49 @@ unsigned tw_run_frame_formats(const tw_scene *scene)
 tw_status tw_run_create_frames(tw_run *run, tw_error *error)
 {
     unsigned formats = tw_run_frame_formats(run->scene);
-    tw_status status =
-        tw_integrator_expect_output(run->integrator, 0.0, formats ? 1 / run->fps : INFINITY);
-    if (status) return tw_fail_plain(error, status);
+
+    /* The integrator knows the times of the frames before it starts. */
+    double interval = formats ? 1 / run->fps : INFINITY;
+    tw_status status = tw_integrator_expect_output(run->integrator, 0.0, interval);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+
     status = tw_frames_create(formats, run->simulation, run->fps, &run->frames, error);
-    return status == TW_UNSUPPORTED ? tw_scene_blame(run->scene, "output.frames", error) : status;
+    if (status == TW_UNSUPPORTED) return tw_scene_blame(run->scene, "output.frames", error);
+    return status;
 }
 
 double tw_run_frame_time(int64_t index, double fps, double duration)
 {
-    /* the last frame belongs to the end even where index / fps rounds beyond it */
+    /* The last frame is at the end, even where index / fps is beyond it by rounding. */
+    const double rounding = 1e-12;
     double t = (double)index / fps;
-    return t > duration && t <= duration * (1.0 + 1e-12) ? duration : t;
+    bool is_last = t > duration && t <= duration * (1.0 + rounding);
+    return is_last ? duration : t;
 }
 
 static tw_status write_frame(tw_run *run, int64_t index, double t, const double *u, tw_error *error)
 {
-    tw_status status = fill_table(run, t, u, error);
+    TW_TRY(fill_table(run, t, u, error));
     tw_frame frame = {.index = index, .t = t, .table = &run->table};
-    return status == TW_OK ? tw_frames_write(run->frames, &frame, error) : status;
+    return tw_frames_write(run->frames, &frame, error);
 }
 
 tw_status tw_run_write_frames(tw_run *run, tw_error *error)
 {
     if (tw_run_frame_formats(run->scene) == 0) return TW_OK;
+
     double now = 0.0;
     tw_integrator_state(run->integrator, &now, NULL);
     for (;; run->memory.frame_count++) {
         double t = tw_run_frame_time(run->memory.frame_count, run->fps, run->duration);
         if (t > now) return TW_OK;
-        tw_status status = TW_OK;
+
+        /* Frames inside the last step come from its dense output. */
         const double *u = tw_integrator_state_view(run->integrator);
         if (t < now) {
-            status = tw_integrator_interpolate(run->integrator, t, run->u, error);
+            TW_TRY(tw_integrator_interpolate(run->integrator, t, run->u, error));
             u = run->u;
         }
-        if (status == TW_OK) status = write_frame(run, run->memory.frame_count, t, u, error);
-        if (status != TW_OK) return status;
+        TW_TRY(write_frame(run, run->memory.frame_count, t, u, error));
     }
 }

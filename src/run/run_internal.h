@@ -2,31 +2,38 @@
 #ifndef TW_RUN_INTERNAL_H
 #define TW_RUN_INTERNAL_H
 
-#include <twang/run.h>
+#include <twang/playback.h>
 
 #include "io/file.h"
 #include "io/frames.h"
 #include "io/json.h"
 
-/* A power, added up. */
+/* The integral of a power over time. */
 typedef struct tw_run_work {
-    double sum;         /* [J] */
-    double now, before; /* the power when last measured, and the time before [W] */
+    double sum;    /* [J] */
+    double now;    /* power when it was last measured [W] */
+    double before; /* power when it was measured before that [W] */
 } tw_run_work;
 
-/* What a resumed run must know besides the integrator's own state. Travels through the checkpoint as it is. */
+/* What a resumed run must know besides the integrator's own state. The checkpoint holds its bytes. */
 typedef struct tw_run_memory {
     uint64_t scene_hash;     /* of scene.yaml's bytes */
     int64_t telemetry_bytes; /* of telemetry.csv */
     int64_t frame_count;     /* frames written */
     double wall_seconds;     /* spent up to the checkpoint */
-    int64_t has_energy;
-    double energy_start, energy_end;
-    double energy_error, energy_error_max; /* now, and the largest */
-    double kinetic_max, energy_size_max;   /* energy_size: kinetic + |potential| */
-    double measured_t, measured_step;      /* when last, and how long after the time before */
-    tw_run_work damping, outside;
-    int64_t products_told, solves_told; /* counted in the telemetry rows so far */
+    int64_t has_energy;      /* 0: the problem has none, and all below are 0 */
+    double energy_start;     /* [J] */
+    double energy_end;       /* now [J] */
+    double energy_error;     /* now [J] */
+    double energy_error_max; /* largest so far [J] */
+    double kinetic_max;      /* largest so far [J] */
+    double energy_size_max;  /* largest kinetic + |potential| so far [J] */
+    double measured_t;       /* time of the last measurement [s] */
+    double measured_step;    /* from the measurement before to the last one [s] */
+    tw_run_work damping;     /* energy that damping took */
+    tw_run_work outside;     /* energy that came from outside */
+    int64_t products_told;   /* products counted in the telemetry rows so far */
+    int64_t solves_told;     /* solves counted in them */
 } tw_run_memory;
 
 typedef enum tw_run_state {
@@ -45,33 +52,52 @@ typedef struct tw_run {
     tw_simulation *simulation;
     tw_integrator_options integrator_options;
     tw_integrator *integrator;
-    double duration, fps;
+    double duration; /* simulated time [s] */
+    double fps;      /* frames per simulated second */
 
     tw_run_memory memory;
-    bool outputs_lag;       /* the integrator has taken a step that is not yet told in full */
+    bool outputs_lag;       /* the integrator has taken a step that is not written in full yet */
     int threads_before;     /* of the calling thread, put back at the end */
-    double session_begin;   /* clock */
-    double earlier_seconds; /* wall time of the sessions before this one */
-    double session_start;   /* t at which this session began */
-    double resumed_at;      /* -1: a new run */
+    double session_begin;   /* of the clock [s] */
+    double earlier_seconds; /* wall time of the sessions before this one [s] */
+    double session_start;   /* simulated time at which this session began [s] */
+    double resumed_at;      /* simulated time [s]; -1: a new run */
 
-    tw_table table;  /* of the state last asked for; values are rows */
+    tw_table table;  /* of the last state written; its values are `rows` */
     double *rows;    /* row_count * column_count */
     double *u;       /* a state between steps */
     tw_text scratch; /* text under construction */
     tw_appender telemetry;
-    int64_t telemetry_every;
+    int64_t telemetry_every; /* steps per row; 0: no rows */
     tw_frames *frames;
-    double checkpoint_every, last_checkpoint; /* [s]; clock */
-    void *snapshot;                           /* the integrator's bytes */
+    double checkpoint_every; /* [s] of wall time */
+    double last_checkpoint;  /* of the clock [s] */
+    void *snapshot;          /* the integrator's bytes */
     size_t snapshot_capacity;
-    int tests, tests_failed;
+    int tests;        /* acceptance values that were checked */
+    int tests_failed; /* those that were wrong */
 } tw_run;
+
+/* The frames of a run, read back. */
+struct tw_playback {
+    tw_scene *scene;
+    tw_simulation *simulation;
+    tw_table table; /* without values: what a frame must look like */
+    double fps;
+    double duration;
+    unsigned format; /* in which frames are stored: TW_FRAMES_CSV or TW_FRAMES_VTU */
+    int64_t frame_count;
+    char folder[TW_FILE_PATH_SIZE];
+};
+
+/* run.c */
+/* Loads the scene in the directory of a run; TW_BAD_INPUT if it holds none. */
+tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *error);
 
 /* run_directory.c */
 /* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
-/* Says where the run is. */
+/* Sets run->directory, for a run that is there already. */
 tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error);
 /* Locks a directory against other commands; close `*lock` (-1: not opened) to unlock it. */
 tw_status tw_run_lock(const char *directory, int *lock, tw_error *error);
@@ -81,7 +107,7 @@ void tw_run_unlock_directory(tw_run *run);
 /* run_telemetry.c */
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error);
 tw_status tw_run_measure_start(tw_run *run, tw_error *error);
-/* Energies of the state now, and its row in telemetry.csv. */
+/* Measures the state after a step, and writes its row in telemetry.csv. */
 tw_status tw_run_tell_step(tw_run *run, tw_error *error);
 
 /* run_frames.c */
@@ -89,18 +115,19 @@ tw_status tw_run_tell_step(tw_run *run, tw_error *error);
 /* The formats a scene asks for, as a set; 0 if it has no frames. */
 unsigned tw_run_frame_formats(const tw_scene *scene);
 tw_status tw_run_create_frames(tw_run *run, tw_error *error);
-/* When frame `index` is. */
+/* The simulated time of frame `index` [s]. */
 double tw_run_frame_time(int64_t index, double fps, double duration);
 void tw_run_prepare_table(tw_run *run);
+/* Writes the state now as a table, to final.csv or last_good.csv. */
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error);
-/* Every frame whose time the last step passed (or, before the first step, the one at t = 0). */
+/* Writes every frame that the last step has passed; before the first step the frame at t = 0. */
 tw_status tw_run_write_frames(tw_run *run, tw_error *error);
 
 /* run_checkpoint.c */
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error);
 /* Restores memory and integrator; TW_INPUT_OUTPUT if there is no checkpoint. */
 tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error);
-/* Of the bytes of scene.yaml as they are now. */
+/* The hash of the bytes of scene.yaml as they are now. */
 tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error);
 
 /* run_record.c: run.json. `why` is NULL unless the run failed. */
@@ -108,7 +135,8 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
                               tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
-/* What energy errors are measured by: the largest kinetic energy, where rounding of the energies is small beside it. */
+/* What energy errors are relative to: the largest kinetic energy, unless that is so small that an error is
+ * mostly rounding. */
 double tw_run_energy_scale(const tw_run *run);
 
 /* run_acceptance.c: the scene's `tests` against the final rows, into the record. */

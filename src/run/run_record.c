@@ -1,4 +1,4 @@
-/* run.json: what was run, what it cost, how it ended. */
+/* run.json: what was simulated, what it cost, how it ended. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sys/resource.h>
@@ -16,48 +16,68 @@ double tw_run_wall_seconds(const tw_run *run)
 
 double tw_run_energy_scale(const tw_run *run)
 {
-    return fmax(run->memory.kinetic_max, 1e-9 * run->memory.energy_size_max);
+    /* Energies have about 16 digits: a change of less than this share of their size is mostly rounding. */
+    const double smallest_share = 1e-9;
+    return fmax(run->memory.kinetic_max, smallest_share * run->memory.energy_size_max);
 }
 
 double tw_run_energy_drift(const tw_run *run)
 {
     double error = run->memory.energy_error_max;
-    return error == 0.0 ? 0.0 : error / tw_run_energy_scale(run);
+    if (error == 0.0) return 0.0;
+    return error / tw_run_energy_scale(run);
 }
 
+/* In bytes; 0 if the system does not say. */
 static int64_t peak_memory(void)
 {
+    enum { BYTES_PER_KILOBYTE = 1024 }; /* the unit of ru_maxrss on Linux */
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (int64_t)usage.ru_maxrss * BYTES_PER_KILOBYTE;
 }
 
-static void add_outcome(tw_run *run, tw_json *json, tw_run_state state, const tw_error *why)
+static void add_outcome(const tw_run *run, tw_json *json, tw_run_state state, const tw_error *why)
 {
     static const char *const words[] = {"running", "done", "failed", "interrupted"};
     tw_json_string(json, "name", tw_scene_name(run->scene));
     tw_json_string(json, "status", words[state]);
+
+    /* NULL is written as null: nothing went wrong. */
     tw_json_string(json, "status_code", why ? tw_status_name(why->status) : NULL);
     tw_json_string(json, "reason", why ? why->text : NULL);
+
     tw_json_string(json, "integrator", tw_scene_word(run->scene, "integrator.name"));
     tw_json_string(json, "phi", tw_scene_word(run->scene, "phi.name"));
 }
 
-static void add_costs(const tw_run *run, tw_json *json, const tw_integrator_statistics *s)
+static void add_times(const tw_run *run, tw_json *json)
 {
-    double t = 0.0, wall = tw_run_wall_seconds(run);
+    double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    tw_json_string(json, "phi_engine",
-                   s->engine == TW_PHI_ENGINE_COUNT ? NULL : tw_phi_engine_name(s->engine));
+    double wall = tw_run_wall_seconds(run);
+
     tw_json_number(json, "wall_seconds", wall);
     tw_json_number(json, "simulated_seconds", t);
     tw_json_number(json, "duration", run->duration);
     tw_json_number(json, "real_time_factor", wall > 0.0 ? t / wall : 0.0);
-    bool fixed = run->integrator_options.relative_tolerance == 0.0;
-    if (fixed)
-        tw_json_number(json, "step", s->steps > 0 ? s->last_step : run->integrator_options.step);
-    else
+}
+
+/* A fixed step has a size, adaptive steps have a tolerance: the other of the two is null. */
+static void add_step_control(const tw_run *run, tw_json *json, const tw_integrator_statistics *s)
+{
+    const tw_integrator_options *options = &run->integrator_options;
+    if (options->relative_tolerance == 0.0) {
+        tw_json_number(json, "step", s->steps > 0 ? s->last_step : options->step);
+        tw_json_null(json, "rtol");
+    } else {
         tw_json_null(json, "step");
-    tw_json_number(json, "rtol", fixed ? INFINITY : run->integrator_options.relative_tolerance);
+        tw_json_number(json, "rtol", options->relative_tolerance);
+    }
+}
+
+static void add_counts(const tw_run *run, tw_json *json, const tw_integrator_statistics *s)
+{
     tw_json_integer(json, "steps", s->steps);
     tw_json_integer(json, "rejected_steps", s->rejected_steps);
     tw_json_integer(json, "force_evaluations", s->force_evaluations);
@@ -74,31 +94,50 @@ static void add_costs(const tw_run *run, tw_json *json, const tw_integrator_stat
 static void add_energies(const tw_run *run, tw_json *json)
 {
     const tw_run_memory *m = &run->memory;
-    /* not finite is written as null: there is no energy */
-    tw_json_number(json, "energy_start", m->has_energy ? m->energy_start : INFINITY);
-    tw_json_number(json, "energy_end", m->has_energy ? m->energy_end : INFINITY);
-    tw_json_number(json, "damping_work", m->has_energy ? m->damping.sum : INFINITY);
-    tw_json_number(json, "outside_work", m->has_energy ? m->outside.sum : INFINITY);
-    tw_json_number(json, "energy_drift_max", m->has_energy ? tw_run_energy_drift(run) : INFINITY);
+    const struct {
+        const char *key;
+        double value;
+    } rows[] = {{"energy_start", m->energy_start},
+                {"energy_end", m->energy_end},
+                {"damping_work", m->damping.sum},
+                {"outside_work", m->outside.sum},
+                {"energy_drift_max", tw_run_energy_drift(run)}};
+
+    /* A problem without energy has null in place of each. */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (m->has_energy)
+            tw_json_number(json, rows[i].key, rows[i].value);
+        else
+            tw_json_null(json, rows[i].key);
+    }
 }
 
 tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
-    tw_status status = tw_file_path(path, run->directory, "run.json", error);
-    if (status != TW_OK) return status;
+    TW_TRY(tw_file_path(path, run->directory, "run.json", error));
+
     tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+    bool has_engine = s.engine != TW_PHI_ENGINE_COUNT;
+    bool is_resumed = run->resumed_at >= 0.0;
+
     tw_text_clear(&run->scratch);
     tw_json json = {.text = &run->scratch};
     tw_json_open(&json, NULL, '{');
     add_outcome(run, &json, state, why);
-    add_costs(run, &json, &s);
+    tw_json_string(&json, "phi_engine", has_engine ? tw_phi_engine_name(s.engine) : NULL);
+    add_times(run, &json);
+    add_step_control(run, &json, &s);
+    add_counts(run, &json, &s);
     add_energies(run, &json);
-    tw_json_number(&json, "resumed_at", run->resumed_at >= 0.0 ? run->resumed_at : INFINITY);
+
+    /* INFINITY is written as null. */
+    tw_json_number(&json, "resumed_at", is_resumed ? run->resumed_at : INFINITY);
     tw_json_integer(&json, "threads", tw_threads());
     tw_json_string(&json, "version", tw_version());
     if (state == TW_RUN_DONE) tw_run_check_acceptance(run, &json);
     tw_json_close(&json, '}');
+
     if (run->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     return tw_file_replace(path, run->scratch.bytes, run->scratch.size, error);
 }
