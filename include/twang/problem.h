@@ -49,8 +49,8 @@ typedef struct tw_second_order_problem {
     bool stiffness_is_general;
 
     /** Writes the values of K at the last linearisation into `matrix` (= stiffness_matrix). It
-     *  enables shift-invert and the implicit methods. NULL with a stiffness_matrix given: its values
-     *  are made by coloured finite differences. */
+     *  enables shift-invert and the implicit methods. NULL with a stiffness_matrix: the values
+     *  come from coloured finite differences. */
     tw_status (*assemble)(void *context, tw_sparse *matrix);
     /** The pattern of K; the library overwrites its values. NULL if there is none. Not owned. */
     tw_sparse *stiffness_matrix;

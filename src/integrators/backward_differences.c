@@ -41,8 +41,11 @@ static tw_status solve_first(tw_integrator *integrator, double h, double g, tw_e
 {
     tw_implicit_memory *memory = integrator->memory;
     int64_t n = integrator->system.n;
+
+    /* The first guess is u_n. */
     tw_vector_copy(n, memory->v_star, memory->x_star);
     tw_vector_copy(n, integrator->u, memory->x);
+
     tw_status status = tw_implicit_memory_solve(integrator, integrator->t + h, g, 0, error);
     tw_vector_copy(n, memory->x, integrator->u_new);
     return status;
@@ -138,6 +141,7 @@ static tw_status bdf2_attempt(tw_integrator *integrator, double h, tw_error *err
     TW_TRY(solve(integrator, h, g, error));
     if (integrator->options.relative_tolerance == 0) return TW_OK;
 
+    /* Adaptive steps need an estimate of the error. */
     integrator->has_error = true;
     if (steps[1] > 0) {
         estimate(integrator, h);
@@ -154,8 +158,10 @@ static void bdf2_accepted(tw_integrator *integrator, double h)
     tw_implicit_memory *memory = integrator->memory;
     int64_t size = integrator->system.size;
     double *steps = steps_of(integrator);
+
     tw_vector_copy(size, memory->history, memory->history + size);
     tw_vector_copy(size, integrator->u, memory->history);
+
     steps[1] = steps[0];
     steps[0] = h;
 }

@@ -35,6 +35,8 @@ tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradient
     *out = NULL;
     tw_conjugate_gradients *gradients = TW_NEW(tw_conjugate_gradients);
     if (!gradients) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* One allocation holds the five vectors. */
     gradients->system = system;
     gradients->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
     double **vectors[VECTORS] = {&gradients->r, &gradients->z, &gradients->p, &gradients->q,
@@ -42,9 +44,11 @@ tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradient
     for (int i = 0; i < VECTORS && gradients->storage; i++)
         *vectors[i] = gradients->storage + i * system->n;
 
+    /* The preconditioner inverts the diagonal blocks of an assembled matrix. */
     const tw_sparse *matrix = system->second.stiffness_matrix;
     gradients->block = matrix ? tw_sparse_block(matrix) : 1;
     if (matrix) gradients->inverse = TW_NEW_ARRAY(system->n * gradients->block, double);
+
     if (!gradients->storage || (matrix && !gradients->inverse)) {
         tw_conjugate_gradients_free(gradients);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -88,6 +92,7 @@ static tw_status invert_block(tw_conjugate_gradients *gradients, int64_t row, co
         for (int i = 0; i < b; i++) inverse[i * (b + 1)] = 1.0 / mass[i];
         return TW_OK;
     }
+
     int pivots[LARGEST_BLOCK];
     return tw_dense_solve(b, matrix, b, inverse, pivots);
 }
@@ -100,6 +105,7 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
     gradients->g = g;
     if (!gradients->inverse) return TW_OK;
 
+    /* A diagonal block that is not in the pattern is zero. */
     TW_TRY(tw_system_assemble(system));
     const tw_sparse *matrix = system->second.stiffness_matrix;
     for (int64_t row = 0; row < system->n / b; row++) {
@@ -179,6 +185,7 @@ tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const 
     TW_TRY(tw_vector_dot(&system->second.space, gradients->r, gradients->z, &rho));
     tw_vector_copy(n, gradients->z, gradients->p);
 
+    /* Iterate until rho has fallen enough. */
     double rho_start = rho;
     for (int64_t iteration = 0; iteration < ITERATIONS_PER_UNKNOWN * n; iteration++) {
         if (!(rho > rho_reduction * rho_start)) return rho >= 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;

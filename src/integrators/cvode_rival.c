@@ -81,16 +81,21 @@ static bool create_dense_solver(tw_integrator *integrator, cvode_memory *memory)
     int64_t size = integrator->system.size;
     memory->matrix = SUNDenseMatrix(size, size, memory->context);
     if (!memory->matrix) return false;
+
     memory->linear = SUNLinSol_Dense(memory->u, memory->matrix, memory->context);
     if (!memory->linear) return false;
+
     return CVodeSetLinearSolver(memory->solver, memory->linear, memory->matrix) == CVLS_SUCCESS;
 }
 
 static bool create_linear_solver(tw_integrator *integrator, cvode_memory *memory)
 {
     if (integrator->system.size <= DENSE_MAX) return create_dense_solver(integrator, memory);
+
+    /* Larger systems use GMRES with our products. */
     memory->linear = SUNLinSol_SPGMR(memory->u, SUN_PREC_NONE, GMRES_DIMENSION, memory->context);
     if (!memory->linear) return false;
+
     return CVodeSetLinearSolver(memory->solver, memory->linear, NULL) == CVLS_SUCCESS &&
            CVodeSetJacTimes(memory->solver, jacobian_setup, jacobian_times) == CVLS_SUCCESS;
 }
@@ -101,6 +106,7 @@ static bool create_solver(tw_integrator *integrator, cvode_memory *memory)
     double atol = integrator->options.absolute_tolerance;
     if (rtol == 0) rtol = default_tolerance;
 
+    /* Create the objects of SUNDIALS. */
     if (SUNContext_Create(NULL, &memory->context) != 0) return false;
     memory->u = N_VNew_Serial(integrator->system.size, memory->context);
     memory->solver = CVodeCreate(CV_BDF, memory->context);
@@ -160,9 +166,12 @@ static tw_status cvode_attempt(tw_integrator *integrator, double h, tw_error *er
     memory->status = TW_OK;
     if (!start_solver(integrator, memory))
         return tw_fail(error, TW_INTERNAL, "CVODE could not be started");
+
+    /* CVODE must not step beyond the limit. */
     if (CVodeSetStopTime(memory->solver, integrator->t + h) != CV_SUCCESS)
         return tw_fail(error, TW_INTERNAL, "CVODE refused the stop time");
 
+    /* CVODE takes one step of its own choice. */
     double reached = integrator->t;
     int flag = CVode(memory->solver, integrator->t + h, memory->u, &reached, CV_ONE_STEP);
     if (flag < 0) {
@@ -183,6 +192,7 @@ static tw_status cvode_interpolate(tw_integrator *integrator, double theta, doub
 {
     cvode_memory *memory = integrator->memory;
     double t = integrator->t_old + theta * integrator->step_taken;
+
     if (CVodeGetDky(memory->solver, t, 0, memory->u) != CV_SUCCESS) return TW_NOT_CONVERGED;
     tw_vector_copy(integrator->system.size, N_VGetArrayPointer(memory->u), u);
     return TW_OK;

@@ -45,6 +45,7 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* One allocation holds all vectors. */
     int64_t size = integrator->system.size;
     memory->storage = TW_NEW_ARRAY(VECTORS * size, double);
     if (!memory->storage) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -59,6 +60,7 @@ static tw_status expmid4_reserve(tw_integrator *integrator, tw_error *error)
     integrator->order = one_pass ? 3 : 4;
     integrator->error_order = one_pass ? 0 : 3;
 
+    /* Create the factor that an engine may need, and its workspace. */
     const tw_phi_options *phi = &integrator->options.phi;
     TW_TRY(tw_system_need_shifted_for_phi(&integrator->system, phi->engine, error));
     return tw_propagator_create(&integrator->system, phi, SLOT_COUNT, &memory->propagator, error);
@@ -82,6 +84,7 @@ static tw_status linearise(tw_integrator *integrator, double t, const double *u,
     const expmid4_memory *memory = integrator->memory;
     tw_system *system = &integrator->system;
     TW_TRY(tw_system_linearise_for_phi(system, t, u, F));
+
     if (tw_system_is_autonomous(system)) return TW_OK;
     return tw_system_time_derivative(system, t, u, memory->F_t);
 }
@@ -171,6 +174,7 @@ static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, 
     tw_sloped_state stage = {memory->base, memory->F_middle};
     TW_TRY(find_remainder(integrator, &start, stage_node * h, &stage, memory->r1));
 
+    /* u_m = u_n + linear part + correction */
     tw_phi_sum correction = end_sum(integrator, h, memory->middle);
     tw_phi_sum_add(&correction, 0, 0, 3, 0.5, 0.5 * h * 32.0 / 9.0);
     tw_status status = tw_propagator_apply(memory->propagator, system, &correction, error);
@@ -190,10 +194,12 @@ static tw_status first_pass(tw_integrator *integrator, expmid4_memory *memory, d
     sum.row[0] = memory->base;
     sum.row[1] = memory->share;
 
+    /* Row 0 is base. */
     add_slope(integrator, &sum, 0, 1.0);
     tw_phi_sum_add(&sum, 0, r0, 2, 1.0, -3 * h);
     tw_phi_sum_add(&sum, 0, r0, 3, 1.0, 4 * h);
 
+    /* Row 1 is share. */
     tw_phi_sum_add(&sum, 1, r0, 2, 1.0, -h);
     tw_phi_sum_add(&sum, 1, r0, 3, 1.0, 4 * h);
     return tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
@@ -204,12 +210,15 @@ static tw_status next_pass(tw_integrator *integrator, expmid4_memory *memory, do
                            tw_error *error)
 {
     tw_system *system = &integrator->system;
+
+    /* Evaluate r_1 at the present end of the step. */
     double *F_end = memory->half;
     TW_TRY(tw_system_rhs(system, integrator->t + h, integrator->u_new, F_end));
     tw_sloped_state middle = {memory->middle, memory->F_middle};
     tw_sloped_state end = {integrator->u_new, F_end};
     TW_TRY(find_remainder(integrator, &middle, 0.5 * h, &end, memory->r1));
 
+    /* share = h (-phi_2 + 4 phi_3) r_1 */
     tw_phi_sum sum = end_sum(integrator, h, memory->share);
     tw_phi_sum_add(&sum, 0, 0, 2, 1.0, -h);
     tw_phi_sum_add(&sum, 0, 0, 3, 1.0, 4 * h);

@@ -42,12 +42,18 @@ static tw_status choose_tableau(const tw_integrator *integrator, tw_tableau *out
 {
     const tw_integrator_options *options = &integrator->options;
     const double *nodes = options->pexprb43.nodes;
+
+    /* The user's own tableau is checked. */
     if (options->tableau) {
         *out = *options->tableau;
         return tw_tableau_check(out, NULL, error);
     }
+
+    /* pexprb43 has free nodes. */
     if (options->scheme == TW_SCHEME_PEXPRB43)
         return tw_tableau_pexprb43(nodes[0], nodes[1], out, error);
+
+    /* The other tableaux are constants. */
     if (options->scheme == TW_SCHEME_ETDRK4)
         *out = krogstad;
     else
@@ -73,6 +79,7 @@ static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
     memory->storage = tw_allocate_zeroed((2 * rows + 6) * size + 2, sizeof(double));
     if (!memory->storage) return TW_OUT_OF_MEMORY;
 
+    /* The vectors lie one after the other in the storage. */
     double *cursor = memory->storage;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->linear[i] = cursor;
     for (size_t i = 0; i < rows; i++, cursor += size) memory->remainder[i] = cursor;
@@ -147,13 +154,17 @@ static tw_status linearise_once(tw_integrator *integrator, tw_rosenbrock *memory
     double *point_time = point + system->size;
     double *point_known = point + system->size + 1;
 
+    /* J is the same in every step, but F changes: its basis cannot be used again. */
     memory->slope_kept = false;
     if (memory->linearised) return TW_OK;
+
+    /* The first step fixes the point. */
     if (*point_known == 0) {
         tw_vector_copy(system->size, integrator->u, point);
         *point_time = integrator->t;
         *point_known = 1;
     }
+
     tw_status status = tw_system_linearise_for_phi(system, *point_time, point, NULL);
     memory->linearised = status == TW_OK;
     return status;
@@ -163,6 +174,8 @@ static tw_status linearise_once(tw_integrator *integrator, tw_rosenbrock *memory
 static tw_status linearise(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     if (memory->fixed) return linearise_once(integrator, memory);
+
+    /* A smaller step from the same point has the same J and F_t. */
     if (integrator->retry && memory->linearised) return TW_OK;
 
     tw_system *system = &integrator->system;
@@ -218,11 +231,13 @@ static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *me
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
 
+    /* size[0] = |x|^2 (first order: |u|^2), size[1] = |v|^2 */
     tw_status status = tw_vector_weighted_dot(&space, mass, step, step, &size[0]);
     if (status == TW_OK && integrator->system.second_order) {
         const double *v = step + space.local_size;
         status = tw_vector_weighted_dot(&space, mass, v, v, &size[1]);
     }
+
     size[0] = sqrt(size[0]);
     size[1] = sqrt(size[1]);
     return status;
@@ -232,6 +247,7 @@ static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *me
 static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, double h,
                               tw_error *error)
 {
+    /* The sum has a row per stage and one for the step. */
     tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F);
     sum.row_count = memory->rows;
     for (int i = 0; i < memory->rows; i++) {
@@ -241,8 +257,11 @@ static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, 
     }
     tw_rosenbrock_add_linear_points(integrator, memory, &sum);
 
+    /* One basis serves them all. */
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     memory->slope_kept = status == TW_OK && tw_propagator_keeps_bases(memory->propagator);
+
+    /* Points inside the step that cannot be trusted are dropped; interpolate computes them anew. */
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
     return status ? status : measure_step(integrator, memory);
 }
@@ -252,8 +271,10 @@ static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, 
 int tw_rosenbrock_source(const tw_integrator *integrator, const tw_rosenbrock *memory,
                          tw_phi_sum *sum, int which)
 {
+    /* The remainder may be a source already. */
     for (int i = 0; i < sum->source_count; i++)
         if (sum->source[i] == memory->remainder[which]) return i;
+
     sum->source[sum->source_count] = memory->remainder[which];
     sum->force_only[sum->source_count] = integrator->system.second_order;
     return sum->source_count++;
@@ -265,6 +286,8 @@ void tw_rosenbrock_add_tableau_row(const tw_integrator *integrator, const tw_ros
     for (int i = 0; i < memory->tableau.term_count; i++) {
         const tw_tableau_term *term = &memory->tableau.terms[i];
         if (term->row != row) continue;
+
+        /* Find the source of the term. */
         int which = term->source == TW_SOURCE_END ? memory->tableau.stages : term->source;
         int source = tw_rosenbrock_source(integrator, memory, sum, which);
 
@@ -323,11 +346,13 @@ static tw_status add_remainders(tw_integrator *integrator, double h, int row, do
 {
     tw_rosenbrock *memory = integrator->memory;
     if (!tw_rosenbrock_has_terms(&memory->tableau, row)) return TW_OK;
+
     tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, row, 1.0, memory->work);
     if (row == TW_ROW_STEP) tw_rosenbrock_add_remainder_points(integrator, memory, &sum);
 
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
+
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, target);
     return status;
 }
@@ -340,9 +365,12 @@ static tw_status find_stages(tw_integrator *integrator, double h, tw_error *erro
     tw_rosenbrock *memory = integrator->memory;
     int64_t size = integrator->system.size;
     for (int i = 0; i < memory->tableau.stages; i++) {
+        /* U_i = u_n + linear part + what earlier remainders contribute. */
         tw_vector_copy(size, integrator->u, memory->stage);
         tw_vector_axpy(size, 1.0, memory->linear[i], memory->stage);
         TW_TRY(add_remainders(integrator, h, i, memory->stage, error));
+
+        /* D_i = F(U_i) - F_n - J (U_i - u_n) - c_i h F_t */
         TW_TRY(find_remainder(integrator, h, memory->tableau.c[i], memory->stage,
                               memory->remainder[i]));
     }
@@ -363,6 +391,8 @@ static tw_status estimate(tw_integrator *integrator, double h, tw_error *error)
     tw_rosenbrock *memory = integrator->memory;
     const tw_tableau *tableau = &memory->tableau;
     if (integrator->options.relative_tolerance == 0 || tableau->error_order == 0) return TW_OK;
+
+    /* Some estimates use the remainder at the end of the step. */
     if (error_needs_end(tableau))
         TW_TRY(find_remainder(integrator, h, 1.0, integrator->u_new,
                               memory->remainder[tableau->stages]));
@@ -374,6 +404,7 @@ static tw_status estimate(tw_integrator *integrator, double h, tw_error *error)
     sum.reference[0][0] = 0;
     sum.reference[0][1] = 0;
     sum.slot = TW_SLOT_ESTIMATE;
+
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     integrator->has_error = status == TW_OK;
     return status;

@@ -38,6 +38,8 @@ static tw_status difference_step(const tw_system *system, int64_t n, const doubl
     double d_norm = 0;
     TW_TRY(tw_vector_norm(&space, u, &u_norm));
     TW_TRY(tw_vector_norm(&space, d, &d_norm));
+
+    /* |s d| = sqrt(eps) (1 + |u|) */
     *step = d_norm > 0 ? sqrt(DBL_EPSILON) * (1.0 + u_norm) / d_norm : 0;
     return TW_OK;
 }
@@ -46,6 +48,7 @@ static tw_status difference_step(const tw_system *system, int64_t n, const doubl
 static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, const double *d,
                                   double *out)
 {
+    /* Evaluate F(u) and choose the step s. */
     double step = 0;
     TW_TRY(need_linear_f(system));
     TW_TRY(difference_step(system, n, system->linear_u + offset, d, &step));
@@ -63,6 +66,8 @@ static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, 
     system->counts->difference_evaluations++;
     system->counts->force_evaluations--;
     tw_status status = tw_system_rhs(system, system->linear_t, moved, out);
+
+    /* out = (out - F(u)) / s */
     tw_vector_axpby(system->size, -1.0 / step, system->linear_f, 1.0 / step, out);
     return status;
 }
@@ -79,7 +84,10 @@ static tw_status second_order_differences(tw_system *system, int64_t offset, int
     double *F = system->scratch + system->size;
     for (int j = 0; j < count; j++) {
         double *column = out + j * system->n;
+
+        /* The lower half of the difference is da. */
         TW_TRY(difference_along(system, offset, system->n, in + j * system->n, F));
+
         TW_TRY(tw_system_mass(system, F + system->n, column));
         tw_vector_scale(system->n, -1.0, column);
     }
@@ -107,6 +115,7 @@ tw_status tw_system_prepare_differences(tw_system *system, const tw_sparse *patt
     system->difference = TW_NEW_ARRAY(system->n, double);
     system->difference_step = TW_NEW_ARRAY(system->n, double);
     if (!system->moved || !system->difference || !system->difference_step) return TW_OUT_OF_MEMORY;
+
     return tw_colouring_create(&system->colouring, pattern);
 }
 
@@ -130,6 +139,7 @@ static tw_status force_at(tw_system *system, const double *x, double *f)
 {
     double *a = system->scratch;
     const double *v = system->linear_u + system->n;
+
     system->counts->difference_evaluations++;
     TW_TRY(system->second.acceleration(system->second.context, system->linear_t, x, v, a));
     return tw_system_mass(system, a, f);
@@ -186,25 +196,33 @@ static void scatter(const tw_system *system, int colour, int inner, double sign,
 static tw_status fill(tw_system *system, const differentiated *function, tw_sparse *matrix)
 {
     int block = tw_sparse_block(matrix);
+
     choose_steps(system);
     for (int colour = 0; colour < system->colouring.colours; colour++)
         for (int inner = 0; inner < block; inner++) {
+            /* One evaluation gives one column of every block of the colour. */
             move_colour(system, block, colour, inner);
             TW_TRY(function->evaluate(system, system->moved, system->difference));
+
+            /* The differences go to their places in the matrix. */
             for (int64_t i = 0; i < system->n; i++) system->difference[i] -= function->f[i];
             scatter(system, colour, inner, function->sign, matrix);
         }
+
     return TW_OK;
 }
 
 tw_status tw_system_fill_by_differences(tw_system *system)
 {
     TW_TRY(need_linear_f(system));
+
+    /* First order: J = dF/du. */
     if (!system->second_order) {
         differentiated rhs = {.evaluate = rhs_at, .f = system->linear_f, .sign = 1.0};
         return fill(system, &rhs, system->first.jacobian_matrix);
     }
 
+    /* Second order: K = -df/dx with f = M a. */
     double *f = system->scratch + system->size;
     TW_TRY(tw_system_mass(system, system->linear_f + system->n, f));
     differentiated force = {.evaluate = force_at, .f = f, .sign = -1.0};
@@ -215,6 +233,7 @@ tw_status tw_system_fill_by_differences(tw_system *system)
 
 tw_status tw_system_time_difference(tw_system *system, double t, const double *u, double *F_t)
 {
+    /* Evaluate F ahead of t and behind it. */
     double step = cbrt(DBL_EPSILON) * fmax(1.0, fabs(t));
     double *behind = system->scratch;
     tw_status status = tw_system_rhs(system, t + step, u, F_t);
@@ -223,6 +242,8 @@ tw_status tw_system_time_difference(tw_system *system, double t, const double *u
     /* tw_system_rhs counted two force evaluations, but differences are counted apart. */
     system->counts->force_evaluations -= 2;
     system->counts->difference_evaluations += 2;
+
+    /* F_t = (F_t - behind) / (2 s) */
     tw_vector_axpby(system->size, -0.5 / step, behind, 0.5 / step, F_t);
     return status;
 }

@@ -52,6 +52,8 @@ static tw_status allocate(tw_integrator *integrator, gautschi_memory *memory)
     memory->storage = tw_allocate_zeroed((size_t)(VECTORS * size), sizeof(double));
     memory->history = tw_allocate_zeroed(history_count(integrator), sizeof(double));
     if (!memory->storage || !memory->history) return TW_OUT_OF_MEMORY;
+
+    /* y and g share one vector of `size` entries. */
     memory->y = memory->storage;
     memory->g = memory->storage + n;
     memory->change = memory->storage + size;
@@ -72,10 +74,12 @@ static tw_status gautschi_reserve(tw_integrator *integrator, tw_error *error)
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (allocate(integrator, memory) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* A is the constant linear part, if the problem gives one. */
     tw_system_use_linear_part(system);
     if (integrator->options.phi.engine == TW_PHI_SHIFT_INVERT)
         TW_TRY(tw_system_need_shifted(system, error));
 
+    /* Create the workspace for functions of A. */
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = system->n;
     limits.options = integrator->options.phi;
@@ -114,6 +118,7 @@ static double value(const void *context, double lambda)
     double c[3];
     double z = f->h * f->h * lambda;
     tw_stumpff(z, 3, c);
+
     switch (f->which) {
     case COS:
         return c[0];
@@ -153,6 +158,8 @@ static tw_status fix_linear_part(tw_integrator *integrator, gautschi_memory *mem
 {
     double *numbers = numbers_of(integrator);
     if (numbers[NUMBER_KNOWN] != 0) return TW_OK;
+
+    /* The point belongs to the history: a restored run linearises there. */
     tw_vector_copy(integrator->system.size, integrator->u, memory->history);
     numbers[NUMBER_T] = integrator->t;
     numbers[NUMBER_KNOWN] = 1;
@@ -217,6 +224,7 @@ static tw_status propagate(tw_integrator *integrator, gautschi_memory *memory, d
     const tw_spectral_function three[6] = {cosine, psi, sinc, sine, sinc, cosine};
     const tw_spectral_function two[4] = {cosine, psi, sine, sinc};
 
+    /* The starts are y, g and, in the first step, v; the outputs are change_x and change_v. */
     int64_t n = integrator->system.n;
     const double *starts[3] = {memory->y, memory->g, integrator->u + n};
     double *outputs[2] = {memory->change, memory->change + n};
@@ -245,6 +253,8 @@ static tw_status gautschi_attempt(tw_integrator *integrator, double h, tw_error 
     const double *before = memory->history + system->size;
     double *x_new = integrator->u_new;
     double *v_new = x_new + n;
+
+    /* In a first step, change is already (y_1, v_1). */
     if (first) {
         tw_vector_copy(system->size, memory->change, integrator->u_new);
         tw_vector_axpy(n, 1.0, r, x_new);

@@ -14,6 +14,8 @@ tw_status tw_system_stiffness(tw_system *system, int count, const double *in, do
 {
     const tw_second_order_problem *p = &system->second;
     system->counts->stiffness_products += count;
+
+    /* Use the first way to a product that there is. */
     if (system->linear_part) return p->apply_linear_part(p->context, count, in, out);
     if (system->symmetric) return p->symmetric_part.apply(p->context, count, in, out);
     if (p->apply_stiffness) return p->apply_stiffness(p->context, count, in, out);
@@ -60,6 +62,8 @@ tw_status tw_system_jacobian(tw_system *system, const double *in, double *out)
 
     const tw_first_order_problem *p = &system->first;
     system->counts->stiffness_products++;
+
+    /* Use the first way to a product that there is. */
     if (p->jacobian_product) return p->jacobian_product(p->context, 1, in, out);
     if (!p->jacobian_matrix) return tw_system_jacobian_by_differences(system, in, out);
 
@@ -78,6 +82,7 @@ tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, d
     tw_vector_axpy(system->size, -1.0, model->u, difference);
     TW_TRY(tw_system_jacobian(system, difference, product));
 
+    /* remainder = F - F_0 - product - dt F_t, the lower half for second order. */
     int64_t n = system->n;
     int64_t offset = system->second_order ? n : 0;
     tw_vector_copy(n, state->F + offset, remainder);
@@ -116,6 +121,8 @@ static tw_status damping_by_differences(void *context, int count, const double *
 static void describe_damping(tw_system *system)
 {
     const tw_second_order_problem *p = &system->second;
+
+    /* Velocity dependence that is neither given nor of Rayleigh type is found by differences. */
     bool has_rayleigh = p->rayleigh_mass != 0 || p->rayleigh_stiffness != 0;
     bool unknown = p->velocity_dependent && !has_rayleigh;
     if (!p->apply_damping && !unknown) return;
@@ -128,6 +135,8 @@ static void describe_damping(tw_system *system)
 static void describe_second(tw_system *system)
 {
     const tw_second_order_problem *p = &system->second;
+
+    /* Describe K as an operator. */
     tw_operator stiffness = {.space = p->space,
                              .apply = stiffness_callback,
                              .context = system,
@@ -135,6 +144,7 @@ static void describe_second(tw_system *system)
     if (p->stiffness_matrix)
         stiffness.bytes_per_product = tw_sparse_bytes_per_product(p->stiffness_matrix);
 
+    /* Describe M, K and Rayleigh damping. */
     system->pair = (tw_second_order){.stiffness = stiffness,
                                      .lumped_mass = p->lumped_mass,
                                      .mass = p->mass,
@@ -142,6 +152,8 @@ static void describe_second(tw_system *system)
                                      .rayleigh_stiffness = p->rayleigh_stiffness,
                                      .eigenvalue_max = p->eigenvalue_max};
     system->mass = tw_mass_metric_of(&system->pair);
+
+    /* Describe any other damping. */
     describe_damping(system);
     if (!p->apply_stiffness && !p->stiffness_matrix)
         tw_log_line(
@@ -153,6 +165,8 @@ void tw_system_describe_operators(tw_system *system)
 {
     if (system->second_order) describe_second(system);
     system->jacobian = (tw_operator){.apply = jacobian_callback, .context = system};
+
+    /* J has the space of the problem. */
     if (system->second_order) {
         system->jacobian.space = system->second.space;
         system->jacobian.symmetry = TW_GENERAL;
@@ -160,6 +174,8 @@ void tw_system_describe_operators(tw_system *system)
         system->jacobian.space = system->first.space;
         system->jacobian.symmetry = system->first.symmetry;
     }
+
+    /* J acts on all of u. */
     system->jacobian.space.local_size = system->size;
 }
 
@@ -207,6 +223,7 @@ tw_status tw_system_assemble(tw_system *system)
     if (!has_matrix) return TW_UNSUPPORTED;
     if (system->matrix_filled) return TW_OK;
 
+    /* The values come from differences or from the problem. */
     tw_status status = TW_OK;
     if (system->fill_by_differences)
         status = tw_system_fill_by_differences(system);
@@ -232,6 +249,8 @@ void tw_system_use_symmetric_part(tw_system *system)
 {
     const tw_symmetric_part *part = &system->second.symmetric_part;
     if (!system->second_order || !part->apply) return;
+
+    /* It replaces K and all of D. */
     system->symmetric = true;
     system->pair.stiffness.symmetry = TW_SYMMETRIC;
     system->pair.damping = NULL;
@@ -243,6 +262,8 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
 {
     const tw_second_order_problem *p = &system->second;
     if (system->shifted) return TW_OK;
+
+    /* Some problems have no matrix that could be factorised. */
     if (system->linear_part)
         return tw_fail(error, TW_UNSUPPORTED,
                        "the linear part is given as a product only: it cannot be factorised");
@@ -253,6 +274,7 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
         return tw_fail(error, TW_UNSUPPORTED,
                        "a factorisation with consistent mass needs the assembled mass_matrix");
 
+    /* The phi-engines find the solver in the operator. */
     TW_TRY(tw_shifted_cholesky_create(p->stiffness_matrix, p->mass_matrix, p->lumped_mass,
                                       &system->shifted, error));
     system->pair.shifted = tw_shifted_cholesky_view(system->shifted);

@@ -30,9 +30,12 @@ static const double largest_tolerance = 0.5;
 
 static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
 {
+    /* These engines evaluate functions of a symmetric operator. */
     bool engine_fits = engine == TW_PHI_AUTO || engine == TW_PHI_DENSE ||
                        engine == TW_PHI_LANCZOS || engine == TW_PHI_CHEBYSHEV ||
                        engine == TW_PHI_SHIFT_INVERT;
+
+    /* The scalar functions need A = M^-1 K symmetric, and D = alpha M + beta K. */
     return engine_fits && system->second_order && !system->second.stiffness_is_general &&
            !system->pair.damping;
 }
@@ -40,6 +43,7 @@ static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
 static tw_status allocate(tw_propagator *propagator, const tw_system *system, int slots,
                           tw_error *error)
 {
+    /* Create the workspace of the engine. */
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = system->n;
     limits.second_order = system->second_order;
@@ -48,6 +52,7 @@ static tw_status allocate(tw_propagator *propagator, const tw_system *system, in
     limits.options = propagator->options;
     TW_TRY(tw_phi_workspace_create(&limits, &propagator->workspace, error));
 
+    /* These vectors hold gathered terms of a row, or the rows of a further block. */
     propagator->vectors = TW_NEW_ARRAY((TW_PHI_MAX_ORDER + 2) * system->size, double);
     return propagator->vectors ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
@@ -58,6 +63,7 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
     *out = NULL;
     tw_propagator *propagator = TW_NEW(tw_propagator);
     if (!propagator) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     propagator->options = *options;
     propagator->size = system->size;
     propagator->spectral = fits_spectral(system, options->engine);
@@ -67,6 +73,7 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
         tw_propagator_free(propagator);
         return status;
     }
+
     *out = propagator;
     return TW_OK;
 }
@@ -107,10 +114,14 @@ tw_status tw_phi_sum_add(tw_phi_sum *sum, int row, int source, int k, double nod
 void tw_propagator_count(tw_system *system, const tw_phi_statistics *s)
 {
     tw_integrator_statistics *counts = system->counts;
+
+    /* Costs add up. */
     counts->solves += s->solves;
     counts->factorisations += s->factorisations;
     counts->engine = s->engine;
     counts->work += s->cost;
+
+    /* These describe the last step. */
     if (s->pole > 0) counts->pole = s->pole;
     if (s->dimension > counts->krylov_dimension) counts->krylov_dimension = s->dimension;
     counts->phi_error_estimate = fmax(counts->phi_error_estimate, s->estimated_error);
@@ -147,6 +158,8 @@ static double phi_entry(const part_function *part, int k, double t, double lambd
 static double part_value(const void *context, double lambda)
 {
     const part_function *part = context;
+
+    /* f(lambda) = sum of coefficient * entry of phi_k over the terms of this row and source. */
     double value = 0;
     for (int i = 0; i < part->sum->term_count; i++) {
         const tw_sum_term *term = &part->sum->term[i];
@@ -216,12 +229,16 @@ static void describe_functions(const tw_system *system, const tw_phi_sum *sum,
             int at = o * block->start_count + j;
             int row = o / 2;
             int source = list->source[list->first + j];
+
+            /* The function knows its row, its source and its entry of the 2x2 matrix. */
             block->parts[at] = (part_function){.sum = sum,
                                                .row = row,
                                                .source = source,
                                                .entry = 2 * (o % 2) + list->is_v[list->first + j],
                                                .alpha = system->pair.rayleigh_mass,
                                                .beta = system->pair.rayleigh_stiffness};
+
+            /* A row without a term on this source gets the zero function. */
             block->functions[at] = (tw_spectral_function){NULL, &block->parts[at]};
             if (has_term(sum, row, source)) block->functions[at].value = part_value;
         }
@@ -244,15 +261,20 @@ static tw_status evaluate(tw_propagator *propagator, tw_system *system, bool sam
 {
     tw_phi_statistics statistics = {0};
     tw_status status = TW_UNSUPPORTED;
+
+    /* The basis in the slot may suffice: it costs no product. */
     if (same_sources) {
         status = tw_spectral_reuse(propagator->workspace, request, &statistics, NULL);
         status = tw_accept_rounding(status, &statistics);
     }
+
+    /* Otherwise a new basis is built. */
     if (status != TW_OK) {
         status =
             tw_spectral_apply(propagator->workspace, &system->pair, request, &statistics, error);
         status = tw_accept_rounding(status, &statistics);
     }
+
     tw_propagator_count(system, &statistics);
     propagator->polynomial = propagator->polynomial && statistics.engine != TW_PHI_SHIFT_INVERT;
 
@@ -272,6 +294,8 @@ static tw_status apply_block(tw_propagator *propagator, tw_system *system, const
     block.output_count = 2 * sum->row_count;
     block.start_count = list->count - list->first;
     if (block.start_count > TW_MAX_BLOCK) block.start_count = TW_MAX_BLOCK;
+
+    /* Set f_oj of every output and start, and what the tolerance refers to. */
     describe_functions(system, sum, list, &block);
     describe_outputs(sum, displacements, &block);
 
@@ -292,6 +316,7 @@ static tw_status apply_block(tw_propagator *propagator, tw_system *system, const
 static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                                 tw_error *error)
 {
+    /* An output is the x- or the v-part of a row. */
     int output_count = 2 * sum->row_count;
     double *outputs[MAX_OUTPUTS];
     double *aside[MAX_OUTPUTS];
@@ -302,7 +327,11 @@ static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, co
 
     start_list list = list_starts(sum, system->n);
     propagator->polynomial = true;
+
+    /* The first block holds all starts in the common case. */
     TW_TRY(apply_block(propagator, system, sum, &list, outputs, error));
+
+    /* Further blocks are added. */
     for (list.first = TW_MAX_BLOCK; list.first < list.count; list.first += TW_MAX_BLOCK) {
         tw_status status = apply_block(propagator, system, sum, &list, aside, error);
         for (int o = 0; o < output_count; o++) tw_vector_axpy(system->n, 1.0, aside[o], outputs[o]);
@@ -319,6 +348,8 @@ static tw_status apply_spectral(tw_propagator *propagator, tw_system *system, co
 static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, double h)
 {
     if (!propagator->spectral || propagator->sharpened == system->linearisation) return TW_OK;
+
+    /* A new linearisation begins with the bound of the problem. */
     double bound = system->second.eigenvalue_max;
     system->pair.eigenvalue_max = bound;
 
@@ -326,6 +357,7 @@ static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, dou
     bool wanted = engine == TW_PHI_CHEBYSHEV || engine == TW_PHI_AUTO;
     bool worthwhile = h * h * bound > worthwhile_to_sharpen * worthwhile_to_sharpen;
     if (!wanted || !worthwhile) return TW_OK;
+
     propagator->sharpened = system->linearisation;
     return tw_spectral_sharpen(propagator->workspace, &system->pair, bound,
                                &system->pair.eigenvalue_max);
@@ -334,6 +366,7 @@ static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, dou
 tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                               tw_error *error)
 {
+    /* The sum has a tolerance of its own. */
     tw_phi_options options = propagator->options;
     options.tolerance = fmin(fmax(sum->tolerance, smallest_tolerance), largest_tolerance);
     tw_status status = tw_phi_workspace_set_options(propagator->workspace, &options);

@@ -12,6 +12,7 @@ static void gather(tw_propagator *propagator, const tw_system *system, const tw_
                    int row, double node, const double **vectors)
 {
     for (int k = 0; k <= TW_PHI_MAX_ORDER; k++) {
+        /* v_k is absent until a term contributes to it. */
         double *v = propagator->vectors + k * propagator->size;
         vectors[k] = NULL;
         for (int i = 0; i < sum->term_count; i++) {
@@ -32,6 +33,7 @@ static void gather(tw_propagator *propagator, const tw_system *system, const tw_
 /* Whether two rows differ in their nodes alone, as the phi_1 F of the stages and of the step do. */
 static bool rows_match(const tw_phi_sum *sum, int row, int other)
 {
+    /* Walk through the terms of both rows at once. */
     int i = 0;
     int j = 0;
     int n = sum->term_count;
@@ -57,6 +59,7 @@ static double common_node(const tw_phi_sum *sum, int row)
         if (!isnan(node) && sum->term[i].node != node) return NAN;
         node = sum->term[i].node;
     }
+
     return node;
 }
 
@@ -67,6 +70,7 @@ static tw_status evaluate(tw_propagator *propagator, tw_system *system, tw_phi_r
     request->order = TW_PHI_MAX_ORDER;
     while (request->order > 0 && !request->vectors[request->order]) request->order--;
 
+    /* Second-order problems have an operator of their own. */
     tw_phi_statistics statistics = {0};
     tw_status status = TW_OK;
     if (system->second_order)
@@ -75,6 +79,7 @@ static tw_status evaluate(tw_propagator *propagator, tw_system *system, tw_phi_r
     else
         status =
             tw_phi_evaluate(propagator->workspace, &system->jacobian, request, &statistics, error);
+
     tw_propagator_count(system, &statistics);
     return tw_accept_rounding(status, &statistics);
 }
@@ -92,6 +97,8 @@ static tw_status apply_row(tw_propagator *propagator, tw_system *system, const t
                            int row, tw_error *error)
 {
     double *part = propagator->vectors + (TW_PHI_MAX_ORDER + 1) * propagator->size;
+
+    /* The row is the sum over its nodes. */
     tw_vector_fill(propagator->size, 0.0, sum->row[row]);
     for (int i = 0; i < sum->term_count; i++) {
         if (sum->term[i].row != row || node_was_seen(sum, row, i)) continue;
@@ -105,6 +112,8 @@ static tw_status apply_row(tw_propagator *propagator, tw_system *system, const t
                                   .vectors = vectors,
                                   .outputs = &part,
                                   .reference = {sum->reference[row][0], sum->reference[row][1]}};
+
+        /* One evaluation covers all terms with this node. */
         TW_TRY(evaluate(propagator, system, &request, error));
         tw_vector_axpy(propagator->size, 1.0, part, sum->row[row]);
     }
@@ -115,6 +124,7 @@ static tw_status apply_row(tw_propagator *propagator, tw_system *system, const t
 static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                              tw_error *error)
 {
+    /* Each row has its node; all rows share the vectors. */
     double nodes[TW_SUM_MAX_ROWS] = {0};
     for (int r = 0; r < sum->row_count; r++) nodes[r] = common_node(sum, r);
 
@@ -132,11 +142,13 @@ static tw_status apply_nodes(tw_propagator *propagator, tw_system *system, const
 tw_status tw_propagator_apply_general(tw_propagator *propagator, tw_system *system,
                                       const tw_phi_sum *sum, tw_error *error)
 {
+    /* Rows that differ in their nodes alone share one evaluation. */
     bool alike = true;
     for (int r = 0; r < sum->row_count; r++)
         alike = alike && !isnan(common_node(sum, r)) && rows_match(sum, 0, r);
     if (alike) return apply_nodes(propagator, system, sum, error);
 
+    /* Else each row is evaluated by itself. */
     for (int r = 0; r < sum->row_count; r++) TW_TRY(apply_row(propagator, system, sum, r, error));
     return TW_OK;
 }

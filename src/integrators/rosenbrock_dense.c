@@ -29,6 +29,8 @@ static bool needs_end(const tw_rosenbrock *memory)
         distinct = distinct && tableau->c[i] > 0 && tableau->c[i] != 1.0;
         for (int j = 0; j < i; j++) distinct = distinct && tableau->c[i] != tableau->c[j];
     }
+
+    /* The end joins if the stages alone give too few powers. */
     return distinct && !memory->fixed && tableau->stages > 0 &&
            tableau->stages < tableau->order - 2;
 }
@@ -38,10 +40,13 @@ static bool needs_end(const tw_rosenbrock *memory)
 static void nodal_polynomial(int count, const double *c, int i,
                              double coefficient[TW_MAX_REMAINDERS + 1])
 {
+    /* Begin with the constant 1/c_i^2. */
     int degree = 0;
     coefficient[0] = 1 / (c[i] * c[i]);
     for (int j = 0; j < count; j++) {
         if (j == i) continue;
+
+        /* Multiply by (x - c_j)/(c_i - c_j). */
         degree++;
         for (int q = degree; q >= 0; q--) {
             double shifted = q > 0 ? coefficient[q - 1] : 0;
@@ -56,6 +61,7 @@ static void nodal_polynomial(int count, const double *c, int i,
 static void remainder_weights(const tw_tableau *tableau,
                               double weight[TW_MAX_REMAINDERS][TW_MAX_REMAINDERS])
 {
+    /* The nodes are those of the stages, then the end of the step. */
     int count = tableau->stages + 1;
     double c[TW_MAX_REMAINDERS];
     for (int i = 0; i < tableau->stages; i++) c[i] = tableau->c[i];
@@ -82,6 +88,7 @@ static void add_model_row(const tw_integrator *integrator, tw_phi_sum *sum, int 
     const tw_rosenbrock *memory = integrator->memory;
     double weight[TW_MAX_REMAINDERS][TW_MAX_REMAINDERS] = {{0}};
     remainder_weights(&memory->tableau, weight);
+
     for (int i = range.first; i < range.last; i++) {
         int source = tw_rosenbrock_source(integrator, memory, sum, i);
         for (int q = 0; q <= memory->tableau.stages; q++)
@@ -142,6 +149,7 @@ static int most_points(const tw_rosenbrock *memory)
     /* The step and the end of the model take the terms of two points. */
     int most = TW_SUM_MAX_ROWS - memory->rows - 1;
     if (terms > 0 && TW_SUM_MAX_TERMS / terms - 2 < most) most = TW_SUM_MAX_TERMS / terms - 2;
+
     return most < TW_MAX_POINTS ? most : TW_MAX_POINTS;
 }
 
@@ -152,9 +160,11 @@ tw_status tw_rosenbrock_expect(tw_integrator *integrator, double interval)
     points->count = 0;
     if (!(interval > 0) || isinf(interval) || points->storage) return TW_OK;
 
+    /* Allocate at the first call. */
     size_t size = (size_t)integrator->system.size;
     points->storage = tw_allocate_zeroed((3 * TW_MAX_POINTS + 2) * size, sizeof(double));
     if (!points->storage) return TW_OUT_OF_MEMORY;
+
     double *cursor = points->storage;
     for (int i = 0; i < TW_MAX_POINTS; i++, cursor += size) points->linear[i] = cursor;
     for (int i = 0; i <= TW_MAX_POINTS; i++, cursor += size) points->remainder[i] = cursor;
@@ -238,6 +248,7 @@ static tw_status complete_points(tw_integrator *integrator, double h)
     }
     TW_TRY(tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL));
 
+    /* Add these shares, and find the gap at theta = 1. */
     for (int i = 0; i <= points->count; i++)
         tw_vector_axpy(integrator->system.size, 1.0, points->share[i], points->remainder[i]);
     find_gap(integrator, memory, points->remainder[points->count]);
@@ -285,6 +296,7 @@ static tw_phi_sum dense_sum(const tw_integrator *integrator, double h, double th
     remainder_range all = {0, memory->tableau.stages + 1};
     tw_phi_sum sum = model_sum(integrator, h);
     sum.same_sources = memory->dense_ready && tw_propagator_keeps_bases(memory->propagator);
+
     add_row(memory, &sum, memory->work);
     add_model_row(integrator, &sum, 0, theta, all);
     return sum;
@@ -294,6 +306,8 @@ static tw_phi_sum dense_sum(const tw_integrator *integrator, double h, double th
 static tw_status dense_linear(tw_integrator *integrator, double h, double theta, double *u)
 {
     tw_rosenbrock *memory = integrator->memory;
+
+    /* The basis of F_n and F_t may still be there. */
     tw_phi_sum sum = tw_rosenbrock_linear_sum(integrator, memory, h, integrator->F_old);
     sum.row_count = 1;
     sum.row[0] = memory->work;
@@ -310,6 +324,8 @@ static tw_status prepare_dense(tw_integrator *integrator, double h)
 {
     tw_rosenbrock *memory = integrator->memory;
     TW_TRY(find_end(integrator, h));
+
+    /* Evaluate the model at theta = 1. */
     tw_phi_sum sum = dense_sum(integrator, h, 1.0);
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, NULL);
     find_gap(integrator, memory, memory->work);

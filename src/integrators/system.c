@@ -24,6 +24,7 @@ tw_status tw_system_acceleration(tw_system *system, double t, const double *x, c
 {
     system->counts->force_evaluations++;
     TW_TRY(system->second.acceleration(system->second.context, t, x, v, a));
+
     return tw_vector_is_finite(system->n, a) ? TW_OK : TW_NOT_FINITE;
 }
 
@@ -59,10 +60,13 @@ tw_status tw_system_time_derivative(tw_system *system, double t, const double *u
 {
     const tw_second_order_problem *second = &system->second;
     const tw_first_order_problem *first = &system->first;
+
     if (tw_system_is_autonomous(system)) {
         tw_vector_fill(system->size, 0.0, F_t);
         return TW_OK;
     }
+
+    /* F_t comes from the problem, or else from differences. */
     if (!system->second_order && first->time_derivative)
         return first->time_derivative(first->context, t, u, F_t);
     if (!system->second_order || !second->time_derivative)
@@ -83,8 +87,11 @@ tw_status tw_system_energy(tw_system *system, double t, const double *u, double 
 {
     const tw_second_order_problem *second = &system->second;
     if (!tw_system_has_energy(system)) return TW_UNSUPPORTED;
+
     if (system->second_order)
         return second->energy(second->context, t, u, u + system->n, kinetic, potential);
+
+    /* First order: the one number counts as potential. */
     *kinetic = 0;
     return system->first.energy(system->first.context, t, u, potential);
 }
@@ -95,6 +102,8 @@ static tw_status check_masses(const tw_second_order_problem *problem, tw_error *
 {
     if (problem->mass && problem->lumped_mass)
         return tw_fail(error, TW_INVALID_ARGUMENT, "give either lumped_mass or mass, not both");
+
+    /* Every mass must be positive and finite. */
     for (int64_t i = 0; problem->lumped_mass && i < problem->space.local_size; i++)
         if (!(problem->lumped_mass[i] > 0) || isinf(problem->lumped_mass[i]))
             return tw_fail(error, TW_INVALID_ARGUMENT, "lumped_mass[%lld] = %g is not positive",
@@ -107,25 +116,34 @@ static tw_status check_second(const tw_second_order_problem *problem, tw_error *
     int64_t n = problem->space.local_size;
     bool damped =
         problem->rayleigh_mass != 0 || problem->rayleigh_stiffness != 0 || problem->apply_damping;
+
+    /* The function is required, and the size is at least 1. */
     if (!problem->acceleration)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no acceleration function");
     if (n < 1) return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
+
+    /* The matrix must have the size of the problem. */
     if (problem->stiffness_matrix && tw_sparse_size(problem->stiffness_matrix) != n)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "stiffness_matrix has %lld rows, the problem %lld unknowns",
                        (long long)tw_sparse_size(problem->stiffness_matrix), (long long)n);
+
+    /* Damping makes a depend on v, and the problem must say so. */
     if (damped && !problem->velocity_dependent)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "damping is given but velocity_dependent is false");
+
     return check_masses(problem, error);
 }
 
 static tw_status check_first(const tw_first_order_problem *problem, tw_error *error)
 {
     int64_t n = problem->space.local_size;
+
     if (!problem->rhs)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no rhs function");
     if (n < 1) return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
+
     if (problem->jacobian_matrix && tw_sparse_size(problem->jacobian_matrix) != n)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "jacobian_matrix does not have the problem's size");
@@ -134,6 +152,7 @@ static tw_status check_first(const tw_first_order_problem *problem, tw_error *er
 
 static tw_status allocate(tw_system *system)
 {
+    /* These hold the point of linearisation, F there, and scratch. */
     system->linear_u = TW_NEW_ARRAY(system->size, double);
     system->linear_f = TW_NEW_ARRAY(system->size, double);
     system->scratch = TW_NEW_ARRAY(4 * system->size, double);
@@ -146,6 +165,7 @@ static tw_status allocate(tw_system *system)
         matrix = system->second.stiffness_matrix;
         assembles = system->second.assemble != NULL;
     }
+
     if (!matrix || assembles) return TW_OK;
     tw_log_line(TW_LOG_INFO,
                 "a matrix pattern without assemble: its values by coloured finite differences");
@@ -157,6 +177,8 @@ tw_status tw_system_create(tw_system *system, const tw_second_order_problem *sec
                            tw_error *error)
 {
     *system = (tw_system){.second_order = second != NULL, .counts = counts};
+
+    /* The table is checked and copied. */
     if (second) {
         TW_TRY(check_second(second, error));
         system->second = *second;
@@ -170,6 +192,7 @@ tw_status tw_system_create(tw_system *system, const tw_second_order_problem *sec
     }
 
     tw_system_describe_operators(system);
+
     tw_status status = allocate(system);
     if (status == TW_OK) return TW_OK;
     tw_system_free(system);

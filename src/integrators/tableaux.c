@@ -150,6 +150,7 @@ static tw_status check_form(const tw_tableau *tableau, tw_error *error)
             return tw_fail(error, TW_INVALID_ARGUMENT,
                            "tableau %s: node c[%d] = %g must be nonzero", tableau->name, i,
                            tableau->c[i]);
+
     for (int i = 0; i < tableau->term_count; i++)
         if (!term_is_sound(tableau, &tableau->terms[i]))
             return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -166,6 +167,7 @@ static double weight(const tw_tableau *tableau, int row, int source, double z)
     for (int i = 0; i < tableau->term_count; i++) {
         const tw_tableau_term *term = &tableau->terms[i];
         if (term->row != row || term->source != source) continue;
+
         tw_phi_scalar(term->node * z, term->k + 1, phi);
         sum += term->coefficient * phi[term->k];
     }
@@ -179,6 +181,7 @@ static double psi3(const tw_tableau *tableau, int i, double w)
     double phi[4];
     double sum = 0;
     tw_phi_scalar(c * w, 4, phi);
+
     for (int j = 0; j < i; j++)
         sum += weight(tableau, i, j, w) * 0.5 * tableau->c[j] * tableau->c[j];
     return sum - c * c * c * phi[3];
@@ -203,10 +206,12 @@ static const double residual_bound = 1e-11;
  * between two functions of Z, holds if and only if it holds for all pairs (z, w). */
 static double residual(const tw_tableau *tableau, int condition, double z, double w)
 {
+    /* These are the right-hand sides of the conditions. */
     double phi[6];
     tw_phi_scalar(z, 6, phi);
     const double right[CONDITIONS] = {2 * phi[3], 6 * phi[4], 24 * phi[5], 0};
 
+    /* Sum the left-hand side, and the size of its terms. */
     double sum = 0;
     double scale = 0;
     for (int i = 0; i < tableau->stages; i++) {
@@ -262,6 +267,7 @@ tw_status tw_tableau_check(const tw_tableau *tableau, tw_tableau_report *report,
     found.strong_order = order_found(tableau, true, NULL);
     if (report) *report = found;
 
+    /* A tableau may not claim more than it satisfies. */
     if (tableau->order > found.order)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "tableau %s claims order %d but violates stiff order condition %s",
