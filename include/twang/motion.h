@@ -1,7 +1,7 @@
 /** @file motion.h
- *  Prescribed motion: particles that go where they are told. They are eliminated from the unknowns, as pinned ones are
- *  (tw_model_pin), and pull on the others by what joins them. A later call for a particle replaces an earlier one.
- */
+ *  Prescribed motion of particles. Like pinned particles (tw_model_pin) they are no
+ *  unknowns, and they act on the others through the forces that join them. A later call for a
+ *  particle replaces an earlier one. */
 #ifndef TWANG_MOTION_H
 #define TWANG_MOTION_H
 
@@ -11,33 +11,36 @@
 extern "C" {
 #endif
 
-/** A motion, as smooth as the integrator's order asks for. */
+/** A motion. It must be as smooth as the order of the integrator requires. */
 typedef struct tw_motion {
     void *context; /**< handed to the callbacks; may be NULL */
-    /** Position, velocity and acceleration at time t of the particle that the model has at `start`. At t = 0 the
-     *  position must be what the particle is to start with. May be called from several threads at once. */
+    /** Position, velocity and acceleration at time t of the particle that the model has at `start`.
+     *  At t = 0 the position must be the one from which the particle is to start. May be called
+     *  from several threads at once. */
     void (*at)(void *context, double t, const double start[3], double position[3],
                double velocity[3], double acceleration[3]);
     void (*release)(void *context); /**< called once when the model is freed; NULL: nothing to do */
 } tw_motion;
 
-/** Moves the particles `first` to `last` in this way. The model takes the context over; on failure it stays with the
- *  caller. */
+/** Moves the particles `first` to `last` in this way. The model takes the context over; on failure
+ *  it stays with the caller. */
 TW_API tw_status tw_model_prescribe(tw_model *model, int64_t first, int64_t last,
                                     const tw_motion *motion, tw_error *error);
-/** start + velocity t. */
+/** x = start + velocity t. */
 TW_API tw_status tw_model_prescribe_velocity(tw_model *model, int64_t first, int64_t last,
                                              const double velocity[3], tw_error *error);
-/** start + amplitude (sin(2 pi frequency t + phase) - sin(phase)) [m, Hz, rad]. */
+/** x = start + amplitude (sin(2 pi frequency t + phase) - sin(phase)) [m, Hz, rad]. */
 TW_API tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t last,
                                                 const double amplitude[3], double frequency,
                                                 double phase, tw_error *error);
-/** Turns about the axis through `point` at `rate` [rad/s]; the axis need not have length 1. */
+/** The particles turn about the axis through `point` at `rate` [rad/s]. The axis
+ *  need not have length 1. */
 TW_API tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last,
                                              const double point[3], const double axis[3],
                                              double rate, tw_error *error);
-/** start + the cubic spline through `count` >= 2 displacements (three entries each) at ascending times [s]. The spline
- *  is twice differentiable, at rest at both ends, and stays there before and after. */
+/** x = start + the cubic spline through `count` >= 2 displacements (three entries each [m]) at
+ *  ascending times [s]. The spline is twice differentiable and at rest at both ends. Before and
+ *  after, the particles stand still. */
 TW_API tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last,
                                               int64_t count, const double *times,
                                               const double *displacements, tw_error *error);
