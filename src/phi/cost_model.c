@@ -1,5 +1,5 @@
-/* The cost model of `auto` (phi_internal.h). The constants are fitted to the grid of tests/test_auto.c
- * and to the coil (docs/phi.md). */
+/* The cost model of `auto` (phi_internal.h). The constants are fitted to the grid of
+ * tests/test_auto.c and to the coil (docs/phi.md). */
 #include <math.h>
 
 #include "phi/phi_internal.h"
@@ -10,7 +10,8 @@ static const double factor_flop_bytes = 0.5;
 /* Bytes that a flop of a small eigenproblem counts for: it waits for the one before. */
 static const double small_flop_bytes = 2;
 
-/* Bytes that a value of a scalar function (Stumpff, 2x2 phi) counts for: some fifty flops and a call. */
+/* Bytes that a value of a scalar function (Stumpff, 2x2 phi) counts for: some fifty flops and
+ * a call. */
 static const double value_bytes = 300;
 
 /* ---- what a call is about ---- */
@@ -41,6 +42,7 @@ tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine en
     /* The first-order engines work on pairs (x, v). */
     double n = (double)op->stiffness.space.local_size;
     if (!is_spectral(engine) && engine != TW_PHI_DENSE) n = 2 * n;
+
     return (tw_phi_setting){.n = n,
                             .product_bytes = product_bytes_of(&op->stiffness),
                             .solve_bytes = op->shifted ? op->shifted->solve_bytes : 0,
@@ -58,6 +60,7 @@ static double vectors_moved(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
     double m = s->dimension;
     double outputs = w->outputs / fmin(w->starts, TW_MAX_BLOCK);
+
     switch (s->engine) {
     case TW_PHI_LANCZOS: /* two fused passes, a basis too large for the caches; outputs by fours */
         return 9 + 0.5 * outputs;
@@ -81,6 +84,7 @@ static double small_flops(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
     double m = s->dimension;
     double steps = (double)(s->substeps > 0 ? s->substeps : 1);
+
     switch (s->engine) {
     case TW_PHI_LANCZOS: /* checks at growing m, then the whole decomposition */
         return w->starts * (100 * m * m + 4 * m * m * m / 3);
@@ -101,6 +105,7 @@ static double values_taken(const tw_phi_statistics *s, const tw_phi_setting *w)
 {
     double m = s->dimension;
     double functions = w->outputs * w->starts;
+
     switch (s->engine) {
     case TW_PHI_LANCZOS: /* three per Ritz value and check, at growing m */
         return 8 * m * functions;
@@ -127,23 +132,25 @@ double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
     double operators = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
     double factors = (double)s->factorisations * w->factor_flops * factor_flop_bytes;
+
     return operators + each + factors + small_flop_bytes * small_flops(s, w) +
            value_bytes * values_taken(s, w);
 }
 
 /* ---- predictions ---- */
 
-/* The degree of a polynomial in x^2 that follows cos(reach x), |x| <= 1. Beyond the order `reach` the
- * Bessel functions fall like an Airy function, then faster than any exponential. */
+/* The degree of a polynomial in x^2 that follows cos(reach x), |x| <= 1. Beyond the order `reach`
+ * the Bessel functions fall like an Airy function, then faster than any exponential. */
 static double polynomial_degree(double reach, double tolerance)
 {
     double digits = log(1 / tolerance);
     return 0.5 * reach + 0.45 * cbrt(reach * digits * digits) + 0.25 * digits + 2;
 }
 
-/* Solves per start vector, measured on the coil at three stiffnesses and five tolerances (docs/phi.md).
- * A rational space resolves the slow modes of the start vectors at once and the others slowly. It does
- * not resolve rough vectors, whose energy lies in the stiff modes, unless the space is used up. */
+/* Solves per start vector, measured on the coil at three stiffnesses and five tolerances
+ * (docs/phi.md). A rational space resolves the slow modes of the start vectors at once and the
+ * others slowly. It does not resolve rough vectors, whose energy lies in the stiff modes, unless
+ * the space is used up. */
 static double rational_solves(const tw_phi_setting *w, double tolerance)
 {
     const double rough = 0.25; /* share of the reach above which a vector is rough */
@@ -152,10 +159,12 @@ static double rational_solves(const tw_phi_setting *w, double tolerance)
     double digits = log10(1 / tolerance);
     double solves = digits * (1 + 0.5 * log2(1 + w->roughness)) * (1 + fmax(digits - 5, 0));
 
-    /* Modes of a few radians per step are resolved one by one. A longer spectrum has fewer of them. */
+    /* Modes of a few radians per step are resolved one by one. A longer spectrum has fewer
+     * of them. */
     solves += 4 * pow(fmax(digits - 2, 0), 2) * fmin(1, 150 / fmax(w->reach, 1));
 
     if (w->roughness > fmax(rough * w->reach, 3)) solves = beyond;
+
     return fmin(fmax(solves, 2), w->n);
 }
 
@@ -165,6 +174,7 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolera
     double degree = polynomial_degree(w->reach, tolerance);
     double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
 
+    /* Counts by the degree, by the size, or by the measurements on the coil. */
     *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};
     switch (engine) {
     case TW_PHI_DENSE:

@@ -1,5 +1,5 @@
-/* A tw_phi_pair (phi_internal.h): products with J, and the inner products in which it is
- * orthogonalised. */
+/* A tw_phi_pair (phi_internal.h): products with J, and the inner products in which it
+ * is orthogonalised. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -9,8 +9,8 @@
 
 enum { SLICE = 16384 /* entries of a pass that one thread takes at a time */ };
 
-/* x^T K x may fall this far below omega^2 |x|^2 before K counts as singular. The inner product needs
- * the inverse of K. */
+/* x^T K x may fall this far below omega^2 |x|^2 before K counts as singular. The inner product
+ * needs the inverse of K. */
 static const double smallest_curvature = 1e-13;
 
 /* An x-part below this share of the whole vector is rounding and tells nothing about K. */
@@ -76,6 +76,7 @@ static tw_status apply_stiffness(tw_phi_pair *pair, const double *in, double *ou
 static tw_status apply_scaled_stiffness(tw_phi_pair *pair, const double *in, double *out)
 {
     if (!pair->root) return apply_stiffness(pair, in, out);
+
     tw_vector_divide(pair->n, pair->root, in, pair->scratch[0]);
     tw_status status = apply_stiffness(pair, pair->scratch[0], out);
     if (status == TW_OK) tw_vector_divide(pair->n, pair->root, out, out);
@@ -97,6 +98,7 @@ static tw_status subtract_damping(tw_phi_pair *pair, const double *y_v, double *
 
     tw_status status = D->apply(D->context, 1, v, pair->scratch[1]);
     if (status == TW_OK) tw_vector_axpy(pair->n, -1.0, pair->scratch[1], force);
+
     return status;
 }
 
@@ -111,6 +113,7 @@ static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *for
     tw_parallel_for(pair->n, SLICE, gather_slice, &job);
 
     tw_status status = apply_stiffness(pair, pair->scratch[0], force);
+
     return status ? status : subtract_damping(pair, y + pair->n, force);
 }
 
@@ -129,6 +132,7 @@ static tw_status accelerate(tw_phi_pair *pair, const double *force, const double
         job.force = job.out_v;
     }
     tw_parallel_for(pair->n, SLICE, scatter_slice, &job);
+
     return TW_OK;
 }
 
@@ -141,6 +145,7 @@ static tw_status apply_columns(void *context, int count, const double *in, doubl
         TW_TRY(restoring_force(pair, y, pair->scratch[2]));
         TW_TRY(accelerate(pair, pair->scratch[2], y + pair->n, out + size * j));
     }
+
     return TW_OK;
 }
 
@@ -163,8 +168,8 @@ static tw_status mass_dual(void *context, const double *u, double *dual)
     return status ? status : apply_mass(pair, u + pair->n, dual + pair->n);
 }
 
-/* G J u = (omega M u_v, force - alpha M u_v). It needs no product with M, because M u_v is the dual of
- * u_v, which is known. */
+/* G J u = (omega M u_v, force - alpha M u_v). It needs no product with M, because M u_v is the dual
+ * of u_v, which is known. */
 static tw_status mass_apply(void *context, const double *u, const double *dual, double *out,
                             double *dual_out)
 {
@@ -178,6 +183,7 @@ static tw_status mass_apply(void *context, const double *u, const double *dual, 
     job.a = pair->omega;
     job.b = -pair->op->rayleigh_mass;
     tw_parallel_for(n, SLICE, scatter_slice, &job);
+
     return TW_OK;
 }
 
@@ -193,6 +199,7 @@ static tw_status mass_square(void *context, const double *u, const double *dual,
 
     /* M is definite. Only rounding makes the square negative. */
     if (length <= noise || *value < 0) *value = 0;
+
     return TW_OK;
 }
 
@@ -209,9 +216,9 @@ static tw_status energy_dual(void *context, const double *u, double *dual)
     return status ? status : apply_mass(pair, u + pair->n, dual + pair->n);
 }
 
-/* K^ u_x = omega^2 dual_x is known. The one product is q = K^ u_v; q/omega is the dual of the new x-part.
- * R is divided out of the force -omega dual_x - beta q - D^ u_v already. It is divided by the mass only
- * if that is consistent. */
+/* K^ u_x = omega^2 dual_x is known. The one product is q = K^ u_v; q/omega is the dual of the new
+ * x-part. R is divided out of the force -omega dual_x - beta q - D^ u_v already. It is divided by
+ * the mass only if that is consistent. */
 static tw_status energy_apply(void *context, const double *u, const double *dual, double *out,
                               double *dual_out)
 {
@@ -242,10 +249,12 @@ static tw_status energy_apply(void *context, const double *u, const double *dual
     tw_vector_scale(n, 1.0 / pair->omega, dual_out);
     tw_vector_copy(n, mass ? force : out + n, dual_out + n);
     if (mass) tw_vector_axpy(n, -pair->op->rayleigh_mass, dual + n, dual_out + n);
+
     return TW_OK;
 }
 
-/* A direction x with x^T K x <= 0 shows that this is no inner product, however large the v-part is. */
+/* A direction x with x^T K x <= 0 shows that this is no inner product, however large the
+ * v-part is. */
 static tw_status energy_square(void *context, const double *u, const double *dual, double noise,
                                double *value)
 {
@@ -260,11 +269,14 @@ static tw_status energy_square(void *context, const double *u, const double *dua
     TW_TRY(tw_vector_dot(&pair->half, u, u, &x_length));
     TW_TRY(tw_vector_dot(&pair->half, u + n, u + n, &v_length));
 
+    /* <u, u>, or zero if u is nothing but noise. */
     bool vanishes = x_length + v_length <= noise;
     *value = vanishes ? 0 : curvature + kinetic;
 
+    /* The x-part shows that K is not positive definite, unless it is rounding itself. */
     bool counts = x_length > noise + negligible_share * v_length;
     bool flat = counts && curvature < smallest_curvature * x_length;
+
     return flat || *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
 }
 
@@ -275,6 +287,7 @@ static tw_status half_norm(const tw_phi_pair *pair, const double *x, double *nor
 {
     double square = 0;
     tw_status status = TW_OK;
+
     if (pair->op->mass) {
         status = apply_mass(pair, x, pair->scratch[2]);
         if (status == TW_OK) status = tw_vector_dot(&pair->half, x, pair->scratch[2], &square);
@@ -282,6 +295,7 @@ static tw_status half_norm(const tw_phi_pair *pair, const double *x, double *nor
         status = tw_vector_weighted_dot(&pair->half, pair->op->lumped_mass, x, x, &square);
     }
     *norm = sqrt(fmax(square, 0));
+
     return status;
 }
 
@@ -334,9 +348,11 @@ tw_operator tw_phi_pair_operator(tw_phi_pair *pair)
     J.space.local_size = 2 * pair->n;
     J.bytes_per_product = K->bytes_per_product;
 
+    /* Without damping J is skew in the inner product of the energy. */
     bool undamped =
         !pair->op->damping && pair->op->rayleigh_mass == 0 && pair->op->rayleigh_stiffness == 0;
     if (pair->inner_product == TW_INNER_ENERGY && undamped && K->symmetry == TW_SYMMETRIC)
         J.symmetry = TW_SKEW;
+
     return J;
 }

@@ -37,6 +37,7 @@ const char *tw_phi_engine_name(tw_phi_engine engine)
         break;
     }
 #undef NAME_CASE
+
     return "?";
 }
 
@@ -91,12 +92,14 @@ tw_status tw_phi_workspace_create(const tw_phi_limits *limits, tw_phi_workspace 
     workspace->vector_size = limits->second_order ? 2 * limits->size : limits->size;
     for (int i = 0; i < TW_PHI_MAX_SLOTS; i++) workspace->slot_engine[i] = TW_PHI_ENGINE_COUNT;
 
+    /* Everything is allocated now; evaluations allocate nothing. */
     tw_status status = reserve_engines(workspace, error);
     if (status) {
         tw_phi_workspace_free(workspace);
         return status;
     }
     *out = workspace;
+
     return TW_OK;
 }
 
@@ -118,6 +121,7 @@ tw_status tw_phi_workspace_set_options(tw_phi_workspace *workspace, const tw_phi
     /* The dense engine reserves nothing for a large problem. */
     if (options->engine == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) return TW_UNSUPPORTED;
     workspace->options = *options;
+
     return TW_OK;
 }
 
@@ -131,9 +135,11 @@ static tw_status name_engine(tw_status status, tw_phi_engine engine, tw_error *e
     bool told = error->status == status && error->text[0];
     if (told && strstr(error->text, name)) return status;
 
+    /* The engine's own text follows its name. */
     char text[TW_ERROR_TEXT_SIZE];
     memcpy(text, error->text, sizeof text);
     text[sizeof text - 1] = 0;
+
     return tw_fail(error, status, "phi engine %s: %.400s", name,
                    told ? text : tw_status_text(status));
 }
@@ -226,6 +232,7 @@ static tw_status run_engine(const phi_call *call, const tw_phi_request *request,
         return engine->first_order(call->workspace, call->first, request, statistics, error);
     }
     if (!engine->second_order) return unsupported("second-order operators", error);
+
     return engine->second_order(call->workspace, call->second, request, statistics, error);
 }
 
@@ -233,7 +240,8 @@ static tw_status run_engine(const phi_call *call, const tw_phi_request *request,
 static double cost_of(const phi_call *call, const tw_phi_request *request,
                       const tw_phi_statistics *statistics)
 {
-    int starts = 0; /* x- and v-part of every vector */
+    /* The start vectors are the x- and v-parts. */
+    int starts = 0;
     for (int k = 0; k <= request->order; k++)
         if (request->vectors[k]) starts += 2;
 
@@ -243,6 +251,7 @@ static double cost_of(const phi_call *call, const tw_phi_request *request,
     else
         setting = tw_phi_setting_second(call->second, statistics->engine, starts,
                                         2 * request->node_count);
+
     return tw_phi_cost(statistics, &setting);
 }
 
@@ -269,20 +278,24 @@ static tw_status evaluate(const phi_call *call, tw_phi_statistics *statistics, t
         return tw_phi_check_outputs(TW_OK, count, outputs, size, error);
     }
 
+    /* The engine works; its outputs are checked and its work is counted. */
     status = run_engine(call, &reduced.request, statistics, error);
     statistics->cost = cost_of(call, &reduced.request, statistics);
     status = tw_phi_check_outputs(status, count, outputs, size, error);
+
     return name_engine(status, statistics->engine, error);
 }
 
 static tw_status evaluate_and_report(const phi_call *call, tw_phi_statistics *statistics,
                                      tw_error *error)
 {
+    /* The caller may want neither statistics nor a text. */
     tw_phi_statistics local = {.engine = call->workspace->options.engine};
     tw_error text = {0};
     tw_status status = evaluate(call, &local, &text);
     if (statistics) *statistics = local;
     if (status && error) *error = text;
+
     return status;
 }
 
@@ -323,7 +336,10 @@ static tw_status deliver(const tw_phi_workspace *workspace, const tw_spectral_re
     tw_status status = tw_phi_check_outputs(answer->status, request->output_count, request->outputs,
                                             workspace->limits.size, &answer->error);
     status = name_engine(status, answer->statistics.engine, &answer->error);
+
+    /* The caller may want no text. */
     if (status && error) *error = answer->error;
+
     return status;
 }
 
@@ -339,9 +355,11 @@ static tw_status run_spectral(tw_phi_workspace *workspace, const tw_second_order
     else
         status = unsupported("functions of a symmetric operator", &answer->error);
 
+    /* The cost of what was done, in the units of the model. */
     tw_phi_setting setting =
         tw_phi_setting_second(op, statistics->engine, request->start_count, request->output_count);
     statistics->cost = tw_phi_cost(statistics, &setting);
+
     return status;
 }
 
@@ -368,6 +386,7 @@ tw_status tw_spectral_apply(tw_phi_workspace *workspace, const tw_second_order *
     /* The slot is empty until the engine keeps a basis there. */
     workspace->slot_engine[request->slot] = TW_PHI_ENGINE_COUNT;
     if (answer.status == TW_OK) answer.status = run_spectral(workspace, op, request, &answer);
+
     return deliver(workspace, request, &answer, statistics, error);
 }
 
@@ -388,5 +407,6 @@ tw_status tw_spectral_reuse(tw_phi_workspace *workspace, const tw_spectral_reque
         answer.status =
             engines[engine]->reuse(workspace, request, &answer.statistics, &answer.error);
     }
+
     return deliver(workspace, request, &answer, statistics, error);
 }

@@ -1,4 +1,5 @@
-/* auto: calls the engine whose predicted cost (cost_model.c) is least, and the next one if that fails. */
+/* auto: calls the engine whose predicted cost (cost_model.c) is least, and the next one if
+ * that fails. */
 #include <math.h>
 
 #include "base/allocate.h"
@@ -32,6 +33,7 @@ static void consider(choices *c, tw_phi_engine engine, const tw_phi_setting *set
     tw_phi_predict(engine, setting, tolerance, &expected);
     double cost = tw_phi_cost(&expected, setting);
 
+    /* Dearer engines move up by one. */
     int at = c->count++;
     for (; at > 0 && c->list[at - 1].cost > cost; at--) c->list[at] = c->list[at - 1];
     c->list[at] = (choice){engine, cost};
@@ -60,10 +62,12 @@ static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op,
     double *x = workspace->memory[TW_PHI_AUTO];
     for (int64_t i = 0; i < n; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (1.0 + 1e-3 * (double)(i % 97));
 
+    /* The power method approaches the norm from below, which is good enough for a ranking. */
     tw_power_estimate estimate;
     tw_status status = tw_power_method(&pencil, BOUND_STEPS, x, x + n, &estimate);
     *products += estimate.products;
     *norm = estimate.largest;
+
     return status == TW_OK && !isfinite(*norm) ? TW_NOT_FINITE : status;
 }
 
@@ -80,10 +84,12 @@ static tw_status find_bound(tw_phi_workspace *workspace, tw_second_order *op, in
     if (!is_spectral(op))
         return power_norm(workspace, &op->stiffness, op, &op->eigenvalue_max, products);
 
+    /* The larger of the two ends counts. */
     tw_spectral_interval interval = {0, 0};
     tw_status status = tw_spectral_find_interval(tw_spectral_memory_of(workspace), op, BOUND_STEPS,
                                                  NULL, &interval, products);
     op->eigenvalue_max = fmax(interval.high, -interval.low);
+
     return status;
 }
 
@@ -111,6 +117,7 @@ static tw_status find_roughness(tw_phi_workspace *workspace, const tw_second_ord
         ++*products;
         *omega = fmax(*omega, sqrt(fmax(square, 0)));
     }
+
     return isfinite(*omega) ? TW_OK : TW_NOT_FINITE;
 }
 
@@ -122,9 +129,11 @@ static choices rank_first(const tw_phi_workspace *workspace, const tw_phi_settin
                                             TW_PHI_LEJA,  TW_PHI_PHIPM, TW_PHI_EXPMV};
     choices found = {0};
     for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
+        /* The dense engine has no memory for a large problem. */
         if (engines[i] == TW_PHI_DENSE && !workspace->memory[TW_PHI_DENSE]) continue;
         consider(&found, engines[i], setting, workspace->options.tolerance);
     }
+
     return found;
 }
 
@@ -177,20 +186,23 @@ static choices rank_with(const tw_phi_workspace *workspace, const pair_question 
         setting.roughness = q->time * roughness;
         consider(&found, engines[i], &setting, workspace->options.tolerance);
     }
+
     return found;
 }
 
-/* The engines for a pair, cheapest first. The cost of shift-invert depends on the roughness of the start
- * vectors. If it is cheapest for smooth ones, then the roughness is measured. */
+/* The engines for a pair, cheapest first. The cost of shift-invert depends on the roughness of the
+ * start vectors. If it is cheapest for smooth ones, then the roughness is measured. */
 static tw_status rank_pair(tw_phi_workspace *workspace, const pair_question *q, choices *found,
                            int64_t *products)
 {
     *found = rank_with(workspace, q, 0);
     if (found->list[0].engine != TW_PHI_SHIFT_INVERT) return TW_OK;
 
+    /* Rank again with the roughness that the start vectors have. */
     double roughness = 0;
     TW_TRY(find_roughness(workspace, &q->op, q->starts, q->vectors, &roughness, products));
     *found = rank_with(workspace, q, roughness);
+
     return TW_OK;
 }
 
@@ -217,6 +229,7 @@ static tw_status call_engine(tw_phi_workspace *workspace, const auto_call *call,
         return engine->second_order(workspace, call->pair, call->phi, statistics, error);
     }
     if (!engine->spectral) return TW_UNSUPPORTED;
+
     return engine->spectral(workspace, call->pair, call->spectral, statistics, error);
 }
 
@@ -242,6 +255,8 @@ static tw_status try_one(tw_phi_workspace *workspace, tw_phi_engine engine, cons
 {
     int64_t budget = workspace->options.max_products;
     int64_t left = budget - total->products;
+
+    /* At least one product is allowed, so that the engine itself reports an exhausted budget. */
     *statistics = (tw_phi_statistics){.engine = engine};
     workspace->options.max_products = left > 1 ? left : 1;
     tw_status status =
@@ -251,12 +266,13 @@ static tw_status try_one(tw_phi_workspace *workspace, tw_phi_engine engine, cons
     total->products += statistics->products;
     total->solves += statistics->solves;
     total->factorisations += statistics->factorisations;
+
     return status;
 }
 
-/* Calls one engine after the other. The statistics count what the ranking and the failed engines did
- * too. If none succeeds, then the best answer is that of the first engine which only rounding limited;
- * it is called again. */
+/* Calls one engine after the other. The statistics count what the ranking and the failed engines
+ * did too. If none succeeds, then the best answer is that of the first engine which only rounding
+ * limited; it is called again. */
 static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
                               const auto_call *call, int64_t products,
                               tw_phi_statistics *statistics, tw_error *error)
@@ -268,12 +284,15 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
         status = try_one(workspace, found->list[i].engine, call, &total, statistics, error);
         if (status == TW_ILL_CONDITIONED && rounded < 0) rounded = i;
     }
+
+    /* No engine succeeded, but one came as near as rounding allows. */
     if (may_go_on(status) && status != TW_ILL_CONDITIONED && rounded >= 0)
         status = try_one(workspace, found->list[rounded].engine, call, &total, statistics, error);
 
     statistics->products = total.products;
     statistics->solves = total.solves;
     statistics->factorisations = total.factorisations;
+
     return status;
 }
 
@@ -283,16 +302,19 @@ static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator
                                   const tw_phi_request *request, tw_phi_statistics *statistics,
                                   tw_error *error)
 {
+    /* The caller's norm, or an estimate. */
     double norm = op->norm;
     int64_t products = 0;
     tw_status status = TW_OK;
     if (!(norm > 0)) status = power_norm(workspace, op, NULL, &norm, &products);
     if (status) return tw_fail_plain(error, status);
 
+    /* Rank by |t| |A|. */
     tw_phi_setting setting = tw_phi_setting_first(op, request->node_count);
     setting.reach = span_of(request) * norm;
     choices found = rank_first(workspace, &setting);
     auto_call call = {.first = op, .phi = request};
+
     return try_in_order(workspace, &found, &call, products, statistics, error);
 }
 
@@ -307,6 +329,7 @@ static tw_status answer_pair(tw_phi_workspace *workspace, pair_question *q, auto
     if (status) return tw_fail_plain(error, status);
 
     call->pair = &q->op;
+
     return try_in_order(workspace, &found, call, products, statistics, error);
 }
 
@@ -316,12 +339,15 @@ static tw_status auto_second_order(tw_phi_workspace *workspace, const tw_second_
 {
     int64_t n = op->stiffness.space.local_size;
     pair_question q = {.op = *op, .time = span_of(request), .outputs = 2 * request->node_count};
+
+    /* The x- and v-parts are start vectors. */
     for (int k = 0; k <= request->order; k++) {
         if (!request->vectors[k]) continue;
         q.vectors[q.starts++] = request->vectors[k];
         q.vectors[q.starts++] = request->vectors[k] + n;
     }
     auto_call call = {.phi = request};
+
     return answer_pair(workspace, &q, &call, statistics, error);
 }
 
@@ -336,6 +362,7 @@ static tw_status auto_spectral(tw_phi_workspace *workspace, const tw_second_orde
     for (int j = 0; j < request->start_count; j++)
         if (request->starts[j]) q.vectors[q.starts++] = request->starts[j];
     auto_call call = {.spectral = request};
+
     return answer_pair(workspace, &q, &call, statistics, error);
 }
 

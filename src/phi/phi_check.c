@@ -1,4 +1,5 @@
-/* What the dispatcher checks: the arguments of a caller on the way in, the outputs on the way out. */
+/* What the dispatcher checks: the arguments of a caller on the way in, the outputs on the
+ * way out. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -27,9 +28,11 @@ tw_status tw_phi_check_options(const tw_phi_options *options, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT, "phi tolerance %g is not in [1e-15, 1)",
                        options->tolerance);
 
+    /* 0 lets the engine choose the pole. */
     bool bad_pole = !(options->pole >= 0) || isinf(options->pole);
     if (options->max_dimension < 0 || options->max_products < 1 || bad_pole)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a phi option is out of range");
+
     return TW_OK;
 }
 
@@ -41,6 +44,7 @@ tw_status tw_phi_check_limits(const tw_phi_limits *limits, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "size %lld, slots %d, max_dimension %d or basis_bytes is out of range",
                        (long long)limits->size, limits->slots, limits->max_dimension);
+
     return TW_OK;
 }
 
@@ -52,12 +56,14 @@ static tw_status check_mass(const tw_second_order *op, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "a mass operator needs apply and solve, and excludes lumped masses");
 
+    /* Every lumped mass must be positive and finite. */
     for (int64_t i = 0; op->lumped_mass && i < op->stiffness.space.local_size; i++) {
         double mass = op->lumped_mass[i];
         if (mass > 0 && !isinf(mass)) continue;
         tw_status status = isfinite(mass) ? TW_NOT_POSITIVE_DEFINITE : TW_NOT_FINITE;
         return tw_fail(error, status, "mass %lld is %g", (long long)i, mass);
     }
+
     return TW_OK;
 }
 
@@ -70,11 +76,14 @@ tw_status tw_phi_check_second_order(const tw_phi_workspace *workspace, const tw_
                        "a second-order operator of %lld unknowns, a workspace for %lld%s",
                        (long long)size, (long long)workspace->limits.size,
                        workspace->limits.second_order ? "" : " of first order");
+
+    /* Damping of either kind. */
     if (op->damping && (!op->damping->apply || op->damping->space.local_size != size))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the damping operator has no apply, or another size");
     if (!isfinite(op->rayleigh_mass) || !isfinite(op->rayleigh_stiffness))
         return tw_fail(error, TW_NOT_FINITE, "a Rayleigh coefficient is not finite");
+
     return check_mass(op, error);
 }
 
@@ -87,6 +96,7 @@ tw_status tw_phi_check_first_order(const tw_phi_workspace *workspace, const tw_o
                        "a first-order operator of %lld entries, a workspace for %lld%s",
                        (long long)size, (long long)workspace->limits.size,
                        workspace->limits.second_order ? " unknowns of second order" : "");
+
     return TW_OK;
 }
 
@@ -102,15 +112,19 @@ static tw_status check_shape(const tw_phi_request *request, tw_error *error)
                        "node_count %d or order %d is out of range, or a pointer is NULL",
                        request->node_count, request->order);
 
+    /* Every node has its own output. */
     for (int i = 0; i < request->node_count; i++)
         if (!request->outputs[i])
             return tw_fail(error, TW_INVALID_ARGUMENT, "output %d is NULL", i);
+
     return TW_OK;
 }
 
 tw_status tw_phi_check_request(int64_t size, const tw_phi_request *request, tw_error *error)
 {
     TW_TRY(check_shape(request, error));
+
+    /* All numbers must be finite. A NULL vector is zero. */
     if (is_bad_reference(request->reference[0]) || is_bad_reference(request->reference[1]))
         return tw_fail(error, TW_NOT_FINITE, "a reference is negative, NaN or infinite");
 
@@ -121,6 +135,7 @@ tw_status tw_phi_check_request(int64_t size, const tw_phi_request *request, tw_e
         if (request->vectors[k] && !tw_vector_is_finite(size, request->vectors[k]))
             return tw_fail(error, TW_NOT_FINITE, "vector %d has a value that is NaN or infinite",
                            k);
+
     return TW_OK;
 }
 
@@ -137,6 +152,7 @@ static tw_status check_spectral_shape(const tw_spectral_request *request, tw_err
     for (int i = 0; i < request->output_count; i++)
         if (!request->outputs[i])
             return tw_fail(error, TW_INVALID_ARGUMENT, "output %d is NULL", i);
+
     return TW_OK;
 }
 
@@ -151,10 +167,12 @@ tw_status tw_phi_check_spectral(const tw_phi_workspace *workspace,
         return tw_fail(error, TW_INVALID_ARGUMENT, "slot %d is not among the workspace's %d",
                        request->slot, workspace->limits.slots);
 
+    /* All numbers must be finite. */
     if (!isfinite(request->time)) return tw_fail(error, TW_NOT_FINITE, "time is not finite");
     for (int i = 0; request->reference && i < request->output_count; i++)
         if (is_bad_reference(request->reference[i]))
             return tw_fail(error, TW_NOT_FINITE, "reference %d is negative, NaN or infinite", i);
+
     return TW_OK;
 }
 
@@ -181,7 +199,9 @@ tw_status tw_phi_check_outputs(tw_status status, int count, double *const *outpu
         if (!tw_vector_is_finite(size, outputs[i]))
             status = tw_fail(error, TW_NOT_FINITE, "output %d overflowed", i);
 
+    /* Without a result the outputs are zero. */
     if (!has_result(status))
         for (int i = 0; i < count; i++) tw_vector_fill(size, 0.0, outputs[i]);
+
     return status;
 }

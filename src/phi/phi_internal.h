@@ -1,5 +1,6 @@
-/* What the families of engines share: the table of an engine, the workspace, the calls between them, the
- * cost model of `auto`, and a second-order system as a first-order operator. README.md has the map. */
+/* What the families of engines share: the table of an engine, the workspace, the calls between
+ * them, the cost model of `auto`, and a second-order system as a first-order operator. README.md
+ * has the map. */
 #ifndef TW_PHI_INTERNAL_H
 #define TW_PHI_INTERNAL_H
 
@@ -8,10 +9,10 @@
 
 /* ---- engines ---- */
 
-/* One engine. A NULL function means "unsupported". The dispatcher (phi.c) has checked the arguments,
- * found the inputs finite, and zeroed *statistics but for `engine`. Afterwards it checks that the
- * outputs are finite, and zeroes them on failure. The engine handles t = 0 and vectors that are zero or
- * NULL, and fills every field of *statistics. */
+/* One engine. A NULL function means "unsupported". The dispatcher (phi.c) has checked the
+ * arguments, found the inputs finite, and zeroed *statistics but for `engine`. Afterwards it checks
+ * that the outputs are finite, and zeroes them on failure. The engine handles t = 0 and vectors
+ * that are zero or NULL, and fills every field of *statistics. */
 typedef struct tw_phi_engine_table {
     /* Allocates what the engine needs into workspace->memory[engine]. */
     tw_status (*reserve)(tw_phi_workspace *workspace, tw_error *error);
@@ -41,9 +42,9 @@ const tw_phi_engine_table *tw_phi_engine_table_of(tw_phi_engine engine);
 
 /* ---- the workspace ---- */
 
-/* An inner product <u, z> = u^T G z other than the Euclidean one. A vector travels together with its
- * dual G u, so that the product with J and the inner product share one product with K.
- * (pair_operator.c) */
+/* An inner product <u, z> = u^T G z other than the Euclidean one. A vector travels together
+ * with its dual G u, so that the product with J and the inner product share one product with
+ * K. (pair_operator.c) */
 typedef struct tw_phi_metric {
     tw_status (*dual)(void *context, const double *u, double *dual); /* dual = G u */
     /* out = Op u and dual_out = G out, from u and its dual. */
@@ -55,8 +56,9 @@ typedef struct tw_phi_metric {
     void *context;
 } tw_phi_metric;
 
-/* How a first_order call that is made for a second-order pair measures its vectors: in two blocks, the
- * x-part and the v-part, each with its own promise (phi.h, "The norm") and its own reference[b]. */
+/* How a first_order call that is made for a second-order pair measures its vectors: in two
+ * blocks, the x-part and the v-part, each with its own promise (phi.h, "The norm") and its
+ * own reference[b]. */
 typedef struct tw_phi_frame {
     int64_t split;               /* entries of the first block */
     const tw_phi_metric *metric; /* in which the Arnoldi engines orthogonalise; NULL: Euclidean */
@@ -77,8 +79,8 @@ struct tw_phi_workspace {
     tw_phi_engine slot_engine[TW_PHI_MAX_SLOTS];
 };
 
-/* Norms of the blocks of u: both of a second-order pair while workspace->frame is set, else |u| and 0.
- * (second_order_pair.c) */
+/* Norms of the blocks of u: both of a second-order pair while workspace->frame is set, else |u| and
+ * 0. (second_order_pair.c) */
 tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space,
                              const double *u, double norms[2]);
 
@@ -91,7 +93,8 @@ tw_status tw_phi_check_first_order(const tw_phi_workspace *workspace, const tw_o
 tw_status tw_phi_check_second_order(const tw_phi_workspace *workspace, const tw_second_order *op,
                                     tw_error *error);
 
-/* Counts and pointers give TW_INVALID_ARGUMENT, values give TW_NOT_FINITE. `size`: entries of a vector. */
+/* Counts and pointers give TW_INVALID_ARGUMENT, values give TW_NOT_FINITE. `size`: entries of
+ * a vector. */
 tw_status tw_phi_check_request(int64_t size, const tw_phi_request *request, tw_error *error);
 tw_status tw_phi_check_spectral(const tw_phi_workspace *workspace,
                                 const tw_spectral_request *request, tw_error *error);
@@ -103,9 +106,9 @@ tw_status tw_phi_check_outputs(tw_status status, int count, double *const *outpu
 
 /* ---- second-order systems for the families ---- */
 
-/* second_order of the polynomial first-order engines: works on J in scaled coordinates
- * (omega_max M^1/2 x, M^1/2 v) or in the inner product asked for, and calls the engine's first_order
- * there with workspace->frame set. Engines that use it call tw_phi_pair_reserve in their reserve and
+/* second_order of the polynomial first-order engines: works on J in scaled coordinates (omega_max
+ * M^1/2 x, M^1/2 v) or in the inner product asked for, and calls the engine's first_order there
+ * with workspace->frame set. Engines that use it call tw_phi_pair_reserve in their reserve and
  * tw_phi_pair_release in their release; both may be called more than once. (second_order_pair.c) */
 tw_status tw_phi_pair_reserve(tw_phi_workspace *workspace, tw_error *error);
 void tw_phi_pair_release(tw_phi_workspace *workspace);
@@ -113,17 +116,18 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
                                const tw_second_order *op, const tw_phi_request *request,
                                tw_phi_statistics *statistics, tw_error *error);
 
-/* second_order of the spectral engines: phi_k(tJ) through Stumpff functions, or 2x2 phi-functions per
- * eigenvalue under Rayleigh damping, by the engine's spectral function. (phi_from_spectral.c) */
+/* second_order of the spectral engines: phi_k(tJ) through Stumpff functions, or 2x2
+ * phi-functions per eigenvalue under Rayleigh damping, by the engine's spectral
+ * function. (phi_from_spectral.c) */
 tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_table *engine,
                                    const tw_second_order *op, const tw_phi_request *request,
                                    tw_phi_statistics *statistics, tw_error *error);
 
-/* A bound of the spectrum of A that holds for this operator: at most `bound`, which may hold for all
- * operators of a run and be far too large. It costs some products with K. It is not proven, like all
- * that a few Lanczos steps tell, but it overshoots by the residual (docs/phi.md), and chebyshev notices
- * a bound that is too small. TW_OK with *sharp = bound where the workspace has no spectral engine.
- * (spectral_interval.c) */
+/* A bound of the spectrum of A that holds for this operator: at most `bound`, which may hold for
+ * all operators of a run and be far too large. It costs some products with K. It is not proven,
+ * like all that a few Lanczos steps tell, but it overshoots by the residual (docs/phi.md), and
+ * chebyshev notices a bound that is too small. TW_OK with *sharp = bound where the workspace has no
+ * spectral engine. (spectral_interval.c) */
 tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order *op, double bound,
                               double *sharp);
 
@@ -133,7 +137,8 @@ tw_status tw_spectral_sharpen(tw_phi_workspace *workspace, const tw_second_order
  *     y = (omega R x, R v),   R = M^1/2 (lumped mass) or 1 (unit or consistent mass),
  * with omega^2 ~ lambda_max(M^-1 K), and in them
  *     J y = (omega y_v, -K^ (y_x/omega + beta y_v) - D^ y_v - alpha y_v),
- * K^ = R^-1 K R^-1 or M^-1 K. Incomplete orthogonalisation of raw (x, v) can fail without a sign. */
+ * K^ = R^-1 K R^-1 or M^-1 K. Incomplete orthogonalisation of raw (x, v) can fail without
+ * a sign. */
 
 typedef struct tw_phi_pair {
     const tw_second_order *op;
@@ -151,7 +156,8 @@ typedef struct tw_phi_pair {
 /* Scratch of the calls below, in doubles. */
 size_t tw_phi_pair_scratch(int64_t n);
 
-/* Binds the pair to op; omega is still to be set. `root` (n entries) and `scratch` are the caller's. */
+/* Binds the pair to op; omega is still to be set. `root` (n entries) and `scratch` are
+ * the caller's. */
 void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op,
                       tw_phi_inner_product inner_product, double *root, double *scratch);
 
@@ -160,9 +166,9 @@ tw_operator tw_phi_pair_operator(tw_phi_pair *pair);
 
 /* ---- the cost model (cost_model.c) ----
  *
- * Bytes moved, and flops counted as bytes, of what an engine did or is expected to do. It depends on
- * sizes and counts only, never on time, so that repeated and resumed runs choose alike. docs/phi.md says
- * how its constants were found. */
+ * Bytes moved, and flops counted as bytes, of what an engine did or is expected to do. It depends
+ * on sizes and counts only, never on time, so that repeated and resumed runs choose alike.
+ * docs/phi.md says how its constants were found. */
 
 /* What a call is about. */
 typedef struct tw_phi_setting {

@@ -1,13 +1,14 @@
 /* phi_k of Z = t [[0, 1], [-lambda, -delta]], the damped oscillator.
  *
- * Z^2 = p Z - q I with p = -t delta and q = t^2 lambda, so phi_k(Z) = alpha_k I + beta_k Z, where beta_k
- * is the divided difference of phi_k over the eigenvalues of Z. From phi_k = Z phi_{k+1} + I/k! follows
+ * Z^2 = p Z - q I with p = -t delta and q = t^2 lambda, so phi_k(Z) = alpha_k I + beta_k Z, where
+ * beta_k is the divided difference of phi_k over the eigenvalues of Z. From phi_k = Z phi_{k+1} +
+ * I/k! follows
  *     beta_{k-1}    = alpha_k + p beta_k,
  *     alpha_k       = 1/k! - q beta_{k+1},
  *     q beta_{k+1}  = 1/k! + p beta_k - beta_{k-1}.
  * The entries are xx = alpha_k, xv = t beta_k, vx = -lambda t beta_k, vv = beta_{k-1}. With p = 0,
- * beta_k = c_{k+1}(q) is a Stumpff function. As there (scalar_functions.c) the betas are reached upwards
- * from closed forms while k <= |Z|, and downwards from their series beyond. */
+ * beta_k = c_{k+1}(q) is a Stumpff function. As there (scalar_functions.c) the betas are reached
+ * upwards from closed forms while k <= |Z|, and downwards from their series beyond. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -27,8 +28,8 @@ typedef struct oscillator {
     double far;          /* the larger one: |near| <= |far| */
 } oscillator;
 
-/* The middle p/2 of the eigenvalues, q, and the discriminant p^2/4 - q. The rests are their rounding
- * errors, which would turn into errors of phase or growth. */
+/* The middle p/2 of the eigenvalues, q, and the discriminant p^2/4 - q. The rests are their
+ * rounding errors, which would turn into errors of phase or growth. */
 typedef struct eigenvalue_data {
     double middle;
     double middle_rest;
@@ -63,6 +64,7 @@ static eigenvalue_data eigenvalues_of(double t, double lambda, double delta)
     double sum = data.discriminant + rest;
     data.discriminant_rest = rest - (sum - data.discriminant);
     data.discriminant = sum;
+
     return data;
 }
 
@@ -156,9 +158,9 @@ static void start(oscillator *o, const eigenvalue_data *data)
 
 /* ---- from the closed forms to phi_k ---- */
 
-/* beta_1..beta_up for real eigenvalues a and b, from beta_k = a beta_{k+1} + phi_{k+1}(b). a is the far
- * one, so that a q near zero does no harm. Only if the near one grows strongly does a become that one,
- * because its growth is then the solution. */
+/* beta_1..beta_up for real eigenvalues a and b, from beta_k = a beta_{k+1} + phi_{k+1}(b). a is the
+ * far one, so that a q near zero does no harm. Only if the near one grows strongly does a become
+ * that one, because its growth is then the solution. */
 static void upward_real(oscillator *o, int up)
 {
     enum { GROWING = 24 }; /* exponent beyond which 1/k! is below the rounding of exp */
@@ -171,7 +173,8 @@ static void upward_real(oscillator *o, int up)
     for (int k = 0; k < up; k++) o->beta[k + 1] = (o->beta[k] - phi[k + 1]) / a;
 }
 
-/* The same for complex eigenvalues, from q beta_{k+1} = 1/k! + p beta_k - beta_{k-1}; q is |Z|^2. */
+/* The same for complex eigenvalues, from q beta_{k+1} = 1/k! + p beta_k - beta_{k-1}; q
+ * is |Z|^2. */
 static void upward_complex(oscillator *o, int up)
 {
     for (int k = 0; k < up; k++) {
@@ -189,6 +192,7 @@ static double series(const oscillator *o, int k)
     double previous = 0;
     double sum = 0;
     double factorial = tw_inverse_factorial[k];
+
     for (int j = 1, small = 0; small < 2; j++) {
         factorial /= k + j;
         double term = u * factorial;
@@ -198,6 +202,7 @@ static double series(const oscillator *o, int k)
         previous = u;
         u = next;
     }
+
     return sum;
 }
 
@@ -206,6 +211,8 @@ static void downward(oscillator *o, int up, int top)
 {
     int from = (int)(2 * o->radius) + 1;
     if (from < top) from = top;
+
+    /* beta_{k-1} = 1/k! + p beta_k - q beta_{k+1} */
     double above = series(o, from + 1);
     double here = series(o, from);
     for (int k = from; k > up; k--) {
@@ -216,7 +223,8 @@ static void downward(oscillator *o, int up, int top)
     }
 }
 
-/* xx by the one of its two forms that cancels less: beta_{k-1} - p beta_k or 1/k! - q beta_{k+1}. */
+/* xx by the one of its two forms that cancels less: beta_{k-1} - p beta_k or 1/k! -
+ * q beta_{k+1}. */
 static double alpha(const oscillator *o, int k)
 {
     if (k == 0) return o->alpha0;
@@ -225,12 +233,14 @@ static double alpha(const oscillator *o, int k)
     double constant = tw_inverse_factorial[k];
     double stiffness = o->q * o->beta[k + 1];
     if (fabs(before) + fabs(damping) <= constant + fabs(stiffness)) return before - damping;
+
     return constant - stiffness;
 }
 
 void tw_phi_oscillator(double t, double lambda, double delta, int k, double entries[4])
 {
-    /* Where t^2 lambda overflows, the motion has decayed if it is damped, else it has overflowed. */
+    /* Where t^2 lambda overflows, the motion has decayed if it is damped, else it
+     * has overflowed. */
     eigenvalue_data data = eigenvalues_of(t, lambda, delta);
     if (!isfinite(data.discriminant) || !isfinite(data.q)) {
         double limit = lambda > 0 && t * delta > 0 ? 0 : INFINITY;

@@ -3,11 +3,11 @@
  *     phi_k(z) = sum_j z^j / (k + j)!,          phi_k = 1/k! + z phi_{k+1}
  *     c_k(z)   = sum_j (-z)^j / (k + 2j)!,      c_k   = 1/k! - z c_{k+2}
  *
- * Downwards (from k + 1 to k) the recurrence of phi multiplies a relative error by about |z|/k, upwards
- * by k/|z|. For z < 0 each index is reached from the side that damps errors: upwards from exp(z) for
- * k <= |z|, downwards from the series at the highest index for k > |z|. For z > 0 nothing cancels on
- * the way down. The same holds for c_k with sqrt(z) in the place of |z|, and with cosine and sine in the
- * place of exp(z). */
+ * Downwards (from k + 1 to k) the recurrence of phi multiplies a relative error by about |z|/k,
+ * upwards by k/|z|. For z < 0 each index is reached from the side that damps errors: upwards from
+ * exp(z) for k <= |z|, downwards from the series at the highest index for k > |z|. For z > 0
+ * nothing cancels on the way down. The same holds for c_k with sqrt(z) in the place of |z|, and
+ * with cosine and sine in the place of exp(z). */
 #include "phi/scalar_functions.h"
 
 #include <math.h>
@@ -97,15 +97,17 @@ static double phi_series(double z, int k)
         sum += term;
         term *= z / j;
     }
+
     return sum;
 }
 
-/* phi_k = e^z / z^k; what is left out is smaller by e^-z. The factor e^(z/2) is applied twice, so that
- * only the result overflows. */
+/* phi_k = e^z / z^k; what is left out is smaller by e^-z. The factor e^(z/2) is applied twice, so
+ * that only the result overflows. */
 static void phi_of_huge(double z, int count, double *phi)
 {
     double root = exp(0.5 * z);
     double power = 1;
+
     for (int k = 0; k < count; k++, power *= z) phi[k] = isinf(root) ? root : root / power * root;
 }
 
@@ -139,6 +141,7 @@ static double stumpff_series(double z, int k)
         sum += term;
         term *= -z / (j * (j + 1.0));
     }
+
     return sum;
 }
 
@@ -155,12 +158,13 @@ static void stumpff_upward(double z, int up, double *c)
     for (int k = 0; k + 2 <= up; k++) c[k + 2] = (tw_inverse_factorial[k] - c[k]) / z;
 }
 
-/* c_k = e^s / (2 s^k). The factor e^(s/2) is applied twice, so that only the result overflows. `rest`
- * corrects s. */
+/* c_k = e^s / (2 s^k). The factor e^(s/2) is applied twice, so that only the result overflows.
+ * `rest` corrects s. */
 static void stumpff_of_huge(double s, double rest, int count, double *c)
 {
     double root = exp(0.5 * s);
     double power = 2 * (1 - rest);
+
     for (int k = 0; k < count; k++, power *= s) c[k] = isinf(root) ? root : root / power * root;
 }
 
@@ -179,6 +183,7 @@ static void stumpff_of_negative(double z, int count, double *c)
         return;
     }
 
+    /* c_0 = cosh(s + rest) and c_1 = sinh(s + rest)/s to first order in rest. */
     double hyperbolic_cosine = cosh(s);
     double hyperbolic_sine = sinh(s);
     c[0] = hyperbolic_cosine + rest * hyperbolic_sine;
@@ -190,6 +195,8 @@ static void stumpff_of_negative(double z, int count, double *c)
 static void cosine_and_sine(double z, double s, int count, double *c)
 {
     double rest = s > 0 ? fma(-s, s, z) / (2 * s) : 0;
+
+    /* cos(s + rest) and sin(s + rest)/s by the addition theorems */
     double cosine = cos(s);
     double sine = sin(s);
     double rest_cosine = cos(rest);
@@ -226,6 +233,7 @@ void tw_stumpff(double z, int count, double *c)
 /* phi_k(t J) = c_k + c_{k+1} t J with c_k at t^2 lambda. */
 static void undamped_mode(double t, double lambda, unsigned orders, double entries[][4])
 {
+    /* The highest order asked for says how many Stumpff functions are needed. */
     int last = 0;
     for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
         if (orders >> k & 1u) last = k;
@@ -247,6 +255,7 @@ void tw_mode_phi(double t, double lambda, double delta, unsigned orders, double 
         undamped_mode(t, lambda, orders, entries);
         return;
     }
+
     for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
         if (orders >> k & 1u) tw_phi_oscillator(t, lambda, delta, k, entries[k]);
 }

@@ -1,5 +1,5 @@
-/* A second-order request is carried into the coordinates of a tw_phi_pair (phi_internal.h), evaluated
- * there by a first-order engine, and carried back. */
+/* A second-order request is carried into the coordinates of a tw_phi_pair (phi_internal.h),
+ * evaluated there by a first-order engine, and carried back. */
 #include <math.h>
 
 #include "base/allocate.h"
@@ -10,8 +10,7 @@
 
 enum {
     MAX_VECTORS = TW_PHI_MAX_ORDER + 1,
-    POWER_STEPS =
-        6 /* products with K that estimate omega; a rough value makes both parts weigh alike */
+    POWER_STEPS = 6 /* products with K that estimate omega */
 };
 
 /* ---- memory ---- */
@@ -35,6 +34,7 @@ tw_status tw_phi_pair_reserve(tw_phi_workspace *workspace, tw_error *error)
     memory->root = TW_NEW_ARRAY(n, double);
     memory->scratch = TW_NEW_ARRAY(tw_phi_pair_scratch(n), double);
     bool complete = memory->vectors && memory->root && memory->scratch;
+
     return complete ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
@@ -64,6 +64,7 @@ tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *
     block.local_size = frame->split;
     TW_TRY(tw_vector_norm(&block, u, &norms[0]));
     block.local_size = space->local_size - frame->split;
+
     return tw_vector_norm(&block, u + frame->split, &norms[1]);
 }
 
@@ -72,6 +73,7 @@ static void to_pair(const tw_phi_pair *pair, double factor, const double *u, dou
 {
     int64_t n = pair->n;
     for (int part = 0; part < 2; part++) {
+        /* Only the x-part is scaled by omega. */
         double scale = part == 0 ? factor * pair->omega : factor;
         if (pair->root)
             tw_vector_multiply(n, pair->root, u + part * n, y + part * n);
@@ -92,8 +94,8 @@ static void from_pair(const tw_phi_pair *pair, double factor, double *y)
     }
 }
 
-/* A power of two that brings the largest vector to about 1, because squares of 1e150 must not overflow.
- * 0 if all vectors are zero. */
+/* A power of two that brings the largest vector to about 1, because squares of 1e150 must not
+ * overflow. 0 if all vectors are zero. */
 static tw_status common_factor(const tw_space *space, const tw_phi_request *request, double *factor)
 {
     double largest = 0;
@@ -103,13 +105,14 @@ static tw_status common_factor(const tw_space *space, const tw_phi_request *requ
         largest = fmax(largest, length);
     }
     *factor = largest > 0 && isfinite(largest) ? ldexp(1.0, -ilogb(largest)) : 0;
+
     return isfinite(largest) ? TW_OK : TW_NOT_FINITE;
 }
 
 /* ---- the frequency that scales x against v ---- */
 
-/* Entries in [-1, 1) that differ from one index to the next: every mode has a share, the same on every
- * machine. */
+/* Entries in [-1, 1) that differ from one index to the next: every mode has a share, the same on
+ * every machine. */
 static void rough_vector(int64_t n, double *x)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -135,6 +138,7 @@ static tw_status find_frequency(tw_phi_pair *pair, const tw_phi_request *request
     *omega = sqrt(fmax(pair->op->eigenvalue_max, 0));
     if (*omega > 0) return TW_OK;
 
+    /* A rough estimate suffices: omega only makes both parts weigh alike. */
     const tw_operator *K = &pair->op->stiffness;
     tw_matrix_pencil pencil = {
         .stiffness = K->apply, .context = K->context, .mass = tw_mass_metric_of(pair->op)};
@@ -146,7 +150,9 @@ static tw_status find_frequency(tw_phi_pair *pair, const tw_phi_request *request
     if (status) return status;
     if (!isfinite(estimate.last)) return TW_NOT_FINITE;
 
+    /* An operator that is zero has no frequency of its own. */
     *omega = estimate.largest > 0 ? sqrt(estimate.largest) : slowest_frequency(request);
+
     return TW_OK;
 }
 
@@ -161,12 +167,14 @@ static tw_status call_in_frame(tw_phi_workspace *workspace, const tw_phi_engine_
     if (budget <= pair->products)
         return tw_fail(error, TW_BUDGET_EXHAUSTED, "the budget allows no product");
 
+    /* The frame tells the engine how to measure. It is set during the call only. */
     tw_operator J = tw_phi_pair_operator(pair);
     workspace->frame = &pair->frame;
     workspace->options.max_products = budget - pair->products;
     tw_status status = engine->first_order(workspace, &J, request, statistics, error);
     workspace->options.max_products = budget;
     workspace->frame = NULL;
+
     return status;
 }
 
@@ -200,9 +208,11 @@ static tw_status evaluate_in(tw_phi_workspace *workspace, const tw_phi_engine_ta
     inner.reference[0] *= factor * pair->omega;
     inner.reference[1] *= factor;
 
+    /* Only a result is carried back. */
     status = call_in_frame(workspace, engine, pair, &inner, statistics, error);
     if (status == TW_OK || status == TW_ILL_CONDITIONED)
         for (int i = 0; i < request->node_count; i++) from_pair(pair, factor, request->outputs[i]);
+
     return status;
 }
 
@@ -217,14 +227,16 @@ static bool orthogonalises(tw_phi_engine engine)
     return engine == TW_PHI_PHIPM || orthogonalises_incompletely(engine);
 }
 
-/* The inner product in which the engine works. Engines that do not orthogonalise have none: for them
- * only the scaling matters. A stiffness that is not symmetric has no energy. */
+/* The inner product in which the engine works. Engines that do not orthogonalise have none: for
+ * them only the scaling matters. A stiffness that is not symmetric has no energy. */
 static tw_status choose_inner_product(const tw_phi_workspace *workspace, const tw_second_order *op,
                                       tw_phi_inner_product *inner, tw_phi_statistics *statistics,
                                       tw_error *error)
 {
     *inner = TW_INNER_SCALED;
     if (orthogonalises(statistics->engine)) *inner = workspace->options.inner_product;
+
+    /* Not every engine and operator allows what was asked for. */
     if (*inner == TW_INNER_EUCLIDEAN && orthogonalises_incompletely(statistics->engine))
         return tw_fail(error, TW_UNSUPPORTED,
                        "incomplete orthogonalisation of raw (x, v) is not safe");
@@ -232,6 +244,7 @@ static tw_status choose_inner_product(const tw_phi_workspace *workspace, const t
         *inner = TW_INNER_SCALED;
         statistics->fell_back = true;
     }
+
     return TW_OK;
 }
 
@@ -265,5 +278,6 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
         status = evaluate_in(workspace, engine, &pair, request, statistics, error);
     }
     statistics->products = pair.products;
+
     return status;
 }

@@ -20,6 +20,7 @@ size_t tw_chebyshev_scratch(int count)
 static void reverse_bits(int n, double *z)
 {
     for (int i = 0, j = 0; i < n; i++) {
+        /* Every pair is exchanged once. */
         if (i < j)
             for (int part = 0; part < 2; part++) {
                 double swap = z[2 * i + part];
@@ -38,6 +39,7 @@ static void reverse_bits(int n, double *z)
 static void transform(int n, double *z, const double *roots)
 {
     reverse_bits(n, z);
+
     for (int length = 2; length <= n; length *= 2)
         for (int start = 0; start < n; start += length)
             for (int k = 0; k < length / 2; k++) {
@@ -60,13 +62,16 @@ tw_status tw_chebyshev_coefficients(const tw_spectral_function *f,
 {
     double *z = scratch;
     double *roots = scratch + 2 * (size_t)count;
+
+    /* Roots of unity exp(-2 pi i k/n) as pairs (re, im). */
     for (int k = 0; k < count; k++) {
         roots[2 * k] = cos(2 * pi * k / count);
         roots[2 * k + 1] = -sin(2 * pi * k / count);
     }
 
-    /* c_k = 2/n sum_l f(cos(pi (l + 1/2)/n)) cos(pi k (l + 1/2)/n). With the even samples forwards and
-     * the odd ones backwards it becomes a Fourier transform of the same length (Makhoul 1980). */
+    /* c_k = 2/n sum_l f(cos(pi (l + 1/2)/n)) cos(pi k (l + 1/2)/n). With the even samples
+     * forwards and the odd ones backwards it becomes a Fourier transform of the same length
+     * (Makhoul 1980). */
     for (int l = 0; l < count; l++) {
         double value =
             f->value(f->context, interval->middle + interval->half * cos(pi * (l + 0.5) / count));
@@ -82,6 +87,7 @@ tw_status tw_chebyshev_coefficients(const tw_spectral_function *f,
         double angle = pi * k / (2.0 * count);
         c[k] = (k == 0 ? 1.0 : 2.0) / count * (cos(angle) * z[2 * k] + sin(angle) * z[2 * k + 1]);
     }
+
     return TW_OK;
 }
 
@@ -115,6 +121,7 @@ static void advance(int64_t n, const pass_job *job, const double *restrict y,
     double s = job->s;
     double m = job->m;
     double o = job->o;
+
     if (mass)
         for (int64_t i = 0; i < n; i++) next[i] = s * (y[i] / mass[i]) + m * now[i] + o * next[i];
     else
@@ -127,8 +134,8 @@ static void add_pair(int64_t n, double a, const double *restrict x, double b,
     for (int64_t i = 0; i < n; i++) out[i] += a * x[i] + b * y[i];
 }
 
-/* The new term overwrites T_{k-1}. Every second time this and the last term are added to all outputs,
- * while both are in the cache. */
+/* The new term overwrites T_{k-1}. Every second time this and the last term are added to all
+ * outputs, while both are in the cache. */
 static void pass_tile(void *context, int64_t begin, int64_t end, int64_t tile)
 {
     (void)tile;
@@ -136,6 +143,8 @@ static void pass_tile(void *context, int64_t begin, int64_t end, int64_t tile)
     const tw_chebyshev_recurrence *recurrence = job->recurrence;
     int64_t size = recurrence->memory->size;
     int64_t n = end - begin;
+
+    /* T_{k+1} for every column. */
     for (int c = 0; c < recurrence->active; c++) {
         int64_t at = c * size + begin;
         advance(n, job, job->product + at, job->mass ? job->mass + begin : NULL,
@@ -143,6 +152,7 @@ static void pass_tile(void *context, int64_t begin, int64_t end, int64_t tile)
     }
     if (!job->add) return;
 
+    /* outputs_i += c_k T_k b + c_{k+1} T_{k+1} b */
     for (int i = 0; i < recurrence->output_count; i++)
         for (int c = 0; c < recurrence->active; c++) {
             const double *terms =
@@ -162,6 +172,7 @@ void tw_chebyshev_begin(tw_chebyshev_recurrence *recurrence, const double *const
     recurrence->added = -1;
     recurrence->now = recurrence->memory->rolling;
     recurrence->before = recurrence->memory->rolling + TW_MAX_BLOCK * n;
+
     for (int i = 0; i < recurrence->output_count; i++) tw_vector_fill(n, 0, recurrence->outputs[i]);
 
     /* T_0 b = b/|b| */
@@ -182,9 +193,12 @@ static tw_status multiply(tw_chebyshev_recurrence *recurrence, const double **im
     tw_status status = K->apply(K->context, recurrence->active, recurrence->now, product);
     recurrence->products += recurrence->active;
     *image = product;
+
+    /* A lumped mass is divided out in the pass itself. */
     if (status || !mass) return status;
 
     *image = recurrence->memory->momentum;
+
     return mass->solve(mass->context, recurrence->active, product, recurrence->memory->momentum);
 }
 
@@ -213,12 +227,14 @@ tw_status tw_chebyshev_step(tw_chebyshev_recurrence *recurrence, bool last)
     recurrence->before = swap;
     recurrence->degree++;
     if (job.add) recurrence->added = recurrence->degree;
+
     return TW_OK;
 }
 
 void tw_chebyshev_retire(tw_chebyshev_recurrence *recurrence, const bool *keep)
 {
     int64_t n = recurrence->memory->size;
+
     int to = 0;
     for (int c = 0; c < recurrence->active; c++) {
         if (!keep[recurrence->start[c]]) continue;
@@ -254,8 +270,10 @@ tw_status tw_chebyshev_measure(tw_chebyshev_recurrence *recurrence)
         if (status) return status;
         if (!isfinite(square)) return TW_NOT_FINITE;
 
+        /* The largest length so far. */
         double *growth = &recurrence->growth[recurrence->start[c]];
         *growth = fmax(*growth, sqrt(fmax(square, 0)));
     }
+
     return TW_OK;
 }

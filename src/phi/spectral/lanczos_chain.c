@@ -43,6 +43,7 @@ tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scr
         scratch->ritz[k] =
             (tw_ritz){scratch->d[k], scratch->rows[2 * k], scratch->rows[2 * k + 1], 0};
     qsort(scratch->ritz, (size_t)m, sizeof(tw_ritz), ascending);
+
     return TW_OK;
 }
 
@@ -65,8 +66,8 @@ static void continue_chain(const tw_chain *chain, int m, double *d, double *e)
     }
 }
 
-/* Eigenvalues of the continued chain in scratch->d, rows 1 and m+1.. of its eigenvectors in
- * scratch->rows. */
+/* Eigenvalues of the continued chain in scratch->d, rows 1 and m+1.. of its eigenvectors
+ * in scratch->rows. */
 static tw_status decompose_padded(const tw_chain *chain, int m, tw_chain_scratch *scratch)
 {
     int n = m + TW_CHAIN_PAD;
@@ -76,6 +77,7 @@ static tw_status decompose_padded(const tw_chain *chain, int m, tw_chain_scratch
     scratch->rows[0] = 1;
     for (int r = 0; r < TW_CHAIN_PAD; r++)
         scratch->rows[(size_t)(m + r) * (size_t)rows + (size_t)(1 + r)] = 1;
+
     return tw_tridiagonal_rows(n, scratch->d, scratch->e, rows, scratch->rows);
 }
 
@@ -92,6 +94,7 @@ static double padded_error(const tw_spectral_function *f, int n, const double *d
 
     double sum = 0;
     for (int r = 0; r < TW_CHAIN_PAD; r++) sum += added[r] * added[r];
+
     return sqrt(sum);
 }
 
@@ -126,8 +129,8 @@ static void sample(const tw_spectral_function *f, int m, const tw_ritz *ritz, do
     s->largest = fmax(s->largest, r);
 }
 
-/* Samples zero (or what lies a residual below a negative end), every gap between Ritz values, and the
- * upper end. */
+/* Samples zero (or what lies a residual below a negative end), every gap between Ritz values, and
+ * the upper end. */
 static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta,
                            double lowest)
 {
@@ -152,11 +155,12 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
     }
 
     if (high - ritz[m - 1].theta > least_gap) sample(f, m, ritz, beta, high, &s);
+
     return s;
 }
 
-/* The largest |f(lambda)| times the largest weight that an unseen mode at lambda can have. lambda goes
- * from `end` outwards up to `reach`. Only values well above those on the Ritz values count. */
+/* The largest |f(lambda)| times the largest weight that an unseen mode at lambda can have. lambda
+ * goes from `end` outwards up to `reach`. Only values well above those on the Ritz values count. */
 static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *ritz, double spread,
                            double end, double reach)
 {
@@ -176,6 +180,7 @@ static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *
         if (isfinite(value) && value > growth * known)
             worst = fmax(worst, value / cosh(fmin(seen, overflow)));
     }
+
     return worst;
 }
 
@@ -197,10 +202,12 @@ static double sampled_error(const tw_spectral_function *f, int m, const tw_ritz 
     /* Modes that hide above the largest Ritz value, up to half the spectrum further. */
     error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, high, 0.5 * spread));
 
-    /* Modes that hide below. A tangent that is barely indefinite hides no strongly negative ones. */
+    /* Modes that hide below. A tangent that is barely indefinite hides no strongly
+     * negative ones. */
     double below = range->hidden_growth ? 0.5 * spread : fmin(0.5 * spread, -3 * range->lowest);
     if (below > 0)
         error = fmax(error, hidden_weight * hidden_error(f, m, ritz, spread, low, -below));
+
     return error;
 }
 
@@ -227,6 +234,7 @@ static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *rit
         change += weight * moved * weight * moved;
         top = fmax(top, fabs(ritz[k].value));
     }
+
     return (tw_chain_error){.norm = sqrt(norm), .rounding = sqrt(change) + 2 * DBL_EPSILON * top};
 }
 
@@ -267,6 +275,7 @@ tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
                                      chain->norm * one.rounding};
         if (!isfinite(errors[i].error) || !isfinite(errors[i].norm)) status = TW_NOT_FINITE;
     }
+
     return status;
 }
 
@@ -279,6 +288,7 @@ double tw_chain_spread(const tw_chain *chain, int m)
         low = fmin(low, chain->alpha[k] - radius);
         high = fmax(high, chain->alpha[k] + radius);
     }
+
     return high - low;
 }
 
@@ -308,5 +318,6 @@ tw_status tw_chain_coefficients(const tw_chain *chain, tw_function_list function
         /* The vectors are not normalised: q_r = scale_r vector_r. */
         for (int r = 0; r < m; r++) c[r] *= chain->norm * chain->scale[r];
     }
+
     return TW_OK;
 }

@@ -1,5 +1,5 @@
-/* The Lanczos recurrence in the mass inner product, for up to TW_MAX_BLOCK start vectors in one sweep
- * over K. Each start vector has its own chain; the chains share the products with K. */
+/* The Lanczos recurrence in the mass inner product, for up to TW_MAX_BLOCK start vectors in one
+ * sweep over K. Each start vector has its own chain; the chains share the products with K. */
 #include <float.h>
 #include <math.h>
 
@@ -27,6 +27,7 @@ static tw_status place_starts(tw_sweep *sweep, const double *const *starts)
     sweep->storing = sweep->current != NULL;
     if (!sweep->storing) return TW_INTERNAL;
 
+    /* Vector 0 of each chain, also as the one before it, which the first step does not use. */
     for (int c = 0; c < sweep->active; c++) {
         tw_chain *chain = chain_of(sweep, c);
         double *q = sweep->current + c * memory->size;
@@ -41,6 +42,7 @@ static tw_status place_starts(tw_sweep *sweep, const double *const *starts)
     if (!metric_of(sweep)->consistent) return TW_OK;
     sweep->momentum = memory->momentum;
     sweep->momentum_before = memory->momentum;
+
     return tw_mass_multiply(metric_of(sweep), sweep->active, sweep->current, sweep->momentum);
 }
 
@@ -61,6 +63,7 @@ tw_status tw_sweep_begin(tw_sweep *sweep, const tw_second_order *op, tw_spectral
         if (own->chain[j].norm > 0) sweep->chain[sweep->active++] = j;
     }
     if (status || sweep->active == 0) return status;
+
     return place_starts(sweep, starts);
 }
 
@@ -76,10 +79,12 @@ static tw_column_pass pass_of(const tw_sweep *sweep, double *next)
                            .mass = memory->slot[sweep->slot].metric.lumped,
                            .next = next};
     for (int c = 0; c < sweep->active; c++) pass.previous[c] = sweep->previous[c];
+
     return pass;
 }
 
-/* r_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}, in terms of the vectors before normalisation. */
+/* r_{k+1} = A q_k - alpha_k q_k - beta_{k-1} q_{k-1}, in terms of the vectors before
+ * normalisation. */
 static void recurrence_coefficients(const tw_sweep *sweep, int k, tw_column_pass *pass)
 {
     for (int c = 0; c < sweep->active; c++) {
@@ -90,13 +95,15 @@ static void recurrence_coefficients(const tw_sweep *sweep, int k, tw_column_pass
     }
 }
 
-/* Where vectors number k of the active chains go: into the pool, or in turn into three rolling
- * places. */
+/* Where vectors number k of the active chains go: into the pool, or in turn into three
+ * rolling places. */
 static double *next_place(tw_sweep *sweep, int k)
 {
     double *place = NULL;
     if (sweep->storing) place = tw_spectral_extend_slot(sweep->memory, sweep->slot, sweep->active);
     if (place) return place;
+
+    /* The pool is full: from now on only three vectors per chain are kept. */
     sweep->storing = false;
     return sweep->memory->rolling + (int64_t)(k % 3) * TW_MAX_BLOCK * sweep->memory->size;
 }
@@ -108,7 +115,9 @@ static double *momentum_place(const tw_sweep *sweep, int k)
 
 /* Consistent mass: the recurrence runs on p = M q, and q follows by one solve, so that no product
  * with M is needed:
- *     p_{k+1} = K q_k - alpha_k p_k - beta_{k-1} p_{k-1},   q_{k+1} = M^-1 p_{k+1},   beta^2 = <p, q>. */
+ *     p_{k+1} = K q_k - alpha_k p_k - beta_{k-1} p_{k-1},
+ *     q_{k+1} = M^-1 p_{k+1},
+ *     beta^2  = <p_{k+1}, q_{k+1}>. */
 static tw_status consistent_update(tw_sweep *sweep, int k, tw_column_pass *pass, double *squares)
 {
     const tw_mass_metric *metric = metric_of(sweep);
@@ -133,6 +142,7 @@ static tw_status consistent_update(tw_sweep *sweep, int k, tw_column_pass *pass,
     pass->product = momentum;
     sweep->momentum_before = sweep->momentum;
     sweep->momentum = momentum;
+
     return tw_pass_dots(&metric->space, pass, squares);
 }
 
@@ -147,6 +157,7 @@ static tw_status remove_earlier(const tw_mass_metric *metric, const tw_chain *ch
         tw_vector_axpy(metric->space.local_size, -h * chain->scale[i] * chain->scale[i],
                        chain->vector[i], r);
     }
+
     return status;
 }
 
@@ -161,11 +172,16 @@ static tw_status reorthogonalise(tw_sweep *sweep, int k, double *next, double *s
         const tw_chain *chain = chain_of(sweep, c);
         double *r = next + c * n;
         double *p = momentum + c * n;
+
+        /* One pass removes most, the second what rounding left. */
         TW_TRY(remove_earlier(metric, chain, k, r, p));
         TW_TRY(remove_earlier(metric, chain, k, r, p));
+
+        /* |r|_M^2; a consistent mass needs p = M r also for the next step. */
         TW_TRY(tw_mass_multiply(metric, 1, r, p));
         TW_TRY(tw_vector_dot(&metric->space, r, p, &squares[c]));
     }
+
     return TW_OK;
 }
 
@@ -192,6 +208,7 @@ static tw_status accept_step(tw_sweep *sweep, int k, double *next, const double 
             vanishes(chain, k) || (sweep->reorthogonalise && k + 1 >= sweep->total_size);
         if (chain->exhausted) chain->beta[k] = 0;
 
+        /* q_{k+1} = r_{k+1}/beta_k is not formed: the scale stands for the division. */
         chain->scale[k + 1] = chain->exhausted ? 0 : 1 / chain->beta[k];
         chain->vector[k + 1] = next + c * sweep->memory->size;
         if (sweep->storing) chain->stored = k + 2;
@@ -199,6 +216,7 @@ static tw_status accept_step(tw_sweep *sweep, int k, double *next, const double 
     }
     sweep->current = next;
     sweep->dimension = k + 1;
+
     return TW_OK;
 }
 
@@ -239,6 +257,7 @@ tw_status tw_sweep_step(tw_sweep *sweep)
     pass.next = next;
     TW_TRY(update(sweep, k, &pass, sums));
     if (sweep->reorthogonalise) TW_TRY(reorthogonalise(sweep, k, next, sums));
+
     return accept_step(sweep, k, next, sums);
 }
 
@@ -248,12 +267,16 @@ tw_status tw_sweep_step(tw_sweep *sweep)
 static void move_column(tw_sweep *sweep, int from, int to)
 {
     int64_t n = sweep->memory->size;
+
+    /* The vectors. */
     tw_vector_copy(n, sweep->current + from * n, sweep->current + to * n);
     if (metric_of(sweep)->consistent) {
         tw_vector_copy(n, sweep->momentum + from * n, sweep->momentum + to * n);
         tw_vector_copy(n, sweep->momentum_before + from * n, sweep->momentum_before + to * n);
     }
     if (sweep->storing) chain_of(sweep, from)->vector[sweep->dimension] = sweep->current + to * n;
+
+    /* The pointers. */
     sweep->previous[to] = sweep->previous[from];
     sweep->chain[to] = sweep->chain[from];
 }
@@ -268,8 +291,9 @@ void tw_sweep_retire(tw_sweep *sweep, const bool *keep)
         return;
     }
 
-    /* The product needs contiguous columns: the columns that stay move down over those that leave. A
-     * vector that leaves has not entered any combination yet (its number is the chain's dimension). */
+    /* The product needs contiguous columns: the columns that stay move down over those that
+     * leave. A vector that leaves has not entered any combination yet (its number is the
+     * chain's dimension). */
     int to = 0;
     for (int c = 0; c < sweep->active; c++) {
         tw_chain *chain = chain_of(sweep, c);
@@ -294,6 +318,8 @@ static void accumulate(const tw_sweep *sweep, int k, int output_count, double *c
     for (int c = 0; c < sweep->active; c++) {
         const tw_chain *chain = chain_of(sweep, c);
         if (k < chain->stored || k >= chain->dimension) continue;
+
+        /* Only vectors that were not kept are missing in the outputs. */
         const double *coefficients =
             memory->coefficients + (int64_t)sweep->chain[c] * memory->capacity;
         for (int i = 0; i < output_count; i++)
@@ -310,6 +336,7 @@ static int kept_vectors(const tw_spectral_slot *slot)
         const tw_chain *chain = &slot->chain[j];
         if (chain->stored < chain->dimension) kept = chain->stored;
     }
+
     return kept;
 }
 
@@ -324,6 +351,7 @@ static tw_status restart(tw_sweep *sweep, int first)
     sweep->dimension = first;
     sweep->storing = false;
 
+    /* The chains that were longer then are active again. */
     sweep->current = memory->rolling + (int64_t)(first % 3) * TW_MAX_BLOCK * n;
     for (int j = 0; j < slot->start_count; j++) {
         const tw_chain *chain = &slot->chain[j];
@@ -336,11 +364,12 @@ static tw_status restart(tw_sweep *sweep, int first)
     if (!slot->metric.consistent) return TW_OK;
     sweep->momentum = momentum_place(sweep, first);
     sweep->momentum_before = sweep->momentum;
+
     return tw_mass_multiply(&slot->metric, sweep->active, sweep->current, sweep->momentum);
 }
 
-/* r_{k+1} from the known alpha_k and beta_k: the arithmetic of tw_sweep_step without its inner
- * products. */
+/* r_{k+1} from the known alpha_k and beta_k: the arithmetic of tw_sweep_step without its
+ * inner products. */
 static tw_status repeat_step(tw_sweep *sweep)
 {
     int k = sweep->dimension;
@@ -351,10 +380,12 @@ static tw_status repeat_step(tw_sweep *sweep)
     tw_column_pass pass = pass_of(sweep, next);
     tw_status status = update(sweep, k, &pass, unused);
 
+    /* The new vectors become the current ones. */
     for (int c = 0; c < sweep->active; c++)
         sweep->previous[c] = sweep->current + c * sweep->memory->size;
     sweep->current = next;
     sweep->dimension = k + 1;
+
     return status;
 }
 
@@ -364,12 +395,13 @@ tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outp
     int kept = kept_vectors(slot);
     if (kept == 0) return TW_OK;
 
+    /* The longest chain says how far to go. */
     int last = 0;
     for (int j = 0; j < slot->start_count; j++)
         if (slot->chain[j].dimension > last) last = slot->chain[j].dimension;
 
-    /* The repetition starts from the last vectors kept. The momenta of a consistent mass are not kept,
-     * so it starts from vector 0. */
+    /* The repetition starts from the last vectors kept. The momenta of a consistent mass are not
+     * kept, so it starts from vector 0. */
     TW_TRY(restart(sweep, slot->metric.consistent ? 0 : kept - 1));
     while (sweep->dimension + 1 < last) {
         /* A chain leaves where it left the first time. */
@@ -381,5 +413,6 @@ tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outp
         TW_TRY(repeat_step(sweep));
         accumulate(sweep, sweep->dimension, output_count, outputs);
     }
+
     return TW_OK;
 }

@@ -1,9 +1,9 @@
-/* chebyshev: f(A) b = sum_k c_k T_k(x) b on an interval that holds the spectrum of A,
- * x = (A - middle)/half.
+/* chebyshev: f(A) b = sum_k c_k T_k(x) b on an interval that holds the spectrum of A, x = (A
+ * - middle)/half.
  *
  * The interval comes from the operator's bound or from a few Lanczos steps. Whether it held the
- * spectrum is seen afterwards: inside it |T_k b| <= |b|, outside T_k grows. In that case the interval is
- * enlarged and everything is done again. */
+ * spectrum is seen afterwards: inside it |T_k b| <= |b|, outside T_k grows. In that case the
+ * interval is enlarged and everything is done again. */
 #include <float.h>
 #include <math.h>
 
@@ -22,8 +22,8 @@ enum {
     MAX_ATTEMPTS = 6
 };
 
-/* A growth of |T_k b| above this is blamed on the interval, which is then enlarged. A smaller one is
- * met by more terms. */
+/* A growth of |T_k b| above this is blamed on the interval, which is then enlarged. A smaller one
+ * is met by more terms. */
 static const double tolerated_growth = 4;
 
 /* Share of the spectrum by which an enlarged interval reaches beyond what was found. */
@@ -43,6 +43,7 @@ static void chebyshev_release(tw_phi_workspace *workspace)
     tw_spectral_release(workspace);
     chebyshev_memory *memory = workspace->memory[TW_PHI_CHEBYSHEV];
     if (!memory) return;
+
     tw_release(memory->coefficients);
     tw_release(memory->tails);
     tw_release(memory->scratch);
@@ -59,10 +60,13 @@ static tw_status chebyshev_reserve(tw_phi_workspace *workspace, tw_error *error)
     chebyshev_memory *memory = TW_NEW(chebyshev_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     workspace->memory[TW_PHI_CHEBYSHEV] = memory;
+
+    /* The pages of the coefficients are touched only as far as a series needs them. */
     memory->coefficients = TW_NEW_ARRAY((size_t)MAX_FUNCTIONS * MAX_TERMS, double);
     memory->tails = TW_NEW_ARRAY(MAX_TERMS, double);
     memory->scratch = TW_NEW_ARRAY(tw_chebyshev_scratch(MAX_TERMS), double);
     bool complete = memory->coefficients && memory->tails && memory->scratch;
+
     return complete ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
@@ -91,8 +95,8 @@ static tw_chebyshev_interval interval_of(const tw_spectral_interval *spectrum)
                                        fmax(0.5 * (spectrum->high - spectrum->low), least_half)};
 }
 
-/* The interval is [0, bound] if the operator knows its bound, else it comes from Lanczos steps with a
- * random start. Either may prove wrong. */
+/* The interval is [0, bound] if the operator knows its bound, else it comes from Lanczos steps with
+ * a random start. Either may prove wrong. */
 static tw_status first_spectrum(evaluation *ev, const tw_second_order *op)
 {
     tw_chebyshev_recurrence *recurrence = &ev->recurrence;
@@ -103,13 +107,14 @@ static tw_status first_spectrum(evaluation *ev, const tw_second_order *op)
     TW_TRY(tw_spectral_find_interval(recurrence->memory, op, BOUND_STEPS, NULL, &ev->spectrum,
                                      &recurrence->products));
 
-    /* The functions grow fast below zero, where a bound that is too cautious costs digits. More steps
-     * make it sharper. */
+    /* The functions grow fast below zero, where a bound that is too cautious costs digits. More
+     * steps make it sharper. */
     double time = ev->request->time;
     if (time * time * -ev->spectrum.low > 4)
         TW_TRY(tw_spectral_find_interval(recurrence->memory, op, SHARP_STEPS, NULL, &ev->spectrum,
                                          &recurrence->products));
     ev->spectrum.low = fmin(ev->spectrum.low, 0);
+
     return TW_OK;
 }
 
@@ -122,6 +127,8 @@ static tw_status enlarge_spectrum(evaluation *ev, const tw_second_order *op)
     for (int c = 0; c < recurrence->active; c++) {
         tw_spectral_interval more;
         const double *grown = recurrence->now + c * recurrence->memory->size;
+
+        /* What these few steps find, with a margin, becomes part of the interval. */
         TW_TRY(tw_spectral_find_interval(recurrence->memory, op, BOUND_STEPS, grown, &more,
                                          &recurrence->products));
         double margin =
@@ -129,6 +136,7 @@ static tw_status enlarge_spectrum(evaluation *ev, const tw_second_order *op)
         if (more.low < spectrum->low) spectrum->low = more.low - margin;
         if (more.high > spectrum->high) spectrum->high = more.high + margin;
     }
+
     return TW_OK;
 }
 
@@ -154,6 +162,7 @@ static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
     TW_TRY(tw_chebyshev_coefficients(function_of(ev, i, j), &ev->recurrence.interval, n,
                                      ev->memory->scratch, c));
 
+    /* The mean square of f over the interval is c_0^2 + sum_{k>0} c_k^2/2. */
     double last = 0; /* largest of the last eighth */
     double all = 0;
     double square = 0;
@@ -163,9 +172,12 @@ static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
         square += (k == 0 ? 1 : 0.5) * (c[k] / norm) * (c[k] / norm);
         if (k >= n - n / 8) last = fmax(last, fabs(c[k]));
     }
+
+    /* The series is resolved if its last eighth is negligible. */
     ev->largest[i][j] = all;
     ev->mean[i][j] = sqrt(square) * norm;
     *resolved = last <= fmax(4 * DBL_EPSILON, 1e-3 * ev->options->tolerance) * all;
+
     return isfinite(all) ? TW_OK : TW_NOT_FINITE;
 }
 
@@ -181,13 +193,14 @@ static tw_status expand_all(evaluation *ev, bool *resolved)
             if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
             TW_TRY(expand_one(ev, i, j, resolved));
         }
+
     return TW_OK;
 }
 
 /* Doubles the number of terms until every series falls off before its end. */
 static tw_status expand(evaluation *ev)
 {
-    /* cos(t sqrt(lambda)) needs about t sqrt(lambda_max)/2 terms. */
+    /* A guess: cos(t sqrt(lambda)) needs about t sqrt(lambda_max)/2 terms. */
     double tau = fabs(ev->request->time) * sqrt(2 * ev->recurrence.interval.half);
     ev->terms = MIN_TERMS;
     while (ev->terms < 0.55 * tau + 24 && ev->terms < MAX_TERMS) ev->terms *= 2;
@@ -201,6 +214,7 @@ static tw_status expand(evaluation *ev)
     }
     ev->recurrence.row = MAX_TERMS;
     ev->recurrence.coefficients = ev->memory->coefficients;
+
     return TW_OK;
 }
 
@@ -217,8 +231,8 @@ static double reference_of(const evaluation *ev, int i)
     return ev->request->reference ? ev->request->reference[i] / weight_of(ev, i) : 0;
 }
 
-/* |output i|. Until it was measured the largest possible value is assumed, so that no term is computed
- * in vain. The recurrence goes on afterwards if the output is smaller. */
+/* |output i|. Until it was measured the largest possible value is assumed, so that no term is
+ * computed in vain. The recurrence goes on afterwards if the output is smaller. */
 static double size_of(const evaluation *ev, int i)
 {
     if (ev->measured[i] >= 0) return ev->measured[i];
@@ -232,19 +246,24 @@ static double scale_of(const evaluation *ev, int i)
 {
     const tw_spectral_request *request = ev->request;
     if (!request->velocity) return fmax(reference_of(ev, i), size_of(ev, i));
+
+    /* The weight is on the side of the scale, because the errors here carry none. */
     double scale = 0;
     for (int k = 0; k < request->output_count; k++)
         if (!request->velocity[k]) scale = fmax(scale, size_of(ev, k) / weight_of(ev, i));
+
     return fmax(reference_of(ev, i), scale);
 }
 
-/* The degree (at least 1) from which on the series of start j lack no more than their share of every
- * output's tolerance. */
+/* The degree (at least 1) from which on the series of start j lack no more than their share of
+ * every output's tolerance. */
 static void choose_degree(evaluation *ev, int j)
 {
     int degree = 0;
     for (int i = 0; i < ev->request->output_count; i++) {
         if (ev->largest[i][j] == 0) continue;
+
+        /* Terms below the rounding of the largest value are of no use. */
         tw_chebyshev_tails(ev->terms, series_of(ev, i, j), ev->memory->tails);
         double allowed = fmax(ev->options->tolerance * scale_of(ev, i) / ev->starts,
                               DBL_EPSILON * ev->largest[i][j]);
@@ -259,6 +278,8 @@ static void find_missing(evaluation *ev)
     for (int i = 0; i < ev->request->output_count; i++)
         for (int j = 0; j < ev->request->start_count; j++) {
             if (ev->largest[i][j] == 0) continue;
+
+            /* The tail beyond the last term that was added. */
             tw_chebyshev_tails(ev->terms, series_of(ev, i, j), ev->memory->tails);
             int last = ev->degree[j] < ev->terms ? ev->degree[j] : ev->terms - 1;
             ev->missing[i][j] = ev->memory->tails[last];
@@ -283,6 +304,7 @@ static double rounding_of(const evaluation *ev, int i)
         rounding += DBL_EPSILON * ev->recurrence.growth[j] *
                     fmax(steps * ev->mean[i][j], ev->largest[i][j]);
     }
+
     return rounding;
 }
 
@@ -300,22 +322,26 @@ static tw_status find_norms(evaluation *ev)
                             &recurrence->norm[j]));
         ev->starts += recurrence->norm[j] > 0;
     }
+
     return TW_OK;
 }
 
-/* Measures the outputs whose reference alone does not decide. *again: one is smaller than assumed (it
- * was measured before, but it consisted mostly of error then). */
+/* Measures the outputs whose reference alone does not decide. *again: one is smaller than assumed
+ * (it was measured before, but it consisted mostly of error then). */
 static tw_status measure_outputs(evaluation *ev, bool *again)
 {
     *again = false;
     double tolerance = ev->options->tolerance;
     for (int i = 0; i < ev->request->output_count; i++) {
         if (fmax(error_of(ev, i), rounding_of(ev, i)) <= tolerance * reference_of(ev, i)) continue;
+
+        /* More terms help only if the error is well above the rounding. */
         TW_TRY(tw_mass_norm(&ev->recurrence.metric, ev->request->outputs[i],
                             ev->recurrence.memory->momentum, &ev->measured[i]));
         if (error_of(ev, i) > fmax(tolerance * scale_of(ev, i), 8 * rounding_of(ev, i)))
             *again = true;
     }
+
     return TW_OK;
 }
 
@@ -327,11 +353,14 @@ static tw_status advance_to(evaluation *ev, int target, bool *grown)
         if (recurrence->products + recurrence->active > ev->options->max_products)
             return TW_BUDGET_EXHAUSTED;
         TW_TRY(tw_chebyshev_step(recurrence, recurrence->degree + 1 == target));
+
+        /* |T_k b| is measured now and then: a measurement costs a pass over the vectors. */
         if (recurrence->degree == target || recurrence->degree % MEASURE_EVERY == 0)
             TW_TRY(tw_chebyshev_measure(recurrence));
         for (int c = 0; c < recurrence->active; c++)
             *grown = *grown || recurrence->growth[recurrence->start[c]] > tolerated_growth;
     }
+
     return TW_OK;
 }
 
@@ -347,11 +376,12 @@ static int keep_unfinished(evaluation *ev)
         if (ev->degree[j] > target) target = ev->degree[j];
     }
     if (ev->recurrence.degree > 0) tw_chebyshev_retire(&ev->recurrence, keep);
+
     return target;
 }
 
-/* Runs all series: first as far as needed if the outputs are large, then as far as their measured size
- * demands. */
+/* Runs all series: first as far as needed if the outputs are large, then as far as their measured
+ * size demands. */
 static tw_status run_series(evaluation *ev, bool *grown, bool *again)
 {
     tw_chebyshev_recurrence *recurrence = &ev->recurrence;
@@ -360,6 +390,7 @@ static tw_status run_series(evaluation *ev, bool *grown, bool *again)
         if (recurrence->norm[j] > 0) recurrence->start[recurrence->active++] = j;
     tw_chebyshev_begin(recurrence, ev->request->starts);
 
+    /* Each round ends with a measurement, which may ask for more terms. */
     int target = keep_unfinished(ev);
     while (recurrence->active > 0) {
         tw_status status = advance_to(ev, target, grown);
@@ -371,6 +402,7 @@ static tw_status run_series(evaluation *ev, bool *grown, bool *again)
         TW_TRY(measure_outputs(ev, again));
         target = keep_unfinished(ev);
     }
+
     return TW_OK;
 }
 
@@ -386,7 +418,10 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, bool *again)
     *again = false;
     TW_TRY(run_series(ev, &grown, again));
     if (!grown) return TW_OK;
+
+    /* The interval was too small. */
     *again = true;
+
     return enlarge_spectrum(ev, op);
 }
 
@@ -403,6 +438,7 @@ static tw_status finish(const evaluation *ev, tw_phi_statistics *statistics, tw_
         if (rounding > ev->options->tolerance * scale) ill_conditioned = true;
     }
     if (!ill_conditioned) return TW_OK;
+
     return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                    statistics->estimated_error);
 }
@@ -418,6 +454,7 @@ static tw_status explain(tw_status status, const evaluation *ev, tw_error *error
                        (long long)ev->options->max_products);
     if (status == TW_NOT_FINITE)
         return tw_fail(error, status, "an operator or a function of it overflowed");
+
     return tw_fail_plain(error, status);
 }
 
@@ -426,12 +463,14 @@ static tw_status evaluate(evaluation *ev, const tw_second_order *op, tw_phi_stat
 {
     TW_TRY(find_norms(ev));
     if (ev->starts > 0) TW_TRY(first_spectrum(ev, op));
+
     for (int attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
         bool again = false;
-        statistics->rejected += attempts > 0;
+        if (attempts > 0) statistics->rejected++;
         TW_TRY(attempt(ev, op, &again));
         if (!again) return TW_OK;
     }
+
     return TW_NOT_CONVERGED;
 }
 
@@ -455,11 +494,13 @@ static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second
     for (int i = 0; i < MAX_OUTPUTS; i++) ev.measured[i] = -1;
     tw_status status = evaluate(&ev, op, statistics);
 
+    /* The counts are reported also on failure. */
     statistics->substeps = 1;
     statistics->products = ev.recurrence.products;
     statistics->eigenvalue_max = ev.spectrum.high;
     for (int j = 0; j < request->start_count; j++)
         if (ev.degree[j] > statistics->dimension) statistics->dimension = ev.degree[j];
+
     return status ? explain(status, &ev, error) : finish(&ev, statistics, error);
 }
 

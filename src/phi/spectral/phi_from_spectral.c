@@ -4,7 +4,8 @@
  *     phi_k(tau J)(p, q) = (c_k p + tau c_{k+1} q, c_k q - tau A c_{k+1} p).
  * Rayleigh damping commutes with A. Every eigenvalue lambda then has a 2x2 matrix
  *     phi_k(tau [[0, 1], [-lambda, -(alpha + beta lambda)]]).
- * The x- and v-parts of the request's vectors are the start vectors, its outputs' parts the outputs. */
+ * The x- and v-parts of the request's vectors are the start vectors, its outputs' parts
+ * the outputs. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -22,7 +23,8 @@ enum {
 /* No engine is asked for less than this relative error. */
 static const double least_tolerance = 1e-16;
 
-/* A start vector: the x- or the v-part of one of the request's vectors, or of several equal ones. */
+/* A start vector: the x- or the v-part of one of the request's vectors, or of several
+ * equal ones. */
 typedef struct start {
     const double *vector;
     int part;
@@ -49,6 +51,7 @@ static double entry_value(const void *context, double lambda)
     double sum = 0;
     for (int k = 0; k <= TW_PHI_MAX_ORDER; k++)
         if (f->orders >> k & 1u) sum += phi[k][2 * f->row + f->column];
+
     return sum;
 }
 
@@ -75,6 +78,7 @@ typedef struct plan {
 
 static void add_start(plan *p, const double *vector, int part, int k)
 {
+    /* Equal vectors are one start vector. */
     for (int s = 0; s < p->start_count; s++)
         if (p->starts[s].vector == vector) {
             p->starts[s].orders |= 1u << k;
@@ -95,6 +99,8 @@ static tw_status collect_starts(plan *p, double *scratch)
         for (int part = X; v && part <= V; part++) {
             double norm = 0;
             TW_TRY(tw_mass_norm(&p->metric, v + part * p->n, scratch, &norm));
+
+            /* phi_k(0) = 1/k! */
             sum[part] += norm / factorial;
             if (norm > 0) add_start(p, v + part * p->n, part, k);
         }
@@ -103,6 +109,7 @@ static tw_status collect_starts(plan *p, double *scratch)
     for (int part = X; part <= V; part++)
         p->reference[part] = fmax(sum[part], p->request->reference[part]);
     p->blocks = (p->start_count + TW_MAX_BLOCK - 1) / TW_MAX_BLOCK;
+
     return TW_OK;
 }
 
@@ -134,6 +141,7 @@ static tw_status evaluate_block(plan *p, int first, int count, double *const *ou
         }
     }
 
+    /* The own slot leaves the caller's slots as they are. */
     tw_spectral_request request = {.start_count = count,
                                    .starts = starts,
                                    .output_count = 2 * q->node_count,
@@ -142,6 +150,7 @@ static tw_status evaluate_block(plan *p, int first, int count, double *const *ou
                                    .reference = reference,
                                    .time = p->longest,
                                    .slot = TW_SPECTRAL_OWN_SLOT};
+
     return p->engine->spectral(p->workspace, p->op, &request, statistics, error);
 }
 
@@ -165,6 +174,7 @@ static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
     int count = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
     tw_phi_statistics one = {.engine = statistics->engine};
 
+    /* The engine sees a smaller budget; the caller's comes back afterwards. */
     int64_t *max_products = &p->workspace->options.max_products;
     int64_t budget = *max_products;
     *max_products = budget - statistics->products;
@@ -172,6 +182,7 @@ static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
     *max_products = budget;
 
     add_statistics(statistics, &one);
+
     return status;
 }
 
@@ -202,13 +213,14 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
             if (b > 0) tw_vector_axpy(p->n, 1, parts[i], p->outputs[i]);
         }
     }
+
     return TW_OK;
 }
 
 /* ---- the whole ---- */
 
-/* The factor by which the tolerance must shrink because the blocks' contributions cancel: 1 if they do
- * not. */
+/* The factor by which the tolerance must shrink because the blocks' contributions cancel: 1 if they
+ * do not. */
 static tw_status cancellation(plan *p, double *factor)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
@@ -216,14 +228,18 @@ static tw_status cancellation(plan *p, double *factor)
     for (int i = 0; i < 2 * p->request->node_count && p->blocks > 1; i++) {
         double norm = 0;
         TW_TRY(tw_mass_norm(&p->metric, p->outputs[i], memory->product, &norm));
+
+        /* The promised errors must not exceed half of what the sum allows. */
         norm = fmax(norm, p->reference[i % 2]);
         if (p->bound[i] > norm) *factor = fmin(*factor, 0.5 * norm / p->bound[i]);
     }
+
     return TW_OK;
 }
 
 static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error *error)
 {
+    /* The blocks share the tolerance. */
     tw_phi_options *options = &p->workspace->options;
     double tolerance = options->tolerance;
     options->tolerance = tolerance / p->blocks;
@@ -232,8 +248,8 @@ static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error 
     double factor = 1;
     if (status == TW_OK) status = cancellation(p, &factor);
 
-    /* Once more if contributions cancelled, or if a later block met growing modes that the first block
-     * did not know of. */
+    /* Once more if contributions cancelled, or if a later block met growing modes that the first
+     * block did not know of. */
     const double *lowest =
         &tw_spectral_memory_of(p->workspace)->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
     if (status == TW_OK && (factor < 1 || *lowest < p->lowest_first)) {
@@ -245,6 +261,7 @@ static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error 
     if (status == TW_OK && p->ill_conditioned)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        statistics->estimated_error);
+
     return status;
 }
 
@@ -297,5 +314,6 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
     memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){0};
     status = evaluate_plan(&p, statistics, error);
     tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);
+
     return status;
 }

@@ -1,8 +1,9 @@
-/* lanczos: f(A) b = |b| Q_m f(T_m) e_1 by the symmetric Lanczos recurrence in the mass inner product.
+/* lanczos: f(A) b = |b| Q_m f(T_m) e_1 by the symmetric Lanczos recurrence in the mass
+ * inner product.
  *
- * Several start vectors share one sweep over K, each with its own three-term recurrence (a chain). A
- * chain leaves the sweep when its share of the error is small enough. One basis serves any number of
- * functions. */
+ * Several start vectors share one sweep over K, each with its own three-term recurrence (a chain).
+ * A chain leaves the sweep when its share of the error is small enough. One basis serves any number
+ * of functions. */
 #include <math.h>
 #include <stddef.h>
 
@@ -55,6 +56,7 @@ static const tw_spectral_function *weigh(const tw_spectral_request *request, wei
         if (request->velocity[k / request->start_count])
             w->function[k] = tw_weigh_function(&w->weight, f, &w->pair[k]);
     }
+
     return w->function;
 }
 
@@ -68,6 +70,7 @@ static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_spectral_r
                      .slot = &memory->slot[request->slot],
                      .options = &workspace->options};
     for (int i = 0; i < MAX_OUTPUTS; i++) ev.measured[i] = -1;
+
     return ev;
 }
 
@@ -78,6 +81,7 @@ static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_spectral_r
 static double size_of(const evaluation *ev, int i)
 {
     if (ev->measured[i] >= 0) return ev->measured[i];
+
     double norm = 0;
     for (int j = 0; j < ev->slot->start_count; j++) norm = hypot(norm, ev->errors[j][i].norm);
     return norm;
@@ -88,7 +92,8 @@ static double reference_of(const evaluation *ev, int i)
     return ev->request->reference ? ev->request->reference[i] : 0;
 }
 
-/* What the error of output i is compared with. In the displacement norm it is the largest output. */
+/* What the error of output i is compared with. In the displacement norm it is the
+ * largest output. */
 static double scale_of(const evaluation *ev, int i)
 {
     double scale = fmax(reference_of(ev, i), size_of(ev, i));
@@ -97,8 +102,8 @@ static double scale_of(const evaluation *ev, int i)
     return scale;
 }
 
-/* error / allowed error of chain j, the largest over the outputs; at most 1 means converged. Rounding
- * alone is not asked to become smaller. */
+/* error / allowed error of chain j, the largest over the outputs; at most 1 means converged.
+ * Rounding alone is not asked to become smaller. */
 static double chain_excess(const evaluation *ev, int j)
 {
     double worst = 0;
@@ -106,9 +111,12 @@ static double chain_excess(const evaluation *ev, int j)
         const tw_chain_error *e = &ev->errors[j][i];
         double allowed = ev->options->tolerance * scale_of(ev, i) / ev->starts;
         if (safety * e->error <= allowed) continue;
+
+        /* A zero scale allows no error at all. */
         double excess = safety * e->error / fmax(allowed, 8 * safety * e->rounding);
         worst = fmax(worst, allowed > 0 || e->rounding > 0 ? excess : INFINITY);
     }
+
     return worst;
 }
 
@@ -123,8 +131,8 @@ static tw_status estimate_chain(evaluation *ev, int j, int m)
 
 /* ---- when to check ---- */
 
-/* -ln of the factor by which the error has fallen at dimension m: the Bessel function J_2m(tau), which
- * bounds the Chebyshev coefficients of cos(tau sqrt x), by Debye's expansion. */
+/* -ln of the factor by which the error has fallen at dimension m: the Bessel function J_2m(tau),
+ * which bounds the Chebyshev coefficients of cos(tau sqrt x), by Debye's expansion. */
 static double expected_decay(int m, double tau)
 {
     double order = 2.0 * m;
@@ -168,22 +176,25 @@ static int next_check(const evaluation *ev, const tw_sweep *sweep, earlier_check
         if (linear < expected) expected = (int)linear;
     }
 
-    /* A check costs about as much as a step. Far from the goal few are needed. Near it, smooth vectors
-     * may get there long before the model thinks. */
+    /* A check costs about as much as a step. Far from the goal few are needed. Near it, smooth
+     * vectors may get there long before the model thinks. */
     int next = m + (7 * (expected - m)) / 10;
     int most = m + m / (ev->worst > 1e4 ? 3 : 8) + 1;
     if (next > most) next = most;
     if (next <= m) next = m + 1;
+
     return next < limit ? next : limit;
 }
 
-/* A small system uses up its space. Its vectors are then kept orthogonal, so that the chain ends after
- * N steps. This is decided before any orthogonality can be lost. */
+/* A small system uses up its space. Its vectors are then kept orthogonal, so that the chain ends
+ * after N steps. This is decided before any orthogonality can be lost. */
 static void choose_orthogonality(const evaluation *ev, tw_sweep *sweep)
 {
     if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > ev->memory->capacity)
         return;
     if (sweep->total_size * sweep->active > (double)ev->memory->pool_vectors) return;
+
+    /* The Bessel model predicts a dimension of about 0.65 t omega_max. */
     double predicted = 0.65 * fabs(ev->request->time) * sqrt(active_spread(ev, sweep));
     sweep->reorthogonalise = sweep->total_size <= SMALL ||
                              (sweep->dimension <= EARLY && predicted > sweep->total_size / 3);
@@ -197,9 +208,12 @@ static tw_status grow(tw_sweep *sweep, int target, int64_t max_products)
     while (sweep->dimension < target) {
         if (sweep->products + sweep->active > max_products) return TW_BUDGET_EXHAUSTED;
         TW_TRY(tw_sweep_step(sweep));
+
+        /* An exhausted chain cannot take another step. */
         for (int c = 0; c < sweep->active; c++)
             if (sweep->memory->slot[sweep->slot].chain[sweep->chain[c]].exhausted) return TW_OK;
     }
+
     return TW_OK;
 }
 
@@ -218,6 +232,7 @@ static tw_status check(evaluation *ev, tw_sweep *sweep)
         if (keep[j]) ev->worst = fmax(ev->worst, excess);
     }
     tw_sweep_retire(sweep, keep);
+
     return TW_OK;
 }
 
@@ -230,18 +245,23 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
     if (options->max_dimension > 0 && options->max_dimension < limit)
         limit = options->max_dimension;
 
+    /* The first check follows the first step. */
     int target = 1;
     earlier_check earlier = {0, 0};
     while (sweep->active > 0) {
         choose_orthogonality(ev, sweep);
         tw_status status = grow(sweep, target, options->max_products);
         if (status == TW_OK) status = check(ev, sweep);
+
+        /* A failure is explained in words. */
         if (status == TW_BUDGET_EXHAUSTED)
             return tw_fail(error, status, "lanczos used up its budget of %lld products",
                            (long long)options->max_products);
         if (status == TW_NOT_FINITE)
             return tw_fail(error, status, "an operator or a function of it overflowed");
         if (status) return tw_fail_plain(error, status);
+
+        /* The sweep ends when no chain needs more, and fails when no more is allowed. */
         if (sweep->active == 0) break;
         if (sweep->dimension >= limit)
             return tw_fail(error, TW_NOT_CONVERGED, "lanczos needs more than %d dimensions", limit);
@@ -250,13 +270,14 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
         earlier = (earlier_check){sweep->dimension, ev->worst};
         statistics->rejected++;
     }
+
     return TW_OK;
 }
 
 /* ---- outputs ---- */
 
-/* outputs_i = sum_j f_ij(A) b_j from all chains. `sweep` repeats what the pool had no room for; NULL if
- * that is not wanted. */
+/* outputs_i = sum_j f_ij(A) b_j from all chains. `sweep` repeats what the pool had no room for;
+ * NULL if that is not wanted. */
 static tw_status form_outputs(evaluation *ev, tw_sweep *sweep)
 {
     const tw_spectral_request *q = ev->request;
@@ -285,8 +306,10 @@ static tw_status form_outputs(evaluation *ev, tw_sweep *sweep)
         add = true;
     }
 
+    /* Without any chain the outputs are zero. */
     for (int i = 0; i < q->output_count && !add; i++)
         tw_vector_fill(memory->size, 0, q->outputs[i]);
+
     return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs) : TW_OK;
 }
 
@@ -297,6 +320,7 @@ static tw_status measure_outputs(evaluation *ev, bool *again)
     *again = false;
     double tolerance = ev->options->tolerance;
     for (int i = 0; i < ev->request->output_count; i++) {
+        /* Contributions of at least two start vectors may cancel. */
         double error = 0;
         int contributions = 0;
         for (int j = 0; j < ev->slot->start_count; j++) {
@@ -313,6 +337,7 @@ static tw_status measure_outputs(evaluation *ev, bool *again)
                             &ev->measured[i]));
         if (error > tolerance * scale_of(ev, i)) *again = true;
     }
+
     return TW_OK;
 }
 
@@ -321,6 +346,7 @@ static double relative_error(evaluation *ev)
 {
     double worst = 0;
     for (int i = 0; i < ev->request->output_count; i++) {
+        /* The errors of the chains add up. */
         double error = 0;
         double rounding = 0;
         double scale = scale_of(ev, i);
@@ -331,6 +357,7 @@ static double relative_error(evaluation *ev)
         if (scale > 0) worst = fmax(worst, fmax(error, rounding) / scale);
         if (rounding > ev->options->tolerance * scale) ev->ill_conditioned = true;
     }
+
     return worst;
 }
 
@@ -346,6 +373,7 @@ static tw_status finish(evaluation *ev, tw_phi_statistics *statistics, tw_error 
     if (ev->ill_conditioned)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        statistics->estimated_error);
+
     return TW_OK;
 }
 
@@ -362,6 +390,7 @@ static tw_status left_too_early(evaluation *ev, double lowest_before, bool *agai
         TW_TRY(estimate_chain(ev, j, ev->slot->chain[j].dimension));
         if (chain_excess(ev, j) > 1 && !ev->slot->chain[j].exhausted) *again = true;
     }
+
     return TW_OK;
 }
 
@@ -385,6 +414,7 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_stati
     tw_status status = tw_sweep_begin(&sweep, op, ev->memory, q->slot, q->start_count, q->starts);
     if (status) return tw_fail_plain(error, status);
 
+    /* The products of earlier attempts count too. */
     sweep.products = statistics->products;
     ev->starts = sweep.active > 0 ? sweep.active : 1;
     ev->slot->range.hidden_growth = sweep.total_size <= SMALL;
@@ -394,6 +424,7 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_stati
         if (status) tw_fail_plain(error, status);
     }
     statistics->products = sweep.products;
+
     return status;
 }
 
@@ -407,23 +438,25 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
     evaluation ev = evaluation_of(workspace, request, &weighed);
     tw_spectral_set_engine(workspace, request->slot, TW_PHI_LANCZOS);
 
-    /* phi_from_spectral.c evaluates several blocks of one operator: there the range that one block has
-     * seen serves the next. */
+    /* phi_from_spectral.c evaluates several blocks of one operator: there the range that one block
+     * has seen serves the next. */
     if (request->slot != TW_SPECTRAL_OWN_SLOT) ev.slot->range = (tw_chain_range){0};
 
-    /* Another attempt follows if a chain left too early, or if contributions cancelled and the result
-     * is smaller than assumed. It knows the range or the size. */
+    /* Another attempt follows if a chain left too early, or if contributions cancelled and the
+     * result is smaller than assumed. It knows the range or the size. */
     tw_status status = TW_OK;
     bool again = true;
     for (int attempts = 0; again && status == TW_OK && attempts < MAX_ATTEMPTS; attempts++)
         status = attempt(&ev, op, statistics, &again, error);
     if (again && status == TW_OK) status = tw_fail(error, TW_NOT_CONVERGED, "lanczos found no end");
+
     return status ? status : finish(&ev, statistics, error);
 }
 
 /* Errors of the kept chains; *worst is the largest error / allowed error. */
 static tw_status check_kept(evaluation *ev, double *worst)
 {
+    /* The tolerance is shared between the chains that are not empty. */
     for (int j = 0; j < ev->request->start_count; j++)
         ev->starts += ev->slot->chain[j].dimension > 0;
 
@@ -439,6 +472,7 @@ static tw_status check_kept(evaluation *ev, double *worst)
 
     *worst = 0;
     for (int j = 0; j < ev->request->start_count; j++) *worst = fmax(*worst, chain_excess(ev, j));
+
     return TW_OK;
 }
 
@@ -452,6 +486,7 @@ static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_re
                        "the slot holds a basis for %d start vectors, not %d", ev.slot->start_count,
                        request->start_count);
 
+    /* The kept basis either is good enough, or the caller must build a new one. */
     double worst = 0;
     tw_status status = check_kept(&ev, &worst);
     bool again = worst > 1;
@@ -461,6 +496,7 @@ static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_re
     if (again)
         return tw_fail(error, TW_NOT_CONVERGED,
                        "the kept basis is too small: error %.1e times the tolerance", worst);
+
     return finish(&ev, statistics, error);
 }
 

@@ -1,6 +1,6 @@
-/* shift-invert: functions of A in a Krylov space of (M + gamma K)^-1 M (spectral.h). It is a rational
- * approximation, so its cost does not grow with the stiffness. One linearisation needs one sparse
- * Cholesky factorisation, with gamma = (sigma t)^2. */
+/* shift-invert: functions of A in a Krylov space of (M + gamma K)^-1 M (spectral.h). It is a
+ * rational approximation, so its cost does not grow with the stiffness. One linearisation needs one
+ * sparse Cholesky factorisation, with gamma = (sigma t)^2. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -70,6 +70,7 @@ static int capacity_of(const tw_phi_limits *limits)
     if (limits->max_dimension > 0 && limits->max_dimension < CAPACITY)
         capacity = limits->max_dimension;
     if (allowed < capacity) capacity = (int)allowed;
+
     return capacity < 3 * TW_MAX_BLOCK ? 3 * TW_MAX_BLOCK : capacity;
 }
 
@@ -103,6 +104,7 @@ static tw_status allocate(shift_invert_memory *memory, const tw_phi_limits *limi
                                                   .H = base + n * c,
                                                   .edge = memory->edges + s * c};
     }
+
     return TW_OK;
 }
 
@@ -111,6 +113,7 @@ static void shift_invert_release(tw_phi_workspace *workspace)
     tw_spectral_release(workspace);
     shift_invert_memory *memory = workspace->memory[TW_PHI_SHIFT_INVERT];
     if (!memory) return;
+
     tw_release(memory->storage);
     tw_release(memory->vectors);
     tw_release(memory->numbers);
@@ -132,6 +135,7 @@ static tw_status shift_invert_reserve(tw_phi_workspace *workspace, tw_error *err
     memory->slots = workspace->limits.slots + 1;
     memory->capacity = capacity_of(&workspace->limits);
     status = allocate(memory, &workspace->limits);
+
     return status ? tw_fail_plain(error, status) : TW_OK;
 }
 
@@ -140,6 +144,7 @@ static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_second_ord
 {
     shift_invert_memory *memory = workspace->memory[TW_PHI_SHIFT_INVERT];
     int slot = request->slot < TW_PHI_MAX_SLOTS ? request->slot : memory->slots - 1;
+
     return (evaluation){.memory = memory,
                         .basis = &memory->slot[slot],
                         .shared = tw_spectral_memory_of(workspace),
@@ -152,8 +157,8 @@ static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_second_ord
 /* ---- the pole ---- */
 
 /* sigma where the caller does not choose it. A pole near 1/h resolves few oscillations well; a pole
- * further out resolves more of them, but later. Measured on the coil (docs/phi.md), 0.2 is best for an
- * error of 1e-3 and 0.1 for 1e-5. */
+ * further out resolves more of them, but later. Measured on the coil (docs/phi.md), 0.2 is best for
+ * an error of 1e-3 and 0.1 for 1e-5. */
 static double chosen_sigma(const tw_phi_options *options)
 {
     if (options->pole > 0) return options->pole;
@@ -169,12 +174,15 @@ static tw_status factor(evaluation *ev, tw_error *error)
     const tw_shifted_solver *shifted = ev->op->shifted;
     const int64_t *count = shifted->factorisations;
     int64_t before = count ? *count : 0;
+
+    /* A smaller gamma brings M + gamma K nearer to the mass, which is positive definite. */
     tw_status status = TW_NOT_POSITIVE_DEFINITE;
     for (int shrinks = 0; status == TW_NOT_POSITIVE_DEFINITE && shrinks < MAX_SHRINKS; shrinks++) {
         if (shrinks > 0) ev->gamma *= 0.25;
         status = shifted->factor(shifted->context, ev->gamma);
     }
 
+    /* A solver that counts tells how often it really factorised. */
     ev->statistics->factorisations += count ? *count - before : 1;
     ev->statistics->pole = ev->gamma;
     if (status == TW_NOT_POSITIVE_DEFINITE)
@@ -183,27 +191,33 @@ static tw_status factor(evaluation *ev, tw_error *error)
             "M + gamma K is not positive definite even at gamma = %g: the tangent is strongly "
             "indefinite; use lanczos or a smaller step",
             ev->gamma);
+
     return status ? tw_fail_plain(error, status) : TW_OK;
 }
 
-/* A gamma so small that S hardly differs from the identity loses A in the rounding of the solves. If
- * the space shows no stiff mode after its first extension, then a few products with K tell whether
- * there are any. If there are none, gamma grows to suit the stiffest, and *enlarged is set. */
+/* A gamma so small that S hardly differs from the identity loses A in the rounding of the
+ * solves. If the space shows no stiff mode after its first extension, then a few products with K
+ * tell whether there are any. If there are none, gamma grows to suit the stiffest, and *enlarged
+ * is set. */
 static tw_status enlarge_gamma(evaluation *ev, bool *enlarged)
 {
     const tw_second_order *op = ev->op;
     double smallest_theta = ev->memory->modes.theta[0];
     if (1 / fmax(smallest_theta, DBL_EPSILON) - 1 >= soft) return TW_OK;
 
+    /* The stiffest mode, from the operator's bound or from a few products. */
     tw_spectral_interval interval = {0, op->eigenvalue_max};
     if (!(op->eigenvalue_max > 0))
         TW_TRY(tw_spectral_find_interval(ev->shared, op, BOUND_STEPS, NULL, &interval,
                                          &ev->statistics->products));
 
     double stiffest = fmax(fabs(interval.low), fabs(interval.high));
+
+    /* gamma lambda_max becomes 1/2. */
     if (!(ev->gamma * stiffest < soft) || !(stiffest > DBL_MIN)) return TW_OK;
     ev->gamma = 0.5 / stiffest;
     *enlarged = true;
+
     return TW_OK;
 }
 
@@ -220,10 +234,10 @@ static const tw_spectral_function *functions_of(const tw_spectral_request *reque
 }
 
 /* The displacement norm allows steps in which a mode turns hundreds of times. The error is then an
- * error of phase, of modes that the space has not found exactly yet. Samples of r between the theta_k
- * do not show it. Therefore the outputs are computed a second time, in the space as it was LAG
- * extensions ago, and compared (change_of). This function fills memory->past with the coefficients of
- * that space, which are zero if it was empty. */
+ * error of phase, of modes that the space has not found exactly yet. Samples of r between the
+ * theta_k do not show it. Therefore the outputs are computed a second time, in the space as it was
+ * LAG extensions ago, and compared (change_of). This function fills memory->past with the
+ * coefficients of that space, which are zero if it was empty. */
 static tw_status look_back(const evaluation *ev)
 {
     shift_invert_memory *memory = ev->memory;
@@ -238,6 +252,7 @@ static tw_status look_back(const evaluation *ev)
     for (int i = 0; i < request->output_count; i++)
         TW_TRY(tw_shift_invert_examine(&past, &memory->modes, functions_of(request, i), NULL,
                                        row_of(memory, memory->past, i), &unused));
+
     return TW_OK;
 }
 
@@ -251,6 +266,7 @@ static double change_of(const evaluation *ev, const tw_spectral_function *weight
     double change[CAPACITY];
     double scratch[CAPACITY];
     for (int k = 0; k < ev->basis->processed; k++) change[k] = now[k] - then[k];
+
     return tw_shift_invert_weighted_norm(ev->basis, &memory->modes, weight, change, scratch);
 }
 
@@ -272,10 +288,13 @@ static tw_status examine_outputs(const evaluation *ev, tw_shift_invert_error *er
         if (request->velocity && request->velocity[i]) w = &weight;
         TW_TRY(tw_shift_invert_examine(ev->basis, &memory->modes, functions_of(request, i), w,
                                        row_of(memory, memory->coefficients, i), &errors[i]));
+
+        /* The larger of the two estimates counts. */
         errors[i].error *= safety;
         if (compare) errors[i].error = fmax(errors[i].error, change_of(ev, w, i));
         *largest = fmax(*largest, errors[i].norm);
     }
+
     return TW_OK;
 }
 
@@ -297,25 +316,28 @@ static tw_status judge(evaluation *ev)
 
         /* Rounding alone is not asked to become smaller. */
         double allowed = fmax(tolerance * scale, 8 * safety * e->rounding);
+
+        /* The worst output decides. */
         if (e->error > 0) ev->verdict.excess = fmax(ev->verdict.excess, e->error / allowed);
         if (scale > 0)
             ev->verdict.estimated =
                 fmax(ev->verdict.estimated, fmax(e->error / safety, e->rounding) / scale);
         if (e->rounding > tolerance * scale) ev->verdict.ill_conditioned = true;
     }
+
     return TW_OK;
 }
 
-/* Whether to go on is hopeless. The error falls like a power of the dimension; at that power the space
- * would have to become more than four times larger than its capacity. */
+/* Whether to go on is hopeless. The error falls like a power of the dimension; at that power the
+ * space would have to become more than four times larger than its capacity. */
 static bool is_hopeless(const tw_shift_invert_basis *basis, double excess, double excess_at_half)
 {
     double doublings = log2(basis->capacity / (double)basis->processed) + 2;
     return log2(excess) > doublings * fmax(log2(excess_at_half / excess), 0);
 }
 
-/* One extension. In the displacement norm the space may be so coarse that only Galerkin's projection
- * keeps the energy; that needs products with K. */
+/* One extension. In the displacement norm the space may be so coarse that only Galerkin's
+ * projection keeps the energy; that needs products with K. */
 static tw_status extend(evaluation *ev)
 {
     tw_shift_invert_scratch *scratch = &ev->memory->scratch;
@@ -336,12 +358,14 @@ static tw_status converge(evaluation *ev)
     double total = 0;
     TW_TRY(tw_global_size(&ev->op->stiffness.space, &total));
 
+    /* The space grows within the budget and the limit. */
     double excess[CAPACITY + 1] = {0}; /* after each extension made here */
     int extensions = 0;
     while (!tw_shift_invert_is_invariant(basis)) {
         if (ev->statistics->solves + basis->count - basis->processed > options->max_products)
             return TW_BUDGET_EXHAUSTED;
         if (basis->count > limit) return TW_NOT_CONVERGED;
+
         TW_TRY(extend(ev));
         TW_TRY(judge(ev));
         if (ev->verdict.excess <= 1) return TW_OK;
@@ -353,6 +377,7 @@ static tw_status converge(evaluation *ev)
         if (look && is_hopeless(basis, excess[extensions], excess[extensions / 2]))
             return TW_NOT_CONVERGED;
     }
+
     return TW_OK;
 }
 
@@ -362,6 +387,8 @@ static tw_status converge(evaluation *ev)
 static tw_status finish(const evaluation *ev, tw_error *error)
 {
     const tw_shift_invert_basis *basis = ev->basis;
+
+    /* outputs = Q coefficients */
     double *vectors[CAPACITY];
     for (int k = 0; k < basis->processed; k++) vectors[k] = basis->Q + k * basis->size;
     tw_spectral_combine(basis->size, &(tw_combination){.count = basis->processed,
@@ -378,6 +405,7 @@ static tw_status finish(const evaluation *ev, tw_error *error)
     if (ev->verdict.ill_conditioned)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        ev->verdict.estimated);
+
     return TW_OK;
 }
 
@@ -390,8 +418,8 @@ static tw_status explain(tw_status status, const evaluation *ev, tw_error *error
     return status ? tw_fail_plain(error, status) : TW_OK;
 }
 
-/* Builds the space and judges the outputs. *again: gamma was too small. It has been enlarged for the
- * next attempt, and nothing else was done. */
+/* Builds the space and judges the outputs. *again: gamma was too small. It has been enlarged for
+ * the next attempt, and nothing else was done. */
 static tw_status build(evaluation *ev, bool may_enlarge, bool *again)
 {
     ev->basis->galerkin = ev->request->velocity != NULL;
@@ -399,10 +427,12 @@ static tw_status build(evaluation *ev, bool may_enlarge, bool *again)
                                  &ev->statistics->solves));
     if (ev->basis->count == 0) return TW_OK;
 
+    /* The first extension shows whether gamma suits the spectrum. */
     TW_TRY(extend(ev));
     TW_TRY(judge(ev));
     if (may_enlarge) TW_TRY(enlarge_gamma(ev, again));
     if (*again || !(ev->verdict.excess > 1)) return TW_OK;
+
     return converge(ev);
 }
 
@@ -437,9 +467,11 @@ static tw_status shift_invert_spectral(tw_phi_workspace *workspace, const tw_sec
     tw_status status = attempt(&ev, may_enlarge, &again, error);
     if (status == TW_OK && again) status = attempt(&ev, false, &again, error);
 
+    /* The basis stays in its slot for tw_spectral_reuse, also if it did not converge. */
     statistics->dimension = ev.basis->processed;
     if (ev.basis->processed > 0 || status == TW_OK)
         tw_spectral_set_engine(workspace, request->slot, TW_PHI_SHIFT_INVERT);
+
     return status ? status : finish(&ev, error);
 }
 
@@ -452,10 +484,12 @@ static tw_status shift_invert_reuse(tw_phi_workspace *workspace, const tw_spectr
                        "the slot holds a basis for %d start vectors, not %d", ev.basis->start_count,
                        request->start_count);
 
+    /* The kept basis is judged for the new functions. An empty one has zero outputs. */
     tw_status status = TW_OK;
     if (ev.basis->processed > 0) status = judge(&ev);
     if (status == TW_OK && ev.verdict.excess > 1) status = TW_NOT_CONVERGED;
     if (status) return explain(status, &ev, error);
+
     return finish(&ev, error);
 }
 

@@ -7,8 +7,8 @@
 #include "linalg/vector.h"
 #include "phi/spectral/spectral.h"
 
-/* A vector that keeps less than this share of its length after orthogonalisation is nothing but
- * rounding. */
+/* A vector that keeps less than this share of its length after orthogonalisation is nothing
+ * but rounding. */
 static const double new_share = 1e-13;
 
 /* image = (M + gamma K)^-1 M in. */
@@ -20,6 +20,7 @@ static tw_status apply_inverse(const tw_second_order *op, int count, const doubl
     if (status == TW_OK)
         status = op->shifted->solve(op->shifted->context, count, scratch->force, image);
     *solves += count;
+
     return status;
 }
 
@@ -38,6 +39,7 @@ static tw_status length(const tw_mass_metric *metric, const double *x, double *w
 static tw_status project_out(const tw_shift_invert_basis *basis, const tw_mass_metric *metric,
                              const double *weighed, double *x, double *column)
 {
+    /* part = Q^T M x */
     double part[TW_SHIFT_INVERT_MAX];
     TW_TRY(tw_vector_dots(&metric->space, basis->count, basis->Q, weighed, part));
     for (int i = 0; i < basis->count; i++) {
@@ -45,14 +47,16 @@ static tw_status project_out(const tw_shift_invert_basis *basis, const tw_mass_m
         part[i] = -part[i];
     }
     tw_vector_add_combination(basis->size, basis->count, basis->Q, part, x);
+
     return TW_OK;
 }
 
-/* Orthogonalises x against Q, twice, and adds the coefficients to `column`. What is left becomes the
- * next vector of Q if it is new, and its length is put below the coefficients. */
+/* Orthogonalises x against Q, twice, and adds the coefficients to `column`. What is left becomes
+ * the next vector of Q if it is new, and its length is put below the coefficients. */
 static tw_status take_in(tw_shift_invert_basis *basis, const tw_mass_metric *metric, double *x,
                          double *weighed, double *column)
 {
+    /* Two passes: the second removes what rounding left of the first. */
     double before = 0;
     double after = 0;
     TW_TRY(length(metric, x, weighed, &before));
@@ -65,16 +69,18 @@ static tw_status take_in(tw_shift_invert_basis *basis, const tw_mass_metric *met
     if (!(after > new_share * before) || after < DBL_MIN) return TW_OK;
     if (basis->count == basis->capacity) return TW_NOT_CONVERGED;
 
+    /* The next vector of Q is x/|x|. */
     column[basis->count] = after;
     double *q = basis->Q + basis->count * basis->size;
     tw_vector_copy(basis->size, x, q);
     tw_vector_scale(basis->size, 1 / after, q);
     basis->count++;
+
     return TW_OK;
 }
 
-/* Puts the start vectors that are not zero into scratch->image, normalised, and their numbers into
- * `number`. */
+/* Puts the start vectors that are not zero into scratch->image, normalised, and their numbers
+ * into `number`. */
 static tw_status gather_starts(tw_shift_invert_basis *basis, const tw_mass_metric *metric,
                                const double *const *starts, tw_shift_invert_scratch *scratch,
                                int *number)
@@ -85,10 +91,13 @@ static tw_status gather_starts(tw_shift_invert_basis *basis, const tw_mass_metri
         if (!starts[j]) continue;
         TW_TRY(tw_mass_norm(metric, starts[j], scratch->weighed, &basis->norm[j]));
         if (!(basis->norm[j] > 0)) continue;
+
+        /* A start vector that is not zero joins the block. */
         tw_normalised_copy(basis->size, basis->norm[j], starts[j],
                            scratch->image + basis->active * basis->size);
         number[basis->active++] = j;
     }
+
     return TW_OK;
 }
 
@@ -113,9 +122,11 @@ tw_status tw_shift_invert_begin(tw_shift_invert_basis *basis, const tw_second_or
     if (basis->smooth && basis->active > 0)
         TW_TRY(apply_inverse(op, basis->active, scratch->image, scratch, scratch->image, solves));
 
+    /* The coordinates of the starts in Q are kept. */
     for (int c = 0; c < basis->active; c++)
         TW_TRY(take_in(basis, &metric, scratch->image + c * basis->size, scratch->weighed,
                        basis->start[number[c]]));
+
     return TW_OK;
 }
 
@@ -140,8 +151,10 @@ tw_status tw_shift_invert_extend(tw_shift_invert_basis *basis, const tw_second_o
         basis->processed++;
     }
 
+    /* The state is kept, so that the space can be looked at as it was (tw_shift_invert_past). */
     basis->edge[basis->extensions++] =
         (tw_shift_invert_edge){.processed = basis->processed, .count = basis->count};
+
     return TW_OK;
 }
 
@@ -163,6 +176,7 @@ tw_status tw_shift_invert_measure_rest(tw_shift_invert_basis *basis, const tw_se
         for (int i = 0; i < width; i++)
             edge->rest[j][i] = basis->gamma * edge->rest[j][i] + (i == j ? 1 : 0);
     }
+
     return status;
 }
 
@@ -176,5 +190,6 @@ tw_shift_invert_basis tw_shift_invert_past(const tw_shift_invert_basis *basis, i
         past.processed = past.edge[past.extensions - 1].processed;
         past.count = past.edge[past.extensions - 1].count;
     }
+
     return past;
 }

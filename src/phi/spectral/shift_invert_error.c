@@ -1,4 +1,5 @@
-/* Functions of the space of shift-invert, and their errors, from the small matrix H alone (spectral.h). */
+/* Functions of the space of shift-invert, and their errors, from the small matrix H
+ * alone (spectral.h). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 /* The maximum of r counts with this weight against its mean square, as in lanczos_chain.c. */
 static const double maximum_weight = 0.25;
 
-/* Gaps between the theta_k below this share of theta are not sampled. It is relative to theta, because
- * the stiff modes crowd near zero. */
+/* Gaps between the theta_k below this share of theta are not sampled. It is relative to theta,
+ * because the stiff modes crowd near zero. */
 static const double least_gap = 1e-9;
 
 /* ---- decomposition ---- */
@@ -25,6 +26,8 @@ size_t tw_shift_invert_modes_scratch(int capacity)
 void tw_shift_invert_modes_share_out(tw_shift_invert_modes *modes, int capacity, double *numbers)
 {
     size_t c = (size_t)capacity;
+
+    /* Two square arrays, one of eigenvalues, three per start vector, and scratch. */
     modes->U = numbers;
     modes->factor = modes->U + c * c;
     modes->theta = modes->factor + c * c;
@@ -51,13 +54,16 @@ static tw_status lift_rest(const tw_shift_invert_basis *basis, tw_shift_invert_m
 {
     int p = modes->count;
 
+    /* H = L L^T */
     memcpy(modes->factor, modes->U, (size_t)p * (size_t)p * sizeof *modes->U);
     tw_status status = tw_dense_cholesky(p, modes->factor);
     for (int s = 0; s < modes->residual && status == TW_OK; s++) {
+        /* L^-T L^-1 R_s */
         for (int l = 0; l < p; l++) lift[s][l] = rest_of(basis, l, s);
         tw_dense_lower_solve(false, p, modes->factor, 1, lift[s]);
         tw_dense_lower_solve(true, p, modes->factor, 1, lift[s]);
     }
+
     return status;
 }
 
@@ -90,6 +96,7 @@ static tw_status make_galerkin(const tw_shift_invert_basis *basis, tw_shift_inve
             for (int i = 0; i < width; i++) weight += Z[s * width + i] * rest_of(basis, l, i);
             for (int i = 0; i < p; i++) modes->U[l * p + i] -= rest_of(basis, i, s) * weight;
         }
+
     return TW_OK;
 }
 
@@ -139,19 +146,23 @@ tw_status tw_shift_invert_decompose(const tw_shift_invert_basis *basis,
 
     TW_TRY(tw_symmetric_eigen(p, modes->U, modes->theta, modes->eigen));
     resolve_modes(basis, modes, galerkin ? (const double *const *)lift : NULL);
+
     return TW_OK;
 }
 
 /* ---- samples of r(theta) ---- */
 
-/* f~(theta) = f((1/theta - 1)/gamma), times 1/theta for smooth starts. Rounding may leave theta at or
- * below zero: those are the stiffest modes. A theta within rounding of 1 is a mode without stiffness. */
+/* f~(theta) = f((1/theta - 1)/gamma), times 1/theta for smooth starts. Rounding may leave theta
+ * at or below zero: those are the stiffest modes. A theta within rounding of 1 is a mode
+ * without stiffness. */
 static double value_at(const tw_shift_invert_basis *basis, const tw_spectral_function *f,
                        double theta)
 {
     if (!f->value) return 0;
+
     double safe = fmax(theta, DBL_EPSILON);
     if (fabs(safe - 1) <= 16 * DBL_EPSILON) safe = 1;
+
     double value = f->value(f->context, (1 / safe - 1) / basis->gamma);
     return basis->smooth ? value / safe : value;
 }
@@ -166,6 +177,7 @@ typedef struct samples {
 static void sample(const tw_shift_invert_basis *basis, const tw_shift_invert_modes *modes,
                    const tw_spectral_function *f, double theta, samples *s)
 {
+    /* f~_j(theta) */
     double here[TW_MAX_BLOCK];
     for (int j = 0; j < basis->start_count; j++) here[j] = value_at(basis, &f[j], theta);
 
@@ -213,13 +225,15 @@ static double sampled_error(const tw_shift_invert_basis *basis, const tw_shift_i
         sample(basis, modes, f, 0.5 * (top + above), &s);
         sample(basis, modes, f, above, &s);
     }
+
     return s.count > 0 ? fmax(sqrt(s.square / s.count), maximum_weight * s.largest) : 0;
 }
 
 /* ---- one output ---- */
 
-/* The change of y_k by rounding. H is known to eps |H|. M + gamma K, and with it 1/theta, is known to
- * eps |M + gamma K|, whose size is 1/(smallest theta). Smooth starts hold nothing of those modes. */
+/* The change of y_k by rounding. H is known to eps |H|. M + gamma K, and with it 1/theta, is
+ * known to eps |M + gamma K|, whose size is 1/(smallest theta). Smooth starts hold nothing of
+ * those modes. */
 static double rounding_of(const tw_shift_invert_basis *basis, const tw_shift_invert_modes *modes,
                           const tw_spectral_function *f, int k)
 {
@@ -228,6 +242,7 @@ static double rounding_of(const tw_shift_invert_basis *basis, const tw_shift_inv
     double off = basis->smooth ? 0 : DBL_EPSILON / fmax(fabs(modes->theta[0]), DBL_EPSILON);
     double below = fmin(theta - step, theta / (1 + fabs(theta) * off));
 
+    /* The larger of the changes towards both sides. */
     double moved = 0;
     for (int j = 0; j < basis->start_count; j++) {
         double here = modes->value[j][k];
@@ -235,6 +250,7 @@ static double rounding_of(const tw_shift_invert_basis *basis, const tw_shift_inv
                              fabs(value_at(basis, &f[j], theta + step) - here));
         moved += change * fabs(modes->weight[j][k]);
     }
+
     return moved;
 }
 
@@ -248,6 +264,7 @@ static tw_shift_invert_error sum_values(const tw_shift_invert_basis *basis,
     double change = 0;
     double largest = 0;
     for (int k = 0; k < modes->count; k++) {
+        /* Component k of the result. */
         y[k] = 0;
         for (int j = 0; j < basis->start_count; j++) {
             double value = value_at(basis, &f[j], modes->theta[k]);
@@ -256,10 +273,12 @@ static tw_shift_invert_error sum_values(const tw_shift_invert_basis *basis,
             largest = fmax(largest, fabs(value) * (basis->norm[j] / modes->unit));
         }
 
+        /* Squares of the result and of its change. */
         double moved = rounding_of(basis, modes, f, k);
         norm += y[k] * y[k];
         change += moved * moved;
     }
+
     return (tw_shift_invert_error){.norm = sqrt(norm),
                                    .rounding = sqrt(change) + 2 * DBL_EPSILON * largest};
 }
@@ -284,6 +303,7 @@ tw_status tw_shift_invert_examine(const tw_shift_invert_basis *basis, tw_shift_i
     }
     if (!tw_shift_invert_is_invariant(basis)) error->error = sampled_error(basis, modes, f);
 
+    /* Lengths were relative to the largest start vector. */
     error->error *= modes->unit;
     error->norm *= modes->unit;
     error->rounding *= modes->unit;
@@ -291,6 +311,7 @@ tw_status tw_shift_invert_examine(const tw_shift_invert_basis *basis, tw_shift_i
     tw_dense_apply(false, p, p, modes->U, y, coefficients);
 
     bool finite = isfinite(error->error) && isfinite(error->norm) && isfinite(error->rounding);
+
     return finite ? TW_OK : TW_NOT_FINITE;
 }
 
@@ -309,5 +330,6 @@ double tw_shift_invert_weighted_norm(const tw_shift_invert_basis *basis,
                       (weight ? weight->value(weight->context, (1 / safe - 1) / basis->gamma) : 1);
         square += part * part;
     }
+
     return sqrt(square);
 }

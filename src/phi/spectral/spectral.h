@@ -97,7 +97,8 @@ typedef struct tw_chain {
     int stored; /* vectors 0..stored-1 are kept; fewer than dimension when memory ran out */
 } tw_chain;
 
-/* A Ritz value with the first and the last entry of its eigenvector, and a function's value there. */
+/* A Ritz value with the first and the last entry of its eigenvector, and a function's
+ * value there. */
 typedef struct tw_ritz {
     double theta;
     double first;
@@ -147,7 +148,8 @@ tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scr
 
 /* Errors of the first m dimensions for every function, from the chain alone: no product.
  *
- * With the Ritz values theta_i and the eigenvectors s_i of T_m the error is exactly |b| r(A) q_{m+1},
+ * Let theta_i be the Ritz values and s_i the eigenvectors of T_m. The error is exactly
+ *     |b| r(A) q_{m+1},
  *     r(lambda) = beta_m sum_i (e_1^T s_i)(e_m^T s_i) f[theta_i, lambda]   (divided difference).
  *
  * 1. r is sampled between the Ritz values, at zero, and a residual beyond the ends. If q_{m+1}
@@ -155,10 +157,10 @@ tw_status tw_chain_decompose(const tw_chain *chain, int m, tw_chain_scratch *scr
  *    exceeds their maximum. The estimate is the larger of the first and a fraction of the second.
  * 2. A mode at lambda below all Ritz values has at most the weight
  *        1/T_m(1 + 2 (theta_1 - lambda)/spread)
- *    in b (T_m: Chebyshev polynomial), else it would have been seen. Where f grows so fast that this
- *    weight is not small enough, the unseen mode counts as an error too.
- * 3. Where rounding hides r, T_m is continued by TW_CHAIN_PAD rows, as if the recurrence went on with
- *    its last coefficients. The error is then the part of f(T) e_1 in the added rows.
+ *    in b (T_m: Chebyshev polynomial), else it would have been seen. Where f grows so fast that
+ *    this weight is not small enough, the unseen mode counts as an error too.
+ * 3. Where rounding hides r, T_m is continued by TW_CHAIN_PAD rows, as if the recurrence went on
+ *    with its last coefficients. The error is then the part of f(T) e_1 in the added rows.
  *
  * The call also widens *range. */
 tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
@@ -168,7 +170,8 @@ tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
 /* Largest minus smallest eigenvalue of T_m and 0, bounded from above by Gershgorin's circles. */
 double tw_chain_spread(const tw_chain *chain, int m);
 
-/* coefficients[i * row + k] = |b| scale_k e_k^T f_i(T) e_1: f_i(A) b = sum_k coefficients_k vector_k. */
+/* coefficients[i * row + k] = |b| scale_k e_k^T f_i(T) e_1: f_i(A) b = sum_k
+ * coefficients_k vector_k. */
 tw_status tw_chain_coefficients(const tw_chain *chain, tw_function_list functions,
                                 tw_chain_scratch *scratch, int64_t row, double *coefficients);
 
@@ -235,7 +238,8 @@ double *tw_spectral_extend_slot(tw_spectral_memory *memory, int slot, int count)
 
 /* ---- the Lanczos recurrence (lanczos_sweep.c) ---- */
 
-/* A sweep over K under way, for up to TW_MAX_BLOCK chains. The active chains have equal dimension. */
+/* A sweep over K under way, for up to TW_MAX_BLOCK chains. The active chains have
+ * equal dimension. */
 typedef struct tw_sweep {
     const tw_second_order *op;
     tw_spectral_memory *memory;
@@ -265,9 +269,9 @@ void tw_sweep_retire(tw_sweep *sweep, const bool *keep);
 
 /* The second pass, for vectors that found no room in the pool:
  *     outputs[i] += sum over chains j and k >= stored_j of coefficients_ijk vector_k,
- * with the coefficients of memory->coefficients: output i at i * TW_MAX_BLOCK * capacity, chain j at
- * j * capacity after that. It repeats the recurrence bit for bit from the known alpha and beta. It
- * does nothing, and needs no product, when all vectors were kept. */
+ * with the coefficients of memory->coefficients: output i at i * TW_MAX_BLOCK * capacity, chain j
+ * at j * capacity after that. It repeats the recurrence bit for bit from the known alpha and beta.
+ * It does nothing, and needs no product, when all vectors were kept. */
 tw_status tw_sweep_repeat(tw_sweep *sweep, int output_count, double *const *outputs);
 
 /* ---- an interval that holds the spectrum of A (spectral_interval.c) ---- */
@@ -305,8 +309,9 @@ tw_status tw_chebyshev_coefficients(const tw_spectral_function *f,
 /* tail[k] = sum of |c_l| over l > k: a bound of what a series that ends with T_k lacks. */
 void tw_chebyshev_tails(int count, const double *c, double *tail);
 
-/* T_k(x) b by the three-term recurrence, x = (A - middle)/half, for a block of start vectors. The
- * sums of all outputs are made in the same pass. There are no inner products and no stored basis. */
+/* T_k(x) b by the three-term recurrence, x = (A - middle)/half, for a block of start vectors.
+ * The sums of all outputs are made in the same pass. There are no inner products and no
+ * stored basis. */
 typedef struct tw_chebyshev_recurrence {
     const tw_second_order *op;
     tw_spectral_memory *memory;
@@ -346,9 +351,9 @@ tw_status tw_chebyshev_measure(tw_chebyshev_recurrence *recurrence);
  * A block Krylov space of S = (M + gamma K)^-1 M, orthonormal in the mass inner product, in which S
  * is symmetric:
  *     f(A) b ~ Q f~(H) Q^T M b,   H = Q^T M S Q,   f~(theta) = f((1/theta - 1)/gamma).
- * The space of all start vectors together serves each of them. Orthogonalisation is complete and done
- * twice: the space is small, and it stays small because every vector adds a new direction. A vector
- * that depends on the earlier ones is dropped, and the block becomes narrower. */
+ * The space of all start vectors together serves each of them. Orthogonalisation is complete and
+ * done twice: the space is small, and it stays small because every vector adds a new direction. A
+ * vector that depends on the earlier ones is dropped, and the block becomes narrower. */
 
 enum { TW_SHIFT_INVERT_MAX = 256 /* most vectors of any basis */ };
 
@@ -413,21 +418,21 @@ static inline bool tw_shift_invert_is_invariant(const tw_shift_invert_basis *bas
 /* ---- functions of that space (shift_invert_error.c) ----
  *
  * They need the small matrix H alone. Let H = U diag(theta) U^T, R = (rows of H below the processed
- * block) U, and w_j = U^T (coordinates of b_j). The error of sum_j f_j(A) b_j is exactly the sum over
- * the unprocessed vectors, each multiplied by one component of
+ * block) U, and w_j = U^T (coordinates of b_j). The error of sum_j f_j(A) b_j is exactly the sum
+ * over the unprocessed vectors, each multiplied by one component of
  *     r(S) = sum_k R_k sum_j w_jk f~_j[theta_k, S]                 (divided differences).
  * r is sampled between the theta_k, below the smallest, and at theta = 1 (lambda = 0). If the
  * unprocessed vectors spread evenly over the spectrum, then the error is the mean square of the
  * samples; it cannot exceed their maximum. On the coil, at three stiffnesses, the mean square was
- * within 30 % of the true error from the third solve on. That holds also where convergence stagnates,
- * and where the differences of nested spaces are three times too small.
+ * within 30 % of the true error from the third solve on. That holds also where convergence
+ * stagnates, and where the differences of nested spaces are three times too small.
  *
- * Galerkin. By default (M + gamma K)^-1 M is projected. With T = Q^T K Q instead, the motion is that
- * of the system constrained to x_n + span Q. It keeps its energy, however coarse the space is. From
- * S Q = Q H + q R^T and C = q^T (M + gamma K) q follows
+ * Galerkin. By default (M + gamma K)^-1 M is projected. With T = Q^T K Q instead, the motion is
+ * that of the system constrained to x_n + span Q. It keeps its energy, however coarse the space is.
+ * From S Q = Q H + q R^T and C = q^T (M + gamma K) q follows
  *     (I + gamma T)^-1 = H - R (C^-1 + R^T H^-1 R)^-1 R^T.
- * The error has the same form as above, with theta_k, u_k of this matrix and
- * R_k = theta_k R^T H^-1 u_k. */
+ * The error has the same form as above, with theta_k, u_k of this matrix and R_k = theta_k R^T
+ * H^-1 u_k. */
 
 /* Scratch and result of a decomposition. Arrays without a size have one entry per mode. */
 typedef struct tw_shift_invert_modes {

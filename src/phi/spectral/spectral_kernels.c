@@ -1,5 +1,5 @@
-/* Norms, and fused kernels: one pass over the memory serves all columns or all outputs. Sums are made
- * of slices of fixed length, so that the number of threads does not change them. */
+/* Norms, and fused kernels: one pass over the memory serves all columns or all outputs. Sums are
+ * made of slices of fixed length, so that the number of threads does not change them. */
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +20,7 @@ enum {
 void tw_normalised_copy(int64_t n, double norm, const double *x, double *y)
 {
     double half = 1 / sqrt(norm);
+
     tw_vector_copy(n, x, y);
     tw_vector_scale(n, half, y);
     tw_vector_scale(n, half, y);
@@ -64,9 +65,12 @@ static double dot_range(int64_t begin, int64_t end, const double *restrict x,
     double lane[LANES] = {0};
     double rest = 0;
     int64_t i = begin;
+
+    /* Full groups of lanes, then the entries that are left over. */
     for (; i + LANES <= end; i += LANES)
         for (int l = 0; l < LANES; l++) lane[l] += x[i + l] * y[i + l];
     for (; i < end; i++) rest += x[i] * y[i];
+
     return add_lanes(lane) + rest;
 }
 
@@ -87,6 +91,7 @@ static double update_range(int64_t begin, int64_t end, const double s[3], const 
         r[i] = s[0] * y[i] + s[1] * q[i] + s[2] * o[i];
         rest += r[i] * r[i];
     }
+
     return add_lanes(lane) + rest;
 }
 
@@ -109,6 +114,7 @@ static double update_range_lumped(int64_t begin, int64_t end, const double s[3],
         r[i] = s[0] * (y[i] / m[i]) + s[1] * q[i] + s[2] * o[i];
         rest += m[i] * r[i] * r[i];
     }
+
     return add_lanes(lane) + rest;
 }
 
@@ -124,11 +130,13 @@ static void update_slice(void *context, int64_t begin, int64_t end, int64_t slic
 {
     const tw_column_pass *pass = context;
     for (int j = 0; j < pass->count; j++) {
+        /* Column j of all arrays. */
         const double s[3] = {pass->a[j], pass->b[j], pass->c[j]};
         int64_t at = j * pass->size;
         const double *y = pass->product + at;
         const double *q = pass->current + at;
         double *sum = &pass->partial[slice * TW_MAX_BLOCK + j];
+
         if (pass->mass)
             *sum = update_range_lumped(begin, end, s, pass->mass, y, q, pass->previous[j],
                                        pass->next + at);
@@ -145,14 +153,17 @@ static tw_status run_pass(const tw_space *space, tw_parallel_body *body, tw_colu
     int64_t slice = SLICE;
     while (tw_parallel_blocks(pass->size, slice) > PARTIALS) slice *= 2;
 
+    /* One partial sum per slice and column. */
     pass->partial = partial;
     tw_parallel_for(pass->size, slice, body, pass);
 
+    /* They are added in the order of the slices. */
     for (int j = 0; j < pass->count; j++) {
         sums[j] = 0;
         for (int64_t s = 0; s < tw_parallel_blocks(pass->size, slice); s++)
             sums[j] += partial[s * TW_MAX_BLOCK + j];
     }
+
     return space->reduce ? space->reduce(space->context, sums, pass->count) : TW_OK;
 }
 
@@ -188,6 +199,8 @@ static void combine_tile(void *context, int64_t begin, int64_t end, int64_t tile
     (void)tile;
     const tw_combination *job = context;
     int64_t n = end - begin;
+
+    /* A sum that is not added to anything starts from zero. */
     for (int i = 0; i < job->output_count && !job->add; i++)
         memset(job->outputs[i] + begin, 0, (size_t)n * sizeof(double));
 

@@ -22,6 +22,8 @@ static int capacity_of(const tw_phi_limits *limits)
 static int64_t pool_vectors_of(const tw_phi_limits *limits)
 {
     double most = (limits->slots + 1.0) * TW_MAX_BLOCK * (capacity_of(limits) + 1.0);
+
+    /* One step needs the current and the next vector of every chain. */
     double allowed = limits->basis_bytes / (8.0 * (double)limits->size);
     if (!(allowed > 2 * TW_MAX_BLOCK)) allowed = 2 * TW_MAX_BLOCK;
     return (int64_t)(allowed < most ? allowed : most);
@@ -54,6 +56,7 @@ static void share_out(tw_spectral_memory *memory, int slots)
                 memory->pointers + ((size_t)s * TW_MAX_BLOCK + (size_t)j) * (capacity + 1);
         }
 
+    /* The scratch is shared by all chains. */
     memory->scratch =
         (tw_chain_scratch){.capacity = memory->capacity,
                            .d = take(&next, padded),
@@ -72,6 +75,7 @@ static size_t numbers_needed(int capacity, int slots)
     size_t chains = (size_t)(slots + 1) * TW_MAX_BLOCK * (3 * m + 1);
     size_t scratch =
         (3 + TW_CHAIN_PAD) * padded + RITZ_DOUBLES * m + m * m + tw_dense_eigen_scratch(capacity);
+
     return chains + scratch;
 }
 
@@ -116,8 +120,10 @@ tw_status tw_spectral_reserve(tw_phi_workspace *workspace, tw_error *error)
         return tw_fail(error, TW_OUT_OF_MEMORY, "no memory for %lld basis vectors",
                        (long long)memory->pool_vectors);
 
+    /* No vector of the pool has an owner yet. */
     memset(memory->owner, -1, (size_t)memory->pool_vectors);
     share_out(memory, limits->slots);
+
     return TW_OK;
 }
 
@@ -125,6 +131,7 @@ void tw_spectral_release(tw_phi_workspace *workspace)
 {
     tw_spectral_memory *memory = workspace->spectral_memory;
     if (!memory) return;
+
     tw_release(memory->pool);
     tw_release(memory->owner);
     tw_release(memory->product);
@@ -168,10 +175,13 @@ double *tw_spectral_extend_slot(tw_spectral_memory *memory, int slot, int count)
     for (int64_t v = own->searched; v < memory->pool_vectors; v++) {
         free_in_a_row = memory->owner[v] < 0 ? free_in_a_row + 1 : 0;
         if (free_in_a_row < count) continue;
+
+        /* The next search starts after them. */
         int64_t first = v + 1 - count;
         memset(memory->owner + first, slot, (size_t)count);
         own->searched = v + 1;
         return memory->pool + first * memory->size;
     }
+
     return NULL;
 }

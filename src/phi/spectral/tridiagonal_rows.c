@@ -1,5 +1,5 @@
-/* Eigenvalues of a symmetric tridiagonal matrix with a few rows of the eigenvectors, by the implicit
- * QL algorithm (Martin & Wilkinson 1968, imtql2). */
+/* Eigenvalues of a symmetric tridiagonal matrix with a few rows of the eigenvectors, by the
+ * implicit QL algorithm (Martin & Wilkinson 1968, imtql2). */
 #include <float.h>
 #include <math.h>
 
@@ -39,11 +39,15 @@ static void ql_iteration(int l, int m, double *d, double *e, int rows, double *Z
         double b = c * e[i];
         r = sqrt(f * f + g * g);
         e[i + 1] = r;
+
+        /* The matrix falls into two parts: the iteration ends early. */
         if (r == 0) {
             d[i + 1] -= p;
             e[m] = 0;
             return;
         }
+
+        /* The rotation that makes the entry vanish, applied to both sides of T. */
         s = f / r;
         c = g / r;
         g = d[i + 1] - p;
@@ -63,10 +67,12 @@ static int block_end(int l, int n, const double *d, const double *e)
 {
     int m = l;
     while (m < n - 1) {
+        /* Negligible means: below the rounding of its neighbours on the diagonal. */
         double near = fabs(d[m]) + fabs(d[m + 1]);
         if (fabs(e[m]) <= DBL_EPSILON * near || fabs(e[m]) <= negligible) break;
         m++;
     }
+
     return m;
 }
 
@@ -78,8 +84,10 @@ static double tridiagonal_unit(int n, const double *d, const double *e)
     for (int i = 0; i < n; i++)
         largest = fmax(largest, fmax(fabs(d[i]), i < n - 1 ? fabs(e[i]) : 0));
     if (!(largest > 0) || !isfinite(largest)) return 1;
+
     int exponent = 0;
     frexp(largest, &exponent);
+
     return ldexp(1.0, exponent);
 }
 
@@ -107,5 +115,6 @@ tw_status tw_tridiagonal_rows(int n, double *d, double *e, int row_count, double
     }
 
     for (int i = 0; i < n; i++) d[i] *= unit;
+
     return TW_OK;
 }
