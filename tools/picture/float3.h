@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* fminf and fmaxf mind NaN, which costs half the time of a picture. */
+/* fminf and fmaxf treat NaN in a special way, which would double the time of a picture. */
 static inline float least(float a, float b)
 {
     return a < b ? a : b;
@@ -39,6 +39,7 @@ static inline vector3 scale(vector3 a, float s)
     return vec(a.x * s, a.y * s, a.z * s);
 }
 
+/* Product of the components. */
 static inline vector3 times(vector3 a, vector3 b)
 {
     return vec(a.x * b.x, a.y * b.y, a.z * b.z);
@@ -59,22 +60,26 @@ static inline float length(vector3 a)
     return sqrtf(dot(a, a));
 }
 
+/* a / |a|; the z direction if a is 0. */
 static inline vector3 normalised(vector3 a)
 {
     float l = length(a);
     return l > 0.0F ? scale(a, 1.0F / l) : vec(0, 0, 1);
 }
 
+/* (1 - share) a + share b. */
 static inline vector3 mixed(vector3 a, vector3 b, float share)
 {
     return add(scale(a, 1.0F - share), scale(b, share));
 }
 
+/* The smaller of each component. */
 static inline vector3 lower(vector3 a, vector3 b)
 {
     return vec(least(a.x, b.x), least(a.y, b.y), least(a.z, b.z));
 }
 
+/* The larger of each component. */
 static inline vector3 upper(vector3 a, vector3 b)
 {
     return vec(greatest(a.x, b.x), greatest(a.y, b.y), greatest(a.z, b.z));

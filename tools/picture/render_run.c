@@ -1,8 +1,7 @@
 /* Pictures of a run: a sheet of some of its frames, or a picture per frame.
  *
  * usage: render_run DIR -o FILE.png [options]           a sheet
- *        render_run DIR -o FOLDER --every K [options]   a picture of every K-th frame
- */
+ *        render_run DIR -o FOLDER --every K [options]   a picture of every K-th frame */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
@@ -51,51 +50,78 @@ static bool read_numbers(const char *text, char separator, double *first, double
 
 static bool read_pair(const char *text, int *first, int *second)
 {
-    double a = 0.0, b = 0.0;
+    double a = 0.0;
+    double b = 0.0;
     if (!read_numbers(text, 'x', &a, &b) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6)) return false;
     *first = (int)a;
     *second = (int)b;
     return true;
 }
 
+/* Options of one number: where it goes. */
+static bool set_number(settings *s, const char *name, double value)
+{
+    if (strcmp(name, "--every") == 0)
+        s->every = (int)value;
+    else if (strcmp(name, "--samples") == 0)
+        s->samples = (int)value;
+    else if (strcmp(name, "--until") == 0)
+        s->until = (float)value;
+    else if (strcmp(name, "--at") == 0)
+        s->at = (float)value;
+    else if (strcmp(name, "--radius") == 0)
+        s->radius = (float)value;
+    else if (strcmp(name, "--colour") == 0)
+        s->colour = (int)value;
+    else
+        return false;
+    return true;
+}
+
 static bool read_option(settings *s, const char *name, const char *value)
 {
-    if (strcmp(name, "-o") == 0) return s->output = value, true;
+    if (strcmp(name, "-o") == 0) {
+        s->output = value;
+        return true;
+    }
     if (strcmp(name, "--sheet") == 0) return read_pair(value, &s->columns, &s->rows);
     if (strcmp(name, "--size") == 0) return read_pair(value, &s->width, &s->height);
-    double a = 0.0, b = 0.0;
+
+    /* The view has two numbers, all other options one. */
+    double a = 0.0;
+    double b = 0.0;
     bool is_view = strcmp(name, "--view") == 0;
     if (!read_numbers(value, ',', &a, is_view ? &b : NULL) || !(fabs(a) < 1e6) || !(fabs(b) < 1e6))
         return false;
-    if (is_view) {
-        s->azimuth = (float)a;
-        s->elevation = (float)b;
-    } else if (strcmp(name, "--every") == 0) {
-        s->every = (int)a;
-    } else if (strcmp(name, "--samples") == 0) {
-        s->samples = (int)a;
-    } else if (strcmp(name, "--until") == 0) {
-        s->until = (float)a;
-    } else if (strcmp(name, "--at") == 0) {
-        s->at = (float)a;
-    } else if (strcmp(name, "--radius") == 0) {
-        s->radius = (float)a;
-    } else if (strcmp(name, "--colour") == 0) {
-        s->colour = (int)a;
-    } else {
-        return false;
-    }
+    if (!is_view) return set_number(s, name, a);
+    s->azimuth = (float)a;
+    s->elevation = (float)b;
     return true;
+}
+
+/* Whether all settings are in their ranges. */
+static bool is_sensible(const settings *s)
+{
+    bool picture = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192;
+    bool sheet = s->columns > 0 && s->rows > 0 && s->columns <= 32 && s->rows <= 32;
+    bool share = s->at >= 0.0F && s->at <= 1.0F;
+    return picture && sheet && share && s->samples > 0 && s->every >= 0 && s->colour >= 0;
 }
 
 static bool read_settings(int count, char **words, settings *s)
 {
-    *s = (settings){.width = 480, .height = 400, .columns = 3, .rows = 2, .samples = 48};
-    s->azimuth = 40.0F;
-    s->elevation = 18.0F;
-    s->until = INFINITY;
-    s->at = 1.0F;
-    s->labels = true;
+    *s = (settings){.width = 480,
+                    .height = 400,
+                    .columns = 3,
+                    .rows = 2,
+                    .samples = 48,
+                    .azimuth = 40.0F,
+                    .elevation = 18.0F,
+                    .until = INFINITY,
+                    .at = 1.0F,
+                    .labels = true};
+
+    /* The run, and options, most of which have a value behind them. */
     for (int i = 1; i < count; i++) {
         if (strcmp(words[i], "--no-labels") == 0)
             s->labels = false;
@@ -106,11 +132,13 @@ static bool read_settings(int count, char **words, settings *s)
         else
             i++;
     }
-    bool sizes = s->width > 0 && s->height > 0 && s->width <= 8192 && s->height <= 8192 &&
-                 s->columns > 0 && s->rows > 0 && s->columns <= 32 && s->rows <= 32 &&
-                 s->samples > 0 && s->every >= 0 && s->colour >= 0 && s->at >= 0.0F &&
-                 s->at <= 1.0F;
-    return s->directory && s->output && sizes;
+    return s->directory && s->output && is_sensible(s);
+}
+
+static bool out_of_memory(void)
+{
+    fprintf(stderr, "out of memory\n");
+    return false;
 }
 
 /* ---- frames ---- */
@@ -126,6 +154,7 @@ typedef struct show {
     studio studio;
 } show;
 
+/* Reads a frame and moves the bodies there. */
 static bool place(show *s, int64_t index, double *t)
 {
     tw_error error = {0};
@@ -145,43 +174,76 @@ static int64_t sheet_frame(const show *s, int k)
     return (s->frame_count - 1) * k / (count - 1);
 }
 
-/* Vertices of some frames, thinned, so that the camera sees all of the motion. */
-static bool look_around(show *s)
+/* What the frames look like together. */
+typedef struct overview {
+    int64_t count;
+    vector3 *points;   /* vertices of some frames, thinned */
+    vector3 low, high; /* corners of the box around the motion */
+} overview;
+
+/* Adds the vertices of the bodies where they are now; `each` of them as points. */
+static void include_frame(const show *s, int64_t each, overview *all)
 {
-    enum { FRAMES = 24, POINTS = 4000 };
-    int64_t count = 0, each = s->bodies.vertex_count < POINTS ? s->bodies.vertex_count : POINTS;
-    vector3 *points = calloc((size_t)(FRAMES * each), sizeof *points);
-    float lowest = INFINITY;
-    vector3 low = vec(INFINITY, INFINITY, INFINITY), high = vec(-INFINITY, -INFINITY, -INFINITY);
-    for (int f = 0; points && f < FRAMES; f++) {
-        if (!place(s, (s->frame_count - 1) * f / (FRAMES - 1), NULL)) return free(points), false;
-        for (int64_t v = 0; v < s->bodies.vertex_count; v++) {
-            lowest = least(lowest, s->bodies.vertices[v].z);
-            low = lower(low, s->bodies.vertices[v]);
-            high = upper(high, s->bodies.vertices[v]);
-        }
-        for (int64_t i = 0; i < each; i++)
-            points[count++] = s->bodies.vertices[s->bodies.vertex_count * i / each];
+    const solids *b = &s->bodies;
+    for (int64_t v = 0; v < b->vertex_count; v++) {
+        all->low = lower(all->low, b->vertices[v]);
+        all->high = upper(all->high, b->vertices[v]);
     }
-    if (!points || !count) return free(points), false;
-    float size = length(subtract(high, low)), aspect = (float)s->set.width / (float)s->set.height;
+    for (int64_t i = 0; i < each; i++)
+        all->points[all->count++] = b->vertices[b->vertex_count * i / each];
+}
+
+/* Places camera, sun and ground so that the camera sees all of the motion. */
+static void set_studio(show *s, const overview *all)
+{
+    /* Lines without a radius get one that is visible. */
+    float size = length(subtract(all->high, all->low));
     solids_set_radius(&s->bodies, s->set.radius > 0.0F ? s->set.radius : 0.006F * size);
-    s->camera = camera_around(count, points, s->set.azimuth, s->set.elevation, aspect, 1.16F);
+
+    /* Some room around the points. */
+    const float margin = 1.16F;
+    float aspect = (float)s->set.width / (float)s->set.height;
+    s->camera =
+        camera_around(all->count, all->points, s->set.azimuth, s->set.elevation, aspect, margin);
+
+    /* The sun is above, behind the camera, to the left. The ground is a little below everything. */
     vector3 back = scale(s->camera.forward, -1.0F);
     vector3 sun = add(add(scale(back, 0.45F), scale(s->camera.right, -0.55F)), vec(0, 0, 1.5F));
-    s->studio = (studio){.ground = lowest - 0.012F * size,
+    s->studio = (studio){.ground = all->low.z - 0.012F * size,
                          .size = size,
                          .sun = normalised(sun),
                          .first_colour = s->set.colour};
-    free(points);
-    return true;
 }
 
+static bool look_around(show *s)
+{
+    enum { FRAMES = 24, POINTS = 4000 };
+    int64_t each = s->bodies.vertex_count < POINTS ? s->bodies.vertex_count : POINTS;
+    overview all = {.points = calloc((size_t)(FRAMES * each), sizeof *all.points),
+                    .low = vec(INFINITY, INFINITY, INFINITY),
+                    .high = vec(-INFINITY, -INFINITY, -INFINITY)};
+    bool good = all.points != NULL;
+    for (int f = 0; good && f < FRAMES; f++) {
+        good = place(s, (s->frame_count - 1) * f / (FRAMES - 1), NULL);
+        if (good) include_frame(s, each, &all);
+    }
+
+    good = good && all.count > 0;
+    if (good) set_studio(s, &all);
+    free(all.points);
+    return good;
+}
+
+/* ---- pictures ---- */
+
+/* Takes the picture of a frame. `pixels` is its upper left corner in a picture of `row_bytes`
+ * per row. */
 static bool take(show *s, int64_t index, unsigned char *pixels, int row_bytes, double *t)
 {
     if (!place(s, index, t)) return false;
     ray_tree *tree = ray_tree_create(&s->bodies);
-    if (!tree) return fprintf(stderr, "out of memory\n"), false;
+    if (!tree) return out_of_memory();
+
     s->studio.tree = tree;
     studio_take(&s->studio, &s->camera, s->set.width, s->set.height, s->set.samples, pixels,
                 row_bytes);
@@ -196,33 +258,40 @@ static bool save(const char *path, int width, int height, const unsigned char *p
     return false;
 }
 
+/* Writes the time into the lower left corner of the picture at (x, y). */
 static void label(const show *s, double t, unsigned char *pixels, int width, int height, int x,
                   int y)
 {
+    if (!s->set.labels) return;
+
+    /* Larger pictures get larger letters. */
+    int dot = 1;
+    if (s->set.height >= 300) dot = 2;
+    if (s->set.height >= 700) dot = 3;
     char text[48];
-    int dot = s->set.height >= 700 ? 3 : s->set.height >= 300 ? 2 : 1;
     snprintf(text, sizeof text, "t = %.3g s", t);
-    if (s->set.labels)
-        draw_text(pixels, width, height, x + 6 * dot, y + s->set.height - 12 * dot, dot, text);
+    draw_text(pixels, width, height, x + 6 * dot, y + s->set.height - 12 * dot, dot, text);
 }
 
 static bool make_sheet(show *s)
 {
-    enum { GAP = 4 };
-    int width = s->set.columns * (s->set.width + GAP) - GAP,
-        height = s->set.rows * (s->set.height + GAP) - GAP;
+    enum { GAP = 4 }; /* white pixels between pictures */
+    int width = s->set.columns * (s->set.width + GAP) - GAP;
+    int height = s->set.rows * (s->set.height + GAP) - GAP;
     unsigned char *pixels = malloc(3 * (size_t)width * (size_t)height);
-    if (!pixels) return fprintf(stderr, "out of memory\n"), false;
+    if (!pixels) return out_of_memory();
     memset(pixels, 255, 3 * (size_t)width * (size_t)height);
+
     bool good = true;
     for (int k = 0; good && k < s->set.columns * s->set.rows; k++) {
-        int x = k % s->set.columns * (s->set.width + GAP),
-            y = k / s->set.columns * (s->set.height + GAP);
+        int x = k % s->set.columns * (s->set.width + GAP);
+        int y = k / s->set.columns * (s->set.height + GAP);
+        unsigned char *corner = pixels + 3 * ((size_t)y * (size_t)width + (size_t)x);
         double t = 0.0;
-        good = take(s, sheet_frame(s, k), pixels + 3 * ((size_t)y * (size_t)width + (size_t)x),
-                    3 * width, &t);
+        good = take(s, sheet_frame(s, k), corner, 3 * width, &t);
         label(s, t, pixels, width, height, x, y);
     }
+
     good = good && save(s->set.output, width, height, pixels);
     free(pixels);
     return good;
@@ -231,9 +300,11 @@ static bool make_sheet(show *s)
 static bool make_series(show *s)
 {
     unsigned char *pixels = malloc(3 * (size_t)s->set.width * (size_t)s->set.height);
-    if (!pixels) return fprintf(stderr, "out of memory\n"), false;
+    if (!pixels) return out_of_memory();
+
     bool good = mkdir(s->set.output, 0777) == 0 || errno == EEXIST;
     if (!good) fprintf(stderr, "%s: cannot be made: %s\n", s->set.output, strerror(errno));
+
     for (int64_t i = 0; good && i < s->frame_count; i += s->set.every) {
         char path[4200];
         double t = 0.0;
@@ -247,24 +318,36 @@ static bool make_series(show *s)
     return good;
 }
 
+/* ---- the run ---- */
+
+/* The number of frames up to the time asked for; at least one. The factor covers rounding. */
+static int64_t frames_until(const show *s)
+{
+    double fps = tw_scene_fps(tw_playback_scene(s->playback));
+    int64_t count = tw_playback_frame_count(s->playback);
+    while (count > 1 && (double)(count - 1) > s->set.until * fps * 1.000001) count--;
+    return count;
+}
+
 static bool open_run(show *s)
 {
     tw_error error = {0};
-    if (tw_playback_open(s->set.directory, &s->playback, &error) != TW_OK)
-        return fprintf(stderr, "%s\n", error.text), false;
+    if (tw_playback_open(s->set.directory, &s->playback, &error) != TW_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        return false;
+    }
+
     const tw_simulation *simulation = tw_playback_simulation(s->playback);
+    if (tw_simulation_display_count(simulation) == 0) {
+        fprintf(stderr, "%s: there is nothing to be seen, it has no bodies\n", s->set.directory);
+        return false;
+    }
+
+    s->frame_count = frames_until(s);
     s->stride = tw_simulation_column_count(simulation);
-    if (tw_simulation_display_count(simulation) == 0)
-        return fprintf(stderr, "%s: there is nothing to be seen, it has no bodies\n",
-                       s->set.directory),
-               false;
-    double fps = tw_scene_fps(tw_playback_scene(s->playback));
-    s->frame_count = tw_playback_frame_count(s->playback);
-    while (s->frame_count > 1 && (double)(s->frame_count - 1) > s->set.until * fps * 1.000001)
-        s->frame_count--;
     s->rows = calloc((size_t)(tw_simulation_row_count(simulation) * s->stride), sizeof *s->rows);
     if (s->rows && solids_create(simulation, &s->bodies)) return true;
-    return fprintf(stderr, "out of memory\n"), false;
+    return out_of_memory();
 }
 
 int main(int count, char **words)
@@ -274,7 +357,9 @@ int main(int count, char **words)
         fputs(usage, stderr);
         return 2;
     }
-    bool good = open_run(&s) && look_around(&s) && (s.set.every ? make_series(&s) : make_sheet(&s));
+
+    bool good = open_run(&s) && look_around(&s);
+    if (good) good = s.set.every > 0 ? make_series(&s) : make_sheet(&s);
     solids_free(&s.bodies);
     tw_playback_free(s.playback);
     free(s.rows);

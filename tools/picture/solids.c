@@ -1,10 +1,14 @@
+/* The bodies of a run as triangles and capsules: topology once, places and normals per frame. */
 #include "solids.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of 40 degrees for solids, which have edges, and 65 for cloth and embedded surfaces, which have folds. */
-static const float cos_edge = 0.766F, cos_fold = 0.423F;
+/* Two faces look smooth if the cosine of the angle between their normals is above this: 40
+ * degrees for solids, which have edges, and 65 for cloth and embedded surfaces, which have
+ * folds. */
+static const float cos_edge = 0.766F;
+static const float cos_fold = 0.423F;
 
 /* A display, and where its vertices are among all. */
 typedef struct solid_body {
@@ -18,6 +22,7 @@ static bool is_embedded(const tw_display *d)
     return d && d->surface.vertex_count > 0;
 }
 
+/* The place where the corners of a face begin. */
 static int64_t surface_corner(const tw_display_surface *s, int64_t face)
 {
     return s->face_start ? s->face_start[face] : 3 * face;
@@ -29,6 +34,7 @@ typedef struct sizes {
     int64_t vertices, triangles, capsules;
 } sizes;
 
+/* A face of n corners is a fan of n - 2 triangles. */
 static int64_t fan_triangles(const tw_display_surface *s)
 {
     int64_t count = 0;
@@ -37,15 +43,18 @@ static int64_t fan_triangles(const tw_display_surface *s)
     return count;
 }
 
+/* What a display becomes. One without triangles and edges is shown as points. */
 static sizes size_of(const tw_display *d)
 {
     if (is_embedded(d)) return (sizes){d->surface.vertex_count, fan_triangles(&d->surface), 0};
-    bool points = d->triangle_count == 0 && d->edge_count == 0;
-    return (sizes){d->count, d->triangle_count, points ? d->count : d->edge_count};
+    sizes n = {d->count, d->triangle_count, d->edge_count};
+    if (d->triangle_count == 0 && d->edge_count == 0) n.capsules = d->count;
+    return n;
 }
 
 static bool allocate(solids *s, sizes n)
 {
+    /* One entry more than needed, so that NULL always means failure. */
     s->vertices = calloc((size_t)n.vertices + 1, sizeof *s->vertices);
     s->corners = calloc(3 * (size_t)n.triangles + 1, sizeof *s->corners);
     s->normals = calloc(3 * (size_t)n.triangles + 1, sizeof *s->normals);
@@ -54,6 +63,7 @@ static bool allocate(solids *s, sizes n)
     s->capsules = calloc((size_t)n.capsules + 1, sizeof *s->capsules);
     s->around_start = calloc((size_t)n.vertices + 2, sizeof *s->around_start);
     s->around = calloc(3 * (size_t)n.triangles + 1, sizeof *s->around);
+
     return s->vertices && s->corners && s->normals && s->bodies && s->ends && s->capsules &&
            s->around_start && s->around;
 }
@@ -76,23 +86,28 @@ static void add_capsule(solids *s, int64_t a, int64_t b, float radius, int body)
     s->capsules[s->capsule_count++] = (capsule){.radius = radius, .body = body};
 }
 
+/* Cuts the faces of an embedded surface into fans of triangles. */
 static void add_surface(solids *s, const tw_display_surface *surface, int64_t first, int body)
 {
     for (int64_t f = 0; f < surface->face_count; f++) {
-        int64_t begin = surface_corner(surface, f), end = surface_corner(surface, f + 1);
+        int64_t begin = surface_corner(surface, f);
+        int64_t end = surface_corner(surface, f + 1);
         for (int64_t c = begin + 1; c + 1 < end; c++)
             add_triangle(s, first + surface->corners[begin], first + surface->corners[c],
                          first + surface->corners[c + 1], body);
     }
 }
 
-/* The vertices of a display without a surface are the particles first ... first + count - 1. */
+/* Adds the cells of a display without a surface. Its vertices are the particles first ... first
+ * + count - 1. */
 static void add_cells(solids *s, const tw_display *d, int64_t first, int body)
 {
     int64_t shift = first - d->first;
     for (int64_t t = 0; t < d->triangle_count; t++)
         add_triangle(s, d->triangles[3 * t] + shift, d->triangles[3 * t + 1] + shift,
                      d->triangles[3 * t + 2] + shift, body);
+
+    /* Edges are capsules between two vertices, points are capsules from a vertex to itself. */
     for (int64_t e = 0; e < d->edge_count; e++)
         add_capsule(s, d->edges[2 * e] + shift, d->edges[2 * e + 1] + shift, (float)d->radius,
                     body);
@@ -100,41 +115,53 @@ static void add_cells(solids *s, const tw_display *d, int64_t first, int body)
         add_capsule(s, first + p, first + p, (float)d->radius, body);
 }
 
+/* Lists the triangles around each vertex: those of v are around[around_start[v] ...
+ * around_start[v + 1] - 1]. */
 static void find_neighbours(solids *s)
 {
+    /* Count, and add up: around_start[v + 1] is the end of the list of v. */
     for (int64_t i = 0; i < 3 * s->triangle_count; i++) s->around_start[s->corners[i] + 1]++;
     for (int64_t v = 0; v < s->vertex_count; v++) s->around_start[v + 1] += s->around_start[v];
+
+    /* Fill the lists from their ends. */
     for (int64_t i = 3 * s->triangle_count - 1; i >= 0; i--)
         s->around[--s->around_start[s->corners[i] + 1]] = i / 3;
-    /* the ends were counted down to the beginnings, one place too far */
+
+    /* Each end was counted down to the beginning of its list: move these one place to the front. */
     memmove(s->around_start, s->around_start + 1,
             (size_t)s->vertex_count * sizeof *s->around_start);
     s->around_start[s->vertex_count] = 3 * s->triangle_count;
 }
 
+/* Adds the triangles and capsules of a display as body number `index`. */
+static void add_body(solids *s, const tw_display *d, int index)
+{
+    solid_body *b = &s->body[s->body_count++];
+    *b = (solid_body){
+        .display = d, .first_vertex = s->vertex_count, .vertex_count = size_of(d).vertices};
+    if (is_embedded(d))
+        add_surface(s, &d->surface, b->first_vertex, index);
+    else
+        add_cells(s, d, b->first_vertex, index);
+    s->vertex_count += b->vertex_count;
+}
+
 bool solids_create(const tw_simulation *simulation, solids *out)
 {
+    /* Count everything first. */
     *out = (solids){0};
     sizes all = {0};
     int count = tw_simulation_display_count(simulation);
     for (int i = 0; i < count; i++) {
         sizes n = size_of(tw_simulation_display(simulation, i));
-        all = (sizes){all.vertices + n.vertices, all.triangles + n.triangles,
-                      all.capsules + n.capsules};
+        all.vertices += n.vertices;
+        all.triangles += n.triangles;
+        all.capsules += n.capsules;
     }
+
     out->body = calloc((size_t)count + 1, sizeof *out->body);
     if (!out->body || !allocate(out, all)) return false;
-    for (int i = 0; i < count; i++) {
-        const tw_display *d = tw_simulation_display(simulation, i);
-        solid_body *b = &out->body[out->body_count++];
-        *b = (solid_body){
-            .display = d, .first_vertex = out->vertex_count, .vertex_count = size_of(d).vertices};
-        if (is_embedded(d))
-            add_surface(out, &d->surface, b->first_vertex, i);
-        else
-            add_cells(out, d, b->first_vertex, i);
-        out->vertex_count += b->vertex_count;
-    }
+    for (int i = 0; i < count; i++) add_body(out, tw_simulation_display(simulation, i), i);
     find_neighbours(out);
     return true;
 }
@@ -170,6 +197,8 @@ static void place_body(solids *s, const solid_body *b, const double *rows, int s
             *out = row_position(rows, stride, d->first + v);
             continue;
         }
+
+        /* A vertex of an embedded surface is the weighted mean of its four carriers. */
         *out = vec(0, 0, 0);
         for (int k = 0; k < 4; k++)
             *out = add(*out, scale(row_position(rows, stride, d->surface.carriers[4 * v + k]),
@@ -185,6 +214,8 @@ static vector3 face_normal(const solids *s, int64_t triangle)
     return cross(subtract(s->vertices[c[1]], a), subtract(s->vertices[c[2]], a));
 }
 
+/* The normal at a corner is the mean over the triangles around it that look smooth with this
+ * one. */
 static void smooth_normals(solids *s)
 {
 #pragma omp parallel for schedule(static)
@@ -192,6 +223,7 @@ static void smooth_normals(solids *s)
         const tw_display *d = s->body[s->bodies[t]].display;
         float crease = d->tetrahedron_count && !is_embedded(d) ? cos_edge : cos_fold;
         vector3 own = normalised(face_normal(s, t));
+
         for (int k = 0; k < 3; k++) {
             int64_t v = s->corners[3 * t + k];
             vector3 sum = vec(0, 0, 0);
@@ -206,6 +238,7 @@ static void smooth_normals(solids *s)
 
 void solids_place(solids *s, const double *rows, int stride)
 {
+    /* The capsules and the normals follow the vertices. */
     for (int i = 0; i < s->body_count; i++) place_body(s, &s->body[i], rows, stride);
     for (int64_t i = 0; i < s->capsule_count; i++) {
         s->capsules[i].a = s->vertices[s->ends[2 * i]];

@@ -1,5 +1,5 @@
-/* What rays meet: triangles with a normal per corner, and capsules (lines with a radius; points if both ends are one).
- */
+/* What rays meet: triangles with a normal per corner, and capsules (lines with a radius; points
+ * if both ends are one). */
 #ifndef PICTURE_SOLIDS_H
 #define PICTURE_SOLIDS_H
 
@@ -31,14 +31,14 @@ typedef struct solids {
     struct solid_body *body;
 } solids;
 
-/* Of the simulation's displays; `radius` (of lines and points without one) is set by solids_set_radius. False when
- * memory is out. */
+/* Of the simulation's displays; `radius` (of lines and points without one) is set by
+ * solids_set_radius. False when memory is out. */
 bool solids_create(const tw_simulation *simulation, solids *out);
 void solids_free(solids *s);
 /* Lines and points that have no radius of their own get this one. */
 void solids_set_radius(solids *s, float radius);
-/* Places from rows of `stride` numbers that begin with x, y, z; normals are smooth where faces meet at less than 40
- * degrees, on cloth and embedded surfaces 65. */
+/* Places from rows of `stride` numbers that begin with x, y, z; normals are smooth where faces
+ * meet at less than 40 degrees, on cloth and embedded surfaces 65. */
 void solids_place(solids *s, const double *rows, int stride);
 
 #endif
