@@ -71,6 +71,7 @@ static tw_status check_header(const char *path, const header *head, const char *
     if (head->progress_size > payload || head->integrator_size != payload - head->progress_size ||
         tw_hash(file + sizeof *head, payload) != head->checksum)
         return tw_fail(error, TW_BAD_INPUT, "%s: is damaged, its checksum does not match", path);
+
     return TW_OK;
 }
 
@@ -96,6 +97,7 @@ tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_err
                                   .integrator = file + sizeof head + head.progress_size,
                                   .integrator_size = head.integrator_size,
                                   .file = file};
+
     return TW_OK;
 }
 

@@ -40,6 +40,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
         bytes += written;
         size -= (size_t)written;
     }
+
     return true;
 }
 
@@ -49,6 +50,7 @@ static void flush_directory_of(const char *path)
 {
     char directory[TW_FILE_PATH_SIZE] = ".";
     const char *slash = strrchr(path, '/');
+
     if (slash) {
         int length = slash == path ? 1 : (int)(slash - path);
         snprintf(directory, sizeof directory, "%.*s", length, path);
@@ -83,6 +85,7 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
     if (!good) errno = reason;
     tw_status status = cannot(error, path, "written");
     unlink(temporary);
+
     return status;
 }
 
@@ -125,6 +128,7 @@ static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
                        file->path, (long long)about.st_size, (long long)keep);
     if (ftruncate(file->descriptor, keep) != 0 || lseek(file->descriptor, 0, SEEK_END) < 0)
         return cannot(error, file->path, "written");
+
     return TW_OK;
 }
 

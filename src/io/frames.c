@@ -112,6 +112,7 @@ tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double
         tw_frames_free(frames);
         return tw_fail_plain(error, status);
     }
+
     *out = frames;
     return TW_OK;
 }
@@ -141,6 +142,7 @@ static tw_status set_places(tw_frames *frames, const char *directory, const char
         snprintf(frames->prefix, sizeof frames->prefix, "%s/", folder);
     else
         snprintf(frames->folder, sizeof frames->folder, "%s", directory);
+
     return TW_OK;
 }
 
@@ -177,6 +179,7 @@ static tw_status write_file(const char *path, const tw_text *text, tw_error *err
         good = false;
         reason = errno;
     }
+
     if (good) return TW_OK;
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(reason));
 }
@@ -285,6 +288,7 @@ tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error
         if (status == TW_OK && index_in(entry->d_name, set) >= keep)
             status = remove_in(folder, entry->d_name, error);
     }
+
     closedir(directory);
     return status;
 }

@@ -37,6 +37,7 @@ static void add_face(const tw_shape *shape, int64_t face, const tw_obj_before *b
         add_index(out, " ", before->vertices, shape->corners[c]);
         if (texture) add_index(out, "/", before->textures, texture[c]);
     }
+
     tw_text_add_bytes(out, "\n", 1);
 }
 
@@ -45,10 +46,12 @@ static void add_vertex(const double *position, tw_text *out)
 {
     char line[3 * (TW_NUMBER_SIZE + 1) + 2] = "v";
     size_t length = 1;
+
     for (int k = 0; k < 3; k++) {
         line[length++] = ' ';
         length += tw_number_print_digits(line + length, 9, position[k]);
     }
+
     line[length++] = '\n';
     tw_text_add_bytes(out, line, length);
 }
@@ -147,6 +150,7 @@ void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_ob
         add_statements(&c, f, out);
         add_face(shape, f, before, out);
     }
+
     add_statements(&c, shape->face_count, out);
 
     /* Lines, or points if there is nothing else. */

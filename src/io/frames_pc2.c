@@ -63,6 +63,7 @@ static tw_status open_cache(tw_frames *frames, int shape, int64_t keep, tw_error
     /* A new file begins with the header of an empty cache. */
     header head = header_of(s, 0);
     TW_TRY(tw_appender_open(cache, path, 0, error));
+
     return tw_appender_write(cache, (const char *)&head, sizeof head, error);
 }
 
@@ -96,6 +97,7 @@ static tw_status write_rest_shape(tw_frames *frames, int shape, tw_error *error)
     const double *positions = frames->positions + 3 * s->first_vertex;
     tw_obj_before before = {.one_object = true};
     tw_text *text = &frames->scratch;
+
     tw_text_clear(text);
     tw_text_add(text, "# twang, frame 0; %s.pc2 moves it\n", s->name);
     tw_shape_to_obj(s, positions, &before, text);
@@ -122,6 +124,7 @@ static tw_status write_sample(tw_frames *frames, int shape, tw_error *error)
         TW_TRY(tw_appender_write(&frames->caches[shape], (const char *)part,
                                  (size_t)count * sizeof *part, error));
     }
+
     return TW_OK;
 }
 
@@ -147,5 +150,6 @@ tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error)
             return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", file->path,
                            strerror(errno));
     }
+
     return TW_OK;
 }

@@ -14,6 +14,7 @@ static bool has_large_face(const tw_shapes *shapes)
             if (corners > MOST_CORNERS_OF_UCHAR) return true;
         }
     }
+
     return false;
 }
 
@@ -21,6 +22,7 @@ static void add_header(const tw_frames *frames, const tw_frame *frame, bool larg
 {
     const tw_shapes *s = &frames->shapes;
     const char *count_type = large ? "uint" : "uchar";
+
     tw_text_add(out,
                 "ply\nformat binary_little_endian 1.0\ncomment twang, frame %lld, t = %.17g s\n",
                 (long long)frame->index, frame->t);

@@ -41,6 +41,7 @@ static void add_cells(cell_list *list, int64_t count, const int64_t *cells, cell
         tw_text_add_bytes(&list->types, &kind.type, 1);
         tw_text_add_bytes(&list->body, &body_index, sizeof body_index);
     }
+
     list->count += count;
 }
 
@@ -71,6 +72,7 @@ static tw_status collect_cells(cell_list *list, const tw_simulation *simulation)
         if (!d->tetrahedron_count) add_cells(list, d->triangle_count, d->triangles, triangle, i);
         add_cells(list, d->edge_count, d->edges, line, i);
     }
+
     return add_points(list, simulation);
 }
 
@@ -204,6 +206,7 @@ tw_status tw_vtu_write_index(tw_frames *frames, int64_t count, tw_error *error)
         tw_text_add(text, "<DataSet timestep=\"%.15g\" group=\"\" part=\"0\" file=\"%s%s\"/>\n",
                     (double)i / frames->fps, frames->prefix, name);
     }
+
     tw_text_add(text, "</Collection>\n</VTKFile>\n");
     if (text->failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 

@@ -81,6 +81,7 @@ static bool find_array(const vtu *file, const char *name, size_t *offset)
 {
     static const char attribute[] = "offset=\"";
     char tag[96];
+
     snprintf(tag, sizeof tag, "<DataArray type=\"Float64\" Name=\"%.32s\" ", name);
     const char *found = strstr(file->bytes, tag);
     const char *end = file->bytes + file->header;
@@ -131,6 +132,7 @@ static bool inflate_array(const vtu *file, size_t at, char *out, size_t wanted)
         if (result != Z_OK || got != expected) return false;
         data += compressed;
     }
+
     return true;
 }
 
@@ -154,6 +156,7 @@ static bool read_columns(const vtu *file, const char *name, int column, int widt
     for (int64_t r = 0; r < table->row_count; r++)
         memcpy(to->values + r * table->column_count + column, to->scratch + r * width,
                (size_t)width * sizeof(double));
+
     return true;
 }
 

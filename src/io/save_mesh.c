@@ -31,6 +31,7 @@ static tw_status save_tetgen(const char *path, const tw_mesh *mesh, tw_error *er
     TW_TRY(tw_tetgen_path(path, ".node", node_path, error));
     TW_TRY(tw_tetgen_path(path, ".ele", element_path, error));
     TW_TRY(save_text(node_path, mesh, tw_write_node, error));
+
     return save_text(element_path, mesh, tw_write_ele, error);
 }
 

@@ -52,6 +52,7 @@ static void name_shape(tw_shapes *shapes, int index, const char *wish)
 {
     char plain[TW_SHAPE_NAME_SIZE - 12];
     const char *prefix = is_like_frame(wish) ? "body_" : "";
+
     snprintf(plain, sizeof plain, "%s%s", prefix, wish);
     for (char *p = plain; *p; p++)
         if (!is_fit(*p, p == plain)) *p = '_';
@@ -87,6 +88,7 @@ static bool take_particles(tw_shape *shape, int64_t particle_count, int64_t *ver
     if (!shape->particles) return false;
     for (int64_t p = 0; p < particle_count; p++)
         if (vertex_of[p] >= 0) shape->particles[vertex_of[p]] = p;
+
     return true;
 }
 
@@ -145,10 +147,12 @@ static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, co
 {
     int64_t particles = tw_simulation_row_count(simulation);
     bool any = false;
+
     for (int64_t p = 0; p < particles; p++) {
         vertex_of[p] = shown[p] ? -1 : 0;
         any = any || !shown[p];
     }
+
     if (!any) return true;
 
     name_shape(shapes, shapes->count, "particles");
@@ -161,6 +165,7 @@ static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool
 {
     int64_t particles = tw_simulation_row_count(simulation);
     bool good = true;
+
     for (const tw_display *d; good && (d = tw_simulation_display(simulation, shapes->count));) {
         mark_shown(d, shown);
         name_shape(shapes, shapes->count, d->name);
@@ -170,6 +175,7 @@ static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool
         else
             good = shape_of_cells(shape, d, particles, vertex_of);
     }
+
     return good && shape_of_rest(shapes, simulation, shown, vertex_of);
 }
 
@@ -200,6 +206,7 @@ tw_status tw_shapes_create(const tw_simulation *simulation, tw_shapes *out)
         tw_shapes_free(out);
         return TW_OUT_OF_MEMORY;
     }
+
     count_all(out);
     return TW_OK;
 }
@@ -218,6 +225,7 @@ static void place_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const placing *p = context;
     const tw_display_surface *s = p->shape->surface;
+
     for (int64_t v = begin; v < end; v++) {
         /* A vertex that is a particle is where that is. */
         double *out = p->positions + 3 * v;

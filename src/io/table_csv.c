@@ -42,6 +42,7 @@ static size_t close_gaps(const csv_rows *rows, int64_t blocks)
 {
     int64_t room = (int64_t)ROW_BLOCK * rows->table->column_count * FIELD;
     size_t size = 0;
+
     for (int64_t b = 0; b < blocks; b++) {
         memmove(rows->out + size, rows->out + b * room, rows->lengths[b]);
         size += rows->lengths[b];

@@ -31,12 +31,14 @@ static bool compress_block(const compression *c, const Bytef *bytes, size_t size
     int level = c->coordinates ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
     int strategy = c->coordinates ? Z_RLE : Z_DEFAULT_STRATEGY;
     const int memory_level = 8; /* zlib's default */
+
     if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, memory_level, strategy) != Z_OK)
         return false;
 
     bool good = deflate(&stream, Z_FINISH) == Z_STREAM_END;
     *compressed = stream.total_out;
     deflateEnd(&stream);
+
     return good;
 }
 
@@ -59,6 +61,7 @@ void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *
     int64_t blocks = (int64_t)((size + BLOCK - 1) / BLOCK);
     size_t bound = compressBound(BLOCK);
     compression c = {.bytes = bytes, .size = size, .coordinates = coordinates, .bound = bound};
+
     c.out = TW_NEW_ARRAY((size_t)blocks * bound, Bytef);
     c.compressed = TW_NEW_ARRAY(blocks, uint64_t);
 

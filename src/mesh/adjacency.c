@@ -38,6 +38,7 @@ static void sort_columns(const tuple_list *list, int64_t *order, int64_t *other,
 {
     int64_t *from = order;
     int64_t *to = other;
+
     if (list->width % 2 == 1) {
         from = other;
         to = order;
@@ -120,6 +121,7 @@ tw_status tw_edge_pairs_find(int64_t triangle_count, const int64_t *triangles, i
     } else {
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     if (status == TW_OK) pair_half_edges(count, edges, order, out);
 
     tw_release(edges);

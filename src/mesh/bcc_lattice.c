@@ -52,6 +52,7 @@ static void place_of(const tw_bcc *l, int64_t node, int64_t place[3])
         more = 0;
         rest = node - l->corner_count;
     }
+
     place[0] = rest % (l->cubes[0] + more);
     rest /= l->cubes[0] + more;
     place[1] = rest % (l->cubes[1] + more);
@@ -143,6 +144,7 @@ static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_
     (void)block_index;
     const lattice_work *w = context;
     const tw_bcc *l = w->lattice;
+
     for (int64_t i = begin; i < end; i++) {
         unsigned mask = 0;
         for (int e = 0; e < owned_edges(l, i); e++) {
@@ -172,6 +174,7 @@ static vec3 find_cut(const tw_body_shape *shape, vec3 inside, vec3 outside)
         else
             outside = middle;
     }
+
     return vec3_scale(0.5, vec3_add(inside, outside));
 }
 
@@ -180,6 +183,7 @@ static void cut_block(void *context, int64_t begin, int64_t end, int64_t block_i
     (void)block_index;
     const lattice_work *w = context;
     const tw_bcc *l = w->lattice;
+
     for (int64_t i = begin; i < end; i++)
         for (int e = 0; l->cut_masks[i] && e < owned_edges(l, i); e++) {
             int64_t cut = tw_bcc_cut(l, i, e);
@@ -271,10 +275,12 @@ static tw_status place_lattice(const tw_body_shape *shape, double cell, double m
     static const double shift[3] = {0.0137, 0.0211, 0.0173}; /* in cells; no simple fractions */
     double counts[3];
     double first[3];
+
     for (int k = 0; k < 3; k++) {
         counts[k] = ceil((box->upper[k] - box->lower[k]) / cell) + 2.0 * MARGIN;
         first[k] = 0.5 * (box->lower[k] + box->upper[k]) + (shift[k] - 0.5 * counts[k]) * cell;
     }
+
     if (!(2.0 * counts[0] * counts[1] * counts[2] < most))
         return tw_fail(error, TW_BAD_INPUT,
                        "the surface encloses too little of its bounding box for a lattice of so "
@@ -296,6 +302,7 @@ static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
         l->cut_count += __builtin_popcount(l->cut_masks[i]);
         l->moved[i] = -1;
     }
+
     l->cuts = TW_NEW_ARRAY(l->cut_count, vec3);
     return l->cuts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
@@ -313,6 +320,7 @@ static tw_status find_cuts(tw_bcc *l, const tw_body_shape *shape, tw_error *erro
     tw_parallel_for(l->node_count, BLOCK, mask_block, &work);
     TW_TRY(allocate_cuts(l, error));
     tw_parallel_for(l->node_count, BLOCK, cut_block, &work);
+
     return TW_OK;
 }
 

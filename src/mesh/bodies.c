@@ -48,6 +48,7 @@ tw_status tw_lattice(const int64_t n[3], tw_mesh *out, tw_error *error)
         if (at[0] + 1 < n[0] && at[1] + 1 < n[1] && at[2] + 1 < n[2])
             corners = add_cell(corners, n, i);
     }
+
     return TW_OK;
 }
 

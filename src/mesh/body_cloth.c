@@ -25,6 +25,7 @@ static int64_t *add_cell(int64_t *corners, const tw_cloth *cloth, int64_t c, int
         corners = add_triangle(corners, a, b, e);
         return add_triangle(corners, a, e, d);
     }
+
     corners = add_triangle(corners, a, b, d);
     return add_triangle(corners, b, e, d);
 }
@@ -34,6 +35,7 @@ tw_status tw_body_cloth(const tw_cloth *cloth, tw_mesh *out, tw_error *error)
     *out = (tw_mesh){0};
     int64_t columns = cloth->columns;
     int64_t rows = cloth->rows;
+
     if ((double)columns * (double)rows > (double)INT32_MAX)
         return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices");
     TW_TRY(tw_mesh_allocate(out, columns * rows, 0, 2 * (columns - 1) * (rows - 1), 0, error));
@@ -47,6 +49,7 @@ tw_status tw_body_cloth(const tw_cloth *cloth, tw_mesh *out, tw_error *error)
             vertex[2] = cloth->height * (double)r / (double)(rows - 1);
             if (c + 1 < columns && r + 1 < rows) corners = add_cell(corners, cloth, c, r);
         }
+
     return TW_OK;
 }
 
@@ -56,12 +59,14 @@ static int64_t add_edges(const tw_cloth *cloth, int64_t right, int64_t up, int64
 {
     int64_t first_column = right < 0 ? -right : 0;
     int64_t count = 0;
+
     for (int64_t r = 0; r + up < cloth->rows; r++)
         for (int64_t c = first_column; c < cloth->columns && c + right < cloth->columns; c++) {
             edges[2 * count] = c + cloth->columns * r;
             edges[2 * count + 1] = c + right + cloth->columns * (r + up);
             count++;
         }
+
     return count;
 }
 
@@ -81,5 +86,6 @@ tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **
         const int64_t *step = directions[group][d];
         *count += add_edges(cloth, step[0], step[1], *edges + 2 * *count);
     }
+
     return TW_OK;
 }

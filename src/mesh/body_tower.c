@@ -127,6 +127,7 @@ static void platform_section(const truss *p, double share, section *s)
                               .thick = thick,
                               .z = (p->z - 0.006) * t->height,
                               .high = 0.014 * t->height};
+
     lying_section(p, across, s);
 }
 
@@ -142,6 +143,7 @@ static void arch_section(const truss *p, double share, section *s)
                               .thick = 0.025 * t->width,
                               .z = z * t->height,
                               .high = 0.014 * t->height};
+
     lying_section(p, across, s);
 }
 
@@ -170,6 +172,7 @@ static void section_node(const section *s, int64_t j, int64_t n, double x[3])
     double at = (double)(j % n) / (double)n;
     double a = 0;
     double b = 0;
+
     switch (j / n) {
     case 0: /* along u */
         a = at;
@@ -186,6 +189,7 @@ static void section_node(const section *s, int64_t j, int64_t n, double x[3])
         b = 1 - at;
         break;
     }
+
     for (int k = 0; k < 3; k++) x[k] = s->corner[k] + a * s->u[k] + b * s->v[k];
 }
 
@@ -240,6 +244,7 @@ static void add_truss(draft *d, const truss *p)
 {
     int64_t others = d->vertex_count;
     int64_t around = 4 * p->segments;
+
     for (int64_t i = 0; i < p->sections; i++) {
         /* The nodes of this section. */
         section s;
@@ -359,6 +364,7 @@ tw_status tw_body_tower(const tw_tower *tower, tw_mesh *out, tw_error *error)
     } else {
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     tw_release(d.vertices);
     tw_release(d.edges);
     return status;

@@ -60,6 +60,7 @@ static void select_half(const tw_box *boxes, int axis, int64_t *items, int64_t c
 {
     int64_t low = 0;
     int64_t high = count - 1;
+
     while (low < high) {
         /* Partition [low, high]: what is before the pivot goes to the left of i, what is after
          * it to the right of j. */
@@ -125,12 +126,14 @@ tw_status tw_box_tree_build(int64_t count, const tw_box *boxes, tw_box_tree *out
         tw_box_tree_free(out);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
     if (count == 0) return TW_OK;
 
     for (int64_t i = 0; i < count; i++) out->items[i] = i;
     out->nodes[0] = (tw_box_node){.first = 0, .count = count};
     out->node_count = 1;
     split_nodes(out, boxes);
+
     return TW_OK;
 }
 
@@ -154,6 +157,7 @@ static double box_distance(const tw_box *box, vec3 q)
 {
     const double x[3] = {q.x, q.y, q.z};
     double sum = 0.0;
+
     for (int k = 0; k < 3; k++) {
         double d = fmax(fmax(box->lower[k] - x[k], x[k] - box->upper[k]), 0.0);
         sum += d * d;
@@ -170,6 +174,7 @@ static int push_children(const tw_box_tree *tree, const tw_box_node *node, vec3 
                    box_distance(&tree->nodes[node->first + 1].box, q)};
     int nearer = d[1] < d[0];
     int farther = 1 - nearer;
+
     stack[depth++] = (waiting_node){node->first + farther, d[farther]};
     stack[depth++] = (waiting_node){node->first + nearer, d[nearer]};
     return depth;
@@ -182,6 +187,7 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
     int depth = 0;
     int64_t nearest = -1;
     double best = *distance_squared;
+
     if (tree->node_count > 0)
         stack[depth++] = (waiting_node){0, box_distance(&tree->nodes[0].box, q)};
 

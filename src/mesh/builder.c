@@ -126,6 +126,7 @@ tw_status tw_builder_face(tw_builder *builder, int64_t count, const int64_t *cor
         TW_TRY(add_cell(3, triangle, &builder->mesh.triangles, &builder->mesh.triangle_count,
                         &builder->capacity[2]));
     }
+
     return TW_OK;
 }
 
@@ -145,6 +146,7 @@ tw_status tw_builder_texture(tw_builder *builder, const double coordinates[2])
     if (status == TW_OK)
         memcpy(builder->texture + 2 * builder->texture_count++, coordinates,
                2 * sizeof *coordinates);
+
     return status;
 }
 
@@ -173,6 +175,7 @@ tw_status tw_builder_statement(tw_builder *builder, const char *text, size_t siz
     int64_t *end = &builder->statement_size;
     void *items = builder->statements;
     tw_status status = make_room(&items, *end, (int64_t)size, &builder->statement_capacity, 1);
+
     builder->statements = items;
     if (status != TW_OK) return status;
 

@@ -52,6 +52,7 @@ bool tw_barycentric(vec3 q, const vec3 corners[4], double weights[4])
     /* The quotients overflow if the tetrahedron is nearly flat. */
     for (int k = 0; k < 4; k++)
         if (!isfinite(weights[k])) return false;
+
     return true;
 }
 

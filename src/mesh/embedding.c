@@ -101,6 +101,7 @@ static tw_status embed_all(search *s, int64_t count, tw_error *error)
     for (int64_t i = 0; i < count; i++)
         if (s->out->tetrahedra[i] < 0)
             return tw_fail(error, TW_INVALID_ARGUMENT, "all tetrahedra of the mesh are flat");
+
     return TW_OK;
 }
 
@@ -120,6 +121,7 @@ tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *poin
     tw_status status = allocate_embedding(count, out, error);
     if (status == TW_OK) status = embed_all(&s, count, error);
     if (status != TW_OK) tw_embedding_free(out);
+
     return status;
 }
 

@@ -71,6 +71,7 @@ static tw_status check_polygons(const tw_mesh *mesh, tw_error *error)
                                (long long)f, (long long)faces->corners[c],
                                (long long)mesh->vertex_count);
     }
+
     return TW_OK;
 }
 
@@ -88,6 +89,7 @@ static tw_status check_texture(const tw_mesh_faces *faces, tw_error *error)
                            "corner %lld of the mesh has texture coordinate %lld, there are %lld",
                            (long long)c, (long long)faces->corner_texture[c],
                            (long long)faces->texture_count);
+
     return TW_OK;
 }
 
@@ -108,6 +110,7 @@ static tw_status check_statements(const tw_mesh *mesh, tw_error *error)
         face = faces->statement_face[i];
         end = faces->statement_end[i];
     }
+
     return TW_OK;
 }
 

@@ -55,6 +55,7 @@ static tw_status copy_surface(const tw_mesh *mesh, tw_mesh *surface, tw_mesh_rep
         memcpy(surface->triangles, triangles, (size_t)count * 3 * sizeof(int64_t));
         status = tw_mesh_repair(surface, repairs, error);
     }
+
     tw_mesh_free_indices(triangles);
     return status;
 }
@@ -88,6 +89,7 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
 {
     const tw_box *box = &winding->tree.nodes[0].box;
     double size = 0.0;
+
     for (int k = 0; k < 3; k++) size = fmax(size, box->upper[k] - box->lower[k]);
     if (!(size > 0.0)) return nothing_inside(error);
 
@@ -102,6 +104,7 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
         tw_status status = tw_bcc_estimate_volume(&shape, cell, volume, error);
         if (status != TW_OK || *volume > 0.0) return status;
     }
+
     return nothing_inside(error);
 }
 
@@ -114,6 +117,7 @@ static tw_status fill_shape(const tw_body_shape *shape, double cell, double want
     *out = (tw_mesh){0};
     tw_bcc lattice;
     double most = fmax(LEAST_LIMIT, most_nodes_per_vertex * wanted);
+
     TW_TRY(tw_bcc_create(shape, cell, most, &lattice, error));
     tw_status status = tw_bcc_cut_tetrahedra(&lattice, out, error);
     tw_bcc_free(&lattice);
@@ -133,6 +137,7 @@ static tw_status fill_thicker(const task *job, double cell, const tw_mesh *thin,
         tw_mesh_free(solid);
         *solid = thicker;
     }
+
     tw_winding_free(&parts);
     return status;
 }
@@ -158,12 +163,14 @@ static tw_status fill_with(const task *job, double cell, tw_mesh *out, tw_fill_r
 {
     tw_body_shape shape = {.surface = job->winding};
     tw_status status = fill_shape(&shape, cell, job->wanted, out, error);
+
     if (status == TW_OK) status = thicken(job, cell, out, error);
     if (status == TW_OK)
         status = tw_keep_largest_piece(out, &report->dropped_components,
                                        &report->dropped_tetrahedra, error);
     report->cell = cell;
     if (status != TW_OK) tw_mesh_free(out);
+
     return status;
 }
 
@@ -205,6 +212,7 @@ static double next_cell(const bracket *b, int trial, double wanted)
         if (b->few_count >= 1.0) factor = pow(b->few_count / wanted, 1.0 / slope);
         return b->few_cell * factor;
     }
+
     if (b->few_cell == 0.0) return b->many_cell * pow(b->many_count / wanted, 1.0 / slope);
 
     /* Between two trials: a secant of log N over log cell. N jumps by whole layers of the
@@ -213,6 +221,7 @@ static double next_cell(const bracket *b, int trial, double wanted)
     double share = 0.5;
     if (b->few_count >= 1.0 && trial % 3 != 2)
         share = log(b->many_count / wanted) / log(b->many_count / b->few_count);
+
     return b->many_cell * exp(width * fmin(fmax(share, 0.05), 0.95));
 }
 
@@ -253,6 +262,7 @@ static tw_status search_cell(const task *job, tw_mesh *best, tw_fill_report *rep
         }
         cell = next_cell(&tried, trial, wanted);
     }
+
     return best->tetrahedron_count > 0 ? TW_OK : nothing_inside(error);
 }
 

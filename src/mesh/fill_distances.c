@@ -47,6 +47,7 @@ static tw_status measure_distances(const tw_winding *input, const tw_mesh *solid
                           .on_surface = tw_allocate_zeroed((size_t)solid->vertex_count, 1),
                           .distances = TW_NEW_ARRAY(solid->vertex_count, double)};
     tw_status status = TW_OK;
+
     if (work.on_surface && work.distances)
         status = find_distances(&work, error);
     else
@@ -60,6 +61,7 @@ static tw_status measure_distances(const tw_winding *input, const tw_mesh *solid
         sum += work.distances[i];
         report->largest_distance = fmax(report->largest_distance, work.distances[i]);
     }
+
     report->mean_distance = vertices > 0 ? sum / (double)vertices : 0.0;
 
     tw_release(work.on_surface);

@@ -92,6 +92,7 @@ static tw_status keep_largest(tw_mesh *mesh, const piece_memory *memory, int64_t
         if (memory->parent[i] != largest) continue;
         memmove(mesh->tetrahedra + 4 * kept++, mesh->tetrahedra + 4 * i, 4 * sizeof(int64_t));
     }
+
     mesh->tetrahedron_count = kept;
 
     drop_unused_vertices(mesh, memory->number);

@@ -35,6 +35,7 @@ static tw_status load_tetgen(const char *path, tw_mesh *mesh, tw_error *error)
 {
     char node_path[TW_MESH_PATH_SIZE];
     char element_path[TW_MESH_PATH_SIZE];
+
     TW_TRY(tw_tetgen_path(path, ".node", node_path, error));
     TW_TRY(tw_tetgen_path(path, ".ele", element_path, error));
 
@@ -93,5 +94,6 @@ tw_status tw_mesh_load(const char *path, tw_mesh *mesh, tw_mesh_repairs *repairs
         status = tw_fail(error, TW_BAD_INPUT,
                          "%s: every cell is degenerate, expected triangles or tetrahedra", path);
     if (status != TW_OK) tw_mesh_free(mesh);
+
     return status;
 }

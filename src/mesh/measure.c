@@ -58,6 +58,7 @@ static void measure_cells(const tw_mesh *mesh, tw_mesh_quality *q)
     top_cells cells = top_cells_of(mesh);
     double smallest_angle = INFINITY;
     double largest_angle = 0.0;
+
     q->shortest_edge = INFINITY;
     q->smallest_volume = INFINITY;
 
@@ -80,6 +81,7 @@ static void measure_cells(const tw_mesh *mesh, tw_mesh_quality *q)
         smallest_angle = 0.0;
         q->smallest_volume = 0.0;
     }
+
     q->smallest_angle = degrees * smallest_angle;
     q->largest_angle = degrees * largest_angle;
 }

@@ -94,6 +94,7 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
     TW_TRY(check_indices(mesh, mesh->edge_count, 2, mesh->edges, "edge", error));
     TW_TRY(check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error));
     TW_TRY(check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error));
+
     return tw_faces_check(mesh, error);
 }
 
@@ -120,6 +121,7 @@ static double enclosed_volume(const tw_mesh *mesh)
 {
     double lower[3];
     double upper[3];
+
     tw_mesh_bounds(mesh, lower, upper);
     vec3 origin = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                    0.5 * (lower[2] + upper[2])};
@@ -130,6 +132,7 @@ static double enclosed_volume(const tw_mesh *mesh)
         const double *x = mesh->vertices;
         sum += vec3_six_volumes(origin, vec3_at(x, t[0]), vec3_at(x, t[1]), vec3_at(x, t[2])) / 6.0;
     }
+
     return sum;
 }
 

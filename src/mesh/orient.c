@@ -55,6 +55,7 @@ static patch walk_patch(patch_walk *w, int64_t start)
                 found.orientable = false;
             }
         }
+
     return found;
 }
 

@@ -71,6 +71,7 @@ static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_m
         tw_builder_finish(built, mesh);
     else
         tw_builder_free(built);
+
     return status;
 }
 
@@ -90,6 +91,7 @@ tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_
     tw_scan scan;
     tw_builder built = {0};
     int64_t first = 0;
+
     tw_scan_begin(&scan, node_name, nodes, node_size, error);
     tw_status status = tw_read_tetgen_nodes(&scan, &built, &first);
 
@@ -97,5 +99,6 @@ tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_
         tw_scan_begin(&scan, element_name, elements, element_size, error);
         status = tw_read_tetgen_elements(&scan, &built, first);
     }
+
     return finish(status, &scan, &built, mesh);
 }

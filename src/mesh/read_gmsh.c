@@ -82,6 +82,7 @@ static tw_status read_type(gmsh_file *f, const char *what, element_type *type)
             f->scan,
             "unknown element type %lld, expected one such as 4 (tetrahedron) or 2 (triangle)",
             (long long)number);
+
     return TW_OK;
 }
 
@@ -149,6 +150,7 @@ static tw_status read_nodes_2(gmsh_file *f)
         TW_TRY(read_tag(f, TW_SCAN_INT32, &tag));
         TW_TRY(read_node(f, tag));
     }
+
     return TW_OK;
 }
 
@@ -159,6 +161,7 @@ static tw_status read_node_block(gmsh_file *f, tw_numbers *tags)
     int64_t dimension = 0;
     int64_t parametric = 0;
     int64_t count = 0;
+
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &dimension));
     TW_TRY(skip_numbers(f, 1, "the tag of an entity"));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "parametric", 0, 1, &parametric));
@@ -179,6 +182,7 @@ static tw_status read_node_block(gmsh_file *f, tw_numbers *tags)
         for (int64_t k = 0; k < dimension * parametric; k++)
             TW_TRY(tw_scan_skip(scan, TW_SCAN_FLOAT64, "a parameter of a node"));
     }
+
     return TW_OK;
 }
 
@@ -198,6 +202,7 @@ static tw_status add_element(gmsh_file *f, element_shape shape)
 {
     const int64_t *c = f->corner;
     tw_status status = TW_OK;
+
     if (shape == SHAPE_EDGE) status = tw_builder_edge(f->out, c[0], c[1]);
     if (shape == SHAPE_TRIANGLE) status = tw_builder_face(f->out, 3, c, NULL);
     if (shape == SHAPE_QUADRILATERAL) status = tw_builder_face(f->out, 4, c, NULL);
@@ -217,6 +222,7 @@ static tw_status read_element_nodes(gmsh_file *f, tw_scan_type number_type,
             return tw_scan_fail(f->scan, "there is no node %lld, expected one of section Nodes",
                                 (long long)tag);
     }
+
     return add_element(f, type->shape);
 }
 
@@ -225,6 +231,7 @@ static tw_status read_text_element_2(gmsh_file *f)
 {
     int64_t tag_count = 0;
     element_type type = {0};
+
     TW_TRY(skip_numbers(f, 1, "the number of an element"));
     TW_TRY(read_type(f, "the type of an element", &type));
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count));
@@ -238,6 +245,7 @@ static tw_status read_binary_block_2(gmsh_file *f, int64_t left, int64_t *done)
 {
     int64_t tag_count = 0;
     element_type type = {0};
+
     TW_TRY(read_type(f, "the type of elements", &type));
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements of a block", 1, left,
                            done));
@@ -247,6 +255,7 @@ static tw_status read_binary_block_2(gmsh_file *f, int64_t left, int64_t *done)
         TW_TRY(skip_numbers(f, 1 + tag_count, "a tag of an element"));
         TW_TRY(read_element_nodes(f, TW_SCAN_INT32, &type));
     }
+
     return TW_OK;
 }
 
@@ -254,6 +263,7 @@ static tw_status read_elements_2(gmsh_file *f)
 {
     int64_t count = 0;
     int64_t done = 1;
+
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements", 0, INT64_MAX, &count));
     begin_data(f);
     for (int64_t i = 0; i < count; i += done) {
@@ -262,6 +272,7 @@ static tw_status read_elements_2(gmsh_file *f)
         else
             TW_TRY(read_binary_block_2(f, count - i, &done));
     }
+
     return TW_OK;
 }
 
@@ -272,6 +283,7 @@ static tw_status read_element_block(gmsh_file *f)
     int64_t ignored = 0;
     int64_t count = 0;
     element_type type = {0};
+
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &ignored));
     TW_TRY(skip_numbers(f, 1, "the tag of an entity"));
     TW_TRY(read_type(f, "the type of elements", &type));
@@ -283,6 +295,7 @@ static tw_status read_element_block(gmsh_file *f)
                                &ignored));
         TW_TRY(read_element_nodes(f, TW_SCAN_UINT64, &type));
     }
+
     return TW_OK;
 }
 
@@ -312,6 +325,7 @@ static tw_status read_format(gmsh_file *f)
     tw_scan *scan = f->scan;
     int64_t type = 0;
     int64_t size = 0;
+
     TW_TRY(read_version(f));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT64, "0 (text) or 1 (binary)", 0, 1, &type));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT64, "the size of a number", 8, 8, &size));
@@ -335,11 +349,13 @@ static tw_status skip_section(gmsh_file *f, const char *end)
 {
     tw_scan *scan = f->scan;
     size_t length = strlen(end);
+
     while (scan->at < scan->size) {
         if (scan->size - scan->at >= length && memcmp(scan->bytes + scan->at, end, length) == 0)
             return TW_OK;
         tw_scan_next_line(scan);
     }
+
     return tw_scan_fail(scan, "section %.60s does not end, expected %.60s", scan->word, end);
 }
 
@@ -358,6 +374,7 @@ static tw_status read_section(gmsh_file *f)
 {
     char name[TW_SCAN_WORD_SIZE];
     char end[TW_SCAN_WORD_SIZE + 8];
+
     if (f->scan->word[0] != '$')
         return tw_scan_fail(f->scan,
                             "'%.60s' is unexpected here, expected a section such as $Nodes",
@@ -379,6 +396,7 @@ static tw_status read_sections(gmsh_file *f)
         TW_TRY(read_section(f));
         TW_TRY(tw_scan_expect_word(scan, "$MeshFormat"));
     }
+
     if (strcmp(scan->word, "$MeshFormat") != 0)
         return tw_scan_fail(scan, "'%.60s' is unexpected here, expected $MeshFormat", scan->word);
 

@@ -19,6 +19,7 @@ static tw_status read_vertices(tw_scan *scan, tw_builder *out)
         TW_TRY(tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a vertex", &reference));
         if (tw_builder_vertex(out, point) != TW_OK) return tw_scan_fail_memory(scan);
     }
+
     return TW_OK;
 }
 
@@ -48,6 +49,7 @@ static tw_status read_cells(tw_scan *scan, tw_builder *out, int width, bool is_f
         TW_TRY(tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a cell", &reference));
         if (add_cell(out, width, is_face, corner) != TW_OK) return tw_scan_fail_memory(scan);
     }
+
     return TW_OK;
 }
 

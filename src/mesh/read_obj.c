@@ -33,6 +33,7 @@ static tw_status read_vertex(obj_file *f)
 {
     tw_scan *scan = f->scan;
     double point[3];
+
     for (int k = 0; k < 3; k++) {
         if (!tw_scan_word_in_line(scan))
             return tw_scan_fail(scan, "a vertex of %d coordinates, expected v x y z", k);
@@ -42,6 +43,7 @@ static tw_status read_vertex(obj_file *f)
     double extra = 0.0;
     while (tw_scan_word_in_line(scan))
         TW_TRY(tw_scan_word_to_real(scan, "a weight or a colour", &extra));
+
     return tw_builder_vertex(f->out, point) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
 }
 
@@ -50,12 +52,14 @@ static tw_status read_texture(obj_file *f)
 {
     double coordinate[3] = {0.0};
     int count = 0;
+
     for (; tw_scan_word_in_line(f->scan); count++) {
         if (count == 3)
             return tw_scan_fail(f->scan,
                                 "a texture coordinate of more than 3 numbers, expected vt u v");
         TW_TRY(tw_scan_word_to_real(f->scan, "a texture coordinate", coordinate + count));
     }
+
     if (count == 0)
         return tw_scan_fail(f->scan, "a texture coordinate of 0 numbers, expected vt u v");
     return tw_builder_texture(f->out, coordinate) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
@@ -84,6 +88,7 @@ static tw_status read_corner(obj_file *f, int64_t *vertex, int64_t *texture)
 {
     tw_scan *scan = f->scan;
     char *slash = strchr(scan->word, '/');
+
     if (slash && strspn(slash, "/-0123456789") != strlen(slash))
         return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal",
                             scan->word);
@@ -122,6 +127,7 @@ static tw_status read_line(obj_file *f)
 {
     int64_t previous = 0;
     int count = 0;
+
     for (; tw_scan_word_in_line(f->scan); count += count < 2) {
         int64_t vertex = 0;
         int64_t texture = 0;
@@ -130,6 +136,7 @@ static tw_status read_line(obj_file *f)
             return tw_scan_fail_memory(f->scan);
         previous = vertex;
     }
+
     if (count < 2) return tw_scan_fail(f->scan, "a line of %d corners, expected at least 2", count);
     return TW_OK;
 }
@@ -142,6 +149,7 @@ static tw_status read_statement(obj_file *f)
 {
     tw_scan *scan = f->scan;
     size_t begin = scan->token;
+
     skip_line(scan);
     size_t end = scan->at;
     while (strchr(" \t\r", scan->bytes[end - 1])) end--;
@@ -178,6 +186,7 @@ static tw_status read_entry(obj_file *f)
                             "unknown keyword '%.60s', expected v, vt, vn, f, l, g, o, s or usemtl",
                             scan->word);
     skip_line(scan);
+
     return TW_OK;
 }
 

@@ -88,6 +88,7 @@ static property_role role_of(element_kind kind, const char *name)
                  {KIND_EDGE, "vertex2", ROLE_TO}};
     for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
         if (roles[i].kind == kind && strcmp(roles[i].name, name) == 0) return roles[i].role;
+
     return ROLE_NONE;
 }
 
@@ -105,6 +106,7 @@ static tw_status check_property(tw_scan *scan, const property *p)
     if (p->role >= ROLE_CORNERS && !is_whole(p->type))
         return tw_scan_fail(scan, "property '%.60s' is not whole, expected a type such as int",
                             scan->word);
+
     return TW_OK;
 }
 
@@ -167,6 +169,7 @@ static tw_status read_element(tw_scan *scan, header *head)
         return tw_scan_fail(scan, "the line ends here, expected how many there are");
     TW_TRY(tw_scan_word_to_integer(scan, "how many there are", 0, INT64_MAX, &e->count));
     if (e->kind == KIND_VERTEX) head->vertex_count = e->count;
+
     return TW_OK;
 }
 
@@ -188,6 +191,7 @@ static tw_status check_element(tw_scan *scan, const element *e)
     if (e->kind == KIND_EDGE && (roles[ROLE_FROM] != 1 || roles[ROLE_TO] != 1))
         return tw_scan_fail(
             scan, "edges without vertex1 and vertex2, expected these properties once each");
+
     return TW_OK;
 }
 
@@ -208,6 +212,7 @@ static tw_status read_format(tw_scan *scan, header *head)
             scan,
             "unknown format '%.60s', expected ascii, binary_little_endian or binary_big_endian",
             scan->word);
+
     return tw_scan_expect(scan, "1.0");
 }
 
@@ -221,6 +226,7 @@ static tw_status read_header_line(tw_scan *scan, header *head)
                             "'%.60s' is unexpected here, expected element, property or end_header",
                             scan->word);
     tw_scan_next_line(scan);
+
     return TW_OK;
 }
 
@@ -256,6 +262,7 @@ static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw
                                &corner));
         if (tw_numbers_add(&head->corners, corner) != TW_OK) return tw_scan_fail_memory(scan);
     }
+
     if (tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
         return tw_scan_fail_memory(scan);
     return TW_OK;
@@ -276,6 +283,7 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
 {
     double point[3] = {0};
     int64_t ends[2] = {0};
+
     for (int i = 0; i < e->property_count; i++) {
         const property *p = e->properties + i;
         if (p->role == ROLE_NONE)
@@ -292,6 +300,7 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
     tw_status status = TW_OK;
     if (e->kind == KIND_VERTEX) status = tw_builder_vertex(out, point);
     if (e->kind == KIND_EDGE) status = tw_builder_edge(out, ends[0], ends[1]);
+
     return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
 }
 

@@ -57,6 +57,7 @@ static tw_status read_facet(tw_scan *scan, tw_builder *out)
         TW_TRY(expect(scan, "vertex"));
         TW_TRY(tw_scan_point(scan, TW_SCAN_FLOAT64, "a coordinate", corners[k]));
     }
+
     TW_TRY(expect(scan, "endloop"));
     TW_TRY(expect(scan, "endfacet"));
     return add_facet(scan, out, corners);
@@ -76,6 +77,7 @@ static tw_status read_solid(tw_scan *scan, tw_builder *out)
         TW_TRY(read_facet(scan, out));
         TW_TRY(tw_scan_expect_word(scan, "facet or endsolid"));
     }
+
     tw_scan_next_line(scan);
     return TW_OK;
 }
@@ -173,6 +175,7 @@ static bool is_text(const tw_scan *scan)
     uint64_t count = 0;
     for (int i = 0; i < COUNT_BYTES; i++)
         count |= (uint64_t)(unsigned char)scan->bytes[HEADER_BYTES + i] << (8 * i);
+
     return scan->size != HEADER_BYTES + COUNT_BYTES + FACET_BYTES * count;
 }
 

@@ -46,6 +46,7 @@ tw_status tw_read_tetgen_nodes(tw_scan *scan, tw_builder *out, int64_t *first)
     if (tw_scan_word(scan))
         return tw_scan_fail(scan, "'%.60s' after the last vertex, expected the file to end",
                             scan->word);
+
     return TW_OK;
 }
 
@@ -54,11 +55,13 @@ static tw_status read_tetrahedron(tw_scan *scan, tw_builder *out, int64_t first,
 {
     int64_t last = first + out->mesh.vertex_count - 1;
     int64_t node[MOST_NODES] = {0};
+
     for (int k = 0; k < nodes; k++) {
         TW_TRY(
             tw_scan_integer(scan, TW_SCAN_INT64, "the number of a vertex", first, last, node + k));
         node[k] -= first;
     }
+
     return tw_builder_tetrahedron(out, node) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
 }
 
@@ -87,5 +90,6 @@ tw_status tw_read_tetgen_elements(tw_scan *scan, tw_builder *out, int64_t first)
     if (tw_scan_word(scan))
         return tw_scan_fail(scan, "'%.60s' after the last tetrahedron, expected the file to end",
                             scan->word);
+
     return TW_OK;
 }

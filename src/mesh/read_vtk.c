@@ -66,6 +66,7 @@ static tw_status read_points(vtk_file *f)
 {
     int64_t count = 0;
     tw_scan_type type = TW_SCAN_FLOAT32;
+
     TW_TRY(read_count(f, "the number of points", INT64_MAX, &count));
     TW_TRY(read_type(f->scan, &type));
     if (f->out->mesh.vertex_count > 0)
@@ -77,6 +78,7 @@ static tw_status read_points(vtk_file *f)
         TW_TRY(tw_scan_point(f->scan, type, "a coordinate", point));
         if (tw_builder_vertex(f->out, point) != TW_OK) return tw_scan_fail_memory(f->scan);
     }
+
     end_data(f);
     return TW_OK;
 }
@@ -106,6 +108,7 @@ static tw_status read_counted_cells(vtk_file *f, int64_t cells, int64_t size)
         for (int64_t k = 0; k < count; k++) TW_TRY(read_corner(f, TW_SCAN_INT32));
         TW_TRY(add_number(f, &f->starts, f->corners.count));
     }
+
     end_data(f);
     return TW_OK;
 }
@@ -127,6 +130,7 @@ static tw_status read_offsets(vtk_file *f, int64_t count, int64_t size)
         TW_TRY(tw_scan_integer(f->scan, type, "the offset of a cell", low, high, &offset));
         TW_TRY(add_number(f, &f->starts, offset));
     }
+
     end_data(f);
     return TW_OK;
 }
@@ -142,6 +146,7 @@ static tw_status read_offset_cells(vtk_file *f, int64_t offsets, int64_t size)
     begin_data(f);
     for (int64_t i = 0; i < size; i++) TW_TRY(read_corner(f, type));
     end_data(f);
+
     return TW_OK;
 }
 
@@ -149,6 +154,7 @@ static tw_status read_cells(vtk_file *f)
 {
     int64_t cells = 0;
     int64_t size = 0;
+
     f->starts.count = 0;
     f->corners.count = 0;
     TW_TRY(read_count(f, "the number of cells", INT64_MAX, &cells));
@@ -190,6 +196,7 @@ static cell_type type_of(int64_t number)
         [23] = {SHAPE_POLYGON, 8, 4}, [24] = {SHAPE_TETRAHEDRON, 10, 4}};
     if (number < 0 || number >= (int64_t)(sizeof types / sizeof types[0]))
         return (cell_type){.shape = SHAPE_REFUSED};
+
     return types[number];
 }
 
@@ -233,6 +240,7 @@ static tw_status add_cell(vtk_file *f, int64_t cell, int64_t number)
     const int64_t *corner = f->corners.values + f->starts.values[cell];
     int64_t count = f->starts.values[cell + 1] - f->starts.values[cell];
     cell_type type = type_of(number);
+
     if (type.shape == SHAPE_REFUSED)
         return tw_scan_fail(f->scan,
                             "cell type %lld is not read, expected tetrahedra (10) or triangles (5)",
@@ -275,6 +283,7 @@ static tw_status read_cell_types(vtk_file *f)
         TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "a cell type", 0, 255, &type));
         TW_TRY(add_cell(f, i, type));
     }
+
     end_data(f);
     return TW_OK;
 }
@@ -295,6 +304,7 @@ static tw_status skip_array(vtk_file *f)
     int64_t components = 0;
     int64_t tuples = 0;
     tw_scan_type type = TW_SCAN_FLOAT32;
+
     TW_TRY(tw_scan_expect_word(f->scan, "the name of an array"));
     TW_TRY(read_count(f, "a number of components", INT32_MAX, &components));
     TW_TRY(read_count(f, "a number of tuples", INT32_MAX, &tuples));
@@ -304,6 +314,7 @@ static tw_status skip_array(vtk_file *f)
     for (int64_t k = 0; k < components * tuples; k++)
         TW_TRY(tw_scan_skip(f->scan, type, "a value"));
     end_data(f);
+
     return TW_OK;
 }
 
@@ -346,6 +357,7 @@ static tw_status read_section(vtk_file *f, bool *done)
         return tw_scan_fail(
             f->scan, "'%.60s' is unexpected here, expected a section such as POINTS or CELLS",
             word);
+
     return TW_OK;
 }
 
@@ -359,6 +371,7 @@ static tw_status read_version(vtk_file *f)
     if (strchr("12345", f->scan->word[0]) == NULL || f->scan->word[1] != '.')
         return tw_scan_fail(f->scan, "version %.60s is not read, expected one from 1.0 to 5.1",
                             f->scan->word);
+
     return TW_OK;
 }
 
@@ -381,6 +394,7 @@ static tw_status read_head(vtk_file *f)
         return tw_scan_fail(f->scan,
                             "dataset %.60s is not read, expected UNSTRUCTURED_GRID or POLYDATA",
                             f->scan->word);
+
     return TW_OK;
 }
 

@@ -46,6 +46,7 @@ static uint64_t hash_vertex(const double *vertex)
         hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;
     }
+
     return hash ^ (hash >> 32);
 }
 
@@ -114,6 +115,7 @@ static bool is_flat(const tw_mesh *mesh, int width, const int64_t *cell)
         vec3 normal = vec3_cross(vec3_subtract(p[1], p[0]), vec3_subtract(p[2], p[0]));
         return !(vec3_length(normal) > flatness * length * length);
     }
+
     return !(fabs(vec3_six_volumes(p[0], p[1], p[2], p[3])) > flatness * length * length * length);
 }
 
@@ -180,6 +182,7 @@ static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_re
         repairs->degenerate_cells += *c->count - kept;
         *c->count = kept;
     }
+
     tw_release(dropped);
     return status;
 }
@@ -194,6 +197,7 @@ static void drop_lower(tw_mesh *mesh, tw_mesh_repairs *repairs)
         repairs->lower_cells += mesh->triangle_count;
         mesh->triangle_count = 0;
     }
+
     if (mesh->tetrahedron_count > 0 || mesh->triangle_count > 0) {
         repairs->lower_cells += mesh->edge_count;
         mesh->edge_count = 0;
@@ -238,6 +242,7 @@ static tw_status drop_isolated(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error
         memmove(mesh->vertices + 3 * kept, mesh->vertices + 3 * i, 3 * sizeof(double));
         numbers[i] = kept++;
     }
+
     renumber(mesh, numbers);
 
     repairs->dropped_vertices = mesh->vertex_count - kept - repairs->merged_vertices;
@@ -266,6 +271,7 @@ tw_status tw_mesh_repair(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *erro
     TW_TRY(tw_orient_triangles(mesh, &done.flipped_cells, error));
     TW_TRY(drop_isolated(mesh, &done, error));
     if (repairs) *repairs = done;
+
     return TW_OK;
 }
 
@@ -295,5 +301,6 @@ const char *tw_mesh_repairs_text(const tw_mesh_repairs *repairs, char *text, siz
               "lower-dimensional cells dropped");
     add_words(text, size, repairs->flipped_cells, "cell turned", "cells turned");
     if (text[0] == '\0') snprintf(text, size, "none");
+
     return text;
 }

@@ -41,6 +41,7 @@ tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
 {
     char text[TW_ERROR_TEXT_SIZE];
     va_list arguments;
+
     va_start(arguments, format);
     tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -132,6 +133,7 @@ bool tw_scan_word_in_line(tw_scan *scan)
         if (c == '\0') c = '\x01';
         if (length + 1 < TW_SCAN_WORD_SIZE) scan->word[length++] = c;
     }
+
     scan->word[length] = '\0';
     return length > 0;
 }
@@ -252,6 +254,7 @@ static tw_status take_bits(tw_scan *scan, size_t size, const char *what, uint64_
         size_t place = scan->mode == TW_SCAN_BIG_ENDIAN ? size - 1 - i : i;
         *bits |= (uint64_t)(unsigned char)scan->bytes[scan->at + i] << (8 * place);
     }
+
     scan->at += size;
     return TW_OK;
 }
@@ -267,6 +270,7 @@ static double bits_to_real(tw_scan_type type, uint64_t bits)
     float value = 0.0F;
     uint32_t half = (uint32_t)bits;
     memcpy(&value, &half, sizeof value);
+
     return value;
 }
 

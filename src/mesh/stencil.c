@@ -42,6 +42,7 @@ static void add_tetrahedron(stuffing *s, key a, key b, key c, key d)
         corners[2] = d;
         corners[3] = c;
     }
+
     if (tw_builder_tetrahedron(&s->built, corners) != TW_OK) s->failed = true;
 }
 
@@ -81,6 +82,7 @@ static bool prism_order(bool before[3][3], int order[3])
         order[2 - wins] = i;
         found[2 - wins] = true;
     }
+
     return found[0] && found[1] && found[2];
 }
 
@@ -104,11 +106,13 @@ static double smallest_angle(const stuffing *s, key parts[3][4])
 {
     double smallest = INFINITY;
     double largest = 0.0;
+
     for (int i = 0; i < 3; i++) {
         vec3 p[4];
         for (int k = 0; k < 4; k++) p[k] = position_of(s, parts[i][k]);
         tw_dihedral_range(p, &smallest, &largest);
     }
+
     return smallest;
 }
 
@@ -148,6 +152,7 @@ static void cut_wedge(stuffing *s, const lattice_cell *t, const int p[2], const 
     const key a[3] = {t->node[p[0]], t->cut[p[0]][m[0]], t->cut[p[0]][m[1]]};
     const key b[3] = {t->node[p[1]], t->cut[p[1]][m[0]], t->cut[p[1]][m[1]]};
     bool before[3][3] = {{false}};
+
     set_side(before, 0, 1, diagonal_from(s, t, p[0], p[1], m[0]));
     set_side(before, 0, 2, diagonal_from(s, t, p[0], p[1], m[1]));
 
@@ -166,6 +171,7 @@ static void cut_wedge(stuffing *s, const lattice_cell *t, const int p[2], const 
             chosen = way;
         }
     }
+
     add_prism(s, parts[chosen]);
 }
 
@@ -242,6 +248,7 @@ static void set_cut(const tw_bcc *l, lattice_cell *t, int a, int b, int64_t owne
         int64_t cut = tw_bcc_cut(l, owner, edge);
         if (cut >= 0) found = l->node_count + cut;
     }
+
     t->cut[a][b] = found;
     t->cut[b][a] = found;
 }
@@ -259,6 +266,7 @@ static void cut_cell_at(stuffing *s, const int64_t cube[3], int axis, const int6
     const tw_bcc *l = s->lattice;
     int64_t next[3] = {cube[0], cube[1], cube[2]};
     int64_t d[3] = {c[0], c[1], c[2]};
+
     next[axis]++;
     d[along]++;
     lattice_cell t = {.node = {tw_bcc_centre(l, cube[0], cube[1], cube[2]),
@@ -331,6 +339,7 @@ static tw_status number_vertices(stuffing *s, tw_mesh *out, tw_error *error)
         for (int64_t i = 0; i < 4 * cells; i++)
             out->tetrahedra[i] = number[s->built.mesh.tetrahedra[i]];
     }
+
     tw_release(number);
     return status;
 }

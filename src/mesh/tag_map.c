@@ -54,6 +54,7 @@ tw_status tw_tag_map_add(tw_tag_map *map, int64_t tag, int64_t value, bool *is_n
     map->tags[slot] = tag;
     map->values[slot] = value;
     map->count++;
+
     return TW_OK;
 }
 

@@ -35,6 +35,7 @@ static tw_status split_triangle(tw_builder *out, int64_t a, int64_t b, int64_t c
     int64_t m = out->mesh.vertex_count;
     TW_TRY(tw_builder_vertex(out, point));
     TW_TRY(split_triangle(out, a, m, c, length));
+
     return split_triangle(out, m, b, c, length);
 }
 
@@ -49,6 +50,7 @@ static tw_status split_surface(const tw_mesh *surface, double length, tw_builder
         const int64_t *t = surface->triangles + 3 * i;
         status = split_triangle(out, t[0], t[1], t[2], length);
     }
+
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
 

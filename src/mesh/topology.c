@@ -57,6 +57,7 @@ static tw_status copy_unique(const tw_mesh *mesh, int64_t all, int64_t *gathered
         *end++ = gathered[2 * order[i]];
         *end++ = gathered[2 * order[i] + 1];
     }
+
     *edges = unique;
     *count = kept;
     return TW_OK;
@@ -108,6 +109,7 @@ static int64_t mark_lonely(int64_t count, const int64_t *faces, const int64_t *o
         lonely[order[i]] = (char)(!before && !after);
         found += lonely[order[i]];
     }
+
     return found;
 }
 
@@ -160,6 +162,7 @@ static tw_status surface_of_tetrahedra(const tw_mesh *mesh, const face_memory *m
             m->faces[3 * i + k] = mesh->tetrahedra[4 * (i / 4) + tetrahedron_faces[i % 4][k]];
         sort_three(m->faces + 3 * i);
     }
+
     TW_TRY(tw_tuple_sort(m->count, 3, m->faces, mesh->vertex_count, m->order, error));
 
     /* The surface consists of the faces that belong to one tetrahedron only. */

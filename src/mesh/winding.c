@@ -160,6 +160,7 @@ static double solid_angle(vec3 q, const vec3 p[3])
     double lc = vec3_length(c);
     double above = vec3_dot(a, vec3_cross(b, c));
     double below = la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
+
     return 2.0 * atan2(above, below);
 }
 
@@ -204,6 +205,7 @@ double tw_winding_number(const tw_winding *winding, vec3 q)
             }
         }
     }
+
     return sum / four_pi;
 }
 
@@ -215,6 +217,7 @@ static bool meets_box(const tw_box *box, const double a[3], const double way[3])
 {
     double from = 0.0;
     double to = 1.0;
+
     for (int k = 0; k < 3; k++) {
         /* A segment parallel to the slab is inside of it or never. */
         if (way[k] == 0.0) {
@@ -226,6 +229,7 @@ static bool meets_box(const tw_box *box, const double a[3], const double way[3])
         from = fmax(from, fmin(s, t));
         to = fmin(to, fmax(s, t));
     }
+
     return from <= to;
 }
 
@@ -275,6 +279,7 @@ int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *shar
             found++;
         }
     }
+
     return found;
 }
 

@@ -18,6 +18,7 @@ static bool write_chunk(FILE *file, const char *type, const unsigned char *data,
 {
     unsigned char head[8];
     unsigned char tail[4];
+
     put_number(head, (uint32_t)size);
     memcpy(head + 4, type, 4);
     uLong sum = crc32(0, head + 4, 4);
@@ -73,6 +74,7 @@ static bool write_chunks(FILE *file, int width, int height, const unsigned char 
 {
     static const unsigned char magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     unsigned char header[13] = {0};
+
     put_number(header, (uint32_t)width);
     put_number(header + 4, (uint32_t)height);
     header[8] = 8; /* bits per channel */

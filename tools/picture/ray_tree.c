@@ -68,6 +68,7 @@ static box box_of(const solids *s, int32_t thing)
         vector3 a = s->vertices[c[0]], b = s->vertices[c[1]], d = s->vertices[c[2]];
         return (box){lower(a, lower(b, d)), upper(a, upper(b, d))};
     }
+
     const capsule *c = &s->capsules[thing - s->triangle_count];
     vector3 r = vec(c->radius, c->radius, c->radius);
     return (box){subtract(lower(c->a, c->b), r), add(upper(c->a, c->b), r)};
@@ -95,6 +96,7 @@ static void fill_bins(const ray_tree *t, int32_t first, int32_t count, int axis,
         out->boxes[b] = empty_box();
         out->counts[b] = 0;
     }
+
     for (int32_t i = first; i < first + count; i++) {
         box thing = t->boxes[t->things[i]];
         int b = (int)((along(middle(thing), axis) - out->low) / out->width);
@@ -111,6 +113,7 @@ static split try_axis(const ray_tree *t, int32_t first, int32_t count, box centr
 {
     split best = {.axis = axis, .cost = INFINITY};
     bins slices;
+
     slices.low = along(centres.low, axis);
     slices.width = (along(centres.high, axis) - slices.low) / BINS;
     if (!(slices.width > 0.0F)) return best;
@@ -138,6 +141,7 @@ static split try_axis(const ray_tree *t, int32_t first, int32_t count, box centr
             best.place = slices.low + slices.width * (float)b;
         }
     }
+
     return best;
 }
 
@@ -151,6 +155,7 @@ static int32_t part(ray_tree *t, int32_t first, int32_t count, split s)
         t->things[i] = t->things[left];
         t->things[left++] = thing;
     }
+
     return left - first;
 }
 
@@ -165,6 +170,7 @@ static void grow(ray_tree *t, int32_t index, int32_t first, int32_t count, int d
         include(&bounds, b);
         include(&centres, (box){middle(b), middle(b)});
     }
+
     t->nodes[index] = (node){bounds, first, count};
     if (count <= LEAF || depth >= DEPTH - 2) return;
 
@@ -174,6 +180,7 @@ static void grow(ray_tree *t, int32_t index, int32_t first, int32_t count, int d
         split s = try_axis(t, first, count, centres, axis);
         if (s.cost < best.cost) best = s;
     }
+
     if (best.cost == INFINITY) return;
     int32_t left = part(t, first, count, best);
     if (left == 0 || left == count) return;
@@ -208,6 +215,7 @@ ray_tree *ray_tree_create(const solids *s)
         t->things[i] = i;
         t->boxes[i] = box_of(s, i);
     }
+
     t->node_count = 1;
     grow(t, 0, 0, t->thing_count, 0);
     return t;
@@ -304,6 +312,7 @@ static bool meet_capsule(const capsule *c, const ray *r, float *most, hit *out)
         t = least(first, second);
         where = second < first ? 1.0F : 0.0F;
     }
+
     if (!(t > 0.0F) || t >= *most) return false;
     *most = t;
     if (!out) return true;
@@ -361,6 +370,7 @@ static bool walk(const ray_tree *t, const ray *r, hit *out, int *blocker)
     int32_t top = 0;
     float most = r->most;
     bool found = false;
+
     vector3 inverse =
         vec(inverse_of(r->direction.x), inverse_of(r->direction.y), inverse_of(r->direction.z));
     if (t->thing_count && enter(&t->nodes[0].bounds, r, inverse, most) < INFINITY) stack[top++] = 0;
@@ -384,6 +394,7 @@ static bool walk(const ray_tree *t, const ray *r, hit *out, int *blocker)
         if (greatest(near, far) < INFINITY) stack[top++] = n->first + (swapped ? 0 : 1);
         if (least(near, far) < INFINITY) stack[top++] = n->first + (swapped ? 1 : 0);
     }
+
     return found;
 }
 

@@ -75,6 +75,7 @@ static bool set_number(settings *s, const char *name, double value)
         s->colour = (int)value;
     else
         return false;
+
     return true;
 }
 
@@ -84,6 +85,7 @@ static bool read_option(settings *s, const char *name, const char *value)
         s->output = value;
         return true;
     }
+
     if (strcmp(name, "--sheet") == 0) return read_pair(value, &s->columns, &s->rows);
     if (strcmp(name, "--size") == 0) return read_pair(value, &s->width, &s->height);
 
@@ -132,6 +134,7 @@ static bool read_settings(int count, char **words, settings *s)
         else
             i++;
     }
+
     return s->directory && s->output && is_sensible(s);
 }
 
@@ -162,6 +165,7 @@ static bool place(show *s, int64_t index, double *t)
         fprintf(stderr, "%s\n", error.text);
         return false;
     }
+
     solids_place(&s->bodies, s->rows, s->stride);
     return true;
 }
@@ -189,6 +193,7 @@ static void include_frame(const show *s, int64_t each, overview *all)
         all->low = lower(all->low, b->vertices[v]);
         all->high = upper(all->high, b->vertices[v]);
     }
+
     for (int64_t i = 0; i < each; i++)
         all->points[all->count++] = b->vertices[b->vertex_count * i / each];
 }
@@ -248,6 +253,7 @@ static bool take(show *s, int64_t index, unsigned char *pixels, int row_bytes, d
     studio_take(&s->studio, &s->camera, s->set.width, s->set.height, s->set.samples, pixels,
                 row_bytes);
     ray_tree_free(tree);
+
     return true;
 }
 
@@ -314,6 +320,7 @@ static bool make_series(show *s)
         label(s, t, pixels, s->set.width, s->set.height, 0, 0);
         good = good && save(path, s->set.width, s->set.height, pixels);
     }
+
     free(pixels);
     return good;
 }

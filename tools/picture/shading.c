@@ -178,6 +178,7 @@ static camera camera_towards(float azimuth, float elevation, float aspect)
     float e = elevation * pi / 180.0F;
     camera c = {.forward = vec(-cosf(a) * cosf(e), -sinf(a) * cosf(e), -sinf(e)),
                 .half_height = 0.22F};
+
     c.right = normalised(cross(c.forward, vec(0, 0, 1)));
     c.up = cross(c.right, c.forward);
     c.half_width = c.half_height * aspect;
@@ -197,6 +198,7 @@ static float distance_to(const camera *c, int64_t count, const vector3 *points, 
         distance = greatest(
             distance, greatest(fabsf(x) / c->half_width, fabsf(y) / c->half_height) * margin - z);
     }
+
     return distance;
 }
 
@@ -208,6 +210,7 @@ static vector3 centred(const camera *c, int64_t count, const vector3 *points, ve
     float right = -INFINITY;
     float bottom = INFINITY;
     float top = -INFINITY;
+
     for (int64_t i = 0; i < count; i++) {
         vector3 d = subtract(points[i], target);
         float z = dot(d, c->forward) + distance;
@@ -218,6 +221,7 @@ static vector3 centred(const camera *c, int64_t count, const vector3 *points, ve
         bottom = least(bottom, y);
         top = greatest(top, y);
     }
+
     return add(target, add(scale(c->right, 0.5F * (left + right) * distance),
                            scale(c->up, 0.5F * (bottom + top) * distance)));
 }
@@ -234,6 +238,7 @@ camera camera_around(int64_t count, const vector3 *points, float azimuth, float 
         low = lower(low, points[i]);
         high = upper(high, points[i]);
     }
+
     vector3 target = scale(add(low, high), 0.5F);
     float size = length(subtract(high, low));
 
@@ -272,6 +277,7 @@ static vector3 pixel(const studio *s, const camera *c, int column, int row, int 
 {
     uint32_t seed = scramble((uint32_t)(row * 65537 + column) * 8u);
     vector3 sum = vec(0, 0, 0);
+
     for (int i = 0; i < samples; i++) {
         /* A place in the pixel, as coordinates from -1 to 1 over the picture. */
         float u, v;
@@ -285,6 +291,7 @@ static vector3 pixel(const studio *s, const camera *c, int column, int row, int 
         vector3 l = radiance(s, &r, 0.5F + 0.5F * y, seed, i);
         sum = add(sum, vec(shoulder(l.x), shoulder(l.y), shoulder(l.z)));
     }
+
     return scale(sum, 1.0F / (float)samples);
 }
 

@@ -163,6 +163,7 @@ bool solids_create(const tw_simulation *simulation, solids *out)
     if (!out->body || !allocate(out, all)) return false;
     for (int i = 0; i < count; i++) add_body(out, tw_simulation_display(simulation, i), i);
     find_neighbours(out);
+
     return true;
 }
 
@@ -244,5 +245,6 @@ void solids_place(solids *s, const double *rows, int stride)
         s->capsules[i].a = s->vertices[s->ends[2 * i]];
         s->capsules[i].b = s->vertices[s->ends[2 * i + 1]];
     }
+
     smooth_normals(s);
 }
