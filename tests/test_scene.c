@@ -456,6 +456,42 @@ START_TEST(the_nearest_name_is_near)
 }
 END_TEST
 
+/* ---- from a simulation to an integrator ---- */
+
+START_TEST(a_simulation_becomes_an_integrator_that_has_started)
+{
+    tw_simulation *simulations[2] = {NULL};
+    ck_assert_int_eq(tw_simulation_fput(3, 10, &simulations[0], NULL), TW_OK);
+    ck_assert_int_eq(tw_simulation_stiff_line(10, (const double[]){1, 2}, &simulations[1], NULL),
+                     TW_OK);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_RK4;
+    options.step = 0.01;
+    for (int i = 0; i < 2; i++) {
+        tw_integrator *integrator = NULL;
+        ck_assert_int_eq(tw_simulation_integrator(simulations[i], &options, &integrator, NULL),
+                         TW_OK);
+        size_t bytes = (size_t)tw_simulation_state_size(simulations[i]) * sizeof(double);
+        ck_assert_mem_eq(tw_integrator_state_view(integrator), tw_simulation_start(simulations[i]),
+                         bytes);
+        ck_assert_int_eq(tw_integrator_step(integrator, 1, NULL), TW_OK);
+        tw_integrator_free(integrator);
+    }
+
+    /* Verlet does not apply to a first-order problem; nothing is left behind. */
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    options.scheme = TW_SCHEME_VERLET;
+    ck_assert_int_eq(tw_simulation_integrator(simulations[1], &options, &integrator, &error),
+                     TW_UNSUPPORTED);
+    ck_assert_ptr_null(integrator);
+    ck_assert_str_eq(error.text, "verlet needs a second-order problem");
+    ck_assert_int_eq(tw_simulation_integrator(NULL, &options, &integrator, NULL),
+                     TW_INVALID_ARGUMENT);
+    for (int i = 0; i < 2; i++) tw_simulation_free(simulations[i]);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 static tw_status load_build_and_write(void *context)
@@ -500,6 +536,7 @@ int main(void)
     tcase_add_test(cases, wrong_settings_are_named_as_they_were_typed);
     tcase_add_test(cases, a_comma_locale_changes_nothing);
     tcase_add_test(cases, the_nearest_name_is_near);
+    tcase_add_test(cases, a_simulation_becomes_an_integrator_that_has_started);
     tcase_add_test(cases, memory_may_run_out_anywhere);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
