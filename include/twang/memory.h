@@ -30,8 +30,9 @@ typedef struct tw_memory_counts {
     int64_t peak_bytes;    /**< largest current_bytes seen */
 } tw_memory_counts;
 
-/** Replaces the process-wide allocator; NULL restores the default (aligned_alloc/free). The sparse solver underneath
- *  allocates through it too. Call it before any other function of Twang, or while no Twang object exists. */
+/** Replaces the process-wide allocator; NULL restores the default (aligned_alloc/free). The sparse
+ *  solver underneath allocates through it too. Call it before any other function of Twang, or while
+ *  no Twang object exists. */
 TW_API tw_status tw_memory_set_allocator(const tw_allocator *allocator);
 
 /** The counts so far; thread-safe. */

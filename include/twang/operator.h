@@ -1,7 +1,8 @@
 /** @file operator.h
  *  Linear operators by callback: what the phi-engines and the implicit methods see of a problem.
  *
- *  A block of `count` vectors is `count` contiguous columns: column j starts at `in + j * local_size`.
+ *  A block of `count` vectors is `count` contiguous columns: column j starts at `in + j *
+ *  local_size`.
  */
 #ifndef TWANG_OPERATOR_H
 #define TWANG_OPERATOR_H
@@ -38,24 +39,26 @@ typedef struct tw_operator {
     tw_apply_function *apply; /**< required */
     void *context;            /**< handed to apply */
     tw_symmetry symmetry;     /**< default TW_GENERAL; a false promise gives wrong results */
-    double
-        norm; /**< an upper bound of the 2-norm, 0 if unknown (then it is estimated when needed) */
-    double
-        bytes_per_product; /**< memory one product with one vector must move, for the cost model; 0 if unknown */
+    /** An upper bound of the 2-norm, 0 if unknown (then it is estimated when needed). */
+    double norm;
+    /** Memory one product with one vector must move, for the cost model; 0 if unknown. */
+    double bytes_per_product;
 } tw_operator;
 
-/** Solves with `M + gamma K`: the door of shift-invert, Newton and PETSc alike. Plain data; owns nothing. */
+/** Solves with `M + gamma K`: used by shift-invert and by Newton's method. Plain data; owns
+ *  nothing. */
 typedef struct tw_shifted_solver {
     void *context;
-    /** Prepares `M + gamma K`, gamma > 0, for the K of the last linearisation; a no-op if that is what it holds
-     * already. TW_NOT_POSITIVE_DEFINITE if it is not; then the caller may try a smaller gamma. */
+    /** Prepares `M + gamma K`, gamma > 0, for the K of the last linearisation; a no-op if that is
+     *  what it holds already. TW_NOT_POSITIVE_DEFINITE if it is not; then the caller may try a
+     *  smaller gamma. */
     tw_status (*factor)(void *context, double gamma);
     /** out = (M + gamma K)^-1 in, for `count` columns. Only after a successful factor. */
     tw_status (*solve)(void *context, int count, const double *in, double *out);
     double factor_flops; /**< of one factorisation, for the cost model */
     double solve_bytes;  /**< memory one solve with one vector must move, for the cost model */
-    const int64_t
-        *factorisations; /**< running count of factorisations really done; NULL if not counted */
+    /** Running count of factorisations really done; NULL if not counted. */
+    const int64_t *factorisations;
 } tw_shifted_solver;
 
 /** A consistent mass matrix, symmetric positive definite. Plain data; owns nothing. */
@@ -65,20 +68,20 @@ typedef struct tw_mass_operator {
     void *context;            /**< handed to both */
 } tw_mass_operator;
 
-/** The linearised second-order system ``M x'' + D x' + K x = 0``, N unknowns.
- *  Its first-order form is `u = (x, v)`, `J = [[0, I], [-A, -B]]`, `A = M^-1 K`, `B = M^-1 D`. Plain data. */
+/** The linearised second-order system ``M x'' + D x' + K x = 0``, N unknowns. Its first-order form
+ *  is `u = (x, v)`, `J = [[0, I], [-A, -B]]`, `A = M^-1 K`, `B = M^-1 D`. Plain data. */
 typedef struct tw_second_order {
-    tw_operator
-        stiffness; /**< K. TW_SYMMETRIC enables lanczos, chebyshev, shift-invert (indefinite is fine) */
+    /** K. TW_SYMMETRIC enables lanczos, chebyshev, shift-invert (indefinite is fine). */
+    tw_operator stiffness;
     const double *lumped_mass;    /**< N positive values, or NULL for unit mass */
     const tw_mass_operator *mass; /**< consistent mass, or NULL; excludes lumped_mass */
     double rayleigh_mass;         /**< alpha of D = alpha M + beta K [1/s], default 0 */
     double rayleigh_stiffness;    /**< beta of D = alpha M + beta K [s], default 0 */
-    const tw_operator
-        *damping; /**< any other D (Arnoldi engines only), added to Rayleigh's; NULL if none */
+    /** Any other D (Arnoldi engines only), added to Rayleigh's; NULL if none. */
+    const tw_operator *damping;
     const tw_shifted_solver *shifted; /**< enables shift-invert; NULL if there is none */
-    double
-        eigenvalue_max; /**< upper bound of A's largest eigenvalue; 0 if unknown (then it is estimated) */
+    /** Upper bound of A's largest eigenvalue; 0 if unknown (then it is estimated). */
+    double eigenvalue_max;
 } tw_second_order;
 
 #ifdef __cplusplus

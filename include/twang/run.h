@@ -1,9 +1,10 @@
 /** @file run.h
  *  A scene run into a directory: frames, telemetry, checkpoints, and a record of what happened.
  *
- *  What is in the directory: `scene.yaml` (the scene with its settings and defaults), `run.json` (the record),
- *  `telemetry.csv` (a row per step), `frames/`, `checkpoint.bin`, and at the end `final.csv`. A kill at any moment
- * leaves the last checkpoint whole; tw_run_resume goes on from it and gives bitwise the run that was not interrupted.
+ *  What is in the directory: `scene.yaml` (the scene with its settings and defaults), `run.json`
+ *  (the record), `telemetry.csv` (a row per step), `frames/`, `checkpoint.bin`, and at the end
+ *  `final.csv`. A kill at any moment leaves the last checkpoint whole; tw_run_resume goes on from
+ *  it and gives bitwise the run that was not interrupted.
  */
 #ifndef TWANG_RUN_H
 #define TWANG_RUN_H
@@ -28,14 +29,14 @@ typedef struct tw_run_progress {
 
 /** How to run. Start from tw_run_options_default(). */
 typedef struct tw_run_options {
-    const char *
-        directory; /**< NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume */
+    /** NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume. */
+    const char *directory;
     bool force;  /**< replace a run that is in `directory` already; default false: refuse */
     int threads; /**< 0 (default): as many as tw_threads() says */
     /** Called after every step; NULL (default). */
     void (*progress)(void *context, const tw_run_progress *progress);
-    /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL (default). May look at
-     *  something that a signal handler sets. */
+    /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL
+     *  (default). May look at something that a signal handler sets. */
     bool (*stop)(void *context);
     /** Called once the directory is known and before the first step; NULL (default). */
     void (*started)(void *context, const char *directory);
@@ -56,19 +57,20 @@ typedef struct tw_run_report {
     double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
     double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
-    int tests,
-        tests_failed; /**< acceptance values of the scene that were looked at, and those that did not hold */
+    /** Acceptance values of the scene that were looked at, and those that did not hold. */
+    int tests, tests_failed;
 } tw_run_report;
 
-/** Runs the scene. TW_OK: done. TW_BAD_INPUT: refused before it began (also for an existing directory). TW_INTERRUPTED:
- *  stopped, with a checkpoint. TW_INPUT_OUTPUT: the directory could not be written. Anything else: the integration
- *  failed; run.json says why, last_good.csv has the last good state, and the checkpoint is that state.
- *  `report` may be NULL. */
+/** Runs the scene. TW_OK: done. TW_BAD_INPUT: refused before it began (also for an existing
+ *  directory). TW_INTERRUPTED: stopped, with a checkpoint. TW_INPUT_OUTPUT: the directory could not
+ *  be written. Anything else: the integration failed; run.json says why, last_good.csv has the last
+ *  good state, and the checkpoint is that state. `report` may be NULL. */
 TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options,
                               tw_run_report *report, tw_error *error);
 
-/** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if there is nothing to
- *  resume, or the scene in the directory or the version of the library has changed. */
+/** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if
+ *  there is nothing to resume, or the scene in the directory or the version of the library has
+ *  changed. */
 TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options,
                                tw_run_report *report, tw_error *error);
 

@@ -1,5 +1,6 @@
 /** @file square_root.h
- *  Omega = sqrt(A) for small symmetric positive definite A, and the papers' variables (Omega x, v).
+ *  Omega = sqrt(A) for small symmetric positive definite A, and the papers' variables (Omega x,
+ *  v).
  */
 #ifndef TWANG_SQUARE_ROOT_H
 #define TWANG_SQUARE_ROOT_H
@@ -12,9 +13,11 @@ extern "C" {
 
 typedef enum tw_sqrt_method {
     TW_SQRT_EIGEN, /**< symmetric eigendecomposition: the default choice */
-    TW_SQRT_PRODUCT, /**< product form of the Denman-Beavers iteration, inverses by Cholesky: stable */
-    TW_SQRT_NEWTON /**< the published `O <- (O + O^-1 A)/2`: unstable for cond(A) above about 10; its breakdown is
-                        detected   and reported as TW_ILL_CONDITIONED */
+    /** Product form of the Denman-Beavers iteration, inverses by Cholesky: stable. */
+    TW_SQRT_PRODUCT,
+    /** The published `O <- (O + O^-1 A)/2`: unstable for cond(A) above about 10; its breakdown is
+     *  detected and reported as TW_ILL_CONDITIONED. */
+    TW_SQRT_NEWTON
 } tw_sqrt_method;
 
 /** What the iteration did. */
@@ -24,7 +27,8 @@ typedef struct tw_sqrt_report {
     double condition; /**< estimate of cond_2(A) (from eigenvalues, or Cholesky-based) */
 } tw_sqrt_report;
 
-/** O = sqrt(A), n x n column-major, A kept. TW_NOT_POSITIVE_DEFINITE if A is not; `report`, `error` may be NULL. */
+/** O = sqrt(A), n x n column-major, A kept. TW_NOT_POSITIVE_DEFINITE if A is not; `report`, `error`
+ *  may be NULL. */
 TW_API tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O,
                              tw_sqrt_report *report, tw_error *error);
 
