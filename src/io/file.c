@@ -35,6 +35,8 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(descriptor, bytes, size);
+
+        /* A signal may interrupt the call before anything is written. */
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return false;
         bytes += written;
@@ -48,6 +50,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
  * flush a directory. */
 static void flush_directory_of(const char *path)
 {
+    /* The part before the last slash; the root keeps its slash. */
     char directory[TW_FILE_PATH_SIZE] = ".";
     const char *slash = strrchr(path, '/');
 

@@ -104,6 +104,7 @@ tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double
     tw_frames *frames = TW_NEW(tw_frames);
     if (!frames) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* What was prepared is released if something fails. */
     frames->formats = set;
     frames->simulation = simulation;
     frames->fps = fps;
@@ -137,6 +138,7 @@ static tw_status set_places(tw_frames *frames, const char *directory, const char
     TW_TRY(tw_file_path(frames->folder, directory, inside, error));
     snprintf(frames->directory, sizeof frames->directory, "%s", directory);
 
+    /* The index refers to the frames by the prefix and their names. */
     frames->prefix[0] = '\0';
     if (folder)
         snprintf(frames->prefix, sizeof frames->prefix, "%s/", folder);

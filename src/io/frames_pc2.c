@@ -98,6 +98,7 @@ static tw_status write_rest_shape(tw_frames *frames, int shape, tw_error *error)
     tw_obj_before before = {.one_object = true};
     tw_text *text = &frames->scratch;
 
+    /* The text of the file. */
     tw_text_clear(text);
     tw_text_add(text, "# twang, frame 0; %s.pc2 moves it\n", s->name);
     tw_shape_to_obj(s, positions, &before, text);
@@ -117,6 +118,7 @@ static tw_status write_sample(tw_frames *frames, int shape, tw_error *error)
     const double *x = frames->positions + 3 * s->first_vertex;
     int64_t all = 3 * s->vertex_count;
 
+    /* Part by part, so that a small buffer is enough. */
     for (int64_t begin = 0; begin < all; begin += PART_NUMBERS) {
         int64_t rest = all - begin;
         int64_t count = rest < PART_NUMBERS ? rest : PART_NUMBERS;

@@ -30,6 +30,8 @@ static void add_header(const tw_frames *frames, const tw_frame *frame, bool larg
                 "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
                 "property int particle\n",
                 (long long)s->vertex_count);
+
+    /* The type of the number of corners depends on the largest face. */
     tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n",
                 (long long)s->face_count, count_type);
     tw_text_add(out, "element edge %lld\nproperty int vertex1\nproperty int vertex2\nend_header\n",
@@ -42,6 +44,8 @@ static void add_vertices(const tw_frames *frames, tw_text *out)
         const tw_shape *shape = &frames->shapes.list[i];
         for (int64_t v = 0; v < shape->vertex_count; v++) {
             const double *x = frames->positions + 3 * (shape->first_vertex + v);
+
+            /* Position as floats, then the particle. */
             const float position[3] = {(float)x[0], (float)x[1], (float)x[2]};
             tw_text_add_bytes(out, position, sizeof position);
 
@@ -68,6 +72,8 @@ static void add_faces(const tw_frames *frames, bool large, tw_text *out)
         for (int64_t f = 0; f < shape->face_count; f++) {
             int64_t begin = tw_shape_face_begin(shape, f);
             int64_t end = tw_shape_face_begin(shape, f + 1);
+
+            /* The number of corners, then the vertices counted over all shapes. */
             add_corner_count((uint32_t)(end - begin), large, out);
             for (int64_t c = begin; c < end; c++) {
                 int32_t vertex = (int32_t)(shape->first_vertex + shape->corners[c]);

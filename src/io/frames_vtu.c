@@ -36,6 +36,8 @@ static void add_cells(cell_list *list, int64_t count, const int64_t *cells, cell
             int32_t particle = (int32_t)cells[kind.corners * c + k];
             tw_text_add_bytes(&list->connectivity, &particle, sizeof particle);
         }
+
+        /* An offset is the end of its cell in the list of corners. */
         list->end += kind.corners;
         tw_text_add_bytes(&list->offsets, &list->end, sizeof list->end);
         tw_text_add_bytes(&list->types, &kind.type, 1);
@@ -52,6 +54,7 @@ static tw_status add_points(cell_list *list, const tw_simulation *simulation)
     bool *shown = tw_allocate_zeroed((size_t)particles, sizeof(bool));
     if (!shown) return TW_OUT_OF_MEMORY;
 
+    /* Mark the particles of displays that have cells. */
     const tw_display *d;
     for (int i = 0; (d = tw_simulation_display(simulation, i)); i++)
         if (d->tetrahedron_count || d->triangle_count || d->edge_count)
@@ -200,6 +203,7 @@ tw_status tw_vtu_write_index(tw_frames *frames, int64_t count, tw_error *error)
     tw_text_add(text, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
                       "byte_order=\"LittleEndian\">\n<Collection>\n");
 
+    /* The time follows from the number of the frame. */
     for (int64_t i = 0; i < count; i++) {
         char name[64];
         tw_frame_name(name, TW_FRAMES_VTU, i);

@@ -88,6 +88,7 @@ static bool find_array(const vtu *file, const char *name, size_t *offset)
     const char *at = found && found < end ? strstr(found, attribute) : NULL;
     if (!at || at > end) return false;
 
+    /* The offset counts from the beginning of the appended data. */
     unsigned long long value = strtoull(at + sizeof attribute - 1, NULL, 10);
     *offset = file->header + (size_t)value;
     return value < file->size && *offset < file->size;
@@ -153,6 +154,7 @@ static bool read_columns(const vtu *file, const char *name, int column, int widt
                        (size_t)(width * table->row_count) * sizeof(double)))
         return false;
 
+    /* Spread the rows over the table. */
     for (int64_t r = 0; r < table->row_count; r++)
         memcpy(to->values + r * table->column_count + column, to->scratch + r * width,
                (size_t)width * sizeof(double));

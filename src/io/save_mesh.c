@@ -12,6 +12,8 @@ static tw_status save_text(const char *path, const tw_mesh *mesh, tw_mesh_writer
     writer(mesh, &text);
 
     tw_status status = TW_OK;
+
+    /* The file is replaced only if the text is complete. */
     if (text.failed)
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     else
@@ -26,6 +28,7 @@ static tw_status save_tetgen(const char *path, const tw_mesh *mesh, tw_error *er
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "%s: the mesh has no tetrahedra, which .ele is made of", path);
 
+    /* Whichever of the two names is given, both files are written. */
     char node_path[TW_MESH_PATH_SIZE];
     char element_path[TW_MESH_PATH_SIZE];
     TW_TRY(tw_tetgen_path(path, ".node", node_path, error));
@@ -44,6 +47,7 @@ static tw_status copy_boundary(const tw_mesh *mesh, tw_mesh *surface, tw_error *
 
     tw_status status = tw_mesh_allocate(surface, mesh->vertex_count, 0, count, 0, error);
     if (status == TW_OK) {
+        /* The repair drops the vertices that no triangle uses. */
         memcpy(surface->vertices, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(double));
         memcpy(surface->triangles, triangles, (size_t)count * 3 * sizeof(int64_t));
         status = tw_mesh_repair(surface, NULL, error);

@@ -57,6 +57,7 @@ static void name_shape(tw_shapes *shapes, int index, const char *wish)
     for (char *p = plain; *p; p++)
         if (!is_fit(*p, p == plain)) *p = '_';
 
+    /* NAME, NAME_2, NAME_3, and so on. */
     char *name = shapes->list[index].name;
     snprintf(name, TW_SHAPE_NAME_SIZE, "%s", plain);
     for (int n = 2; is_taken(shapes, index, name); n++)
@@ -84,6 +85,7 @@ static bool take_particles(tw_shape *shape, int64_t particle_count, int64_t *ver
     for (int64_t p = 0; p < particle_count; p++)
         if (vertex_of[p] >= 0) vertex_of[p] = shape->vertex_count++;
 
+    /* The way back, from a vertex to its particle. */
     shape->particles = TW_NEW_ARRAY(shape->vertex_count, int64_t);
     if (!shape->particles) return false;
     for (int64_t p = 0; p < particle_count; p++)
@@ -146,6 +148,8 @@ static bool shape_of_rest(tw_shapes *shapes, const tw_simulation *simulation, co
                           int64_t *vertex_of)
 {
     int64_t particles = tw_simulation_row_count(simulation);
+
+    /* Mark the particles that are not shown. */
     bool any = false;
 
     for (int64_t p = 0; p < particles; p++) {
@@ -170,6 +174,8 @@ static bool fill_shapes(tw_shapes *shapes, const tw_simulation *simulation, bool
         mark_shown(d, shown);
         name_shape(shapes, shapes->count, d->name);
         tw_shape *shape = &shapes->list[shapes->count++];
+
+        /* An embedded surface is shown instead of the cells. */
         if (d->surface.vertex_count)
             shape_of_surface(shape, &d->surface);
         else

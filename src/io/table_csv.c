@@ -25,6 +25,7 @@ static void format_block(void *context, int64_t begin, int64_t end, int64_t bloc
     char *first = c->out + begin * table->column_count * FIELD;
     char *at = first;
 
+    /* Numbers are separated by commas; the last one of a row ends the line. */
     for (int64_t r = begin; r < end; r++)
         for (int column = 0; column < table->column_count; column++) {
             char number[TW_NUMBER_SIZE];

@@ -47,6 +47,7 @@ static void compress_blocks(void *context, int64_t begin, int64_t end, int64_t b
     (void)block;
     compression *c = context;
     for (int64_t i = begin; i < end; i++) {
+        /* The last block may be shorter. */
         size_t at = (size_t)i * BLOCK;
         size_t rest = c->size - at;
         size_t size = rest < BLOCK ? rest : BLOCK;
@@ -62,6 +63,7 @@ void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *
     size_t bound = compressBound(BLOCK);
     compression c = {.bytes = bytes, .size = size, .coordinates = coordinates, .bound = bound};
 
+    /* Each block has room for the case that nothing is gained. */
     c.out = TW_NEW_ARRAY((size_t)blocks * bound, Bytef);
     c.compressed = TW_NEW_ARRAY(blocks, uint64_t);
 

@@ -44,6 +44,8 @@ static void sort_columns(const tuple_list *list, int64_t *order, int64_t *other,
         to = order;
     }
 
+    /* A stable sort by the last column, then by the one before it, gives the lexicographic
+     * order. */
     for (int64_t i = 0; i < list->count; i++) from[i] = i;
     for (int column = list->width - 1; column >= 0; column--) {
         counting_pass(list, column, from, to, starts);
@@ -61,6 +63,8 @@ tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t
     int64_t *starts = TW_NEW_ARRAY(bound + 1, int64_t);
 
     tw_status status = TW_OK;
+
+    /* Sort with scratch memory for a second order and the counts. */
     if (other && starts)
         sort_columns(&list, order, other, starts);
     else

@@ -53,6 +53,7 @@ static void place_of(const tw_bcc *l, int64_t node, int64_t place[3])
         rest = node - l->corner_count;
     }
 
+    /* The number is i + n_0 (j + n_1 k) among the nodes of its kind. */
     place[0] = rest % (l->cubes[0] + more);
     rest /= l->cubes[0] + more;
     place[1] = rest % (l->cubes[1] + more);
@@ -147,6 +148,8 @@ static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_
 
     for (int64_t i = begin; i < end; i++) {
         unsigned mask = 0;
+
+        /* Only the edges that this node owns, so that each edge is looked at once. */
         for (int e = 0; e < owned_edges(l, i); e++) {
             int64_t other = other_end(l, i, e);
             if (other >= 0 && l->signs[other] != l->signs[i]) mask |= 1U << e;
@@ -189,6 +192,7 @@ static void cut_block(void *context, int64_t begin, int64_t end, int64_t block_i
             int64_t cut = tw_bcc_cut(l, i, e);
             if (cut < 0) continue;
 
+            /* find_cut wants the inner end first. */
             vec3 here = lattice_point(l, i);
             vec3 there = lattice_point(l, other_end(l, i, e));
             if (l->signs[i] > 0)
@@ -256,6 +260,7 @@ void tw_bcc_move_nodes(tw_bcc *l)
             consider_cut(l, i, i, e, &best);
         consider_foreign_cuts(l, i, &best);
 
+        /* A node on the surface is neither inside nor outside. */
         if (best.cut < 0) continue;
         l->moved[i] = best.cut;
         l->signs[i] = 0;
@@ -315,6 +320,7 @@ static tw_status find_cuts(tw_bcc *l, const tw_body_shape *shape, tw_error *erro
     l->moved = TW_NEW_ARRAY(l->node_count, int64_t);
     if (!l->cut_masks || !l->cut_starts || !l->moved) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Signs first, then the edges whose ends differ, then the place of each cut. */
     lattice_work work = {l, shape};
     tw_parallel_for(l->node_count, BLOCK, sign_block, &work);
     tw_parallel_for(l->node_count, BLOCK, mask_block, &work);

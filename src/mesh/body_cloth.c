@@ -21,6 +21,7 @@ static int64_t *add_cell(int64_t *corners, const tw_cloth *cloth, int64_t c, int
     int64_t d = a + cloth->columns;
     int64_t e = d + 1;
 
+    /* The diagonal goes from a to e in even cells, from b to d in odd ones. */
     if ((c + r) % 2 == 0) {
         corners = add_triangle(corners, a, b, e);
         return add_triangle(corners, a, e, d);
@@ -57,6 +58,7 @@ tw_status tw_body_cloth(const tw_cloth *cloth, tw_mesh *out, tw_error *error)
  * exist. Returns the number of edges. */
 static int64_t add_edges(const tw_cloth *cloth, int64_t right, int64_t up, int64_t *edges)
 {
+    /* A step to the left must not leave the sheet. */
     int64_t first_column = right < 0 ? -right : 0;
     int64_t count = 0;
 

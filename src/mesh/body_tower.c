@@ -121,6 +121,8 @@ static void lying_section(const truss *p, lying_rectangle r, section *s)
 static void platform_section(const truss *p, double share, section *s)
 {
     const tw_tower *t = p->tower;
+
+    /* The platform sticks out of the outer edge by 0.6 of its thickness. */
     double thick = 0.12 * outer(t, p->z);
     lying_rectangle across = {.along = (2 * share - 1) * p->reach,
                               .out = outer(t, p->z) - 0.4 * thick,
@@ -135,6 +137,8 @@ static void platform_section(const truss *p, double share, section *s)
 static void arch_section(const truss *p, double share, section *s)
 {
     const tw_tower *t = p->tower;
+
+    /* The angle goes from 0 at one leg to pi at the other. */
     double angle = pi * share;
     double z = 0.02 + 0.135 * sin(angle);
     double reach = 0.5 * (inner(t, 0.02) + inner(t, 0.1)) + 0.01 * t->width;
@@ -279,6 +283,7 @@ static double sign_of(bool positive)
 static void add_legs(draft *d, const tw_tower *t)
 {
     for (int leg = 0; leg < 4; leg++) {
+        /* The two signs choose the quadrant. */
         truss p = {.tower = t,
                    .section_at = leg_section,
                    .sections = sections_of(t, 52),
@@ -299,17 +304,20 @@ static void add_side(draft *d, const tw_tower *t, int side)
                .tied_start = true,
                .tied_end = true};
 
+    /* The first platform. */
     p.section_at = platform_section;
     p.sections = sections_of(t, 28);
     p.z = FIRST_PLATFORM;
     p.reach = outer(t, p.z);
     add_truss(d, &p);
 
+    /* The second platform. */
     p.sections = sections_of(t, 16);
     p.z = SECOND_PLATFORM;
     p.reach = outer(t, p.z);
     add_truss(d, &p);
 
+    /* The arch under the first platform. */
     p.section_at = arch_section;
     p.sections = sections_of(t, 40);
     add_truss(d, &p);
@@ -325,11 +333,13 @@ static void add_top(draft *d, const tw_tower *t)
                .tied_start = true};
     add_truss(d, &p);
 
+    /* The cabin is wider than the top of the shaft. */
     p.section_at = cabin_section;
     p.sections = sections_of(t, 6);
     p.segments = 2;
     add_truss(d, &p);
 
+    /* The spire ends in a point. */
     p.section_at = spire_section;
     p.sections = sections_of(t, 14);
     p.segments = 1;

@@ -12,9 +12,11 @@ static tw_status make_room(void **items, int64_t count, int64_t more, int64_t *c
 {
     if (more <= *capacity - count) return TW_OK;
 
+    /* Doubling keeps the time of all additions linear in their number. */
     int64_t wanted = *capacity > 0 ? 2 * *capacity : 64;
     while (wanted - count < more) wanted *= 2;
 
+    /* Move the items to the larger array. */
     void *larger = tw_allocate((size_t)wanted, size);
     if (!larger) return TW_OUT_OF_MEMORY;
     if (count > 0) memcpy(larger, *items, (size_t)count * size);
@@ -179,6 +181,7 @@ tw_status tw_builder_statement(tw_builder *builder, const char *text, size_t siz
     builder->statements = items;
     if (status != TW_OK) return status;
 
+    /* A statement is a face, an end in the text, and its bytes. */
     TW_TRY(tw_numbers_add(&builder->statement_face, next_face(builder)));
     TW_TRY(tw_numbers_add(&builder->statement_end, *end + (int64_t)size));
     copy_line(builder->statements + *end, text, size);

@@ -58,6 +58,7 @@ static tw_status build_tree(const tw_mesh *mesh, tw_box_tree *tree, tw_error *er
     tw_box *boxes = TW_NEW_ARRAY(mesh->tetrahedron_count, tw_box);
     if (!boxes) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* The box of each tetrahedron. */
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) {
         vec3 p[4];
         corners_of(mesh, i, p);
@@ -98,6 +99,7 @@ static tw_status embed_all(search *s, int64_t count, tw_error *error)
     tw_parallel_for(count, BLOCK, embed_block, s);
     tw_box_tree_free(&tree);
 
+    /* A point without a tetrahedron means that all of them are flat. */
     for (int64_t i = 0; i < count; i++)
         if (s->out->tetrahedra[i] < 0)
             return tw_fail(error, TW_INVALID_ARGUMENT, "all tetrahedra of the mesh are flat");

@@ -49,6 +49,7 @@ static tw_status copy_surface(const tw_mesh *mesh, tw_mesh *surface, tw_mesh_rep
 
     tw_status status = tw_mesh_allocate(surface, mesh->vertex_count, 0, count, 0, error);
     if (status == TW_OK) {
+        /* All vertices are copied; the repair drops those that no triangle uses. */
         if (mesh->vertex_count > 0)
             memcpy(surface->vertices, mesh->vertices,
                    (size_t)mesh->vertex_count * 3 * sizeof(double));
@@ -69,6 +70,7 @@ static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_rep
         return tw_fail(error, TW_BAD_INPUT,
                        "the mesh has no triangles to fill, expected a surface");
 
+    /* Count the edges at which the surface is not closed. */
     tw_edge_pairs pairs = {0};
     TW_TRY(tw_edge_pairs_find(surface->triangle_count, surface->triangles, surface->vertex_count,
                               &pairs, error));
@@ -130,6 +132,8 @@ static tw_status fill_thicker(const task *job, double cell, const tw_mesh *thin,
 {
     tw_winding parts = {0};
     TW_TRY(tw_winding_create(thin, &parts, error));
+
+    /* The shape is the inside of the surface and all points near the thin parts. */
     tw_body_shape shape = {job->winding, &parts, thin_reach * cell};
     tw_mesh thicker = {0};
     tw_status status = fill_shape(&shape, cell, job->wanted, &thicker, error);
@@ -164,6 +168,7 @@ static tw_status fill_with(const task *job, double cell, tw_mesh *out, tw_fill_r
     tw_body_shape shape = {.surface = job->winding};
     tw_status status = fill_shape(&shape, cell, job->wanted, out, error);
 
+    /* Thin parts may connect pieces, so that they come before the choice of the largest piece. */
     if (status == TW_OK) status = thicken(job, cell, out, error);
     if (status == TW_OK)
         status = tw_keep_largest_piece(out, &report->dropped_components,

@@ -78,6 +78,7 @@ static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill
     double *distances = TW_NEW_ARRAY(input->vertex_count, double);
     if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Embedding a point also gives its distance from the solid; 0 inside. */
     tw_embedding embedding = {0};
     tw_status status =
         tw_embed_points(solid, input->vertex_count, input->vertices, &embedding, distances, error);

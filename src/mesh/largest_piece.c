@@ -111,6 +111,8 @@ tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t 
                            .number = TW_NEW_ARRAY(mesh->vertex_count, int64_t)};
 
     tw_status status = TW_OK;
+
+    /* Search with all memory at hand. */
     if (memory.parent && memory.sizes && memory.faces && memory.order && memory.number)
         status = keep_largest(mesh, &memory, dropped_pieces, error);
     else

@@ -39,6 +39,7 @@ static tw_status load_tetgen(const char *path, tw_mesh *mesh, tw_error *error)
     TW_TRY(tw_tetgen_path(path, ".node", node_path, error));
     TW_TRY(tw_tetgen_path(path, ".ele", element_path, error));
 
+    /* Read both files, then parse them together. */
     char *nodes = NULL;
     char *elements = NULL;
     size_t node_size = 0;
@@ -67,6 +68,8 @@ static tw_status load_other(const char *path, tw_mesh *mesh, tw_error *error)
 
     tw_status status = TW_OK;
     tw_mesh_reader *reader = tw_choose_reader(path, bytes, size);
+
+    /* A compressed file gets advice rather than "unknown format". */
     if (is_compressed(bytes, size))
         status = tw_fail(error, TW_BAD_INPUT,
                          "%s: is compressed, expected a mesh: unpack it with gunzip", path);

@@ -112,6 +112,8 @@ static tw_status count_components(const tw_mesh *mesh, int64_t *components, tw_e
     char *used = tw_allocate_zeroed((size_t)mesh->vertex_count, 1);
 
     tw_status status = TW_OK;
+
+    /* Isolated vertices are in no component. */
     if (parent && used)
         *components = join_components(mesh, parent, used);
     else
@@ -130,6 +132,8 @@ static tw_status count_edges(const tw_mesh *mesh, tw_mesh_quality *out, tw_error
     int64_t count = 0;
     TW_TRY(tw_mesh_surface(mesh, &surface, &count, error));
 
+    /* Edges of the boundary with one or more than two triangles are where the mesh is not
+     * closed. */
     tw_edge_pairs pairs = {0};
     tw_status status = tw_edge_pairs_find(count, surface, mesh->vertex_count, &pairs, error);
     out->open_edges = pairs.open;

@@ -15,6 +15,7 @@ tw_status tw_mesh_allocate(tw_mesh *mesh, int64_t vertices, int64_t edges, int64
     if (vertices < 0 || edges < 0 || triangles < 0 || tetrahedra < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a mesh with a negative count");
 
+    /* Empty arrays get a byte of memory, so that NULL always means failure. */
     mesh->vertices = tw_allocate_zeroed((size_t)vertices, 3 * sizeof *mesh->vertices);
     mesh->edges = tw_allocate_zeroed((size_t)edges, 2 * sizeof *mesh->edges);
     mesh->triangles = tw_allocate_zeroed((size_t)triangles, 3 * sizeof *mesh->triangles);
@@ -59,6 +60,7 @@ tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
     TW_TRY(tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count, mesh->triangle_count,
                             mesh->tetrahedron_count, error));
 
+    /* The arrays, then the faces, whose memory may fail. */
     copy_array(out->vertices, mesh->vertices, mesh->vertex_count, 3 * sizeof(double));
     copy_array(out->edges, mesh->edges, mesh->edge_count, 2 * sizeof(int64_t));
     copy_array(out->triangles, mesh->triangles, mesh->triangle_count, 3 * sizeof(int64_t));
@@ -91,6 +93,7 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
             return tw_fail(error, TW_NOT_FINITE, "vertex %lld of the mesh is not finite",
                            (long long)(i / 3));
 
+    /* Every kind of cell refers to existing vertices only. */
     TW_TRY(check_indices(mesh, mesh->edge_count, 2, mesh->edges, "edge", error));
     TW_TRY(check_indices(mesh, mesh->triangle_count, 3, mesh->triangles, "triangle", error));
     TW_TRY(check_indices(mesh, mesh->tetrahedron_count, 4, mesh->tetrahedra, "tetrahedron", error));
@@ -126,6 +129,7 @@ static double enclosed_volume(const tw_mesh *mesh)
     vec3 origin = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                    0.5 * (lower[2] + upper[2])};
 
+    /* Sum over the triangles. */
     double sum = 0.0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const int64_t *t = mesh->triangles + 3 * i;

@@ -90,6 +90,7 @@ tw_status tw_orient_triangles(tw_mesh *mesh, int64_t *turned, tw_error *error)
     TW_TRY(tw_edge_pairs_find(mesh->triangle_count, mesh->triangles, mesh->vertex_count, &pairs,
                               error));
 
+    /* Make neighbours agree, patch by patch. */
     patch_walk w = {mesh->triangles, pairs.partner,
                     tw_allocate_zeroed((size_t)mesh->triangle_count, 1),
                     TW_NEW_ARRAY(mesh->triangle_count, int64_t)};
@@ -99,6 +100,7 @@ tw_status tw_orient_triangles(tw_mesh *mesh, int64_t *turned, tw_error *error)
     else
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Then make the normals of a closed surface look outwards. */
     if (status == TW_OK && is_inside_out(mesh, &pairs)) {
         for (int64_t i = 0; i < mesh->triangle_count; i++) turn(mesh->triangles + 3 * i);
         *turned += mesh->triangle_count;

@@ -95,6 +95,7 @@ tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_
     tw_scan_begin(&scan, node_name, nodes, node_size, error);
     tw_status status = tw_read_tetgen_nodes(&scan, &built, &first);
 
+    /* The second file counts its corners from the same first number. */
     if (status == TW_OK) {
         tw_scan_begin(&scan, element_name, elements, element_size, error);
         status = tw_read_tetgen_elements(&scan, &built, first);

@@ -73,6 +73,7 @@ static tw_status read_type(gmsh_file *f, const char *what, element_type *type)
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, what, 0, 1000, &number));
     *type = type_of(number);
 
+    /* Complain at the number, by the name of the shape if it has one. */
     if (type->shape == SHAPE_REFUSED)
         return tw_scan_fail(
             f->scan, "element type %lld (%s) is not read, expected tetrahedra (4) or triangles (2)",
@@ -131,6 +132,7 @@ static tw_status read_node(gmsh_file *f, int64_t tag)
     double point[3];
     TW_TRY(tw_scan_point(f->scan, TW_SCAN_FLOAT64, "a coordinate", point));
 
+    /* The tag must be new, because a second node of the same tag would be lost. */
     bool is_new = false;
     if (tw_tag_map_add(&f->tags, tag, f->out->mesh.vertex_count, &is_new) != TW_OK)
         return tw_scan_fail_memory(f->scan);
@@ -145,6 +147,8 @@ static tw_status read_nodes_2(gmsh_file *f)
     int64_t count = 0;
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of nodes", 0, INT64_MAX, &count));
     begin_data(f);
+
+    /* A node is its tag and three coordinates. */
     for (int64_t i = 0; i < count; i++) {
         int64_t tag = 0;
         TW_TRY(read_tag(f, TW_SCAN_INT32, &tag));
@@ -162,12 +166,14 @@ static tw_status read_node_block(gmsh_file *f, tw_numbers *tags)
     int64_t parametric = 0;
     int64_t count = 0;
 
+    /* The head: dimension and tag of the entity, whether nodes have parameters, number of nodes. */
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &dimension));
     TW_TRY(skip_numbers(f, 1, "the tag of an entity"));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "parametric", 0, 1, &parametric));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_UINT64, "the number of nodes of a block", 0, INT64_MAX,
                            &count));
 
+    /* All tags of the block come first. */
     tags->count = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t tag = 0;
@@ -217,6 +223,8 @@ static tw_status read_element_nodes(gmsh_file *f, tw_scan_type number_type,
     for (int k = 0; k < type->nodes; k++) {
         int64_t tag = 0;
         TW_TRY(read_tag(f, number_type, &tag));
+
+        /* Nodes must be defined before the elements that use them. */
         f->corner[k] = tw_tag_map_find(&f->tags, tag);
         if (f->corner[k] < 0)
             return tw_scan_fail(f->scan, "there is no node %lld, expected one of section Nodes",
@@ -251,6 +259,7 @@ static tw_status read_binary_block_2(gmsh_file *f, int64_t left, int64_t *done)
                            done));
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of tags", 0, 1000, &tag_count));
 
+    /* Per element: its number, its tags, its nodes. */
     for (int64_t i = 0; i < *done; i++) {
         TW_TRY(skip_numbers(f, 1 + tag_count, "a tag of an element"));
         TW_TRY(read_element_nodes(f, TW_SCAN_INT32, &type));
@@ -267,6 +276,7 @@ static tw_status read_elements_2(gmsh_file *f)
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT32, "the number of elements", 0, INT64_MAX, &count));
     begin_data(f);
     for (int64_t i = 0; i < count; i += done) {
+        /* In text each element has its own type; in binary files a block has one. */
         if (f->data == TW_SCAN_TEXT)
             TW_TRY(read_text_element_2(f));
         else
@@ -284,12 +294,14 @@ static tw_status read_element_block(gmsh_file *f)
     int64_t count = 0;
     element_type type = {0};
 
+    /* The head: dimension and tag of the entity, type, number of elements. */
     TW_TRY(tw_scan_integer(scan, TW_SCAN_INT32, "the dimension of an entity", 0, 3, &ignored));
     TW_TRY(skip_numbers(f, 1, "the tag of an entity"));
     TW_TRY(read_type(f, "the type of elements", &type));
     TW_TRY(tw_scan_integer(scan, TW_SCAN_UINT64, "the number of elements of a block", 0, INT64_MAX,
                            &count));
 
+    /* Per element: its number, its nodes. */
     for (int64_t k = 0; k < count; k++) {
         TW_TRY(tw_scan_integer(scan, TW_SCAN_UINT64, "the number of an element", 0, INT64_MAX,
                                &ignored));
@@ -350,6 +362,7 @@ static tw_status skip_section(gmsh_file *f, const char *end)
     tw_scan *scan = f->scan;
     size_t length = strlen(end);
 
+    /* The end stands at the beginning of a line, also behind binary data. */
     while (scan->at < scan->size) {
         if (scan->size - scan->at >= length && memcmp(scan->bytes + scan->at, end, length) == 0)
             return TW_OK;
@@ -379,9 +392,12 @@ static tw_status read_section(gmsh_file *f)
         return tw_scan_fail(f->scan,
                             "'%.60s' is unexpected here, expected a section such as $Nodes",
                             f->scan->word);
+
+    /* Remember the name, because reading overwrites the word. */
     snprintf(name, sizeof name, "%s", f->scan->word + 1);
     snprintf(end, sizeof end, "$End%s", name);
 
+    /* The end of a section is text, also in a binary file. */
     TW_TRY(read_content(f, name, end));
     f->scan->mode = TW_SCAN_TEXT;
     return tw_scan_expect(f->scan, end);
@@ -393,6 +409,7 @@ static tw_status read_sections(gmsh_file *f)
     tw_scan *scan = f->scan;
     TW_TRY(tw_scan_expect_word(scan, "$MeshFormat"));
     while (strcmp(scan->word, "$Comments") == 0) {
+        /* The format, then all other sections. */
         TW_TRY(read_section(f));
         TW_TRY(tw_scan_expect_word(scan, "$MeshFormat"));
     }

@@ -40,6 +40,7 @@ static tw_status read_vertex(obj_file *f)
         TW_TRY(tw_scan_word_to_coordinate(scan, "a coordinate", point + k));
     }
 
+    /* Further numbers must be numbers. */
     double extra = 0.0;
     while (tw_scan_word_in_line(scan))
         TW_TRY(tw_scan_word_to_real(scan, "a weight or a colour", &extra));
@@ -92,6 +93,8 @@ static tw_status read_corner(obj_file *f, int64_t *vertex, int64_t *texture)
     if (slash && strspn(slash, "/-0123456789") != strlen(slash))
         return tw_scan_fail(scan, "'%.60s' is not a corner, expected vertex/texture/normal",
                             scan->word);
+
+    /* Cut the word: the vertex before the first slash, the texture coordinate up to the second. */
     if (slash) *slash++ = '\0';
     if (slash) slash[strcspn(slash, "/")] = '\0';
 
@@ -115,6 +118,7 @@ static tw_status read_face(obj_file *f)
             return tw_scan_fail_memory(f->scan);
     }
 
+    /* A polygon has at least three corners. */
     int64_t count = f->vertices.count;
     if (count < 3)
         return tw_scan_fail(f->scan, "a face of %d corners, expected at least 3", (int)count);
@@ -132,6 +136,8 @@ static tw_status read_line(obj_file *f)
         int64_t vertex = 0;
         int64_t texture = 0;
         TW_TRY(read_corner(f, &vertex, &texture));
+
+        /* `count` stops at 2: only "none", "one" and "more" matter. */
         if (count >= 1 && tw_builder_edge(f->out, previous, vertex) != TW_OK)
             return tw_scan_fail_memory(f->scan);
         previous = vertex;
@@ -151,6 +157,8 @@ static tw_status read_statement(obj_file *f)
     size_t begin = scan->token;
 
     skip_line(scan);
+
+    /* Blanks at the end of the line do not belong to the statement. */
     size_t end = scan->at;
     while (strchr(" \t\r", scan->bytes[end - 1])) end--;
 
@@ -197,6 +205,8 @@ tw_status tw_read_obj(tw_scan *scan, tw_builder *out)
     scan->continuation = true;
 
     tw_status status = TW_OK;
+
+    /* Every line begins with a keyword. */
     while (status == TW_OK && tw_scan_word(scan)) status = read_entry(&file);
     tw_numbers_free(&file.vertices);
     tw_numbers_free(&file.textures);

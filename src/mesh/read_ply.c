@@ -103,6 +103,8 @@ static tw_status check_property(tw_scan *scan, const property *p)
     if (p->role != ROLE_NONE && p->is_list != (p->role == ROLE_CORNERS))
         return tw_scan_fail(scan, "property '%.60s' is %s", scan->word,
                             p->is_list ? "a list, expected a number" : "a number, expected a list");
+
+    /* Corners and ends of edges are numbers of vertices. */
     if (p->role >= ROLE_CORNERS && !is_whole(p->type))
         return tw_scan_fail(scan, "property '%.60s' is not whole, expected a type such as int",
                             scan->word);
@@ -181,6 +183,7 @@ static tw_status check_element(tw_scan *scan, const element *e)
     int roles[ROLE_TO + 1] = {0};
     for (int p = 0; p < e->property_count; p++) roles[e->properties[p].role]++;
 
+    /* Each needed property stands exactly once. */
     if (e->property_count == 0)
         return tw_scan_fail(scan, "an element without properties, expected at least one");
     if (e->kind == KIND_VERTEX && (roles[ROLE_X] != 1 || roles[ROLE_Y] != 1 || roles[ROLE_Z] != 1))
@@ -221,6 +224,8 @@ static tw_status read_header_line(tw_scan *scan, header *head)
 {
     if (strcmp(scan->word, "element") == 0) return read_element(scan, head);
     if (strcmp(scan->word, "property") == 0) return read_property(scan, head);
+
+    /* Comments are passed over, anything else is refused. */
     if (strcmp(scan->word, "comment") != 0 && strcmp(scan->word, "obj_info") != 0)
         return tw_scan_fail(scan,
                             "'%.60s' is unexpected here, expected element, property or end_header",
@@ -235,12 +240,14 @@ static tw_status read_header(tw_scan *scan, header *head)
     TW_TRY(tw_scan_expect(scan, "ply"));
     TW_TRY(read_format(scan, head));
 
+    /* Lines up to end_header. */
     TW_TRY(tw_scan_expect_word(scan, "end_header"));
     while (strcmp(scan->word, "end_header") != 0) {
         TW_TRY(read_header_line(scan, head));
         TW_TRY(tw_scan_expect_word(scan, "end_header"));
     }
 
+    /* The data begin in the next line. */
     for (int i = 0; i < head->element_count; i++) TW_TRY(check_element(scan, head->elements + i));
     tw_scan_next_line(scan);
     return TW_OK;
@@ -255,6 +262,7 @@ static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw
     TW_TRY(tw_scan_integer(scan, p->count_type, "the number of corners of a face", 3, INT32_MAX,
                            &count));
 
+    /* Vertices may be declared behind the faces; the declared number is what limits a corner. */
     head->corners.count = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t corner = 0;
@@ -284,6 +292,7 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
     double point[3] = {0};
     int64_t ends[2] = {0};
 
+    /* The properties stand in the order of the header. */
     for (int i = 0; i < e->property_count; i++) {
         const property *p = e->properties + i;
         if (p->role == ROLE_NONE)
@@ -297,6 +306,7 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
                                    head->vertex_count - 1, ends + (p->role - ROLE_FROM)));
     }
 
+    /* A face was added with its corners; vertices and edges are complete only now. */
     tw_status status = TW_OK;
     if (e->kind == KIND_VERTEX) status = tw_builder_vertex(out, point);
     if (e->kind == KIND_EDGE) status = tw_builder_edge(out, ends[0], ends[1]);
@@ -310,6 +320,7 @@ tw_status tw_read_ply(tw_scan *scan, tw_builder *out)
     tw_status status = read_header(scan, &head);
     if (status == TW_OK) scan->mode = head.mode;
 
+    /* Elements follow each other in the order of the header. */
     for (const element *e = head.elements; e < head.elements + head.element_count; e++)
         for (int64_t i = 0; i < e->count && status == TW_OK; i++)
             status = read_item(scan, &head, e, out);

@@ -69,6 +69,7 @@ static tw_status read_solid(tw_scan *scan, tw_builder *out)
     TW_TRY(expect(scan, "solid"));
     tw_scan_next_line(scan);
 
+    /* Facets up to endsolid. */
     TW_TRY(tw_scan_expect_word(scan, "facet or endsolid"));
     while (!is_word(scan->word, "endsolid")) {
         if (!is_word(scan->word, "facet"))
@@ -102,6 +103,7 @@ static tw_status read_binary_facet(tw_scan *scan, tw_builder *out)
     for (int k = 0; k < 3; k++)
         TW_TRY(tw_scan_point(scan, TW_SCAN_FLOAT32, "a coordinate", corners[k]));
 
+    /* The attribute is not kept. */
     int64_t attribute = 0;
     TW_TRY(tw_scan_integer(scan, TW_SCAN_UINT16, "an attribute", 0, UINT16_MAX, &attribute));
     return add_facet(scan, out, corners);
@@ -154,6 +156,7 @@ static tw_status merge_corners(tw_scan *scan, tw_mesh *mesh)
     int64_t *first = TW_NEW_ARRAY(mesh->vertex_count, int64_t);
     if (!first) return tw_scan_fail_memory(scan);
 
+    /* Only exactly equal corners are one vertex. */
     int64_t merged = 0;
     tw_status status =
         tw_find_equal_vertices(mesh->vertex_count, mesh->vertices, first, &merged, scan->error);
@@ -172,6 +175,7 @@ static bool is_text(const tw_scan *scan)
     if (scan->size - begin < 5 || !begins_like(scan->bytes + begin, "solid")) return false;
     if (scan->size < HEADER_BYTES + COUNT_BYTES) return true;
 
+    /* The number of triangles of a binary file, with the lowest byte first. */
     uint64_t count = 0;
     for (int i = 0; i < COUNT_BYTES; i++)
         count |= (uint64_t)(unsigned char)scan->bytes[HEADER_BYTES + i] << (8 * i);

@@ -56,6 +56,7 @@ static tw_status read_tetrahedron(tw_scan *scan, tw_builder *out, int64_t first,
     int64_t last = first + out->mesh.vertex_count - 1;
     int64_t node[MOST_NODES] = {0};
 
+    /* Numbers of vertices count from `first`. */
     for (int k = 0; k < nodes; k++) {
         TW_TRY(
             tw_scan_integer(scan, TW_SCAN_INT64, "the number of a vertex", first, last, node + k));

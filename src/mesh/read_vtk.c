@@ -72,6 +72,7 @@ static tw_status read_points(vtk_file *f)
     if (f->out->mesh.vertex_count > 0)
         return tw_scan_fail(f->scan, "POINTS again, expected them once");
 
+    /* Points may be read once only, because cells refer to them by number. */
     begin_data(f);
     for (int64_t i = 0; i < count; i++) {
         double point[3];
@@ -120,6 +121,7 @@ static tw_status read_offsets(vtk_file *f, int64_t count, int64_t size)
     TW_TRY(tw_scan_expect(f->scan, "OFFSETS"));
     TW_TRY(read_type(f->scan, &type));
 
+    /* Each offset is between the one before and the end; the first and the last are known. */
     begin_data(f);
     int64_t offset = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -140,6 +142,7 @@ static tw_status read_offset_cells(vtk_file *f, int64_t offsets, int64_t size)
 {
     TW_TRY(read_offsets(f, offsets, size));
 
+    /* The list of corners has a type of its own. */
     tw_scan_type type = TW_SCAN_INT64;
     TW_TRY(tw_scan_expect(f->scan, "CONNECTIVITY"));
     TW_TRY(read_type(f->scan, &type));
@@ -249,6 +252,7 @@ static tw_status add_cell(vtk_file *f, int64_t cell, int64_t number)
         return tw_scan_fail(f->scan, "cell type %lld with %lld corners, expected %lld",
                             (long long)number, (long long)count, (long long)type.least);
 
+    /* Nodes on the edges of a cell of higher order are left out. */
     if (type.used > 0) count = type.used;
     switch (type.shape) {
     case SHAPE_LINE:
@@ -277,6 +281,7 @@ static tw_status read_cell_types(vtk_file *f)
     int64_t cells = cell_count(f);
     TW_TRY(tw_scan_integer(f->scan, TW_SCAN_INT64, "the number of cells", cells, cells, &count));
 
+    /* The cells were listed before; now each is added with its type. */
     begin_data(f);
     for (int64_t i = 0; i < count; i++) {
         int64_t type = 0;
@@ -310,6 +315,7 @@ static tw_status skip_array(vtk_file *f)
     TW_TRY(read_count(f, "a number of tuples", INT32_MAX, &tuples));
     TW_TRY(read_type(f->scan, &type));
 
+    /* The values themselves are passed over. */
     begin_data(f);
     for (int64_t k = 0; k < components * tuples; k++)
         TW_TRY(tw_scan_skip(f->scan, type, "a value"));
@@ -350,6 +356,7 @@ static tw_status read_section(vtk_file *f, bool *done)
     if (strcmp(word, "TRIANGLE_STRIPS") == 0) return read_poly_cells(f, TYPE_STRIPS);
     if (strcmp(word, "FIELD") == 0) return skip_field(f);
 
+    /* Attributes come last, and are not read. */
     *done = strcmp(word, "POINT_DATA") == 0 || strcmp(word, "CELL_DATA") == 0;
     if (strcmp(word, "METADATA") == 0)
         skip_metadata(f->scan);
@@ -367,6 +374,8 @@ static tw_status read_version(vtk_file *f)
     static const char *const words[] = {"#", "vtk", "DataFile", "Version"};
     for (int i = 0; i < 4; i++) TW_TRY(tw_scan_expect(f->scan, words[i]));
     TW_TRY(tw_scan_expect_word(f->scan, "a version"));
+
+    /* The first digit tells how cells are written. */
     f->has_offsets = f->scan->word[0] == '5';
     if (strchr("12345", f->scan->word[0]) == NULL || f->scan->word[1] != '.')
         return tw_scan_fail(f->scan, "version %.60s is not read, expected one from 1.0 to 5.1",
@@ -382,12 +391,14 @@ static tw_status read_head(vtk_file *f)
     tw_scan_next_line(f->scan);
     tw_scan_next_line(f->scan); /* the title */
 
+    /* Binary data are big-endian always. */
     TW_TRY(tw_scan_expect_word(f->scan, "ASCII or BINARY"));
     f->data = strcmp(f->scan->word, "BINARY") == 0 ? TW_SCAN_BIG_ENDIAN : TW_SCAN_TEXT;
     if (f->data == TW_SCAN_TEXT && strcmp(f->scan->word, "ASCII") != 0)
         return tw_scan_fail(f->scan, "'%.60s' is unexpected here, expected ASCII or BINARY",
                             f->scan->word);
 
+    /* Structured grids and the like are refused. */
     TW_TRY(tw_scan_expect(f->scan, "DATASET"));
     TW_TRY(tw_scan_expect_word(f->scan, "UNSTRUCTURED_GRID or POLYDATA"));
     if (strcmp(f->scan->word, "UNSTRUCTURED_GRID") != 0 && strcmp(f->scan->word, "POLYDATA") != 0)

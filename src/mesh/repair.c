@@ -172,6 +172,7 @@ static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_re
     tw_status status = mark_doubles(mesh, c, dropped, error);
 
     if (status == TW_OK) {
+        /* Close the gaps. */
         int64_t kept = 0;
         for (int64_t i = 0; i < *c->count; i++) {
             const int64_t *cell = c->indices + c->width * i;

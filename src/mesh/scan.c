@@ -99,6 +99,8 @@ static void skip_blanks(tw_scan *scan)
 {
     while (scan->at < scan->size) {
         char c = scan->bytes[scan->at];
+
+        /* A joined line end, a blank, a comment, or the end of the search. */
         if (is_continuation(scan)) {
             while (scan->bytes[scan->at] != '\n') scan->at++;
             pass_newline(scan);
@@ -198,6 +200,7 @@ static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64
     long long least = low;
     long long most = high;
 
+    /* The words fit to the range. */
     if (high < low)
         return tw_scan_fail(scan, "%lld is out of range, expected %s, but there is none", found,
                             what);
@@ -249,6 +252,7 @@ static tw_status take_bits(tw_scan *scan, size_t size, const char *what, uint64_
     if (scan->size - scan->at < size)
         return tw_scan_fail(scan, "the file ends here, expected %s", what);
 
+    /* Byte i of a big-endian number has the weight 256^(size - 1 - i), else 256^i. */
     *bits = 0;
     for (size_t i = 0; i < size; i++) {
         size_t place = scan->mode == TW_SCAN_BIG_ENDIAN ? size - 1 - i : i;
@@ -267,6 +271,7 @@ static double bits_to_real(tw_scan_type type, uint64_t bits)
         return value;
     }
 
+    /* The lower half holds a number of 32 bits. */
     float value = 0.0F;
     uint32_t half = (uint32_t)bits;
     memcpy(&value, &half, sizeof value);
@@ -303,6 +308,7 @@ tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, doubl
         return tw_scan_word_to_real(scan, what, value);
     }
 
+    /* Binary data may hold NaN and infinities, which are refused. */
     uint64_t bits = 0;
     TW_TRY(take_bits(scan, type_size(type), what, &bits));
     *value = is_real(type) ? bits_to_real(type, bits) : (double)bits_to_integer(type, bits);
@@ -318,6 +324,7 @@ tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, in
         return tw_scan_word_to_integer(scan, what, low, high, value);
     }
 
+    /* Binary numbers of any type are checked against the same range. */
     uint64_t bits = 0;
     TW_TRY(take_bits(scan, type_size(type), what, &bits));
     *value = bits_to_integer(type, bits);

@@ -37,6 +37,8 @@ static void add_tetrahedron(stuffing *s, key a, key b, key c, key d)
 {
     double volume = vec3_six_volumes(position_of(s, a), position_of(s, b), position_of(s, c),
                                      position_of(s, d));
+
+    /* Swapping two corners changes the sign of the volume. */
     int64_t corners[4] = {a, b, c, d};
     if (!(volume > 0.0)) {
         corners[2] = d;
@@ -76,6 +78,8 @@ static bool diagonal_from(const stuffing *s, const lattice_cell *t, int i, int j
 static bool prism_order(bool before[3][3], int order[3])
 {
     bool found[3] = {false, false, false};
+
+    /* The vertex that wins twice comes first. In a cycle each wins once. */
     for (int i = 0; i < 3; i++) {
         int wins = 0;
         for (int j = 0; j < 3; j++) wins += j != i && before[i][j];
@@ -225,6 +229,7 @@ static void cut_cell(stuffing *s, const lattice_cell *t)
             on[on_count++] = k;
     }
 
+    /* Choose the stencil. */
     if (in_count == 0) return;
     if (out_count == 0)
         add_tetrahedron(s, t->node[0], t->node[1], t->node[2], t->node[3]);
@@ -351,6 +356,8 @@ tw_status tw_bcc_cut_tetrahedra(const tw_bcc *lattice, tw_mesh *out, tw_error *e
     cut_all_cells(&s);
 
     tw_status status = TW_OK;
+
+    /* From keys to numbers of vertices. */
     if (s.failed)
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     else

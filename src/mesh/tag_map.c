@@ -27,6 +27,7 @@ static tw_status grow(tw_tag_map *map)
         return TW_OUT_OF_MEMORY;
     }
 
+    /* The place of a tag depends on the size of the table, so that all are entered anew. */
     for (int64_t i = 0; i < larger.size; i++) larger.values[i] = -1;
     for (int64_t i = 0; i < map->size; i++) {
         if (map->values[i] < 0) continue;
@@ -42,6 +43,7 @@ static tw_status grow(tw_tag_map *map)
 
 tw_status tw_tag_map_add(tw_tag_map *map, int64_t tag, int64_t value, bool *is_new)
 {
+    /* At most half of the slots are in use. */
     if (2 * (map->count + 1) > map->size) {
         tw_status status = grow(map);
         if (status != TW_OK) return status;

@@ -30,6 +30,7 @@ static tw_status split_triangle(tw_builder *out, int64_t a, int64_t b, int64_t c
     if (qr >= pq && qr >= rp) return split_triangle(out, b, c, a, length);
     if (rp > pq) return split_triangle(out, c, a, b, length);
 
+    /* Cut at the middle of that edge. */
     vec3 middle = vec3_scale(0.5, vec3_add(p, q));
     const double point[3] = {middle.x, middle.y, middle.z};
     int64_t m = out->mesh.vertex_count;
@@ -46,6 +47,7 @@ static tw_status split_surface(const tw_mesh *surface, double length, tw_builder
     for (int64_t i = 0; i < surface->vertex_count && status == TW_OK; i++)
         status = tw_builder_vertex(out, surface->vertices + 3 * i);
 
+    /* Pieces get new vertices behind those of the surface. */
     for (int64_t i = 0; i < surface->triangle_count && status == TW_OK; i++) {
         const int64_t *t = surface->triangles + 3 * i;
         status = split_triangle(out, t[0], t[1], t[2], length);
@@ -123,6 +125,7 @@ static tw_status take_thin(const outside_pieces *pieces, double cell, tw_mesh *o
     selection far = {.gap = lost_gap * cell};
     tw_status status = take_pieces(pieces, &far, &lost, error);
 
+    /* Without lost parts nothing leads to them. */
     if (status == TW_OK && lost.triangle_count > 0) {
         selection near = {leading_gap * cell, &around, leading_distance * cell};
         status = tw_winding_create(&lost, &around, error);
@@ -140,6 +143,7 @@ static tw_status measure_and_take(const tw_mesh *pieces, const tw_mesh *solid, d
     double *distances = TW_NEW_ARRAY(pieces->vertex_count, double);
     if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Embedding a point also gives its distance from the solid. */
     tw_embedding embedding = {0};
     tw_status status = tw_embed_points(solid, pieces->vertex_count, pieces->vertices, &embedding,
                                        distances, error);

@@ -19,12 +19,15 @@ static void put_edge(int64_t *edge, int64_t a, int64_t b)
 static void gather_edges(const tw_mesh *mesh, int64_t *edges)
 {
     int64_t count = 0;
+
+    /* Six edges per tetrahedron. */
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++)
         for (int e = 0; e < 6; e++) {
             const int64_t *t = mesh->tetrahedra + 4 * i;
             put_edge(edges + 2 * count++, t[tetrahedron_edges[e][0]], t[tetrahedron_edges[e][1]]);
         }
 
+    /* Three edges per triangle. */
     for (int64_t i = 0; i < mesh->triangle_count; i++)
         for (int e = 0; e < 3; e++) {
             const int64_t *t = mesh->triangles + 3 * i;
@@ -46,11 +49,13 @@ static tw_status copy_unique(const tw_mesh *mesh, int64_t all, int64_t *gathered
     gather_edges(mesh, gathered);
     TW_TRY(tw_tuple_sort(all, 2, gathered, mesh->vertex_count, order, error));
 
+    /* Count. */
     int64_t kept = 0;
     for (int64_t i = 0; i < all; i++) kept += is_first(gathered, order, i);
     int64_t *unique = TW_NEW_ARRAY(2 * kept, int64_t);
     if (!unique) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Copy. */
     int64_t *end = unique;
     for (int64_t i = 0; i < all; i++) {
         if (!is_first(gathered, order, i)) continue;
@@ -103,6 +108,7 @@ static int64_t mark_lonely(int64_t count, const int64_t *faces, const int64_t *o
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++) {
+        /* Equal faces stand side by side in the sorted order. */
         const int64_t *face = faces + 3 * order[i];
         bool before = i > 0 && tw_tuple_equal(3, face, faces + 3 * order[i - 1]);
         bool after = i + 1 < count && tw_tuple_equal(3, face, faces + 3 * order[i + 1]);
@@ -127,6 +133,8 @@ static void put_lonely(const tw_mesh *mesh, const char *lonely, int64_t *out)
         if (!lonely[i]) continue;
         const int64_t *t = mesh->tetrahedra + 4 * (i / 4);
         const int *f = tetrahedron_faces[i % 4];
+
+        /* Two corners are swapped if the tetrahedron is inverted. */
         bool turned = is_inverted(mesh, t);
         *out++ = t[f[0]];
         *out++ = t[f[turned ? 2 : 1]];
@@ -182,6 +190,7 @@ tw_status tw_mesh_surface(const tw_mesh *mesh, int64_t **triangles, int64_t *cou
     *count = 0;
     if (mesh->tetrahedron_count == 0) return surface_of_triangles(mesh, triangles, count, error);
 
+    /* A tetrahedron has four faces. */
     int64_t all = 4 * mesh->tetrahedron_count;
     face_memory memory = {.count = all,
                           .faces = TW_NEW_ARRAY(3 * all, int64_t),

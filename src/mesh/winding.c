@@ -39,11 +39,13 @@ static void add_leaf_moments(const tw_winding *w, const tw_box_node *leaf, tw_wi
         int64_t triangle = w->tree.items[leaf->first + i];
         add_triangle(w->surface, triangle, &weighted, &n);
 
+        /* The arm from the centre of the node to the centroid. */
         vec3 p[3];
         corners_of(w->surface, triangle, p);
         vec3 c = vec3_scale(1.0 / 3.0, vec3_add(p[0], vec3_add(p[1], p[2])));
         vec3 d = vec3_subtract(c, node->centre);
 
+        /* The outer product. */
         const double left[3] = {d.x, d.y, d.z};
         const double right[3] = {n.x, n.y, n.z};
         for (int k = 0; k < 9; k++) node->moment[k] += left[k / 3] * right[k % 3];
@@ -107,6 +109,7 @@ static tw_status build_tree(tw_winding *w, tw_error *error)
     tw_box *boxes = TW_NEW_ARRAY(surface->triangle_count, tw_box);
     if (!boxes) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* The box of each triangle. */
     for (int64_t i = 0; i < surface->triangle_count; i++) {
         vec3 p[3];
         corners_of(surface, i, p);
@@ -245,6 +248,8 @@ static bool meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
     double determinant = vec3_dot(e, h);
     if (determinant == 0.0) return false;
 
+    /* The crossing is in the triangle if u, v >= 0 and u + v <= 1, and on the segment if 0 <= t
+     * <= 1. */
     double u = vec3_dot(s, h) / determinant;
     double v = vec3_dot(way, g) / determinant;
     *t = vec3_dot(f, g) / determinant;

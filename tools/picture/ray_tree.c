@@ -69,6 +69,7 @@ static box box_of(const solids *s, int32_t thing)
         return (box){lower(a, lower(b, d)), upper(a, upper(b, d))};
     }
 
+    /* A capsule reaches beyond its ends by its radius. */
     const capsule *c = &s->capsules[thing - s->triangle_count];
     vector3 r = vec(c->radius, c->radius, c->radius);
     return (box){subtract(lower(c->a, c->b), r), add(upper(c->a, c->b), r)};
@@ -97,6 +98,7 @@ static void fill_bins(const ray_tree *t, int32_t first, int32_t count, int axis,
         out->counts[b] = 0;
     }
 
+    /* The slice is that of the middle; rounding may put it one slice too far. */
     for (int32_t i = first; i < first + count; i++) {
         box thing = t->boxes[t->things[i]];
         int b = (int)((along(middle(thing), axis) - out->low) / out->width);
@@ -150,6 +152,7 @@ static int32_t part(ray_tree *t, int32_t first, int32_t count, split s)
 {
     int32_t left = first;
     for (int32_t i = first; i < first + count; i++) {
+        /* Swap a thing before the split with the first one behind it. */
         int32_t thing = t->things[i];
         if (along(middle(t->boxes[thing]), s.axis) >= s.place) continue;
         t->things[i] = t->things[left];

@@ -228,6 +228,8 @@ static bool look_around(show *s)
                     .low = vec(INFINITY, INFINITY, INFINITY),
                     .high = vec(-INFINITY, -INFINITY, -INFINITY)};
     bool good = all.points != NULL;
+
+    /* Frames evenly spread over the run. */
     for (int f = 0; good && f < FRAMES; f++) {
         good = place(s, (s->frame_count - 1) * f / (FRAMES - 1), NULL);
         if (good) include_frame(s, each, &all);
@@ -311,6 +313,7 @@ static bool make_series(show *s)
     bool good = mkdir(s->set.output, 0777) == 0 || errno == EEXIST;
     if (!good) fprintf(stderr, "%s: cannot be made: %s\n", s->set.output, strerror(errno));
 
+    /* Pictures are numbered without gaps. */
     for (int64_t i = 0; good && i < s->frame_count; i += s->set.every) {
         char path[4200];
         double t = 0.0;
@@ -350,6 +353,7 @@ static bool open_run(show *s)
         return false;
     }
 
+    /* Memory for one frame, and the bodies. */
     s->frame_count = frames_until(s);
     s->stride = tw_simulation_column_count(simulation);
     s->rows = calloc((size_t)(tw_simulation_row_count(simulation) * s->stride), sizeof *s->rows);

@@ -82,11 +82,14 @@ static float sun_seen(const studio *s, const lit_point *p, float u, float v)
 {
     vector3 x, y;
     frame_of(s->sun, &x, &y);
+
+    /* The square root makes the points even over the disc. */
     float radius = sun_radius * sqrtf(u);
     float angle = 2.0F * pi * v;
     vector3 to = normalised(
         add(s->sun, add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle)))));
 
+    /* The sun may be below the horizon of the surface. */
     if (dot(to, p->normal) <= 0.0F) return 0.0F;
     ray r = {offset(s, p), to, INFINITY};
     return ray_tree_any(s->tree, &r, NULL) ? 0.0F : 1.0F;
@@ -103,6 +106,7 @@ static vector3 sky_seen(const studio *s, const lit_point *p, float u, float v)
     vector3 to = add(scale(p->normal, sqrtf(greatest(1.0F - u, 0.0F))),
                      add(scale(x, radius * cosf(angle)), scale(y, radius * sinf(angle))));
 
+    /* The ray ends at a body, at the ground, or in the sky. */
     ray r = {offset(s, p), to, INFINITY};
     int body = 0;
     if (ray_tree_any(s->tree, &r, &body)) return scale(colour_of(s, body), body_light);
@@ -192,6 +196,9 @@ static float distance_to(const camera *c, int64_t count, const vector3 *points, 
     float distance = nearest;
     for (int64_t i = 0; i < count; i++) {
         vector3 d = subtract(points[i], target);
+
+        /* A point at depth z is on the picture if |x| <= half_width (z + distance), and so for
+         * y. */
         float x = dot(d, c->right);
         float y = dot(d, c->up);
         float z = dot(d, c->forward);
@@ -213,6 +220,8 @@ static vector3 centred(const camera *c, int64_t count, const vector3 *points, ve
 
     for (int64_t i = 0; i < count; i++) {
         vector3 d = subtract(points[i], target);
+
+        /* Coordinates on the picture at distance 1. */
         float z = dot(d, c->forward) + distance;
         float x = dot(d, c->right) / z;
         float y = dot(d, c->up) / z;
@@ -222,6 +231,7 @@ static vector3 centred(const camera *c, int64_t count, const vector3 *points, ve
         top = greatest(top, y);
     }
 
+    /* The middle of the points on the picture becomes the target. */
     return add(target, add(scale(c->right, 0.5F * (left + right) * distance),
                            scale(c->up, 0.5F * (bottom + top) * distance)));
 }

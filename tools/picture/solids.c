@@ -226,6 +226,7 @@ static void smooth_normals(solids *s)
         vector3 own = normalised(face_normal(s, t));
 
         for (int k = 0; k < 3; k++) {
+            /* Faces count by their area, because face_normal has that length. */
             int64_t v = s->corners[3 * t + k];
             vector3 sum = vec(0, 0, 0);
             for (int64_t i = s->around_start[v]; i < s->around_start[v + 1]; i++) {
