@@ -7,13 +7,15 @@
 
 static int64_t element_start(const tw_element_list *list, int64_t e)
 {
-    return list->start ? list->start[e] : e * list->nodes;
+    if (list->start) return list->start[e];
+    return e * list->nodes;
 }
 
 int64_t tw_element_list_blocks(const tw_element_list *list)
 {
     int64_t sum = 0;
     for (int64_t e = 0; e < list->count; e++) {
+        /* An element with n particles has n (n + 1) / 2 blocks in its upper triangle. */
         int64_t n = element_start(list, e + 1) - element_start(list, e);
         sum += n * (n + 1) / 2;
     }
@@ -28,6 +30,8 @@ static void visit_blocks(const tw_particles *particles, const tw_element_list *l
                          visit_block *visit, void *context)
 {
     int64_t block = 0;
+
+    /* The blocks are numbered in the order (0,0) (0,1) ... (1,1) ... of each element. */
     for (int64_t e = 0; e < list->count; e++) {
         int64_t begin = element_start(list, e);
         int64_t end = element_start(list, e + 1);
@@ -49,7 +53,7 @@ static void visit_pattern(void *context, int32_t a, int32_t b, int64_t block)
 /* Index of the stored block of the unknowns a and b. */
 static int64_t stored_block(const tw_assembly *assembly, int32_t a, int32_t b)
 {
-    return tw_sparse_find(assembly->matrix, a < b ? a : b, a < b ? b : a);
+    return tw_pattern_find(assembly->matrix, a, b);
 }
 
 static void visit_count(void *context, int32_t a, int32_t b, int64_t block)
@@ -108,6 +112,7 @@ tw_status tw_assembly_create_damping(tw_assembly *assembly)
     int64_t *wide = TW_NEW_ARRAY(blocks, int64_t);
     if (!wide) return TW_OUT_OF_MEMORY;
 
+    /* tw_sparse_create takes 64-bit columns. */
     for (int64_t b = 0; b < blocks; b++) wide[b] = column[b];
     tw_status status = tw_sparse_create(3, assembly->particles->free_count, start, wide,
                                         TW_STORE_UPPER, &assembly->damping, NULL);
@@ -144,6 +149,8 @@ void tw_assembly_add_pattern(const tw_assembly *assembly, tw_pattern *pattern)
 {
     const int64_t *row_start = tw_sparse_row_start(assembly->matrix);
     const int32_t *column = tw_sparse_column(assembly->matrix);
+
+    /* Every stored block is a pair. */
     for (int32_t row = 0; row < assembly->particles->free_count; row++)
         for (int64_t b = row_start[row]; b < row_start[row + 1]; b++)
             tw_pattern_add(pattern, row, column[b]);
@@ -166,12 +173,12 @@ typedef struct loop {
     double factor;
 } loop;
 
-/* Each stored block is the sum of its sources. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
 
+    /* Each stored block is the sum of its sources. */
     for (int64_t b = begin; b < end; b++) {
         double sum[9] = {0.0};
         for (int64_t n = p->assembly->start[b]; n < p->assembly->start[b + 1]; n++) {
@@ -200,6 +207,8 @@ static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, 
                         double *out)
 {
     int64_t n = tw_sparse_size(own);
+
+    /* product = own in; it cannot fail with a matrix that was made. */
     if (tw_sparse_apply(own, count, in, assembly->product) == TW_OK)
         tw_vector_axpy(count * n, 1.0, assembly->product, out);
 }

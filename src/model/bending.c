@@ -30,10 +30,12 @@ static int compare_sides(const void *a, const void *b)
 static void list_sides(int64_t triangle_count, const int64_t *triangles, side *sides)
 {
     for (int64_t i = 0; i < 3 * triangle_count; i++) {
+        /* Side i % 3 of triangle i / 3. */
         const int64_t *corner = triangles + i / 3 * 3;
         int64_t a = corner[i % 3];
         int64_t b = corner[(i + 1) % 3];
-        sides[i] = (side){a < b ? a : b, a < b ? b : a, corner[(i + 2) % 3]};
+        bool ordered = a < b;
+        sides[i] = (side){ordered ? a : b, ordered ? b : a, corner[(i + 2) % 3]};
     }
     qsort(sides, 3 * (size_t)triangle_count, sizeof *sides, compare_sides);
 }
@@ -49,6 +51,7 @@ static int64_t find_inner_edges(int64_t count, const side *sides, int64_t *corne
              next < count && sides[next].low == sides[i].low && sides[next].high == sides[i].high;)
             next++;
 
+        /* An inner edge has two sides with different opposite vertices. */
         if (next - i != 2 || sides[i].opposite == sides[i + 1].opposite) continue;
         const int64_t four[4] = {sides[i].low, sides[i].high, sides[i].opposite,
                                  sides[i + 1].opposite};
@@ -93,15 +96,17 @@ static double twice_area(const double d[3], const double *from, const double *x)
     return sqrt(tw_dot3(normal, normal));
 }
 
-/* k = B l^2 / (A_0 + A_1) for each edge of length l between triangles of the areas A. */
 static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, double *stiffness,
                             double *unused, tw_error *error)
 {
     (void)unused;
     const double *x = b->model->particles.position;
 
+    /* k = B l^2 / (A_0 + A_1) for each edge of length l between triangles of the areas A. */
     for (int64_t e = 0; e < count; e++) {
         const int64_t *c = corners + 4 * e;
+
+        /* The edge and the two areas. */
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = x[3 * c[1] + k] - x[3 * c[0] + k];
 

@@ -55,6 +55,8 @@ static int64_t corner_count(const tw_display_surface *s)
 static bool faces_are_polygons(const tw_display_surface *s)
 {
     if (!s->face_start) return true;
+
+    /* Offsets start at 0, and a polygon has three corners or more. */
     if (s->face_start[0] != 0) return false;
     for (int64_t f = 0; f < s->face_count; f++)
         if (s->face_start[f + 1] - s->face_start[f] < 3) return false;
@@ -82,6 +84,7 @@ static bool statements_are_right(const tw_display_surface *s)
 
     if (!s->statement_face || !s->statement_end || !s->statements) return false;
     for (int64_t i = 0; i < s->statement_count; i++) {
+        /* Neither faces nor ends go back. */
         if (s->statement_face[i] < face || s->statement_face[i] > s->face_count ||
             s->statement_end[i] < end)
             return false;
@@ -111,6 +114,7 @@ static tw_status check_texture_and_edges(const tw_display_surface *s, tw_error *
 
 static tw_status check_surface(const tw_display_surface *s, int64_t particles, tw_error *error)
 {
+    /* Counts are not negative. */
     if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0 || s->edge_count < 0 ||
         s->statement_count < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a count of an embedded surface is negative");
@@ -160,6 +164,7 @@ static tw_status check_display(const tw_model *model, const tw_display *d, tw_er
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the radius of edges to be shown must be at least 0");
 
+    /* All cells join particles of the model. */
     TW_TRY(check_cells("edges", d->edge_count, d->edges, 2, particles, error));
     TW_TRY(check_cells("triangles", d->triangle_count, d->triangles, 3, particles, error));
     TW_TRY(check_cells("tetrahedra", d->tetrahedron_count, d->tetrahedra, 4, particles, error));
@@ -182,6 +187,7 @@ static bool copy_surface(tw_display_surface *to, const tw_display_surface *from)
                                .edge_count = from->edge_count,
                                .statement_count = statements};
 
+    /* A failed copy is NULL and clears `good`. */
     to->carriers = tw_copy_array(from->carriers, 4 * from->vertex_count, sizeof(int64_t), &good);
     to->weights = tw_copy_array(from->weights, 4 * from->vertex_count, sizeof(double), &good);
     to->face_start = tw_copy_array(from->face_start, from->face_count + 1, sizeof(int64_t), &good);
@@ -213,6 +219,7 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
                        .tetrahedron_count = from->tetrahedron_count,
                        .radius = from->radius};
 
+    /* A failed copy is NULL and clears `good`. */
     to->name = tw_copy_array(name, (int64_t)strlen(name) + 1, 1, &good);
     to->edges = tw_copy_array(from->edges, 2 * from->edge_count, sizeof(int64_t), &good);
     to->triangles =
@@ -252,6 +259,8 @@ tw_status tw_model_add_display(tw_model *model, const tw_display *display, tw_er
     TW_TRY(check_display(model, display, error));
 
     tw_display copy = {0};
+
+    /* Room comes first, so that a failure leaves the model as it was. */
     if (!make_room(&model->displays) || !copy_display(model, &copy, display)) {
         release_display(&copy);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);

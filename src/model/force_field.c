@@ -75,7 +75,8 @@ static void field_locate(void *data, const tw_sparse *matrix)
     field *f = data;
     for (int64_t i = 0; i < count_of(f); i++) {
         int32_t row = f->particles->unknown[f->first + i];
-        f->diagonal[i] = row >= 0 ? tw_sparse_find(matrix, row, row) : -1;
+        f->diagonal[i] = -1;
+        if (row >= 0) f->diagonal[i] = tw_sparse_find(matrix, row, row);
     }
 }
 
@@ -110,15 +111,17 @@ static tw_status run(loop *p, tw_parallel_body *body)
     return (tw_status)atomic_load(&p->status);
 }
 
-/* out += s value(t, x): the force, or its time derivative. */
 static void value_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const field *f = p->f;
 
+    /* out += s value(t, x): the force, or its time derivative. */
     for (int64_t i = f->first + begin; i < f->first + end; i++) {
         double value[3] = {0.0, 0.0, 0.0};
+
+        /* A failed callback leaves zeros. */
         note(p, p->value(f->given.context, p->t, p->x + 3 * i, value));
         for (int k = 0; k < 3; k++) p->out[3 * i + k] += scale_of(f, i) * value[k];
     }
@@ -139,15 +142,17 @@ static tw_status field_add_time_derivative(void *data, const tw_force_view *at, 
     return run(&p, value_body);
 }
 
-/* s P over the free particles of a block. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
     const field *f = p->f;
     double sum = 0.0;
 
+    /* s P over the free particles of a block. */
     for (int64_t i = f->first + begin; i < f->first + end; i++) {
         double potential = 0.0;
+
+        /* The energy counts the free particles. */
         if (f->particles->pinned[i]) continue;
         note(p, f->given.potential(f->given.context, p->t, p->x + 3 * i, &potential));
         sum += scale_of(f, i) * potential;
@@ -168,17 +173,19 @@ static tw_status field_add_energy(void *data, const tw_force_view *at, double *e
     return status;
 }
 
-/* tangent = -s db/dx. */
 static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const field *f = p->f;
 
+    /* tangent = -s db/dx. */
     for (int64_t i = begin; i < end; i++) {
         double *tangent = f->tangent + 9 * i;
         memset(tangent, 0, 9 * sizeof *tangent);
         note(p, f->given.gradient(f->given.context, p->t, p->x + 3 * (f->first + i), tangent));
+
+        /* K_ii = -s db/dx. */
         for (int k = 0; k < 9; k++) tangent[k] *= -scale_of(f, f->first + i);
     }
 }
@@ -197,7 +204,6 @@ static double entry_of(const double *tangent, int r, int c, bool symmetric)
     return 0.5 * (tangent[3 * c + r] + tangent[3 * r + c]);
 }
 
-/* out_i += K_ii in_i, for every column. */
 static void product_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -205,7 +211,9 @@ static void product_body(void *context, int64_t begin, int64_t end, int64_t bloc
     const field *f = p->f;
     int64_t stride = 3 * f->particles->free_count;
 
+    /* out_i += K_ii in_i, for every column. */
     for (int64_t i = begin; i < end; i++) {
+        /* Pinned particles have no row. */
         int64_t row = f->particles->unknown[f->first + i];
         for (int c = 0; c < p->count && row >= 0; c++)
             for (int k = 0; k < 9; k++)
@@ -235,6 +243,8 @@ static void field_add_tangent(void *data, tw_sparse *matrix)
 {
     field *f = data;
     double *values = tw_sparse_values(matrix);
+
+    /* The symmetric part of K_ii, column by column. */
     for (int64_t i = 0; i < count_of(f) && f->tangent; i++)
         for (int k = 0; k < 9 && f->diagonal[i] >= 0; k++)
             values[9 * f->diagonal[i] + k] += entry_of(f->tangent + 9 * i, k % 3, k / 3, true);
@@ -312,6 +322,8 @@ static tw_status uniform_value(void *context, double t, const double x[3], doubl
 {
     (void)x;
     const uniform *u = context;
+
+    /* A load that does not swing is constant. */
     double factor = u->swings ? sin(u->omega * t + u->phase) : 1.0;
     for (int k = 0; k < 3; k++) value[k] = factor * u->b[k];
     return TW_OK;
@@ -321,6 +333,8 @@ static tw_status uniform_rate(void *context, double t, const double x[3], double
 {
     (void)x;
     const uniform *u = context;
+
+    /* The derivative of b sin(omega t + phase). */
     for (int k = 0; k < 3; k++) rate[k] = u->omega * cos(u->omega * t + u->phase) * u->b[k];
     return TW_OK;
 }

@@ -54,18 +54,20 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
 static tw_status gravity_add_force(void *data, const tw_force_view *at, double *force)
 {
     (void)at;
+
+    /* Pinned particles get the force, too; it does not matter. */
     loop p = {.g = data, .force = force};
     tw_parallel_for(p.g->particles->count, TW_PARTICLE_BLOCK, force_body, &p);
     return TW_OK;
 }
 
-/* -m g . x, over the free particles of a block. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const loop *p = context;
     const double *a = p->g->acceleration;
     double sum = 0.0;
 
+    /* -m g . x, over the free particles of a block. */
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->g->particles->particle[i];
         const double *x = p->x + 3 * particle;

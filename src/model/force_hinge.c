@@ -73,6 +73,7 @@ static tw_status hinges_complete(void *data, const tw_particles *particles)
     hinges *h = data;
     h->particles = particles;
 
+    /* Scratch of forces, energies and tangents. */
     h->blocks = TW_NEW_ARRAY(9 * BLOCKS * h->count, double);
     h->push = TW_NEW_ARRAY(12 * h->count, double);
     h->partial = TW_NEW_ARRAY(tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK), double);
@@ -131,6 +132,7 @@ static bool evaluate(loop *p, int64_t e, tw_hinge_state *state)
     for (int c = 0; c < 4; c++) x[c] = p->x + 3 * (int64_t)p->h->corner[4 * e + c];
     if (tw_hinge_evaluate(x, state)) return true;
 
+    /* A triangle has no area: there is no force to gather. */
     atomic_store(&p->undefined, true);
     memset(p->h->push + 12 * e, 0, 12 * sizeof(double));
     return false;
@@ -154,16 +156,18 @@ static double moment(const hinges *h, int64_t e, const tw_hinge_state *state, co
 
 /* ---- energy, force, rate ---- */
 
-/* push = -m g. */
 static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
 
+    /* push = -m g. */
     for (int64_t e = begin; e < end; e++) {
         tw_hinge_state state;
         double v[4][3] = {{0.0}};
         if (!evaluate(p, e, &state)) continue;
+
+        /* Without damping the velocities do not matter. */
         if (p->h->beta > 0.0) collect(p->h, e, p->v, v);
 
         double m = moment(p->h, e, &state, v);
@@ -201,13 +205,13 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-/* out_i += the pushes of its hinges. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_incidence *incidence = &p->h->incidence;
 
+    /* out_i += the pushes of its hinges. */
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
             for (int k = 0; k < 3; k++)
@@ -216,6 +220,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 
 static tw_status add_pushes(loop *p, tw_parallel_body *body)
 {
+    /* Each hinge finds its pushes; then each particle adds up those of its hinges. */
     tw_parallel_for(p->h->count, TW_PARTICLE_BLOCK, body, p);
     if (atomic_load(&p->undefined)) return TW_RECOVERABLE;
     tw_parallel_for(p->h->particles->count, TW_PARTICLE_BLOCK, gather_body, p);
@@ -244,6 +249,7 @@ static void energy_body(void *context, int64_t begin, int64_t end, int64_t block
         tw_hinge_state state;
         if (!evaluate(p, e, &state)) continue;
 
+        /* k p^2 / 2. */
         double deviation = state.angle - p->h->rest_angle[e];
         sum += 0.5 * p->h->stiffness[e] * deviation * deviation;
     }
@@ -266,7 +272,6 @@ static tw_status hinges_add_energy(void *data, const tw_force_view *at, double *
 
 /* ---- tangents ---- */
 
-/* Writes column j = 3 b + c of S = k g g^T + m H into the blocks (a, b), a <= b. */
 static void fill_column(const tw_hinge_state *state, double k, double m, int j, double *blocks)
 {
     /* second = H times the unit vector j. */
@@ -275,6 +280,7 @@ static void fill_column(const tw_hinge_state *state, double k, double m, int j, 
     unit[j / 3][j % 3] = 1.0;
     tw_hinge_second(state, unit, second);
 
+    /* Writes column j = 3 b + c of S = k g g^T + m H into the blocks (a, b), a <= b. */
     int b = j / 3;
     for (int a = 0; a <= b; a++) {
         /* The blocks are in the order (0,0) (0,1) (0,2) (0,3) (1,1) ... */
@@ -320,7 +326,6 @@ static tw_status hinges_linearise(void *data, const tw_force_view *at)
     return TW_OK;
 }
 
-/* scalar = beta k (vector . in), per hinge and column. */
 static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -328,8 +333,10 @@ static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block
     const hinges *h = p->h;
     int64_t stride = 3 * h->particles->free_count;
 
+    /* scalar = beta k (vector . in), per hinge and column. */
     for (int64_t e = begin; e < end; e++)
         for (int column = 0; column < p->count; column++) {
+            /* vector . in over the free corners. */
             double sum = 0.0;
             for (int c = 0; c < 4; c++) {
                 int64_t i = h->particles->unknown[h->corner[4 * e + c]];
@@ -341,7 +348,6 @@ static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block
         }
 }
 
-/* out += scalar g, for every column. */
 static void spread_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -349,9 +355,11 @@ static void spread_body(void *context, int64_t begin, int64_t end, int64_t block
     const hinges *h = p->h;
     int64_t stride = 3 * h->particles->free_count;
 
+    /* out += scalar g, for every column. */
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = h->particles->particle[i];
         for (int64_t n = h->incidence.start[particle]; n < h->incidence.start[particle + 1]; n++) {
+            /* An entry is 4 e + corner, so that 3 * entry is the place of its vector. */
             int64_t entry = h->incidence.entry[n];
             for (int k = 0; k < 3 * p->count; k++)
                 p->out[k / 3 * stride + 3 * i + k % 3] +=
@@ -364,6 +372,8 @@ static void spread_body(void *context, int64_t begin, int64_t end, int64_t block
 static void add_ranks(hinges *h, const double *vectors, int count, const double *in, double *out)
 {
     loop p = {.h = h, .vectors = vectors, .count = count, .in = in, .out = out};
+
+    /* First a scalar per hinge, then each particle gathers. */
     tw_parallel_for(h->count, TW_PARTICLE_BLOCK, scalar_body, &p);
     tw_parallel_for(h->particles->free_count, TW_PARTICLE_BLOCK, spread_body, &p);
 }
@@ -404,6 +414,7 @@ static void add_pair(const hinges *h, int64_t e, int a, int b, double factor, tw
 
     if (i < 0 || j < i) return;
 
+    /* Blocks are stored column by column. */
     double *block = tw_sparse_values(matrix) + 9 * tw_sparse_find(matrix, i, j);
     const double *row = h->gradient + 12 * e + 3 * a;
     const double *column = h->gradient + 12 * e + 3 * b;
@@ -414,6 +425,8 @@ static void hinges_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     const hinges *h = data;
     for (int64_t e = 0; e < h->count && h->beta > 0.0; e++)
+
+        /* All pairs of corners; add_pair skips those below the diagonal. */
         for (int k = 0; k < 16; k++)
             add_pair(h, e, k / 4, k % 4, factor * h->beta * h->stiffness[e], matrix);
 }
@@ -445,6 +458,7 @@ static const tw_force_table hinges_table = {
 static tw_status check_hinge(const tw_model *model, const int64_t *c, double stiffness,
                              double angle, tw_error *error)
 {
+    /* The corners exist and are different. */
     bool sound = true;
     for (int b = 0; b < 4; b++) {
         sound = sound && c[b] >= 0 && c[b] < model->particles.count;

@@ -90,14 +90,15 @@ struct loop {
     void (*write)(const loop *p, int64_t i, const body_motion *m, bool held);
 };
 
-/* The sums of each chunk of particles. */
 static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
     const tw_bodies *b = &p->d->bodies;
 
+    /* The sums of each chunk of particles. */
     for (int64_t c = begin; c < end; c++) {
+        /* The terms of the particles of this chunk. */
         double *sum = p->d->partial + SUMS * c;
         memset(sum, 0, SUMS * sizeof *sum);
         for (int64_t n = b->chunk_begin[c]; n < b->chunk_begin[c + 1]; n++)
@@ -105,17 +106,18 @@ static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-/* Adds the chunks of each body in their order, and finishes the sums. */
 static void finish_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
     const tw_bodies *b = &p->d->bodies;
 
+    /* Adds the chunks of each body in their order, and finishes the sums. */
     for (int64_t i = begin; i < end; i++) {
         double sum[SUMS] = {0.0};
         for (int64_t c = b->first_chunk[i]; c < b->first_chunk[i + 1]; c++)
             for (int k = 0; k < SUMS; k++) sum[k] += p->d->partial[SUMS * c + k];
+
         p->finish(p, &p->motion[i], sum);
     }
 }
@@ -123,6 +125,7 @@ static void finish_body(void *context, int64_t begin, int64_t end, int64_t block
 /* Sums over all bodies by term and finish. */
 static void sum_bodies(loop *p)
 {
+    /* Sums over chunks, and then over the chunks of each body. */
     tw_parallel_for(p->d->bodies.chunk_count, CHUNK_BLOCK, chunk_body, p);
     tw_parallel_for(p->d->bodies.count, BODY_BLOCK, finish_body, p);
 }
@@ -169,8 +172,10 @@ static void centre_term(const loop *p, int64_t particle, const body_motion *m, d
     double r[3];
     double v[3];
 
+    /* r and v relative to the reference. */
     difference(p->x + 3 * particle, p->x + 3 * (int64_t)m->reference, r);
     difference(p->v + 3 * particle, p->v + 3 * (int64_t)m->reference, v);
+
     sum[0] += w;
     for (int k = 0; k < 3; k++) sum[1 + k] += w * r[k];
     for (int k = 0; k < 3; k++) sum[4 + k] += w * v[k];
@@ -179,6 +184,7 @@ static void centre_term(const loop *p, int64_t particle, const body_motion *m, d
 /* c and c' are the weighted means. */
 static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
+    /* Means relative to the reference, plus those of the reference. */
     m->weight = sum[0];
     for (int k = 0; k < 3; k++)
         m->centre[k] = p->x[3 * (int64_t)m->reference + k] + sum[1 + k] / sum[0];
@@ -186,7 +192,6 @@ static void centre_finish(const loop *p, body_motion *m, const double sum[SUMS])
         m->velocity[k] = p->v[3 * (int64_t)m->reference + k] + sum[4 + k] / sum[0];
 }
 
-/* sum w r x v, and the second moments of r, about the centre. */
 static void inertia_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
     double w = weight_of(p->d, particle);
@@ -194,8 +199,11 @@ static void inertia_term(const loop *p, int64_t particle, const body_motion *m, 
     double v[3];
     double L[3];
 
+    /* sum w r x v, and the second moments of r, about the centre. */
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->v + 3 * particle, m->velocity, v);
+
+    /* L = r x v. */
     tw_cross3(r, v, L);
     for (int k = 0; k < 3; k++) sum[k] += w * L[k];
     for (int k = 0; k < 3; k++) sum[3 + k] += w * r[k] * r[k];
@@ -206,12 +214,15 @@ static void inertia_term(const loop *p, int64_t particle, const body_motion *m, 
 static void inertia_finish(const loop *p, body_motion *m, const double sum[SUMS])
 {
     (void)p;
+
+    /* The second moments sum w r r^T: xx, yy, zz and yz, zx, xy. */
     const double *square = sum + 3;
-    const double *mixed = sum + 6; /* xx yy zz, yz zx xy */
+    const double *mixed = sum + 6;
     double I[9] = {square[1] + square[2], -mixed[2], -mixed[1], -mixed[2],
                    square[0] + square[2], -mixed[0], -mixed[1], -mixed[0],
                    square[0] + square[1]};
 
+    /* Without extent across an axis the body has no spin about it: a pseudo-inverse. */
     tw_symmetric3_pseudo_inverse(I, singular, m->inverse);
     multiply(m->inverse, sum, m->spin);
 }
@@ -232,13 +243,13 @@ static void find_motion(mass_damping *d, const double *x, const double *v, body_
 
 /* ---- force ---- */
 
-/* f_i = -alpha m_i (v_i - c' - w x r_i). */
 static void force_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     (void)held;
     int64_t particle = p->d->particles->particle[i];
     double r[3], turned[3];
 
+    /* f_i = -alpha m_i (v_i - c' - w x r_i). */
     difference(p->x + 3 * particle, m->centre, r);
     tw_cross3(m->spin, r, turned);
     for (int k = 0; k < 3; k++)
@@ -252,6 +263,7 @@ static tw_status mass_damping_add_force(void *data, const tw_force_view *at, dou
     loop p = {
         .d = d, .motion = d->motion, .x = at->x, .v = at->v, .out = force, .write = force_write};
 
+    /* The rigid motion of every body, then the force on every free particle. */
     find_motion(d, at->x, at->v, d->motion);
     write_all(&p);
     return TW_OK;
@@ -260,6 +272,8 @@ static tw_status mass_damping_add_force(void *data, const tw_force_view *at, dou
 static tw_status mass_damping_linearise(void *data, const tw_force_view *at)
 {
     mass_damping *d = data;
+
+    /* Products need x and v of this point. */
     tw_vector_copy(3 * d->particles->count, at->x, d->x);
     tw_vector_copy(3 * d->particles->count, at->v, d->v);
     find_motion(d, d->x, d->v, d->fixed);
@@ -292,11 +306,11 @@ static void mean_finish(const loop *p, body_motion *m, const double sum[SUMS])
         m->mean[k] = held ? 0.0 : entry_of(p, m->reference)[k] + sum[k] / m->weight;
 }
 
-/* sum m r x s. */
 static void turn_term(const loop *p, int64_t particle, const body_motion *m, double sum[SUMS])
 {
     if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
 
+    /* sum m r x s. */
     double r[3];
     double s[3];
     double turn[3];
@@ -306,12 +320,12 @@ static void turn_term(const loop *p, int64_t particle, const body_motion *m, dou
     for (int k = 0; k < 3; k++) sum[k] += p->d->particles->mass[particle] * turn[k];
 }
 
-/* sum m [s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)]. */
 static void spin_change_term(const loop *p, int64_t particle, const body_motion *m,
                              double sum[SUMS])
 {
     if (p->d->bodies.held[p->d->bodies.body[particle]]) return;
 
+    /* sum m [s x (v - c') - 2 (r.s) w + s (r.w) + r (s.w)]. */
     double r[3];
     double s[3];
     double v[3];
@@ -340,11 +354,15 @@ static void turn_finish(const loop *p, body_motion *m, const double sum[SUMS])
 static void damping_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     int64_t particle = p->d->particles->particle[i];
+
+    /* scale = alpha m. */
     double scale = p->d->alpha * p->d->particles->mass[particle];
     double r[3];
     double turned[3] = {0.0, 0.0, 0.0};
 
     difference(p->x + 3 * particle, m->centre, r);
+
+    /* turned = w_u x r. */
     if (!held) tw_cross3(m->turn, r, turned);
     for (int k = 0; k < 3; k++)
         p->out[3 * i + k] += scale * (p->in[3 * i + k] - m->mean[k] - turned[k]);
@@ -354,6 +372,8 @@ static void damping_write(const loop *p, int64_t i, const body_motion *m, bool h
 static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool held)
 {
     int64_t particle = p->d->particles->particle[i];
+
+    /* scale = alpha m. */
     double scale = p->d->alpha * p->d->particles->mass[particle];
     double r[3];
     double s[3];
@@ -363,6 +383,8 @@ static void stiffness_write(const loop *p, int64_t i, const body_motion *m, bool
     difference(p->x + 3 * particle, m->centre, r);
     difference(p->in + 3 * i, m->mean, s);
     tw_cross3(m->spin, s, carried);
+
+    /* carried = w x s, turned = w' x r. */
     if (!held) tw_cross3(m->turn, r, turned);
     for (int k = 0; k < 3; k++) p->out[3 * i + k] -= scale * (turned[k] + carried[k]);
 }
@@ -378,6 +400,8 @@ static void add_columns(loop p, int count, const double *in, double *out)
     for (int c = 0; c < count; c++) {
         p.in = in + c * stride;
         p.out = out + c * stride;
+
+        /* u_c first, because w_u and w' depend on it. */
         if (some_free) {
             p.term = mean_term;
             p.finish = mean_finish;
@@ -466,6 +490,7 @@ static tw_status mass_damping_complete(void *data, const tw_particles *particles
     mass_damping *d = data;
     d->particles = particles;
 
+    /* Means and turns of held bodies stay at these zeros. */
     d->motion = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
     d->fixed = tw_allocate_zeroed((size_t)d->bodies.count, sizeof(body_motion));
     d->x = TW_NEW_ARRAY(3 * particles->count, double);
@@ -501,6 +526,8 @@ tw_status tw_force_mass_damping_create(double alpha, const tw_particles *particl
     mass_damping *d = TW_NEW(mass_damping);
     if (!d) return TW_OUT_OF_MEMORY;
     d->alpha = alpha;
+
+    /* The elements of all forces join particles to bodies. */
     tw_status status = tw_bodies_find(particles, force_count, forces, &d->bodies);
     if (status != TW_OK) {
         mass_damping_release(d);

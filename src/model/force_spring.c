@@ -78,14 +78,15 @@ typedef struct loop {
     atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
-/* pull = (T/l) d, four plain springs at a time. */
 static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
 
+    /* pull = (T/l) d, four plain springs at a time. */
     for (int64_t first = begin; first < end; first += 4) {
+        /* The last batch may have less than four springs. */
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
@@ -96,7 +97,6 @@ static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t b
     }
 }
 
-/* pull = (F/l) d, with damping. */
 static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -106,6 +106,7 @@ static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
 
+    /* pull = (F/l) d, with damping. */
     for (int64_t e = begin; e < end; e++) {
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
@@ -113,18 +114,20 @@ static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
         if (damped) tw_springs_sum(s, p->v, e, y);
 
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
+
+        /* pull = (F/l) d. */
         double scale = tw_spring_pull(&law, d, y);
         for (int k = 0; k < 3; k++) s->pull[3 * e + k] = scale * d[k];
     }
 }
 
-/* out_p -= sum of weight * pull over the springs of particle p. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
 
+    /* out_p -= sum of weight * pull over the springs of particle p. */
     for (int64_t i = begin; i < end; i++) {
         tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
@@ -190,13 +193,13 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
 
 /* ---- rate along a motion ---- */
 
-/* pull = the derivative of (F/l) d along the motion (x_rate, v_rate). */
 static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_springs *s = p->s;
 
+    /* pull = the derivative of (F/l) d along the motion (x_rate, v_rate). */
     for (int64_t e = begin; e < end; e++) {
         /* The state (d, y) of the spring and its change (u, w). */
         double d[3];
@@ -311,8 +314,13 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
 
     s->count = input->count;
     s->corners = input->corners;
-    s->shift = input->corners == 2 ? 1 : 2;
-    s->weight = input->corners == 2 ? end_weight : face_weight;
+    if (input->corners == 2) {
+        s->shift = 1;
+        s->weight = end_weight;
+    } else {
+        s->shift = 2;
+        s->weight = face_weight;
+    }
 
     tw_status status = fill(s, input);
     if (status != TW_OK) {

@@ -43,8 +43,7 @@ void tw_springs_add_pattern(const void *data, tw_pattern *pattern)
 static int64_t block_between(const tw_sparse *matrix, int32_t i, int32_t j)
 {
     if (i < 0 || j < 0) return -1;
-    if (i < j) return tw_sparse_find(matrix, i, j);
-    return tw_sparse_find(matrix, j, i);
+    return tw_pattern_find(matrix, i, j);
 }
 
 void tw_springs_locate(void *data, const tw_sparse *matrix)
@@ -89,6 +88,7 @@ static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state 
     double *root = s->root + TW_SPRING_ROOT * e;
 
     for (int k = 0; k < 3; k++) {
+        /* n, slide_along n + g, sqrt(c) n. */
         slide[k] = state->n[k];
         slide[4 + k] = state->slide_along * state->n[k] + state->g[k];
         root[k] = sqrt(state->c) * state->n[k];
@@ -122,14 +122,15 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     }
 }
 
-/* The same for four plain springs at a time. */
 static void plain_linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
 
+    /* The same for four plain springs at a time. */
     for (int64_t first = begin; first < end; first += 4) {
+        /* The last batch may have less than four springs. */
         int count = end - first < 4 ? (int)(end - first) : 4;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
@@ -197,7 +198,6 @@ TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, 
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
-/* More corners, step 1: pull = E sum_c weight_c in_c of each spring. */
 TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3],
                                 part which)
 {
@@ -207,19 +207,22 @@ TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in
         for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
     }
 
+    /* More corners, step 1: pull = E sum_c weight_c in_c of each spring. */
     for (int k = 0; k < 3; k++) pull[k] = 0.0;
     multiply(s, which, e, u, pull);
 }
 
-/* More corners, step 2: out_i += sum of weight * pull over the springs of particle i. */
 static void gather_row(const loop *p, int64_t i, int c, double *out)
 {
     const tw_springs *s = p->s;
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
 
+    /* More corners, step 2: out_i += sum of weight * pull over the springs of particle i. */
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
+
+        /* An entry is corners * spring + corner, and corners is a power of two. */
         const double *pull = s->pull + 3 * (p->count * (int64_t)(entry >> s->shift) + c);
         for (int k = 0; k < 3; k++) sum[k] += s->weight[entry & (s->corners - 1)] * pull[k];
     }
@@ -336,6 +339,7 @@ static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *
     const tw_springs *s = p->s;
     double weight = p->factor * s->weight[corner];
 
+    /* The block of corners b and c is weight_b weight_c E. */
     add_block(s, p->which, e, weight * s->weight[corner], values + 9 * s->diagonal[i]);
     for (int c = 0; c < s->corners; c++)
         if (c != corner && unknown_of(s, e, c) > i)
@@ -390,6 +394,8 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
 
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = s->particles->particle[i];
+
+        /* Every spring at the particle has one corner there. */
         for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
             int32_t entry = s->incidence.entry[n];
             add_corner(p, i, entry >> s->shift, entry & (s->corners - 1), values);

@@ -30,16 +30,17 @@ static tw_element_list list_of(const tw_tetrahedra *t)
 static int64_t element_in(const tw_tetrahedra *t, int64_t group, int lane)
 {
     int64_t e = group * TW_LANES + lane;
-    return e < t->count ? e : t->count - 1;
+    if (e < t->count) return e;
+    return t->count - 1;
 }
 
-/* y_c = sum_a (dN_a / dL_c) x_a. */
 static void corner_position(const tw_tetrahedra *t, int64_t e, int point, int corner,
                             const double *x, double y[3])
 {
     const int32_t *node = t->node + e * t->shape->nodes;
     const tw_shape_term *term = t->shape->corner[point][corner];
 
+    /* y_c = sum_a (dN_a / dL_c) x_a. */
     for (int k = 0; k < 3; k++) y[k] = 0.0;
     for (int i = 0; i < t->shape->terms; i++) {
         const double *from = x + 3 * (int64_t)node[term[i].node];
@@ -80,16 +81,18 @@ void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point,
 
 /* ---- energy ---- */
 
-/* sum of w Psi(F) over the points of the elements. */
 static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     tw_tetrahedra_loop *p = context;
     double sum = 0.0;
 
+    /* sum of w Psi(F) over the points of the elements. */
     for (int64_t group = begin; group < end; group++)
         for (int q = 0; q < p->t->shape->points; q++) {
             tw_lanes F[9];
             tw_lanes psi;
+
+            /* Psi(F) at this point, times its weight. */
             tw_tetrahedra_deformation(p->t, group, q, p->x, F);
             tw_solid_energy(&p->t->material, F, psi);
             for (int l = 0; l < TW_LANES; l++) sum += p->t->weight[group][l] * psi[l];
@@ -129,7 +132,7 @@ static void corner_forces(const tw_tetrahedra *t, int64_t group, tw_lanes P[9], 
 /* node_force[a] += sum_c (dN_a/dL_c) force_c. The forces of all four corners sum to zero. */
 static void spread_force(const tw_shape *shape, int point, tw_lanes force[9], tw_lanes *node_force)
 {
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 4; c++) /* Corner 0 gets minus the sum of the others. */
         for (int i = 0; i < shape->terms; i++) {
             const tw_shape_term *term = &shape->corner[point][c][i];
             tw_lanes *out = node_force + 3 * term->node;
@@ -147,7 +150,6 @@ typedef struct stress_loop {
     tw_stress_function *stress;
 } stress_loop;
 
-/* The forces of the nodes of each element. */
 static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -155,6 +157,7 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     const tw_tetrahedra *t = s->p->t;
     int entries = 3 * t->shape->nodes;
 
+    /* The forces of the nodes of each element. */
     for (int64_t group = begin; group < end; group++) {
         tw_lanes node_force[3 * TW_TETRAHEDRON_MAX_NODES];
         tw_lanes P[9];
@@ -175,13 +178,13 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-/* out_i += the forces of its elements. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const stress_loop *s = context;
     const tw_tetrahedra *t = s->p->t;
 
+    /* out_i += the forces of its elements. */
     for (int64_t i = begin; i < end; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int64_t n = t->incidence.start[i]; n < t->incidence.start[i + 1]; n++)
@@ -194,6 +197,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 void tw_tetrahedra_add_stress(tw_tetrahedra_loop *loop, tw_stress_function *stress)
 {
     stress_loop s = {loop, stress};
+
+    /* Each element finds its forces; then each particle adds up those of its elements. */
     tw_parallel_for(tw_tetrahedra_groups(loop->t), TW_GROUP_BLOCK, force_body, &s);
     tw_parallel_for(loop->t->particles->count, TW_PARTICLE_BLOCK, gather_body, &s);
 }
@@ -248,6 +253,7 @@ static void tetrahedra_set_rayleigh(void *data, double beta)
 
 static tw_status allocate(tw_tetrahedra *t, int64_t blocks)
 {
+    /* Forces, tangents and energies of the elements. */
     t->element_force = TW_NEW_ARRAY(3 * t->shape->nodes * t->count, double);
     t->element_tangent = TW_NEW_ARRAY(9 * blocks, double);
     t->partial = TW_NEW_ARRAY(tw_parallel_blocks(tw_tetrahedra_groups(t), TW_GROUP_BLOCK), double);
@@ -340,6 +346,7 @@ static tw_status set_geometry(tw_tetrahedra *t, const double *rest)
             const double *corner[4];
             double gradient[3][3];
             for (int c = 0; c < 4; c++) corner[c] = rest + 3 * (int64_t)node[c];
+
             double volume = tw_tetrahedron_gradients(corner, gradient);
             if (volume == 0.0) return TW_INVALID_ARGUMENT;
 

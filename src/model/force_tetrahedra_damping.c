@@ -62,7 +62,6 @@ static void current(const tw_tetrahedra_loop *p, int64_t group, int point, tw_la
         for (int l = 0; l < TW_LANES; l++) F[k][l] = 1.0;
 }
 
-/* P = beta F C : sym(F^T rate) for the rate of these velocities. */
 static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t group, int point,
                       tw_lanes P[9])
 {
@@ -70,6 +69,7 @@ static void stress_of(const tw_tetrahedra_loop *p, const double *v, int64_t grou
     tw_lanes rate[9];
     tw_lanes second[9];
 
+    /* P = beta F C : sym(F^T rate) for the rate of these velocities. */
     current(p, group, point, F);
     tw_tetrahedra_deformation(p->t, group, point, v, rate);
 

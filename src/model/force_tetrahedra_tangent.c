@@ -120,12 +120,12 @@ static void add_block(double factor, lane_block K, lane_block out)
         for (int l = 0; l < TW_LANES; l++) out[k][l] += factor * K[k][l];
 }
 
-/* K_ab += sum_cd (dN_a/dL_c)(dN_b/dL_d) K_cd for the nodes a <= b. */
 static void spread_blocks(const tw_shape *shape, int point, lane_block K[4][4], lane_block *out)
 {
     int nodes = shape->nodes;
     int terms = shape->terms;
 
+    /* K_ab += sum_cd (dN_a/dL_c)(dN_b/dL_d) K_cd for the nodes a <= b. */
     for (int c = 0; c < 4; c++)
         for (int d = 0; d < 4; d++)
             for (int i = 0; i < terms; i++)
@@ -166,7 +166,6 @@ static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_
     complete_blocks(K);
 }
 
-/* The dense tangents of the elements. */
 static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -174,6 +173,7 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
     const tw_tetrahedra *t = p->t;
     int blocks = t->shape->nodes * (t->shape->nodes + 1) / 2;
 
+    /* The dense tangents of the elements. */
     for (int64_t group = begin; group < end; group++) {
         lane_block K[4][4];
         lane_block dense[MAX_BLOCKS];

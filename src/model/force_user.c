@@ -68,6 +68,7 @@ static tw_status user_complete(void *data, const tw_particles *particles)
 {
     user *u = data;
     u->particles = particles;
+
     u->arrays = TW_NEW_ARRAY(3 * ARRAYS * particles->count, double);
     u->point = TW_NEW_ARRAY(6 * particles->count, double);
     if (!u->arrays || !u->point) return TW_OUT_OF_MEMORY;
@@ -87,7 +88,8 @@ static void user_locate(void *data, const tw_sparse *matrix)
 static tw_status user_add_energy(void *data, const tw_force_view *at, double *energy)
 {
     const tw_user_force *g = &((user *)data)->given;
-    return g->energy ? g->energy(g->context, at->t, at->x, energy) : TW_OK;
+    if (!g->energy) return TW_OK;
+    return g->energy(g->context, at->t, at->x, energy);
 }
 
 static tw_status user_add_force(void *data, const tw_force_view *at, double *force)
@@ -116,6 +118,8 @@ static double step_along(int64_t n, const double *base, const double *d)
 static tw_status subtract_force(user *u, double weight, const tw_force_view *at, double *out)
 {
     double *side = array_of(u, SIDE);
+
+    /* Callbacks add to their output, so that it starts at zero. */
     tw_vector_fill(3 * u->particles->count, 0.0, side);
     tw_status status = user_add_force(u, at, side);
     tw_vector_axpy(3 * u->particles->count, -weight, side, out);
@@ -134,6 +138,8 @@ static tw_status differ(user *u, bool in_velocity, const double *d, double *out)
     double *moved = array_of(u, MOVED);
 
     tw_status status = TW_OK;
+
+    /* Both sides: out -= sign f(base + sign s d) / (2 s). */
     for (int sign = 1; sign >= -1 && s > 0.0 && status == TW_OK; sign -= 2) {
         tw_vector_copy(n, base, moved);
         tw_vector_axpy(n, sign * s, d, moved);
@@ -168,6 +174,8 @@ static tw_status user_linearise(void *data, const tw_force_view *at)
     int64_t n = 3 * u->particles->count;
 
     u->t = at->t;
+
+    /* The matrix is found again when it is asked for. */
     u->probed = false;
     tw_vector_copy(n, at->x, u->point);
     tw_vector_copy(n, at->v, u->point + n);
@@ -195,12 +203,13 @@ static tw_status apply(user *u, bool in_velocity, const double *in)
     return differ(u, in_velocity, d, image);
 }
 
-/* out += the products with all columns. A failure is kept for take_failure. */
 static void add_columns(user *u, bool in_velocity, int count, const double *in, double *out)
 {
     int64_t n = 3 * u->particles->free_count;
     for (int c = 0; c < count; c++) {
         tw_status status = apply(u, in_velocity, in + c * n);
+
+        /* out += the products with all columns. A failure is kept for take_failure. */
         if (status != TW_OK) u->failure = status;
         for (int64_t i = 0; i < n && status == TW_OK; i++)
             out[c * n + i] +=
@@ -224,6 +233,8 @@ static tw_status probe_product(void *context, const double *in, double *out)
 {
     user *u = context;
     tw_status status = apply(u, false, in);
+
+    /* The entries of the free particles. */
     for (int64_t i = 0; i < 3 * u->particles->free_count; i++)
         out[i] = array_of(u, IMAGE)[3 * (int64_t)u->particles->particle[i / 3] + i % 3];
     return status;

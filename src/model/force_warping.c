@@ -109,6 +109,7 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
 
         /* Node by node from here on. */
         for (int l = 0; l < TW_LANES && first + l < end; l++) {
+            /* The rotation of this node. */
             int64_t node = first + l;
             tw_star star;
             tw_polar_take(&polar, l, &star.polar);
@@ -129,7 +130,9 @@ static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, 
     const tw_girder *girders = p->w->seen + p->w->incidence.start[node];
     bool defined = true;
 
+    /* A node with a frame has the energy of its star, others that of half springs. */
     if (p->w->framed[node]) *sum += tw_star_energy(count, girders);
+
     for (int j = 0; j < count && !p->w->framed[node]; j++) {
         double energy;
         defined = tw_spring_half_energy(&girders[j], &energy) && defined;
@@ -169,6 +172,7 @@ static bool visit_gradient(loop *p, int64_t node, int count, const tw_star *star
     bool defined = true;
 
     for (int j = 0; j < count; j++) {
+        /* The gradient by y_j. */
         const tw_girder *girder = &p->w->seen[first + j];
         double *gradient = p->w->gradient + 3 * (first + j);
         if (p->w->framed[node])
@@ -209,6 +213,8 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 static tw_status warping_add_force(void *data, const tw_force_view *at, double *force)
 {
     loop p = {.w = data, .x = at->x, .out = force};
+
+    /* Each node finds its gradients; then each node gathers. */
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
@@ -224,6 +230,8 @@ static tw_status warping_add_force(void *data, const tw_force_view *at, double *
 static bool inner_block(const warping *w, int64_t node, int j, int k, double block[9])
 {
     int64_t first = w->incidence.start[node];
+
+    /* With a frame, all girders of the node act on each other. */
     if (w->framed[node]) {
         tw_star_block(&w->factor[first + j], &w->factor[first + k], block);
         return true;
@@ -281,6 +289,8 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
 static tw_status warping_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.w = data, .x = at->x};
+
+    /* Dense tangents of the nodes, gathered into the matrix. */
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
@@ -490,7 +500,8 @@ tw_status tw_force_warping_create(int64_t count, const int64_t *ends, const doub
 
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = rest[3 * b + k] - rest[3 * a + k];
-        w->girder[e] = tw_girder_make(d, axial[e], transverse ? transverse[e] : 0.0);
+        double across = transverse ? transverse[e] : 0.0;
+        w->girder[e] = tw_girder_make(d, axial[e], across);
     }
     *out = (tw_force){&warping_table, w};
     return TW_OK;

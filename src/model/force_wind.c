@@ -61,6 +61,8 @@ static tw_status wind_complete(void *data, const tw_particles *particles)
 {
     wind *w = data;
     w->particles = particles;
+
+    /* Scratch, tangents, and places in the matrix. */
     w->push = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * w->count, double);
     w->tangent = TW_NEW_ARRAY(TANGENT * w->count, double);
     w->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
@@ -94,8 +96,7 @@ static void wind_locate(void *data, const tw_sparse *matrix)
         int32_t i;
         int32_t j;
         w->block[e] = -1;
-        if (pair_of(w, e / 3, (int)(e % 3), &i, &j))
-            w->block[e] = tw_sparse_find(matrix, i < j ? i : j, i < j ? j : i);
+        if (pair_of(w, e / 3, (int)(e % 3), &i, &j)) w->block[e] = tw_pattern_find(matrix, i, j);
     }
 
     for (int64_t p = 0; p < w->particles->free_count; p++)
@@ -110,6 +111,7 @@ static tw_status air_at(const wind *w, double t, double velocity[3], double rate
     const tw_wind *g = &w->given;
     if (g->air) return g->air(g->context, t, velocity, rate);
 
+    /* velocity (1 + gust sin(omega t)), and its derivative. */
     double omega = 2.0 * 3.14159265358979323846 * g->gust_frequency;
     for (int k = 0; k < 3; k++) {
         velocity[k] = g->velocity[k] * (1.0 + g->gust * sin(omega * t));
@@ -142,6 +144,7 @@ static bool situation(const loop *p, int64_t e, double a[3], double u[3])
     const double *x[3];
     const double *v[3];
 
+    /* The corners. */
     for (int c = 0; c < 3; c++) {
         x[c] = p->x + 3 * (int64_t)corner[c];
         v[c] = p->v + 3 * (int64_t)corner[c];
@@ -169,7 +172,6 @@ static void coefficients(const wind *w, double *k1, double *k2)
     *k2 = 0.5 * w->given.density * w->given.lift;
 }
 
-/* F = k1 p^2 u / (A U) + k2 p U n. */
 static void find_force(const wind *w, const double a[3], const double u[3], double F[3])
 {
     double k1;
@@ -178,6 +180,7 @@ static void find_force(const wind *w, const double a[3], const double u[3], doub
     double U = sqrt(tw_dot3(u, u));
     double p = tw_dot3(u, a);
 
+    /* F = k1 p^2 u / (A U) + k2 p U n. */
     coefficients(w, &k1, &k2);
     for (int k = 0; k < 3; k++) F[k] = k1 * p * p / (A * U) * u[k] + k2 * p * U / A * a[k];
 }
@@ -207,6 +210,7 @@ static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
     double a[3], u[3];
     const int32_t *corner = p->w->corner + 3 * e;
 
+    /* Without wind or area F_a and F_u are zero. */
     memset(tangent, 0, TANGENT * sizeof *tangent);
     if (situation(p, e, a, u)) find_tangent(p->w, a, u, tangent, tangent + 9);
 
@@ -228,6 +232,7 @@ static inline void stiffness_product(const double *tangent, const double *const 
 {
     double change[3] = {0.0, 0.0, 0.0}, part[3];
     for (int c = 0; c < 3; c++) {
+        /* A displacement of corner c changes a by -o_c x in_c / 2. */
         tw_cross3(tangent + 18 + 3 * c, in[c], part);
         for (int k = 0; k < 3; k++) change[k] -= 0.5 * part[k];
     }
@@ -245,27 +250,29 @@ static inline void damping_product(const double *tangent, const double *const in
 
 /* ---- force and time derivative ---- */
 
-/* push = F / 3. */
 static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
 
+    /* push = F / 3. */
     for (int64_t e = begin; e < end; e++) {
         double a[3];
         double u[3];
         double F[3] = {0.0, 0.0, 0.0};
+
+        /* Without wind or area there is no force. */
         if (situation(p, e, a, u)) find_force(p->w, a, u, F);
         for (int k = 0; k < 3; k++) p->w->push[3 * e + k] = F[k] / 3.0;
     }
 }
 
-/* push = F_u air' / 3, less the products of K and D with the rates of the corners. */
 static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
 
+    /* push = F_u air' / 3, less the products of K and D with the rates of the corners. */
     for (int64_t e = begin; e < end; e++) {
         double tangent[TANGENT];
         double *push = p->w->push + 3 * e;
@@ -290,13 +297,13 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-/* out_i += the pushes of its triangles. */
 static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
     const tw_incidence *incidence = &p->w->incidence;
 
+    /* out_i += the pushes of its triangles. */
     for (int64_t i = begin; i < end; i++)
         for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
             for (int k = 0; k < 3; k++)
@@ -396,6 +403,7 @@ static void gather_column(const loop *p, int64_t i, int column, double *out)
     int64_t particle = w->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
 
+    /* The pushes of all triangles at the particle. */
     for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++) {
         const double *push =
             w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);

@@ -27,6 +27,7 @@ static tw_status check_girder(const int64_t *ends, int64_t e, double axial, doub
 
 static tw_status check_length(const double *a, const double *b, int64_t e, tw_error *error)
 {
+    /* The longest component of the girder. */
     double longest = 0.0;
     for (int k = 0; k < 3; k++) longest = fmax(longest, fabs(b[k] - a[k]));
     if (!(longest > 0.0))
@@ -48,10 +49,12 @@ static tw_status check_distinct(int64_t count, const int64_t *ends, tw_error *er
     int64_t *pairs = TW_NEW_ARRAY(2 * count, int64_t);
     if (!pairs) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     for (int64_t e = 0; e < count; e++) {
+        /* The smaller particle comes first. */
         int64_t a = ends[2 * e];
         int64_t b = ends[2 * e + 1];
-        pairs[2 * e] = a < b ? a : b;
-        pairs[2 * e + 1] = a < b ? b : a;
+        bool ordered = a < b;
+        pairs[2 * e] = ordered ? a : b;
+        pairs[2 * e + 1] = ordered ? b : a;
     }
 
     /* Equal pairs follow each other once they are sorted. */
@@ -89,6 +92,7 @@ tw_status tw_model_add_warped_network(tw_model *model, int64_t count, const int6
     }
     TW_TRY(check_distinct(count, ends, error));
 
+    /* Everything is checked: the force copies it. */
     tw_force force;
     if (tw_force_warping_create(count, ends, axial, transverse, rest, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);

@@ -37,7 +37,7 @@ static void unite_elements(int32_t *parent, const tw_force *force)
 {
     if (!force->table->elements) return;
     tw_force_elements e = force->table->elements(force->data);
-    for (int64_t i = 0; i < e.count; i++)
+    for (int64_t i = 0; i < e.count; i++) /* Each corner joins the first one. */
         for (int c = 1; c < e.corners; c++)
             unite(parent, e.particle[e.corners * i], e.particle[e.corners * i + c]);
 }
@@ -108,6 +108,7 @@ tw_status tw_bodies_find(const tw_particles *particles, int force_count, const t
     for (int i = 0; i < force_count; i++) unite_elements(bodies->body, &forces[i]);
     bodies->count = number_bodies(n, bodies->body);
 
+    /* Lists whose lengths depend on the number of bodies. */
     bodies->start = tw_allocate_zeroed((size_t)bodies->count + 1, sizeof(int64_t));
     bodies->first_chunk = TW_NEW_ARRAY(bodies->count + 1, int64_t);
     bodies->held = tw_allocate_zeroed((size_t)bodies->count, sizeof(bool));

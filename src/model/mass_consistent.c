@@ -25,7 +25,11 @@ static int shared_corners(int a, int b)
 static double quadratic_mass(int a, int b)
 {
     if (a > b) return quadratic_mass(b, a);
+
+    /* Two corners. */
     if (b < 4) return (a == b ? 6.0 : 1.0) / 420.0;
+
+    /* A corner and an edge, which may contain the corner. */
     if (a < 4) return (shared_corners(b, a) ? -4.0 : -6.0) / 420.0;
 
     /* Two edges share no corner, one, or both. */
@@ -44,7 +48,8 @@ static double element_mass(int nodes, int a, int b)
 /* L_aa of an element of mass 1. */
 static double lumped_mass(int nodes, int a)
 {
-    return nodes == 2 ? 0.5 : tw_shape_of(nodes)->lumped[a];
+    if (nodes == 2) return 0.5;
+    return tw_shape_of(nodes)->lumped[a];
 }
 
 /* ---- putting together ---- */
@@ -61,6 +66,7 @@ tw_status tw_consistent_mass_add(tw_consistent_mass *mass, const tw_mass_group *
     tw_mass_group copy = *group;
     bool good = larger != NULL;
 
+    /* The group is copied, then the list of groups. */
     copy.particle =
         tw_copy_array(group->particle, group->nodes * group->count, sizeof *group->particle, &good);
     copy.mass = tw_copy_array(group->mass, group->count, sizeof *group->mass, &good);
@@ -133,7 +139,7 @@ static void visit_value(void *context, int32_t a, int32_t b, double value)
     int32_t i = f->particles->unknown[a];
     int32_t j = f->particles->unknown[b];
     if (i < 0 || j < 0) return;
-    int64_t at = tw_sparse_find(f->mass->coupling, i < j ? i : j, i < j ? j : i);
+    int64_t at = tw_pattern_find(f->mass->coupling, i, j);
     tw_sparse_values(f->mass->coupling)[at] += value;
 }
 
@@ -146,6 +152,7 @@ static tw_status create_matrices(filling *f, tw_error *error)
     tw_status status = tw_pattern_finish(&f->pattern, &mass->matrix, error);
     if (status != TW_OK) return status;
 
+    /* tw_sparse_create takes 64-bit columns. */
     const int64_t *start = tw_sparse_row_start(mass->matrix);
     const int32_t *column = tw_sparse_column(mass->matrix);
     int64_t *wide = TW_NEW_ARRAY(start[mass->free_count], int64_t);
@@ -223,7 +230,6 @@ static void join_body(void *context, int64_t begin, int64_t end, int64_t block)
         for (int k = 0; k < 3; k++) t->out[3 * i + k] = t->in[k * t->n + i];
 }
 
-/* out = M^-1 in (solve) or out = M in, for each column. */
 static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count, const double *in,
                                  double *out)
 {
@@ -231,9 +237,12 @@ static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count
     double *separate = mass->columns;
     double *result = mass->columns + 3 * n;
 
+    /* out = M^-1 in (solve) or out = M in, for each column. */
     for (int c = 0; c < count; c++) {
         transposition apart = {n, in + 3 * n * c, separate},
                       together = {n, result, out + 3 * n * c};
+
+        /* One product or solution serves x, y and z as three columns. */
         tw_parallel_for(n, TW_PARTICLE_BLOCK, separate_body, &apart);
         if (solve)
             TW_TRY(tw_cholesky_solve(mass->factor, 3, separate, result));

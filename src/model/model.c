@@ -82,6 +82,7 @@ static tw_status check_particles(int64_t count, const double *positions, const d
         (velocities && !tw_vector_is_finite(3 * count, velocities)))
         return tw_fail(error, TW_NOT_FINITE, "a position or velocity is not finite");
 
+    /* Masses divide the forces. */
     for (int64_t i = 0; i < count; i++)
         if (!(masses[i] > 0.0) || !isfinite(masses[i]))
             return tw_fail(error, TW_INVALID_ARGUMENT, "the mass of a particle must be positive");
@@ -156,6 +157,7 @@ tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw
     /* No acceleration needs no force. */
     if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;
 
+    /* The force is released if it cannot be added. */
     tw_force force;
     if (tw_force_gravity_create(acceleration, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);

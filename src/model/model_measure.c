@@ -1,7 +1,8 @@
 /* What can be measured of a state of a model: energies, momenta, and the
  * powers that change the energy.
  *
- * The energy is the kinetic energy of the free particles plus the potential energy. On exact solutions
+ * The energy is the kinetic energy of the free particles plus the potential energy. On exact
+ * solutions
  *     d(energy)/dt = outside - damping,
  *     damping = -v . [f(t, x, v) - f(t, x, 0)],   outside = v . f_feeding - v . f_joining + dV/dt.
  * The term of damping is summed over all particles, for the forces that depend on the velocity and
@@ -47,13 +48,13 @@ static void sums_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-/* Copies the velocities of the free particles, one after another. */
 static void pack_velocities_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const tw_model *model = context;
     double *packed = model->momentum + 3 * model->particles.free_count;
 
+    /* Copies the velocities of the free particles, one after another. */
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++)
             packed[3 * i + k] = model->v[3 * (int64_t)model->particles.particle[i] + k];

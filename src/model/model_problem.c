@@ -41,13 +41,13 @@ void tw_model_unpack(tw_model *model, double t, const double *x, const double *v
     tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_body, &c);
 }
 
-/* a_i = force_i / m_i. */
 static void divide_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
     const tw_particles *p = &c->model->particles;
 
+    /* a_i = force_i / m_i. */
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
         for (int k = 0; k < 3; k++)
@@ -84,7 +84,6 @@ tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *
 
 /* ---- callbacks ---- */
 
-/* a = M^-1 sum_f f(t, x, v). */
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v,
                                     double *a)
 {
@@ -98,6 +97,7 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
         if (status != TW_OK) return status;
     }
 
+    /* a = M^-1 sum_f f(t, x, v). */
     return tw_model_divide_by_mass(model, model->force, a);
 }
 

@@ -14,6 +14,7 @@ static tw_status check_corners(const tw_model *model, int corners, const int64_t
     int64_t count = model->particles.count;
     bool sound = true;
 
+    /* Each corner is a particle, and differs from all before it. */
     for (int b = 0; b < corners; b++) {
         sound = sound && corner[b] >= 0 && corner[b] < count;
         for (int c = 0; c < b; c++) sound = sound && corner[b] != corner[c];
@@ -43,6 +44,7 @@ static tw_status check_values(const tw_springs_input *input, int64_t e, tw_error
     double c = value_of(input->damping, e);
     double L = value_of(input->rest_length, e);
 
+    /* A spring needs a stiffness or a damping, and none may be negative. */
     bool pulls =
         is_at_least(k, 0.0) && is_at_least(q, 0.0) && is_at_least(c, 0.0) && k + q + c > 0.0;
     if (input->damping && !pulls)

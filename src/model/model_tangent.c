@@ -50,7 +50,6 @@ static void add(const tw_force *force, add_function *function, int count, const 
     if (function) function(force->data, count, in, out);
 }
 
-/* out = K in (exact) or out = S in, force by force. */
 static tw_status apply_by_forces(tw_model *model, bool exact, int count, const double *in,
                                  double *out)
 {
@@ -64,6 +63,7 @@ static tw_status apply_by_forces(tw_model *model, bool exact, int count, const d
             add(f, f->table->add_product, count, in, out);
     }
 
+    /* out = K in (exact) or out = S in, force by force. */
     return outcome(model);
 }
 

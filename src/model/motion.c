@@ -37,6 +37,7 @@ static bool reserve(tw_motions *motions)
     if (motions->count < motions->capacity) return true;
     int capacity = motions->capacity ? 2 * motions->capacity : 8;
 
+    /* Growing by a factor of two keeps the copies few. */
     tw_prescribed *larger = TW_NEW_ARRAY(capacity, tw_prescribed);
     if (!larger) return false;
     if (motions->count) memcpy(larger, motions->list, (size_t)motions->count * sizeof *larger);
@@ -111,6 +112,8 @@ static void oscillation_at(void *context, double t, const double start[3], doubl
                            double velocity[3], double acceleration[3])
 {
     const oscillation *o = context;
+
+    /* x, and its first and second derivative by t. */
     double angle = o->omega * t + o->phase;
 
     for (int k = 0; k < 3; k++) {
@@ -185,6 +188,8 @@ tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t la
 
     rotation *r = TW_NEW(rotation);
     if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* The axis is kept with length 1. */
     r->rate = rate;
     for (int k = 0; k < 3; k++) {
         r->point[k] = point[k];

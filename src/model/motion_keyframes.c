@@ -65,6 +65,7 @@ static void find_slopes(keyframes *f, int c)
 /* Finds the interval with time[i] <= t < time[i + 1] by bisection. */
 static int64_t interval_of(const keyframes *f, double t)
 {
+    /* time[low] <= t < time[high] all the way. */
     int64_t low = 0;
     int64_t high = f->count - 1;
 
@@ -96,6 +97,7 @@ static void keyframes_at(void *context, double t, const double start[3], double 
     const keyframes *f = context;
     int64_t last = f->count - 1;
 
+    /* Before the first and after the last keyframe. */
     if (t <= f->time[0]) {
         stand(start, f->value, position, velocity, acceleration);
         return;

@@ -29,9 +29,11 @@ void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j)
         return;
     }
 
+    /* The upper triangle: row before column. */
     int32_t *pair = pattern->pairs + 2 * pattern->count++;
-    pair[0] = i < j ? i : j;
-    pair[1] = i < j ? j : i;
+    bool ordered = i < j;
+    pair[0] = ordered ? i : j;
+    pair[1] = ordered ? j : i;
 }
 
 static int compare_columns(const void *a, const void *b)

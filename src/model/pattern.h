@@ -19,6 +19,13 @@ typedef struct tw_pattern {
  * not be added. A failure is kept until tw_pattern_finish. */
 void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j);
 
+/* The block of the rows i and j, in any order, in a matrix that stores the upper triangle. */
+static inline int64_t tw_pattern_find(const tw_sparse *matrix, int64_t i, int64_t j)
+{
+    if (i < j) return tw_sparse_find(matrix, i, j);
+    return tw_sparse_find(matrix, j, i);
+}
+
 /* Makes the matrix of 3x3 blocks, upper triangle. It frees the pairs, also on failure. */
 tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *error);
 

@@ -63,7 +63,6 @@ static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
     return 1;
 }
 
-/* Sorts the columns, the longest first, by quarter turns, which keep det V = 1. */
 static void sort_columns(tw_lanes *B, tw_lanes *V)
 {
     static const int pairs[3][2] = {{0, 1}, {1, 2}, {0, 1}};
@@ -76,6 +75,7 @@ static void sort_columns(tw_lanes *B, tw_lanes *V)
             c[l] = 1.0 - s[l];
         }
 
+        /* Sorts the columns, the longest first, by quarter turns, which keep det V = 1. */
         rotate_columns(B, p, q, c, s);
         rotate_columns(V, p, q, c, s);
     }

@@ -33,6 +33,7 @@ tw_status tw_probing_create(tw_probing *probing, const tw_particles *particles, 
     }
     TW_TRY(tw_pattern_finish(&pattern, &probing->matrix, NULL));
 
+    /* Room for the products. */
     int64_t n = particles->free_count;
     probing->target = TW_NEW_ARRAY(stored_blocks(probing), int64_t);
     probing->in = TW_NEW_ARRAY(3 * n, double);
@@ -63,9 +64,10 @@ void tw_probing_locate(tw_probing *probing, const tw_sparse *matrix)
  * symmetric part (A + A^T) / 2. */
 static void add_column(tw_probing *p, int32_t i, int32_t j, int k, const double image[3])
 {
-    int64_t stored = tw_sparse_find(p->matrix, i < j ? i : j, i < j ? j : i);
+    int64_t stored = tw_pattern_find(p->matrix, i, j);
     double *block = tw_sparse_values(p->matrix) + 9 * stored;
 
+    /* The stored block (i, j), i <= j, is column by column; A_ji is transposed. */
     for (int r = 0; r < 3; r++) {
         if (i <= j) block[3 * k + r] += 0.5 * image[r];
         if (i >= j) block[3 * r + k] += 0.5 * image[r];

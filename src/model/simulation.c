@@ -14,6 +14,7 @@ const char *const tw_system_columns[] = {"q", "p", NULL};
 tw_simulation *tw_simulation_create(const tw_simulation_table *table, void *context,
                                     int64_t state_size)
 {
+    /* The context is taken over only if there is memory for both. */
     tw_simulation *simulation = TW_NEW(tw_simulation);
     double *start = tw_allocate_zeroed((size_t)state_size, sizeof(double));
 
@@ -40,12 +41,14 @@ void tw_simulation_free(tw_simulation *simulation)
 
 const tw_second_order_problem *tw_simulation_second_order(const tw_simulation *simulation)
 {
-    return simulation->second_order ? &simulation->second : NULL;
+    if (!simulation->second_order) return NULL;
+    return &simulation->second;
 }
 
 const tw_first_order_problem *tw_simulation_first_order(const tw_simulation *simulation)
 {
-    return simulation->second_order ? NULL : &simulation->first;
+    if (simulation->second_order) return NULL;
+    return &simulation->first;
 }
 
 int64_t tw_simulation_state_size(const tw_simulation *simulation)
@@ -97,7 +100,8 @@ tw_simulation_summary tw_simulation_summarise(const tw_simulation *simulation)
 
 int tw_simulation_display_count(const tw_simulation *simulation)
 {
-    return simulation->displays ? simulation->displays->count : 0;
+    if (!simulation->displays) return 0;
+    return simulation->displays->count;
 }
 
 const tw_display *tw_simulation_display(const tw_simulation *simulation, int index)
@@ -126,11 +130,13 @@ static tw_status largest_eigenvalue(const tw_simulation *simulation, int iterati
     const tw_second_order_problem *problem = &simulation->second;
     int64_t n = problem->space.local_size;
 
+    /* K is the tangent at the start. */
     if (problem->linearise) {
         const double *x = simulation->start;
         TW_TRY(problem->linearise(problem->context, 0.0, x, x + n));
     }
 
+    /* K x = lambda M x; symmetric in the inner product of M. */
     tw_matrix_pencil pencil = {.stiffness = problem->apply_stiffness,
                                .context = problem->context,
                                .mass = {problem->space, problem->lumped_mass, problem->mass}};
@@ -154,6 +160,7 @@ tw_status tw_simulation_frequency(const tw_simulation *simulation, int iteration
     tw_release(memory);
     if (status != TW_OK) return tw_fail_plain(error, status);
 
+    /* omega^2 is the largest eigenvalue. */
     *omega = sqrt(eigenvalue);
     return TW_OK;
 }

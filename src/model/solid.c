@@ -23,10 +23,12 @@ tw_solid_material tw_solid_material_default(void)
 
 static tw_status check_material(const tw_solid_material *m, tw_error *error)
 {
+    /* The law is one of the three. */
     if (m->law != TW_SOLID_LINEAR && m->law != TW_SOLID_COROTATIONAL &&
         m->law != TW_SOLID_NEO_HOOKEAN)
         return tw_fail(error, TW_INVALID_ARGUMENT, "unknown law %d of a solid", (int)m->law);
 
+    /* With E > 0 and -1 < nu < 1/2 the material is stable. */
     if (!(m->youngs_modulus > 0.0) || !isfinite(m->youngs_modulus))
         return tw_fail(error, TW_INVALID_ARGUMENT, "Young's modulus must be positive, not %g",
                        m->youngs_modulus);
@@ -48,6 +50,7 @@ static tw_status check_nodes(int nodes, const int64_t *element, int64_t e, int64
                            "element %lld has no particle %lld to use: there are %lld", (long long)e,
                            (long long)element[a], (long long)particle_count);
 
+        /* No particle comes twice. */
         for (int b = 0; b < a; b++)
             if (element[a] == element[b])
                 return tw_fail(error, TW_INVALID_ARGUMENT, "element %lld uses particle %lld twice",
@@ -65,6 +68,7 @@ static double distance_from_middle(const double *const corner[4], int a, const d
     double length = 0.0;
     double off = 0.0;
 
+    /* The longest component of the edge and of the deviation. */
     for (int k = 0; k < 3; k++) {
         length = fmax(length, fabs(q[k] - p[k]));
         off = fmax(off, fabs(middle[k] - 0.5 * (p[k] + q[k])));
@@ -86,6 +90,7 @@ static tw_status check_geometry(int nodes, const int64_t *element, int64_t e, co
     if (*volume == 0.0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "element %lld has no volume", (long long)e);
 
+    /* Ten-node elements have straight edges with their nodes in the middle. */
     for (int a = 4; a < nodes; a++) {
         if (distance_from_middle(corner, a, x + 3 * element[a]) > middle_tolerance)
             return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -182,6 +187,7 @@ tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *element
         double volume;
         status =
             find_volume(nodes, elements + nodes * e, e, particle_count, positions, &volume, error);
+
         if (status == TW_OK) element_mass[e] = density * volume;
     }
 
@@ -204,6 +210,7 @@ tw_status tw_model_add_consistent_mass(tw_model *model, int nodes, int64_t count
     }
     if (status != TW_OK || count == 0) return status;
 
+    /* Groups name their particles by 32 bits. */
     int32_t *particle = TW_NEW_ARRAY(nodes * count, int32_t);
     if (!particle) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     for (int64_t i = 0; i < nodes * count; i++) particle[i] = (int32_t)elements[i];

@@ -87,6 +87,7 @@ static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lan
     tw_polar_lanes polar;
     tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++) {
+        /* The eigenvalues of S - I. */
         double a = polar.s[0][l] - 1.0;
         double b = polar.s[1][l] - 1.0;
         double c = polar.s[2][l] - 1.0;
@@ -94,12 +95,12 @@ static void corotational_energy(const tw_solid_constants *m, tw_lanes *F, tw_lan
     }
 }
 
-/* P = 2 mu (F - R) + lambda tr(S - I) R, because R minimises |F - R|, and d tr(S) = R : dF. */
 static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
     tw_polar_lanes polar;
     tw_lanes pressure;
 
+    /* P = 2 mu (F - R) + lambda tr(S - I) R, because R minimises |F - R|, and d tr(S) = R : dF. */
     tw_polar_decompose_lanes(F, &polar);
     for (int l = 0; l < TW_LANES; l++)
         pressure[l] = m->lambda * (polar.s[0][l] + polar.s[1][l] + polar.s[2][l] - 3.0);
@@ -109,12 +110,12 @@ static void corotational_stress(const tw_solid_constants *m, tw_lanes *F, tw_lan
             P[k][l] = 2.0 * m->mu * (F[k][l] - polar.R[k][l]) + pressure[l] * polar.R[k][l];
 }
 
-/* T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T, with (i, j, k) cyclic. */
 static void turning_matrix(tw_polar_lanes *polar, int i, tw_lanes T[9])
 {
     int j = (i + 1) % 3;
     int k = (i + 2) % 3;
 
+    /* T_i = U [e_i]_x V^T = u_k v_j^T - u_j v_k^T, with (i, j, k) cyclic. */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
@@ -196,12 +197,12 @@ static void neo_hookean_energy(const tw_solid_constants *m, tw_lanes *F, tw_lane
     }
 }
 
-/* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C. */
 static void neo_hookean_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
     invariants at;
     find_invariants(F, &at);
 
+    /* P = mu (1 - 1/(I + 1)) F + lambda (J - alpha) C. */
     tw_lanes shear;
     tw_lanes pressure;
     for (int l = 0; l < TW_LANES; l++) {

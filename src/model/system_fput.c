@@ -100,6 +100,7 @@ static tw_status fput_apply_stiffness(void *context, int count, const double *in
     for (int c = 0; c < count; c++)
         for (int64_t l = 0; l <= f->m; l++) {
             link g = link_at(f, l);
+
             double s = f->tangent[l] * link_value(&g, in + c * 2 * f->m);
             for (int e = 0; e < g.count; e++) out[c * 2 * f->m + g.index[e]] += s * g.sign[e];
         }
@@ -160,6 +161,7 @@ static tw_status fput_rows(void *context, double t, const double *u, double *row
     const fput *f = context;
 
     for (int64_t i = 0; i < 2 * f->m; i++) {
+        /* q and p. */
         rows[2 * i] = u[i];
         rows[2 * i + 1] = u[2 * f->m + i];
     }

@@ -47,6 +47,7 @@ static tw_status line_size(void *context, double t, const double *u, double *siz
 /* A row per unknown: q is the unknown, p its rate of change. */
 static tw_status line_rows(void *context, double t, const double *u, double *rows)
 {
+    /* The rate is the right-hand side. */
     double F[2];
     tw_status status = line_rhs(context, t, u, F);
 
@@ -127,6 +128,7 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
 
+    /* From here on the simulation owns the line. */
     simulation->first = line_problem(line);
     simulation->row_count = 2;
     memcpy(simulation->start, start, 2 * sizeof(double));

@@ -75,6 +75,7 @@ bool tw_star_is_framed(int count, const tw_girder *girders)
 {
     double A[9];
     tw_polar polar;
+
     fit(count, girders, true, A);
     tw_polar_decompose(A, &polar);
     return tw_polar_distinctness(polar.s[0], polar.s[1], polar.s[2]) > on_a_line;
@@ -83,17 +84,20 @@ bool tw_star_is_framed(int count, const tw_girder *girders)
 tw_girder tw_girder_make(const double d[3], double k, double t)
 {
     tw_girder g = {.d = {d[0], d[1], d[2]}, .axial = k};
+
+    /* C / 2 = (t I + (k - t) n n^T) / 2. */
     double length2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     for (int i = 0; i < 9; i++)
         g.C[i] = 0.5 * ((i % 4 == 0 ? t : 0.0) + (k - t) * d[i / 3] * d[i % 3] / length2);
     return g;
 }
 
-/* z_j = R^T y_j and s_j = C_j (z_j - d_j) / 2. */
 static void find_local_force(const tw_star *star, tw_girder *g)
 {
     double e[3];
     transposed_times(star->polar.R, g->y, g->z);
+
+    /* z_j = R^T y_j and s_j = C_j (z_j - d_j) / 2. */
     for (int k = 0; k < 3; k++) e[k] = g->z[k] - g->d[k];
     times(g->C, e, g->s);
 }
@@ -163,7 +167,6 @@ static void torque_change(const tw_girder *g, double Q[9], double z_matrix[9])
     add(-1.0, s_matrix, Q);
 }
 
-/* W = sum_j Q_j [z_j]_x + [S eta]_x: the part W omega of d tau - dG eta. */
 static void turning_change(const tw_star *star, int count, const tw_girder *girders, double W[9])
 {
     const tw_polar *p = &star->polar;
@@ -176,8 +179,10 @@ static void turning_change(const tw_star *star, int count, const tw_girder *gird
     times(p->V, scaled, S_eta);
     cross_matrix(S_eta, W);
 
+    /* W = sum_j Q_j [z_j]_x + [S eta]_x: the part W omega of d tau - dG eta. */
     for (int j = 0; j < count; j++) {
         double Q[9], z_matrix[9], both[9];
+
         torque_change(&girders[j], Q, z_matrix);
         multiply(Q, z_matrix, both);
         add(1.0, both, W);
@@ -250,6 +255,7 @@ void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders,
 void tw_star_block(const tw_star_factor *j, const tw_star_factor *k, double block[9])
 {
     for (int r = 0; r < 9; r += 3) {
+        /* turned_j omega_k + lever_j eta_k. */
         const double *turned = j->turned + r;
         const double *lever = j->lever + r;
         for (int c = 0; c < 3; c++)
