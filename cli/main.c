@@ -11,16 +11,35 @@ const verb *const all_verbs[] = {&verb_run,        &verb_resume, &verb_check,   
                                  &verb_export,     &verb_mesh,   &verb_fetch_meshes, &verb_list,
                                  &verb_completion, NULL};
 
-/* OpenMP reads how threads wait when the program is loaded. Those that spin for long cost up to fifty times the time on
- * a machine that is shared; those that sleep at once take longer to wake than a loop of 50 us lasts. Ten thousand turns
- * are some 0.1 ms, longer than the gap between two loops: unless the user said otherwise, the command starts itself
- * again with them. */
+/* OpenMP reads how idle threads wait when the program is loaded, so the command sets it and starts itself
+ * again. Threads that spin for long make a shared machine up to fifty times slower; threads that sleep at
+ * once take longer to wake than a loop of 50 us takes. Ten thousand turns last about 0.1 ms, which is
+ * longer than the gap between two loops. */
 static void let_idle_threads_sleep(char **words)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+
+    /* Where this is not possible, the command goes on as it is. */
     if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0)
         return;
-    execv("/proc/self/exe", words); /* where that is not possible, it goes on as it is */
+    execv("/proc/self/exe", words);
+}
+
+static void print_examples(const style *s)
+{
+    printf("%sThree commands to begin with%s\n", s->bold, s->plain);
+    printf("  twang list scenes                       what there is to simulate\n");
+    printf("  twang run rope                          ten stiff links swing, into runs/rope-1\n");
+    printf("  twang export runs/rope-1 --format vtu   then open runs/rope-1/frames.pvd in "
+           "ParaView\n\n");
+
+    printf("%sThen%s\n", s->bold, s->plain);
+    printf("  twang check coil                        what would be simulated, and which steps "
+           "suit it\n");
+    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is "
+           "lost:\n");
+    printf("  twang resume coil                       goes on, to the same bytes\n");
+    printf("  twang run rope --integrator verlet --dt 1e-4 --set bodies.0.stiffness=1e8\n\n");
 }
 
 static void print_help(void)
@@ -28,26 +47,18 @@ static void print_help(void)
     style s = style_for_stdout();
     printf("%stwang%s simulates stiff elastic systems with exponential integrators.\n\n", s.bold,
            s.plain);
-    printf("%sThree commands to begin with%s\n", s.bold, s.plain);
-    printf("  twang list scenes                       what there is to simulate\n");
-    printf("  twang run rope                          ten stiff links swing, into runs/rope-1\n");
-    printf("  twang export runs/rope-1 --format vtu   then open runs/rope-1/frames.pvd in "
-           "ParaView\n\n");
-    printf("%sThen%s\n", s.bold, s.plain);
-    printf("  twang check coil                        what would be simulated, and which steps "
-           "suit it\n");
-    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is "
-           "lost:\n");
-    printf("  twang resume coil                       goes on, to the same bytes\n");
-    printf("  twang run rope --integrator verlet --dt 1e-4 --set bodies.0.stiffness=1e8\n\n");
+    print_examples(&s);
+
     printf("A scene is a YAML file that says what is simulated and how: copy one of `twang list "
            "scenes --json`,\n"
            "change it, run it. A run leaves a directory with scene.yaml, run.json, telemetry.csv "
            "(a row per step),\n"
            "frames/, final.csv and checkpoint.bin.\n\n");
+
     printf("%sVerbs%s\n", s.bold, s.plain);
     for (int i = 0; all_verbs[i]; i++)
         printf("  %-13s %s\n", all_verbs[i]->name, all_verbs[i]->line);
+
     printf(
         "\n`twang VERB --help` says more, `man twang` all of it. `twang --version` prints the "
         "version.\n"
@@ -63,43 +74,60 @@ static const verb *find_verb(const char *name)
 
 static int unknown_verb(const char *word)
 {
+    if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
+
     const char *names[sizeof all_verbs / sizeof *all_verbs];
     int count = 0;
     for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
     const char *nearest = suggestion(word, names, count);
-    if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
     if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);
     return wrong_use("unknown verb '%s', twang --help lists them", word);
+}
+
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 static int run_verb(const verb *v, int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
-        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
+        if (!asks_for_help(words[i])) continue;
         print_verb_help(v);
         return EXIT_DONE;
     }
+
     arguments a;
-    return parse_arguments(v, count, words, &a) ? v->run(&a) : EXIT_WRONG_USE;
+    if (!parse_arguments(v, count, words, &a)) return EXIT_WRONG_USE;
+    return v->run(&a);
+}
+
+/* `twang help`, `twang help VERB`. */
+static void help(int count, char **words)
+{
+    const verb *about = count > 2 ? find_verb(words[2]) : NULL;
+    if (about)
+        print_verb_help(about);
+    else
+        print_help();
 }
 
 int main(int count, char **words)
 {
     let_idle_threads_sleep(words);
-    if (count < 2) return wrong_use("what shall be done? twang --help shows how to begin");
+    if (count < 2) return wrong_use("a verb is missing, twang --help shows how to begin");
+
     const char *word = words[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        const verb *about = count > 2 ? find_verb(words[2]) : NULL;
-        if (about)
-            print_verb_help(about);
-        else
-            print_help();
+    if (asks_for_help(word) || strcmp(word, "help") == 0) {
+        help(count, words);
         return close_output(EXIT_DONE);
     }
     if (strcmp(word, "--version") == 0) {
         printf("twang %s\n", tw_version());
         return close_output(EXIT_DONE);
     }
+
     const verb *v = find_verb(word);
-    return v ? close_output(run_verb(v, count - 2, words + 2)) : unknown_verb(word);
+    if (!v) return unknown_verb(word);
+    return close_output(run_verb(v, count - 2, words + 2));
 }

@@ -1,25 +1,25 @@
-/* A run from its first step to its last words. */
+/* A run of the command: signals, progress, and the summary at the end. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
 
 static volatile sig_atomic_t signal_caught;
-
-static volatile sig_atomic_t tells_of_signal; /* a terminal is there to be told */
+static volatile sig_atomic_t has_terminal; /* that the user reads */
 
 static void remember_signal(int number)
 {
-    static const char line[] =
-        "\r\033[Kends after this step, with a checkpoint; once more ends at once\n";
+    static const char line[] = "\r\033[Kthe run ends after this step, with a checkpoint; a second "
+                               "signal ends it at once\n";
     signal_caught = number;
+
+    /* The handler may not change errno, and a terminal that is gone does not matter. */
     int before = errno;
-    if (tells_of_signal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
+    if (has_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
     errno = before;
 }
 
@@ -37,8 +37,10 @@ static void catch_signals(void)
 }
 
 typedef struct session {
-    bool quiet, json, on_terminal;
-    const char *name;
+    bool quiet;
+    bool json;
+    bool on_terminal; /* stderr is one, and shows the progress */
+    const char *name; /* of the scene or the directory */
 } session;
 
 static bool should_stop(void *context)
@@ -53,7 +55,7 @@ static void show_progress(void *context, const tw_run_progress *progress)
     if (s->on_terminal) progress_show(s->name, progress);
 }
 
-/* What the library finds worth saying; called from any thread. */
+/* Prints a warning of the library; called from any thread. */
 static void print_warning(void *context, tw_log_level level, const char *line)
 {
     (void)context;
@@ -62,29 +64,29 @@ static void print_warning(void *context, tw_log_level level, const char *line)
     fprintf(stderr, "twang: %s\n", line);
 }
 
-static bool read_threads(const arguments *a, int *threads)
-{
-    const char *text = value_of(a, "--threads");
-    *threads = 0;
-    if (!text) return true;
-    char *end = NULL;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || value < 1 || value > 1024) {
-        wrong_use("--threads %s is not a number from 1 to 1024", text);
-        return false;
-    }
-    *threads = (int)value;
-    return true;
-}
-
 static void print_record(const char *directory)
 {
-    char path[TW_RUN_DIRECTORY_SIZE + 16], part[4096];
+    char path[TW_RUN_DIRECTORY_SIZE + 16];
     snprintf(path, sizeof path, "%s/run.json", directory);
     FILE *file = fopen(path, "r");
     if (!file) return;
-    for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;) fwrite(part, 1, got, stdout);
+
+    char part[4096];
+    size_t got = 0;
+    while ((got = fread(part, 1, sizeof part, file)) > 0) fwrite(part, 1, got, stdout);
     fclose(file);
+}
+
+/* How many of the values that the scene expects were reproduced, or were not. */
+static void print_tests(const tw_run_report *r, const style *look)
+{
+    if (r->tests == 0) return;
+    if (r->tests_failed > 0)
+        printf("%s%d of the %d values that the scene expects were not reproduced%s\n", look->bad,
+               r->tests_failed, r->tests, look->plain);
+    else
+        printf("%d of the %d values that the scene expects were reproduced%s\n", r->tests, r->tests,
+               look->plain);
 }
 
 static void print_summary(const session *s, const tw_run_report *r)
@@ -94,25 +96,28 @@ static void print_summary(const session *s, const tw_run_report *r)
         printf("%s was finished already: %s\n", s->name, r->directory);
         return;
     }
+
+    /* What it cost. */
+    double speed = r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0;
     printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time), %lld steps", look.bold,
-           look.good, s->name, look.plain, r->t, r->wall_seconds,
-           r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0, (long long)r->steps);
+           look.good, s->name, look.plain, r->t, r->wall_seconds, speed, (long long)r->steps);
     if (r->step > 0) printf(" of %.6g s", r->step);
     if (r->rejected_steps) printf(", %lld rejected", (long long)r->rejected_steps);
     printf("\n");
+
+    /* How good it is. */
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
     if (r->has_energy)
         printf("energy error at most %.2g of the largest kinetic energy\n", r->energy_drift_max);
-    if (r->tests)
-        printf("%s%d of the %d values that the scene expects %s reproduced%s\n",
-               r->tests_failed ? look.bad : "", r->tests_failed ? r->tests_failed : r->tests,
-               r->tests, r->tests_failed ? "were not" : "were", look.plain);
+    print_tests(r, &look);
+
+    /* Where it is. */
     printf("%s/ holds final.csv, telemetry.csv, run.json", r->directory);
     if (r->frames) printf(", %lld frames", (long long)r->frames);
     printf("\n");
 }
 
-/* A run that did not come to its end but to a directory. */
+/* Reports a run that has a directory but did not come to its end. Returns the exit code. */
 static int report_stopped(const session *s, tw_status status, const tw_run_report *r,
                           const tw_error *error)
 {
@@ -122,6 +127,7 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
                 r->directory);
         return signal_caught == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
     }
+
     if (status == TW_INPUT_OUTPUT)
         fprintf(stderr,
                 "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
@@ -132,32 +138,48 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     return EXIT_FAILED;
 }
 
+static void report_done(const session *s, const tw_run_report *report)
+{
+    if (s->json)
+        print_record(report->directory);
+    else if (!s->quiet)
+        print_summary(s, report);
+}
+
 int run_session(const arguments *a, const tw_scene *scene, const char *directory)
 {
     session s = {.quiet = is_given(a, "--quiet"), .json = is_given(a, "--json")};
     s.on_terminal = !s.quiet && !s.json && terminal_width(STDERR_FILENO) > 0;
     s.name = scene ? tw_scene_name(scene) : directory;
+
+    /* What the command line says about the run. */
+    long long threads = 0;
+    if (!read_count(a, "--threads", 1, MAX_THREADS, &threads)) return EXIT_WRONG_USE;
     tw_run_options options = tw_run_options_default();
     options.directory = scene ? value_of(a, "--output") : NULL;
     options.force = is_given(a, "--force");
+    options.threads = (int)threads;
     options.progress = show_progress;
     options.stop = should_stop;
     options.context = &s;
-    if (!read_threads(a, &options.threads)) return EXIT_WRONG_USE;
-    tells_of_signal = s.on_terminal;
+
+    has_terminal = s.on_terminal;
     catch_signals();
     if (!s.quiet) tw_log_set(print_warning, NULL, TW_LOG_WARNING);
+
     tw_run_report report;
     tw_error error = {0};
-    tw_status status = scene ? tw_run_scene(scene, &options, &report, &error)
-                             : tw_run_resume(directory, &options, &report, &error);
+    tw_status status = TW_OK;
+    if (scene)
+        status = tw_run_scene(scene, &options, &report, &error);
+    else
+        status = tw_run_resume(directory, &options, &report, &error);
     progress_clear();
-    if (status != TW_OK)
-        return report.directory[0] ? report_stopped(&s, status, &report, &error)
-                                   : report_error(&error, s.json);
-    if (s.json)
-        print_record(report.directory);
-    else if (!s.quiet)
-        print_summary(&s, &report);
-    return EXIT_DONE;
+
+    if (status == TW_OK) {
+        report_done(&s, &report);
+        return EXIT_DONE;
+    }
+    if (report.directory[0]) return report_stopped(&s, status, &report, &error);
+    return report_error(&error, s.json);
 }

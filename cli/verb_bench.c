@@ -1,19 +1,39 @@
-/* What a scene costs with each integrator, and how far its end is from that of a fine reference. */
-#define _POSIX_C_SOURCE 200809L
+/* Measures what a scene costs with each integrator, and how far its end is from that of a fine reference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
 
-enum { MOST_TRIALS = TW_SCHEME_COUNT, MOST_TRIES = 14 };
+enum {
+    MOST_TRIALS = TW_SCHEME_COUNT,
+    MOST_TRIES = 14,   /* of steps with one scheme, each half or twice the one before */
+    USUAL_STEPS = 100, /* where the scene is adaptive and gives no step */
+    BODY_COLUMNS = 6,  /* of a row of bodies: position and velocity */
+    USUAL_LIMIT = 60   /* seconds for one trial */
+};
+
+/* Explicit schemes that are unstable on oscillations at any step: with h omega at most this, they grow
+ * slowly. */
+static const double EULER_REACH = 0.01;
+static const double MIDPOINT_EXPLICIT_REACH = 0.1;
+/* Steps of explicit schemes keep away from the limit of stability by this factor. */
+static const double SHARE_OF_STABLE_STEP = 0.9;
+
+/* The reference: verlet at a 20th of its limit of stability, if it needs fewer updates of a number than
+ * this (some minutes); else the scheme of the scene at a 32nd of its step. */
+static const double REFERENCE_STABLE_PARTS = 20;
+static const double REFERENCE_STEP_PARTS = 32;
+static const double MOST_REFERENCE_UPDATES = 1e11;
 
 typedef struct trial {
     tw_scheme scheme;
     tw_status status;
-    double step, error, energy_drift, seconds;
+    double step;         /* [s] */
+    double error;        /* against the reference; INFINITY if it failed */
+    double energy_drift; /* largest change of the energy over the largest kinetic energy */
+    double seconds;      /* of computing */
     tw_integrator_statistics counts;
 } trial;
 
@@ -21,84 +41,100 @@ typedef struct bench {
     tw_scene *scene;
     tw_simulation *simulation;
     tw_integrator_options options; /* the scene's */
-    double duration, omega;
-    double wanted;            /* error that is asked for; 0: the scene's step is taken as it is */
-    double limit;             /* seconds for one trial */
-    int64_t rows;             /* of the tables below */
-    int columns, coordinates; /* of them; how many of those are a position */
-    double *start, *end, *reference;
+    double duration;               /* [s] */
+    double omega;                  /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double wanted;     /* error that is asked for; 0: the scene's step is taken as it is */
+    double limit;      /* seconds for one trial */
+    int64_t rows;      /* of the tables below */
+    int columns;       /* of the tables below */
+    int coordinates;   /* columns that are a position */
+    double *start;     /* table of the state at t = 0; owns all three */
+    double *end;       /* table of a trial */
+    double *reference; /* table of the reference */
     tw_scheme reference_scheme;
     double reference_step;
     trial trials[MOST_TRIALS];
     int trial_count;
 } bench;
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- one integration ---- */
 
+/* What is observed while it goes on. */
 typedef struct watch {
-    double begin, limit;
-    double energy_start, energy_error, kinetic_max;
+    double begin; /* of the clock [s] */
+    double limit; /* [s] */
+    double energy_start;
+    double energy_error; /* largest so far */
+    double kinetic_max;  /* largest so far */
 } watch;
 
 static tw_status watch_step(void *context, tw_integrator *integrator)
 {
     watch *w = context;
-    double kinetic = 0, potential = 0;
+    double kinetic = 0;
+    double potential = 0;
     if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK) {
         w->energy_error = fmax(w->energy_error, fabs(kinetic + potential - w->energy_start));
         w->kinetic_max = fmax(w->kinetic_max, kinetic);
     }
-    return clock_seconds() - w->begin > w->limit ? TW_BUDGET_EXHAUSTED : TW_OK;
+    bool is_over = clock_seconds() - w->begin > w->limit;
+    return is_over ? TW_BUDGET_EXHAUSTED : TW_OK;
 }
 
-/* Distances to the reference over distances from the start, both summed over all rows. */
+/* Sum over all rows of the distance between their positions. */
+static double distance(const bench *b, const double *table, const double *other)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < b->rows; i++) {
+        double square = 0;
+        for (int k = 0; k < b->coordinates; k++) {
+            double d = table[b->columns * i + k] - other[b->columns * i + k];
+            square += d * d;
+        }
+        sum += sqrt(square);
+    }
+    return sum;
+}
+
+/* The distance to the reference, relative to the distance that the reference has moved. */
 static double position_error(const bench *b)
 {
-    double off = 0, moved = 0;
-    for (int64_t i = 0; i < b->rows; i++) {
-        double a = 0, m = 0;
-        for (int k = 0; k < b->coordinates; k++) {
-            double x = b->end[b->columns * i + k], r = b->reference[b->columns * i + k];
-            double s = b->start[b->columns * i + k];
-            a += (x - r) * (x - r);
-            m += (r - s) * (r - s);
-        }
-        off += sqrt(a);
-        moved += sqrt(m);
-    }
+    double off = distance(b, b->end, b->reference);
+    double moved = distance(b, b->reference, b->start);
     return moved > 0 ? off / moved : off;
 }
 
-/* From the start to the end into `rows`. */
+/* Advances to the end, and notes costs and energies. */
+static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
+{
+    watch w = {.limit = b->limit};
+    double kinetic = 0;
+    double potential = 0;
+    if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
+        w.energy_start = kinetic + potential;
+    w.kinetic_max = kinetic;
+
+    w.begin = clock_seconds();
+    tw_integrator_on_step(integrator, watch_step, &w);
+    tw_status status = tw_integrator_advance(integrator, b->duration, NULL);
+    t->seconds = clock_seconds() - w.begin;
+
+    if (w.kinetic_max > 0) t->energy_drift = w.energy_error / w.kinetic_max;
+    t->counts = tw_integrator_statistics_now(integrator);
+    return status;
+}
+
+/* Integrates from the start to the end, and writes the table of the end into `rows`. */
 static void integrate(bench *b, trial *t, double *rows)
 {
-    tw_error error = {0};
-    tw_integrator *integrator = NULL;
     tw_integrator_options options = b->options;
     options.scheme = t->scheme;
     options.step = t->step;
     options.relative_tolerance = 0;
-    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, &error);
-    watch w = {.limit = b->limit};
-    double kinetic = 0, potential = 0;
-    if (t->status == TW_OK && tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
-        w.energy_start = kinetic + potential;
-    w.kinetic_max = kinetic;
-    w.begin = clock_seconds();
-    if (t->status == TW_OK) {
-        tw_integrator_on_step(integrator, watch_step, &w);
-        t->status = tw_integrator_advance(integrator, b->duration, &error);
-    }
-    t->seconds = clock_seconds() - w.begin;
-    t->energy_drift = w.kinetic_max > 0 ? w.energy_error / w.kinetic_max : 0;
-    if (integrator) t->counts = tw_integrator_statistics_now(integrator);
+
+    tw_integrator *integrator = NULL;
+    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, NULL);
+    if (t->status == TW_OK) t->status = advance(b, t, integrator);
     if (t->status == TW_OK)
         t->status = tw_simulation_rows(b->simulation, b->duration,
                                        tw_integrator_state_view(integrator), rows);
@@ -107,62 +143,105 @@ static void integrate(bench *b, trial *t, double *rows)
 
 /* ---- steps ---- */
 
+/* The largest h omega of a scheme; INFINITY for implicit and exponential ones. */
+static double stability_of(tw_scheme scheme)
+{
+    switch (scheme) {
+    case TW_SCHEME_VERLET:
+        return VERLET_STABILITY;
+    case TW_SCHEME_RK4:
+        return RK4_STABILITY;
+    case TW_SCHEME_EULER:
+        return EULER_REACH;
+    case TW_SCHEME_MIDPOINT_EXPLICIT:
+        return MIDPOINT_EXPLICIT_REACH;
+    default:
+        return INFINITY;
+    }
+}
+
+/* The largest step of a scheme; INFINITY if there is no limit, or the frequency is not known. */
 static double stability_limit(const bench *b, tw_scheme scheme)
 {
-    double reach = scheme == TW_SCHEME_VERLET              ? 2
-                   : scheme == TW_SCHEME_RK4               ? 2.8284271247
-                   : scheme == TW_SCHEME_EULER             ? 0.01
-                   : scheme == TW_SCHEME_MIDPOINT_EXPLICIT ? 0.1
-                                                           : 0;
-    return reach > 0 && b->omega > 0 ? reach / b->omega : INFINITY;
+    if (!(b->omega > 0)) return INFINITY;
+    return stability_of(scheme) / b->omega;
 }
 
 static double first_step(const bench *b, tw_scheme scheme)
 {
-    double scene = b->options.step > 0 ? b->options.step : b->duration / 100;
-    return fmin(scene, 0.9 * stability_limit(b, scheme));
+    double of_scene = b->options.step > 0 ? b->options.step : b->duration / USUAL_STEPS;
+    return fmin(of_scene, SHARE_OF_STABLE_STEP * stability_limit(b, scheme));
 }
 
 static trial try_step(bench *b, tw_scheme scheme, double step)
 {
-    trial t = {.scheme = scheme, .step = b->duration / ceil(b->duration / step * (1 - 1e-15))};
+    /* A whole number of steps, to which rounding does not add one. */
+    double steps = ceil(b->duration / step * (1 - 1e-15));
+    trial t = {.scheme = scheme, .step = b->duration / steps};
     integrate(b, &t, b->end);
     t.error = t.status == TW_OK ? position_error(b) : INFINITY;
     return t;
 }
 
-/* With an error asked for, the step is doubled while it is met, or else halved until it is met or the time is over. */
+/* Another step would not help: the scheme does not apply, or takes too long. */
+static bool is_hopeless(const trial *t)
+{
+    return t->status == TW_UNSUPPORTED || t->status == TW_INVALID_ARGUMENT ||
+           t->status == TW_BUDGET_EXHAUSTED;
+}
+
+/* The first step meets the error: doubles it while it still does. */
+static trial lengthen_step(bench *b, trial best, double step)
+{
+    for (int i = 0; i < MOST_TRIES && 2 * step <= b->duration; i++) {
+        step *= 2;
+        trial next = try_step(b, best.scheme, step);
+        if (!(next.error <= b->wanted)) break;
+        best = next;
+    }
+    return best;
+}
+
+/* The first step does not meet the error: halves it until it does. */
+static trial shorten_step(bench *b, trial best, double step)
+{
+    for (int i = 0; i < MOST_TRIES && !is_hopeless(&best); i++) {
+        step /= 2;
+        best = try_step(b, best.scheme, step);
+        if (best.error <= b->wanted) break;
+    }
+    return best;
+}
+
 static void try_scheme(bench *b, tw_scheme scheme)
 {
     double step = first_step(b, scheme);
     trial best = try_step(b, scheme, step);
-    for (int i = 0; i < MOST_TRIES && b->wanted > 0; i++) {
-        bool met = best.error <= b->wanted;
-        bool over = best.status == TW_UNSUPPORTED || best.status == TW_INVALID_ARGUMENT ||
-                    best.status == TW_BUDGET_EXHAUSTED || (met && 2 * step > b->duration);
-        if (over) break;
-        trial next = try_step(b, scheme, met ? 2 * step : step / 2);
-        if (met && !(next.error <= b->wanted)) break;
-        step = met ? 2 * step : step / 2;
-        bool found = !met && next.error <= b->wanted;
-        best = next;
-        if (found) break;
-    }
+    if (b->wanted > 0 && best.error <= b->wanted)
+        best = lengthen_step(b, best, step);
+    else if (b->wanted > 0)
+        best = shorten_step(b, best, step);
+
     b->trials[b->trial_count++] = best;
 }
 
-/* Verlet at a twentieth of its limit where that can be afforded, else the scene's scheme at a 32nd of its step. */
 static tw_status find_reference(bench *b)
 {
-    double fine = stability_limit(b, TW_SCHEME_VERLET) / 20;
-    bool symplectic = isfinite(fine) &&
-                      b->duration / fine * (double)tw_simulation_state_size(b->simulation) < 1e11;
-    trial t = {.scheme = symplectic ? TW_SCHEME_VERLET : b->options.scheme,
-               .step = symplectic ? fine : first_step(b, b->options.scheme) / 32};
+    trial t = {.scheme = b->options.scheme,
+               .step = first_step(b, b->options.scheme) / REFERENCE_STEP_PARTS};
+    double fine = stability_limit(b, TW_SCHEME_VERLET) / REFERENCE_STABLE_PARTS;
+    double updates = b->duration / fine * (double)tw_simulation_state_size(b->simulation);
+    if (isfinite(fine) && updates < MOST_REFERENCE_UPDATES) {
+        t.scheme = TW_SCHEME_VERLET;
+        t.step = fine;
+    }
+
+    /* The reference may take as long as it needs. */
     double limit = b->limit;
     b->limit = INFINITY;
     integrate(b, &t, b->reference);
     b->limit = limit;
+
     b->reference_scheme = t.scheme;
     b->reference_step = t.step;
     return t.status;
@@ -170,29 +249,35 @@ static tw_status find_reference(bench *b)
 
 /* ---- output ---- */
 
+static void print_trial(const bench *b, const trial *t, const style *look)
+{
+    printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
+    if (t->status != TW_OK) {
+        const char *why = tw_status_text(t->status);
+        if (t->status == TW_BUDGET_EXHAUSTED) why = "took too long";
+        printf("%s%s%s\n", look->bad, why, look->plain);
+        return;
+    }
+
+    const tw_integrator_statistics *c = &t->counts;
+    bool is_missed = b->wanted > 0 && !(t->error <= b->wanted);
+    printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n", (long long)c->steps, t->error,
+           t->energy_drift, (long long)c->force_evaluations, (long long)c->stiffness_products,
+           (long long)c->solves, (long long)c->factorisations, t->seconds,
+           is_missed ? "  not reached" : "");
+}
+
 static void print_table(const bench *b)
 {
     style look = style_for_stdout();
     printf("%s%s%s, %.6g s; error against %s at %.3g s: distances at the end over displacements\n",
            look.bold, tw_scene_name(b->scene), look.plain, b->duration,
            tw_scheme_name(b->reference_scheme), b->reference_step);
+
     printf("%s%-18s %9s %8s %9s %9s %9s %9s %8s %8s %9s%s\n", look.dim, "integrator", "step [s]",
            "steps", "error", "energy", "forces", "products", "solves", "factors", "seconds",
            look.plain);
-    for (int i = 0; i < b->trial_count; i++) {
-        const trial *t = &b->trials[i];
-        printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
-        if (t->status != TW_OK)
-            printf("%s%s%s\n", look.bad,
-                   t->status == TW_BUDGET_EXHAUSTED ? "took too long" : tw_status_text(t->status),
-                   look.plain);
-        else
-            printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n",
-                   (long long)t->counts.steps, t->error, t->energy_drift,
-                   (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
-                   (long long)t->counts.solves, (long long)t->counts.factorisations, t->seconds,
-                   b->wanted > 0 && !(t->error <= b->wanted) ? "  not reached" : "");
-    }
+    for (int i = 0; i < b->trial_count; i++) print_trial(b, &b->trials[i], &look);
 }
 
 static void print_json(const bench *b)
@@ -203,6 +288,7 @@ static void print_json(const bench *b)
            "\"%s\", \"step\": "
            "%.17g},\n  \"trials\": [",
            b->duration, b->omega, tw_scheme_name(b->reference_scheme), b->reference_step);
+
     for (int i = 0; i < b->trial_count; i++) {
         const trial *t = &b->trials[i];
         printf("%s\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"step\": %.17g", i ? "," : "",
@@ -223,10 +309,13 @@ static void print_json(const bench *b)
 
 static bool read_positive(const arguments *a, const char *name, double otherwise, double *value)
 {
+    *value = otherwise;
     const char *text = value_of(a, name);
+    if (!text) return true;
+
     char *end = NULL;
-    *value = text ? strtod(text, &end) : otherwise;
-    if (!text || (end != text && !*end && *value > 0 && isfinite(*value))) return true;
+    *value = strtod(text, &end);
+    if (end != text && !*end && *value > 0 && isfinite(*value)) return true;
     wrong_use("%s %s is not a number above 0", name, text);
     return false;
 }
@@ -236,9 +325,13 @@ static bool read_schemes(const char *list, tw_scheme schemes[MOST_TRIALS], int *
 {
     *count = 0;
     while (*list) {
+        /* The next name, up to a comma or the end. */
         char name[40];
         size_t length = strcspn(list, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, list);
+        list += length;
+        if (*list == ',') list++;
+
         tw_scheme scheme = tw_scheme_from_name(name);
         if (scheme == TW_SCHEME_COUNT || !tw_scheme_available(scheme)) {
             wrong_use(
@@ -247,8 +340,8 @@ static bool read_schemes(const char *list, tw_scheme schemes[MOST_TRIALS], int *
             return false;
         }
         if (*count < MOST_TRIALS) schemes[(*count)++] = scheme;
-        list += length + (list[length] == ',');
     }
+
     if (*count == 0) wrong_use("--integrators names none");
     return *count > 0;
 }
@@ -257,12 +350,16 @@ static tw_status prepare(bench *b, tw_error *error)
 {
     tw_status status = tw_scene_build(b->scene, &b->simulation, error);
     if (status != TW_OK) return status;
+
     b->options = tw_scene_integrator_options(b->scene);
     b->duration = tw_scene_duration(b->scene);
-    if (tw_simulation_frequency(b->simulation, 60, &b->omega, NULL) != TW_OK) b->omega = 0;
+    status = tw_simulation_frequency(b->simulation, FREQUENCY_ITERATIONS, &b->omega, NULL);
+    if (status != TW_OK) b->omega = 0;
+
+    /* Three tables: the start, the end of a trial, the end of the reference. */
     b->rows = tw_simulation_row_count(b->simulation);
     b->columns = tw_simulation_column_count(b->simulation);
-    b->coordinates = b->columns == 6 ? 3 : 1;
+    b->coordinates = b->columns == BODY_COLUMNS ? 3 : 1;
     size_t size = (size_t)b->rows * (size_t)b->columns;
     b->start = malloc(3 * size * sizeof *b->start);
     if (!b->start) return TW_OUT_OF_MEMORY;
@@ -276,20 +373,24 @@ static int run_bench(const arguments *a, bench *b)
     static const char usual[] = "expmid2,exprb42,pexprb43,midpoint,newmark,bdf1,rk4,verlet";
     tw_scheme schemes[MOST_TRIALS];
     int count = 0;
-    tw_error error = {0};
     const char *list = value_of(a, "--integrators");
     if (!read_schemes(list ? list : usual, schemes, &count)) return EXIT_WRONG_USE;
-    if (!read_positive(a, "--error", 0, &b->wanted) || !read_positive(a, "--limit", 60, &b->limit))
+    if (!read_positive(a, "--error", 0, &b->wanted) ||
+        !read_positive(a, "--limit", USUAL_LIMIT, &b->limit))
         return EXIT_WRONG_USE;
+
     bool json = is_given(a, "--json");
+    tw_error error = {0};
     tw_status status = load_scene(a, &b->scene, &error);
     if (status == TW_OK) status = prepare(b, &error);
     if (status != TW_OK) return error.text[0] ? report_error(&error, json) : EXIT_WRONG_USE;
+
     status = find_reference(b);
     if (status != TW_OK) {
         fprintf(stderr, "twang: the reference could not be computed: %s\n", tw_status_text(status));
         return EXIT_FAILED;
     }
+
     for (int i = 0; i < count; i++) try_scheme(b, schemes[i]);
     if (json)
         print_json(b);

@@ -1,4 +1,4 @@
-/* What would be simulated, without doing it. */
+/* Says what would be simulated, without doing it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,32 +12,43 @@ typedef struct checked {
     tw_simulation_summary summary;
     tw_measurement start;
     tw_integrator_options options;
-    double duration, frames;
-    double steps, step; /* fixed steps: how many of what size; 0 if adaptive */
-    int64_t tetrahedra, girders;
-    double omega; /* highest frequency at t = 0 [1/s]; 0 if unknown */
-    double slow;  /* time in which it moves by its own size, at first [s]; 0 if it does not move */
+    double duration;      /* [s] */
+    double frames;        /* number of frames */
+    double steps;         /* number of fixed steps; 0 if they are adaptive */
+    double step;          /* their size [s] */
+    int64_t tetrahedra;   /* of all bodies */
+    int64_t girders;      /* edges of all bodies that are shown */
+    double omega;         /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double slow;          /* time to move by its own size, from t = 0 [s]; 0 if it does not move */
     int64_t memory_bytes; /* of simulation and integrator */
 } checked;
 
-/* Steps to begin with. Explicit schemes have a limit, `stable` / omega, of which nine tenths are advised; the others
- * must follow the motion, and are advised a share of the time in which it gets anywhere: on the coil and the rope these
- * give errors of some per cent. */
+/* Steps to begin with. An explicit scheme is stable up to the step stable / omega, and is advised a share of
+ * that. The other schemes must follow the motion, and are advised the share `of_slow` of the time in which
+ * the bodies move by their own size: on the coil and the rope this gives errors of some per cent. */
+static const double SHARE_OF_STABLE_STEP = 0.9;
 static const struct {
     tw_scheme scheme;
-    double stable, share;
+    double stable;
+    double of_slow;
 } advice[] = {
-    {TW_SCHEME_EXPMID2, 0, 0.05},   {TW_SCHEME_EXPRB42, 0, 0.005},
-    {TW_SCHEME_PEXPRB43, 0, 0.005}, {TW_SCHEME_MIDPOINT, 0, 0.025},
-    {TW_SCHEME_NEWMARK, 0, 0.025},  {TW_SCHEME_BDF1, 0, 0.0005},
-    {TW_SCHEME_VERLET, 2, 0},       {TW_SCHEME_RK4, 2.8284271247, 0},
+    {TW_SCHEME_EXPMID2, 0, 0.05},
+    {TW_SCHEME_EXPRB42, 0, 0.005},
+    {TW_SCHEME_PEXPRB43, 0, 0.005},
+    {TW_SCHEME_MIDPOINT, 0, 0.025},
+    {TW_SCHEME_NEWMARK, 0, 0.025},
+    {TW_SCHEME_BDF1, 0, 0.0005},
+    {TW_SCHEME_VERLET, VERLET_STABILITY, 0},
+    {TW_SCHEME_RK4, RK4_STABILITY, 0},
 };
-enum { ADVICE_COUNT = sizeof advice / sizeof *advice };
+enum { ADVICE_COUNT = sizeof advice / sizeof *advice, ADVICE_PER_LINE = 4 };
 
+/* 0: there is no advice. */
 static double advised_step(const checked *c, int i)
 {
-    if (advice[i].stable > 0) return c->omega > 0 ? 0.9 * advice[i].stable / c->omega : 0;
-    return fmin(advice[i].share * c->slow, c->duration);
+    if (advice[i].stable == 0) return fmin(advice[i].of_slow * c->slow, c->duration);
+    if (c->omega == 0) return 0;
+    return SHARE_OF_STABLE_STEP * advice[i].stable / c->omega;
 }
 
 /* output.frames, a word or a list of words, as "vtu, pc2". */
@@ -45,66 +56,98 @@ static void frame_words(const tw_scene *scene, size_t size, char *text)
 {
     const char *word = tw_scene_word(scene, "output.frames");
     snprintf(text, size, "%s", word ? word : "");
-    for (int i = 0; !word && i < 16; i++) {
+    if (word) return;
+
+    for (int i = 0;; i++) {
         char path[32];
         snprintf(path, sizeof path, "output.frames.%d", i);
         const char *next = tw_scene_word(scene, path);
-        if (!next) break;
+        if (!next) return;
+
         size_t used = strlen(text);
         snprintf(text + used, size - used, "%s%s", i ? ", " : "", next);
     }
 }
 
-/* sqrt(size / |a|) or size / |v|, whichever is shorter. */
+/* Root mean square over the particles of |a_i|, for n components. */
+static double particle_mean(int64_t n, const double *a)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * a[i];
+    return sqrt(sum / ((double)n / 3));
+}
+
+/* The time in which the bodies move by their own size: sqrt(size / |a|) by their acceleration, or
+ * size / |v| by their velocity, whichever is shorter. */
 static double slow_time(const checked *c)
 {
     const tw_second_order_problem *p = tw_simulation_second_order(c->simulation);
     if (!p || c->summary.particles == 0) return 0;
+
+    /* The acceleration at t = 0. */
     int64_t n = p->space.local_size;
-    const double *x = tw_simulation_start(c->simulation), *v = x + n;
-    double *a = malloc((size_t)n * sizeof *a), acceleration = 0, velocity = 0, size = 0;
+    const double *x = tw_simulation_start(c->simulation);
+    const double *v = x + n;
+    double *a = malloc((size_t)n * sizeof *a);
     if (!a || p->acceleration(p->context, 0, x, v, a) != TW_OK) {
         free(a);
         return 0;
     }
-    for (int64_t i = 0; i < n; i++) {
-        acceleration += a[i] * a[i];
-        velocity += v[i] * v[i];
-    }
+    double acceleration = particle_mean(n, a);
+    double velocity = particle_mean(n, v);
     free(a);
-    acceleration = sqrt(acceleration / ((double)n / 3));
-    velocity = sqrt(velocity / ((double)n / 3));
+
+    double size = 0;
     for (int k = 0; k < 3; k++) size = fmax(size, c->summary.upper[k] - c->summary.lower[k]);
-    double by_force = acceleration > 0 ? sqrt(size / acceleration) : INFINITY;
-    double by_inertia = velocity > 0 ? size / velocity : INFINITY,
-           slow = fmin(by_force, by_inertia);
+    double slow = INFINITY;
+    if (acceleration > 0) slow = sqrt(size / acceleration);
+    if (velocity > 0) slow = fmin(slow, size / velocity);
     return isfinite(slow) ? slow : 0;
 }
 
-static void look_at(checked *c)
+static void count_cells(checked *c)
+{
+    for (int i = 0; i < tw_simulation_display_count(c->simulation); i++) {
+        const tw_display *display = tw_simulation_display(c->simulation, i);
+        c->tetrahedra += display->tetrahedron_count;
+        c->girders += display->edge_count;
+    }
+}
+
+/* How many frames and steps the run will have. Rounding does not add one. */
+static void count_frames_and_steps(checked *c)
+{
+    char formats[128];
+    frame_words(c->scene, sizeof formats, formats);
+    double fps = tw_scene_fps(c->scene);
+    bool has_frames = fps > 0 && strcmp(formats, "none") != 0;
+    if (has_frames) c->frames = floor(c->duration * fps * (1 + 1e-12)) + 1;
+
+    if (c->options.relative_tolerance > 0) return;
+    c->steps = fmax(1, ceil(c->duration / c->options.step * (1 - 1e-15)));
+    c->step = c->duration / c->steps;
+}
+
+static void examine(checked *c)
 {
     c->summary = tw_simulation_summarise(c->simulation);
     tw_simulation_measure(c->simulation, 0.0, tw_simulation_start(c->simulation), &c->start);
     c->options = tw_scene_integrator_options(c->scene);
     c->duration = tw_scene_duration(c->scene);
     c->memory_bytes = tw_memory_counts_now().current_bytes;
-    for (int i = 0; i < tw_simulation_display_count(c->simulation); i++) {
-        const tw_display *display = tw_simulation_display(c->simulation, i);
-        c->tetrahedra += display->tetrahedron_count;
-        c->girders += display->edge_count;
-    }
-    if (tw_simulation_frequency(c->simulation, 60, &c->omega, NULL) != TW_OK) c->omega = 0;
+    count_cells(c);
+    count_frames_and_steps(c);
+
+    /* The two time scales that steps depend on. */
+    tw_status status =
+        tw_simulation_frequency(c->simulation, FREQUENCY_ITERATIONS, &c->omega, NULL);
+    if (status != TW_OK) c->omega = 0;
     c->slow = slow_time(c);
-    char formats[128];
-    frame_words(c->scene, sizeof formats, formats);
-    bool framed = tw_scene_fps(c->scene) > 0 && strcmp(formats, "none") != 0;
-    c->frames = framed ? floor(c->duration * tw_scene_fps(c->scene) * (1 + 1e-12)) + 1 : 0;
-    if (c->options.relative_tolerance > 0) return;
-    c->steps = fmax(1, ceil(c->duration / c->options.step * (1 - 1e-15)));
-    c->step = c->duration / c->steps;
 }
 
-/* What there is of; a rope's links are its springs. */
+/* ---- as text ---- */
+
+/* The links of a rope are its springs, and are not counted twice. */
 static void print_parts(const checked *c)
 {
     const struct {
@@ -113,6 +156,7 @@ static void print_parts(const checked *c)
     } parts[] = {{c->summary.springs, "springs"},
                  {c->tetrahedra, "tetrahedra"},
                  {c->girders == c->summary.springs ? 0 : c->girders, "links or girders"}};
+
     const char *between = "  made of      ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].count == 0) continue;
@@ -130,6 +174,7 @@ static void print_what(const checked *c)
                (long long)s->unknowns);
         return;
     }
+
     printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n",
            (long long)s->particles, (long long)s->pinned, (long long)s->unknowns, s->mass);
     print_parts(c);
@@ -148,6 +193,7 @@ static void print_how(const checked *c)
                c->options.relative_tolerance);
     printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"),
            c->options.phi.tolerance);
+
     char formats[128];
     frame_words(c->scene, sizeof formats, formats);
     if (c->frames > 0)
@@ -163,41 +209,55 @@ static void print_advice(const checked *c)
     for (int i = 0; i < ADVICE_COUNT; i++) {
         double step = advised_step(c, i);
         if (!(step > 0)) continue;
-        printf("%s%s %.2g",
-               printed == 0       ? "  begin with   steps [s] "
-               : printed % 4 == 0 ? ",\n                         "
-                                  : ", ",
-               tw_scheme_name(advice[i].scheme), step);
+
+        const char *between = ", ";
+        if (printed == 0)
+            between = "  begin with   steps [s] ";
+        else if (printed % ADVICE_PER_LINE == 0)
+            between = ",\n                         ";
+        printf("%s%s %.2g", between, tw_scheme_name(advice[i].scheme), step);
         printed++;
     }
     if (printed) printf("\n");
 }
 
+static void print_frequencies(const checked *c)
+{
+    double bound = c->summary.omega_bound;
+    if (c->omega > 0 && bound > 0)
+        printf("  frequencies  up to %.4g 1/s at t = 0, at most %.4g 1/s at any time\n", c->omega,
+               bound);
+    else if (c->omega > 0)
+        printf("  frequencies  up to %.4g 1/s at t = 0\n", c->omega);
+    else if (bound > 0)
+        printf("  frequencies  at most %.4g 1/s at any time\n", bound);
+}
+
 static void print_text(const char *path, const checked *c)
 {
     style look = style_for_stdout();
-    printf("%s%s%s is a right scene\n", look.good, path, look.plain);
+    printf("%s%s%s: ok\n", look.good, path, look.plain);
     print_what(c);
     if (c->start.has_energy)
         printf("  energy       %.10g J at t = 0 (%.4g kinetic, %.4g potential)\n",
                c->start.kinetic + c->start.potential, c->start.kinetic, c->start.potential);
-    if (c->omega > 0) printf("  frequencies  up to %.4g 1/s at t = 0", c->omega);
-    if (c->summary.omega_bound > 0)
-        printf("%s %.4g 1/s at any time", c->omega > 0 ? ", at most" : "  frequencies  at most",
-               c->summary.omega_bound);
-    if (c->omega > 0 || c->summary.omega_bound > 0) printf("\n");
+    print_frequencies(c);
     print_how(c);
     print_advice(c);
+
     printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on "
            "top\n",
            (double)c->memory_bytes / 1e6);
 }
 
-static void print_json(const checked *c)
+/* ---- as JSON ---- */
+
+static void print_json_what(const checked *c)
 {
     const tw_simulation_summary *s = &c->summary;
     printf("{\n  \"name\": ");
     print_json_string(tw_scene_name(c->scene));
+
     printf(",\n  \"particles\": %lld,\n  \"pinned\": %lld,\n  \"springs\": %lld,\n  \"unknowns\": "
            "%lld,\n",
            (long long)s->particles, (long long)s->pinned, (long long)s->springs,
@@ -209,15 +269,26 @@ static void print_json(const checked *c)
            (long long)c->girders);
     printf("  \"omega_max\": %.17g,\n  \"omega_bound\": %.17g,\n", c->omega, s->omega_bound);
     printf("  \"memory_bytes\": %lld,\n  \"suggested_steps\": {", (long long)c->memory_bytes);
-    for (int i = 0, printed = 0; i < ADVICE_COUNT; i++)
-        if (advised_step(c, i) > 0)
-            printf("%s\"%s\": %.3g", printed++ ? ", " : "", tw_scheme_name(advice[i].scheme),
-                   advised_step(c, i));
+
+    const char *between = "";
+    for (int i = 0; i < ADVICE_COUNT; i++) {
+        double step = advised_step(c, i);
+        if (!(step > 0)) continue;
+        printf("%s\"%s\": %.3g", between, tw_scheme_name(advice[i].scheme), step);
+        between = ", ";
+    }
     printf("},\n");
+}
+
+static void print_json(const checked *c)
+{
+    print_json_what(c);
+
     if (c->start.has_energy)
         printf("  \"energy_start\": %.17g,\n", c->start.kinetic + c->start.potential);
     else
         printf("  \"energy_start\": null,\n");
+
     printf("  \"duration\": %.17g,\n  \"integrator\": \"%s\",\n  \"phi\": \"%s\",\n", c->duration,
            tw_scene_word(c->scene, "integrator.name"), tw_scene_word(c->scene, "phi.name"));
     if (c->steps > 0)
@@ -234,14 +305,17 @@ static int check(const arguments *a)
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     bool json = is_given(a, "--json");
+
+    /* Everything up to the first step. */
     tw_status status = load_scene(a, &scene, &error);
     c.scene = scene;
     if (status == TW_OK) status = tw_scene_build(scene, &c.simulation, &error);
     if (status == TW_OK)
         status = tw_scene_create_integrator(scene, c.simulation, &integrator, &error);
+
     int code = EXIT_DONE;
     if (status == TW_OK) {
-        look_at(&c);
+        examine(&c);
         if (json)
             print_json(&c);
         else
@@ -249,6 +323,7 @@ static int check(const arguments *a)
     } else {
         code = error.text[0] ? report_error(&error, json) : EXIT_WRONG_USE;
     }
+
     tw_integrator_free(integrator);
     tw_simulation_free(c.simulation);
     tw_scene_free(scene);
@@ -268,7 +343,7 @@ const verb verb_check = {
     .text =
         "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
         "memory, and which steps to begin with for some integrators.\n"
-        "Exit code 0 if it is right, 2 if not.",
+        "Exit code 0 if the scene is correct, 2 if not.",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

@@ -1,4 +1,4 @@
-/* Shell completion, made from the tables of verbs and options, so that it cannot fall behind them. */
+/* Prints completion scripts for shells. They are made from the tables of verbs and options. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 static const char *shell_choice(int index)
 {
     static const char *const words[] = {"bash", "zsh", "fish"};
-    return index >= 0 && index < 3 ? words[index] : NULL;
+    enum { WORD_COUNT = sizeof words / sizeof *words };
+    return index >= 0 && index < WORD_COUNT ? words[index] : NULL;
 }
 
 static void print_choices(const char *(*choice)(int index))
@@ -28,7 +29,9 @@ static void print_scene_name(void *context, const char *name, const char *path, 
     printf(" %s", name);
 }
 
-/* `-W` words for every option that is followed by one of a list. */
+/* ---- bash ---- */
+
+/* The words that may follow each option whose value is one of a list. */
 static void bash_values(const verb *v)
 {
     for (const option *o = v->options; o->name; o++) {
@@ -43,6 +46,8 @@ static void bash_verb(const verb *v)
 {
     printf("        %s)\n            options=\"", v->name);
     for (const option *o = v->options; o->name; o++) printf("%s ", o->name);
+
+    /* The words for the first argument; without a list also the names of files. */
     printf("--help\"\n            words=\"");
     if (v->choice)
         print_choices(v->choice);
@@ -53,6 +58,7 @@ static void bash_verb(const verb *v)
 
 static void print_bash(void)
 {
+    /* The first word after the command is a verb. */
     printf("# twang completion for bash: source <(twang completion bash)\n"
            "_twang() {\n"
            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
@@ -61,9 +67,13 @@ static void print_bash(void)
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W \"");
     print_verbs();
+
+    /* The value of an option. */
     printf(" --help --version\" -- \"$current\"))\n        return\n    fi\n    case "
            "$verb,$previous in\n");
     for (int i = 0; all_verbs[i]; i++) bash_values(all_verbs[i]);
+
+    /* An option, or an argument of the verb. */
     printf("    esac\n    if [ -z \"$words\" ]; then\n        case $verb in\n");
     for (int i = 0; all_verbs[i]; i++) bash_verb(all_verbs[i]);
     printf("        esac\n    fi\n"
@@ -74,7 +84,9 @@ static void print_bash(void)
            "complete -o filenames -F _twang twang\n");
 }
 
-/* Inside single quotes, where _arguments reads brackets and colons as its own. */
+/* ---- zsh ---- */
+
+/* A text inside single quotes, where _arguments gives brackets and colons a meaning. */
 static void zsh_quoted(const char *text)
 {
     for (; *text; text++) {
@@ -92,6 +104,8 @@ static void zsh_option(const option *o)
     printf(" \\\n                '%s[", o->name);
     zsh_quoted(o->line);
     printf("]");
+
+    /* What may follow it. */
     if (o->value) {
         printf(":%s:", o->value);
         if (o->choice) {
@@ -105,8 +119,25 @@ static void zsh_option(const option *o)
     printf("'");
 }
 
+static void zsh_verb(const verb *v)
+{
+    printf("        %s)\n            _arguments", v->name);
+    for (const option *o = v->options; o->name; o++) zsh_option(o);
+
+    /* The first argument. */
+    if (v->choice) {
+        printf(" \\\n                '1: :(");
+        print_choices(v->choice);
+        printf(")'");
+    } else {
+        printf(" \\\n                '1:%s:_files'", v->positional);
+    }
+    printf(" ;;\n");
+}
+
 static void print_zsh(void)
 {
+    /* The first word after the command is a verb, with what it does. */
     printf("#compdef twang\n"
            "# twang completion for zsh: twang completion zsh > a folder of $fpath, as _twang\n"
            "_twang() {\n"
@@ -117,23 +148,16 @@ static void print_zsh(void)
         zsh_quoted(all_verbs[i]->line);
         printf("]'");
     }
+
+    /* After it, what the verb takes. */
     printf("\n        return\n    fi\n    local verb=$words[2]\n    shift words\n    (( CURRENT-- "
            "))\n    case $verb "
            "in\n");
-    for (int i = 0; all_verbs[i]; i++) {
-        printf("        %s)\n            _arguments", all_verbs[i]->name);
-        for (const option *o = all_verbs[i]->options; o->name; o++) zsh_option(o);
-        if (all_verbs[i]->choice) {
-            printf(" \\\n                '1: :(");
-            print_choices(all_verbs[i]->choice);
-            printf(")'");
-        } else {
-            printf(" \\\n                '1:%s:_files'", all_verbs[i]->positional);
-        }
-        printf(" ;;\n");
-    }
+    for (int i = 0; all_verbs[i]; i++) zsh_verb(all_verbs[i]);
     printf("    esac\n}\n_twang \"$@\"\n");
 }
+
+/* ---- fish ---- */
 
 static void fish_quoted(const char *text)
 {
@@ -145,6 +169,7 @@ static void fish_quoted(const char *text)
 
 static void fish_option(const verb *v, const option *o)
 {
+    /* Without the dashes of its names. */
     printf("complete -c twang -n '__fish_seen_subcommand_from %s' -l %s", v->name, o->name + 2);
     if (o->brief) printf(" -s %s", o->brief + 1);
     if (o->value) printf(" -r");
@@ -153,6 +178,7 @@ static void fish_option(const verb *v, const option *o)
         print_choices(o->choice);
         printf("'");
     }
+
     printf(" -d '");
     fish_quoted(o->line);
     printf("'\n");
@@ -167,6 +193,7 @@ static void print_fish(void)
         printf("complete -c twang -f -n __fish_use_subcommand -a %s -d '", v->name);
         fish_quoted(v->line);
         printf("'\n");
+
         for (const option *o = v->options; o->name; o++) fish_option(v, o);
         if (!v->choice) continue;
         printf("complete -c twang -f -n '__fish_seen_subcommand_from %s' -a '", v->name);
@@ -174,6 +201,8 @@ static void print_fish(void)
         printf("'\n");
     }
 }
+
+/* ---- the verb ---- */
 
 static int completion(const arguments *a)
 {

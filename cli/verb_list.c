@@ -1,12 +1,15 @@
+/* Lists what there is. */
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 
+enum { LIST_COUNT = 3 };
+static const char *const lists[LIST_COUNT] = {"scenes", "integrators", "phi"};
+
 static const char *what_choice(int index)
 {
-    static const char *const words[] = {"scenes", "integrators", "phi"};
-    return index >= 0 && index < 3 ? words[index] : NULL;
+    return index >= 0 && index < LIST_COUNT ? lists[index] : NULL;
 }
 
 /* A list under construction: as lines, or as a JSON list of objects. */
@@ -53,16 +56,18 @@ static void list_integrators(listing *l)
 {
     for (int i = 0; i < TW_SCHEME_COUNT; i++) {
         tw_scheme scheme = (tw_scheme)i;
-        bool there = tw_scheme_available(scheme);
+        bool is_built_in = tw_scheme_available(scheme);
+
         begin_entry(l, tw_scheme_name(scheme));
         if (l->json)
             printf(", \"order\": %d, \"available\": %s", tw_scheme_order(scheme),
-                   there ? "true" : "false");
+                   is_built_in ? "true" : "false");
         else
             printf(" %sorder %d%s ", l->look.dim, tw_scheme_order(scheme), l->look.plain);
+
         char line[256];
-        snprintf(line, sizeof line, "%s%s", tw_scheme_line(scheme),
-                 there || l->json ? "" : " (not built in)");
+        const char *note = is_built_in || l->json ? "" : " (not built in)";
+        snprintf(line, sizeof line, "%s%s", tw_scheme_line(scheme), note);
         end_entry(l, line);
     }
 }
@@ -83,24 +88,27 @@ static void list_phi(listing *l)
         [TW_PHI_SHIFT_INVERT] =
             "rational Krylov, one sparse factorisation: cost independent of stiffness",
     };
+
     for (int i = 0; i < TW_PHI_ENGINE_COUNT; i++) {
         begin_entry(l, tw_phi_engine_name((tw_phi_engine)i));
         end_entry(l, lines[i]);
     }
 }
 
+static int no_such_list(const char *what)
+{
+    const char *nearest = suggestion(what, lists, LIST_COUNT);
+    if (nearest) return wrong_use("there is no list of '%s', did you mean '%s'?", what, nearest);
+    return wrong_use("there is no list of '%s', only of scenes, integrators and phi", what);
+}
+
 static int list(const arguments *a)
 {
     const char *what = a->positional[0];
-    const char *words[] = {"scenes", "integrators", "phi"};
     bool known = false;
-    for (int i = 0; i < 3; i++) known = known || strcmp(what, words[i]) == 0;
-    if (!known) {
-        const char *nearest = suggestion(what, words, 3);
-        return nearest ? wrong_use("there is no list of '%s', did you mean '%s'?", what, nearest)
-                       : wrong_use("there is no list of '%s', only of scenes, integrators and phi",
-                                   what);
-    }
+    for (int i = 0; i < LIST_COUNT; i++) known = known || strcmp(what, lists[i]) == 0;
+    if (!known) return no_such_list(what);
+
     listing l = {.json = is_given(a, "--json"), .look = style_for_stdout()};
     if (l.json) printf("[");
     if (strcmp(what, "scenes") == 0)
@@ -109,6 +117,7 @@ static int list(const arguments *a)
         list_integrators(&l);
     else
         list_phi(&l);
+
     if (l.json)
         printf("\n]\n");
     else if (l.count == 0)

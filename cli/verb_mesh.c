@@ -1,21 +1,10 @@
-/* From a surface to a solid of tetrahedra, or from one format to another. */
+/* Fills a surface with tetrahedra, or converts a mesh from one format to another. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 
-static bool read_count(const arguments *a, const char *name, long long low, long long high,
-                       long long *value)
-{
-    const char *text = value_of(a, name);
-    if (!text) return true;
-    char *end = NULL;
-    *value = strtoll(text, &end, 10);
-    if (end != text && !*end && *value >= low && *value <= high) return true;
-    wrong_use("%s %s is not a number from %lld to %lld", name, text, low, high);
-    return false;
-}
+/* The least and the most vertices that may be asked for. */
+enum { LEAST_VERTICES = 8, MOST_VERTICES = 100000000 };
 
 static void print_counts(const tw_mesh *mesh, const tw_mesh_repairs *repairs)
 {
@@ -36,10 +25,14 @@ static void print_report(const tw_mesh *mesh, const tw_fill_report *r)
            r->quality.largest_angle);
     printf("edges           %.6g to %.6g m\n", r->quality.shortest_edge, r->quality.longest_edge);
     printf("volume          %.6g m^3\n", r->volume);
+
+    /* How far the new surface is from the old one. */
     printf("distance        at most %.3g cells from the input, %.3g on average\n",
            r->largest_distance / r->cell, r->mean_distance / r->cell);
     printf("gap             the input is at most %.3g cells outside of the solid\n",
            r->largest_gap / r->cell);
+
+    /* What is unusual about the input. */
     if (r->input_open_edges + r->input_crowded_edges > 0)
         printf("input           %lld open edges, %lld with more than two triangles\n",
                (long long)r->input_open_edges, (long long)r->input_crowded_edges);
@@ -56,12 +49,14 @@ static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repa
     printf(", \"vertices\": %lld, \"edges\": %lld, \"triangles\": %lld, \"tetrahedra\": %lld",
            (long long)mesh->vertex_count, (long long)mesh->edge_count,
            (long long)mesh->triangle_count, (long long)mesh->tetrahedron_count);
+
     printf(", \"repairs\": {\"merged_vertices\": %lld, \"dropped_vertices\": %lld, "
            "\"degenerate_cells\": %lld, "
            "\"lower_cells\": %lld, \"flipped_cells\": %lld}",
            (long long)repairs->merged_vertices, (long long)repairs->dropped_vertices,
            (long long)repairs->degenerate_cells, (long long)repairs->lower_cells,
            (long long)repairs->flipped_cells);
+
     if (r)
         printf(", \"cell\": %.17g, \"smallest_angle\": %.17g, \"largest_angle\": %.17g, "
                "\"volume\": %.17g, "
@@ -76,13 +71,13 @@ static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repa
     printf("}\n");
 }
 
-/* Fills IN; an error of the surface names the file. */
+/* Replaces a surface by the solid inside it. An error of the surface names the file. */
 static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fill_report *report,
                       tw_error *error)
 {
-    tw_mesh solid;
     tw_fill_options options = tw_fill_options_default();
     options.vertex_count = vertices;
+    tw_mesh solid;
     tw_status status = tw_mesh_fill(mesh, &options, &solid, report, error);
     if (status != TW_OK) {
         char text[TW_ERROR_TEXT_SIZE];
@@ -90,35 +85,67 @@ static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fi
         snprintf(error->text, sizeof error->text, "%.200s: %.300s", path, text);
         return status;
     }
+
     tw_mesh_free(mesh);
     *mesh = solid;
     return TW_OK;
 }
 
+/* What the verb has read, made and learned. */
+typedef struct result {
+    tw_mesh mesh;
+    bool is_filled;
+    tw_fill_report report; /* if it is filled */
+    tw_mesh_repairs repairs;
+} result;
+
+/* Reads IN, fills it with about `vertices` vertices (0: does not), writes OUT. */
+static tw_status convert(const arguments *a, long long vertices, result *r, tw_error *error)
+{
+    const char *in = a->positional[0];
+    const char *out = a->positional[1];
+    r->is_filled = vertices > 0;
+
+    /* A surface that is filled is repaired on the way, any other mesh when it is loaded. */
+    tw_status status = tw_mesh_load(in, &r->mesh, r->is_filled ? NULL : &r->repairs, error);
+    if (status == TW_OK && r->is_filled) {
+        status = fill(in, vertices, &r->mesh, &r->report, error);
+        r->repairs = r->report.repairs;
+    }
+    return status == TW_OK ? tw_mesh_save(out, &r->mesh, error) : status;
+}
+
+static void print_result(const arguments *a, const result *r)
+{
+    if (is_given(a, "--json"))
+        print_json(a->positional[1], &r->mesh, &r->repairs, r->is_filled ? &r->report : NULL);
+    else if (is_given(a, "--quiet"))
+        return;
+    else if (r->is_filled)
+        print_report(&r->mesh, &r->report);
+    else
+        print_counts(&r->mesh, &r->repairs);
+}
+
 static int mesh_verb(const arguments *a)
 {
-    const char *in = a->positional[0], *out = a->positional[1];
-    bool json = is_given(a, "--json"), filled = is_given(a, "--vertices");
-    long long vertices = 0, threads = 0;
-    if (!read_count(a, "--vertices", 8, 100000000, &vertices) ||
-        !read_count(a, "--threads", 1, 1024, &threads))
+    long long vertices = 0;
+    long long threads = 0;
+    if (!read_count(a, "--vertices", LEAST_VERTICES, MOST_VERTICES, &vertices) ||
+        !read_count(a, "--threads", 1, MAX_THREADS, &threads))
         return EXIT_WRONG_USE;
     tw_set_threads((int)threads);
-    tw_mesh mesh = {0};
-    tw_mesh_repairs repairs = {0};
-    tw_fill_report report = {0};
+
+    result r = {0};
     tw_error error = {0};
-    tw_status status = tw_mesh_load(in, &mesh, filled ? NULL : &repairs, &error);
-    if (status == TW_OK && filled) status = fill(in, vertices, &mesh, &report, &error);
-    if (status == TW_OK) status = tw_mesh_save(out, &mesh, &error);
-    int code = status == TW_OK ? EXIT_DONE : report_error(&error, json);
-    if (status == TW_OK && json)
-        print_json(out, &mesh, filled ? &report.repairs : &repairs, filled ? &report : NULL);
-    else if (status == TW_OK && !is_given(a, "--quiet") && filled)
-        print_report(&mesh, &report);
-    else if (status == TW_OK && !is_given(a, "--quiet"))
-        print_counts(&mesh, &repairs);
-    tw_mesh_free(&mesh);
+    tw_status status = convert(a, vertices, &r, &error);
+    int code = EXIT_DONE;
+    if (status == TW_OK)
+        print_result(a, &r);
+    else
+        code = report_error(&error, is_given(a, "--json"));
+
+    tw_mesh_free(&r.mesh);
     return code;
 }
 

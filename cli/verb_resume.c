@@ -1,3 +1,4 @@
+/* Goes on with a run that was interrupted. */
 #include "command.h"
 
 static int resume(const arguments *a)

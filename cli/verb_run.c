@@ -1,3 +1,4 @@
+/* Simulates a scene. */
 #include "command.h"
 
 static int run(const arguments *a)
@@ -7,6 +8,7 @@ static int run(const arguments *a)
     tw_status status = load_scene(a, &scene, &error);
     if (status != TW_OK)
         return error.text[0] ? report_error(&error, is_given(a, "--json")) : EXIT_WRONG_USE;
+
     int code = run_session(a, scene, NULL);
     tw_scene_free(scene);
     return code;

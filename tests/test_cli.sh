@@ -59,7 +59,7 @@ fi
 "$TWANG_BUILD/scene_format" | diff - "$source_tree/docs/scene-format.md" || fail "docs/scene-format.md is stale: build/scene_format > docs/scene-format.md"
 
 # ---- wrong use: one line, exit 2 ----
-refused "twang: what shall be done? twang --help shows how to begin" "$twang"
+refused "twang: a verb is missing, twang --help shows how to begin" "$twang"
 refused "twang: unknown verb 'rnu', did you mean 'run'?" "$twang" rnu
 refused "twang: unknown verb 'view', twang --help lists them" "$twang" view
 refused "twang: unknown option '--verbose', try twang --help" "$twang" --verbose
