@@ -103,6 +103,7 @@ static void estimate(tw_integrator *integrator, double h)
     double c1 = -h * (h + b) / (a * (b - a));
     double c2 = h * (h + a) / (b * (b - a));
 
+    /* e = u_new - parabola, scaled to the error of BDF2 */
     double *e = integrator->error_vector;
     tw_vector_copy(size, integrator->u_new, e);
     tw_vector_axpy(size, -c0, integrator->u, e);
@@ -159,6 +160,7 @@ static void bdf2_accepted(tw_integrator *integrator, double h)
     int64_t size = integrator->system.size;
     double *steps = steps_of(integrator);
 
+    /* u_{n-1} becomes u_{n-2}, u_n becomes u_{n-1}, and so do their steps. */
     tw_vector_copy(size, memory->history, memory->history + size);
     tw_vector_copy(size, integrator->u, memory->history);
 

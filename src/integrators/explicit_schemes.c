@@ -46,6 +46,7 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
     tw_vector_axpy(size, 0.5 * h, integrator->F, stage);
     TW_TRY(tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope));
 
+    /* u_new = u + h slope */
     tw_vector_copy(size, integrator->u, integrator->u_new);
     tw_vector_axpy(size, h, slope, integrator->u_new);
     return TW_OK;

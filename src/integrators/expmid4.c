@@ -177,6 +177,7 @@ static tw_status find_middle(tw_integrator *integrator, expmid4_memory *memory, 
     /* u_m = u_n + linear part + correction */
     tw_phi_sum correction = end_sum(integrator, h, memory->middle);
     tw_phi_sum_add(&correction, 0, 0, 3, 0.5, 0.5 * h * 32.0 / 9.0);
+
     tw_status status = tw_propagator_apply(memory->propagator, system, &correction, error);
     tw_vector_axpy(size, 1.0, memory->half, memory->middle);
     tw_vector_axpy(size, 1.0, integrator->u, memory->middle);
@@ -229,6 +230,7 @@ static tw_status next_pass(tw_integrator *integrator, expmid4_memory *memory, do
 static void take_result(tw_integrator *integrator, const expmid4_memory *memory)
 {
     int64_t size = integrator->system.size;
+
     tw_vector_copy(size, integrator->u, integrator->u_new);
     tw_vector_axpy(size, 1.0, memory->base, integrator->u_new);
     tw_vector_axpy(size, 1.0, memory->share, integrator->u_new);
@@ -280,6 +282,8 @@ static tw_status model_at(tw_integrator *integrator, double h, double theta, boo
 {
     expmid4_memory *memory = integrator->memory;
     tw_system *system = &integrator->system;
+
+    /* h theta^2, h theta^3, h theta^4 */
     double h2 = h * theta * theta;
     double h3 = h2 * theta;
     double h4 = h3 * theta;

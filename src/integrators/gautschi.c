@@ -137,6 +137,7 @@ static tw_status apply(tw_integrator *integrator, const tw_spectral_request *req
                        tw_error *error)
 {
     gautschi_memory *memory = integrator->memory;
+
     tw_phi_statistics statistics = {0};
     tw_status status =
         tw_spectral_apply(memory->workspace, &integrator->system.pair, request, &statistics, error);
@@ -148,6 +149,7 @@ static tw_status apply(tw_integrator *integrator, const tw_spectral_request *req
     counts->krylov_dimension = statistics.dimension;
     counts->phi_error_estimate = statistics.estimated_error;
     counts->work += statistics.cost;
+
     return tw_accept_rounding(status, &statistics);
 }
 
@@ -274,6 +276,8 @@ static void gautschi_accepted(tw_integrator *integrator, double h)
 {
     gautschi_memory *memory = integrator->memory;
     int64_t size = integrator->system.size;
+
+    /* u_n becomes u_{n-1}. */
     tw_vector_copy(size, integrator->u, memory->history + size);
     numbers_of(integrator)[NUMBER_H] = h;
 }

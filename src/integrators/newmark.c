@@ -93,6 +93,8 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
     const double *A_new = memory->work;
     double *x_new = integrator->u_new;
     double *v_new = x_new + n;
+
+    /* A_n, then the stage and A_{n+1}. */
     TW_TRY(need_acceleration(integrator, memory));
     TW_TRY(solve_stage(integrator, h, p, p.am / (1 - p.am), error));
 

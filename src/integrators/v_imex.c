@@ -40,6 +40,7 @@ static tw_status fix_fast_part(tw_integrator *integrator, tw_implicit_memory *me
     bool renew = integrator->options.v_imex.renew_tangent && !integrator->retry;
     if (numbers[NUMBER_KNOWN] != 0 && !renew) return TW_OK;
 
+    /* The point belongs to the history: a restored run linearises there. */
     tw_vector_copy(integrator->system.size, integrator->u, memory->history);
     numbers[NUMBER_T] = integrator->t;
     numbers[NUMBER_KNOWN] = 1;
@@ -56,9 +57,12 @@ static tw_status find_forces(tw_integrator *integrator, double t, const double *
     int64_t n = system->n;
     double *a = memory->work;
     double *y = memory->work + n;
+
+    /* slow = M a(x) */
     TW_TRY(tw_system_acceleration(system, t, x, integrator->u + n, a));
     TW_TRY(tw_system_mass(system, a, slow));
 
+    /* fast = K y with y = x - r, and slow += fast */
     tw_vector_copy(n, x, y);
     tw_vector_axpy(n, -1.0, memory->history, y);
     TW_TRY(tw_system_stiffness(system, 1, y, fast));
@@ -87,6 +91,7 @@ static tw_status imex_attempt(tw_integrator *integrator, double h, tw_error *err
     double *fast = memory->v_star;
     double *right = memory->x;
     double *d = memory->x + n;
+
     TW_TRY(fix_fast_part(integrator, memory));
 
     /* v+ = v_n + h/2 M^-1 f_slow(x_n) */
