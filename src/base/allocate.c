@@ -1,3 +1,4 @@
+/* The allocator hook, and what it counts. */
 #define _GNU_SOURCE /* madvise */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The log hook of the process. */
 #include "base/log_line.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* The name that is closest to a misspelt word. */
 #include "base/nearest_name.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Parsing and printing of numbers in the C locale, whatever the locale of the program. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/number.h"
 

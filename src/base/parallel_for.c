@@ -1,3 +1,4 @@
+/* The parallel loop over OpenMP, and the decision whether several threads pay. */
 #include "base/parallel_for.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Reading a whole file or pipe. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/read_file.h"
 

@@ -1,3 +1,4 @@
+/* The pseudo-random start vector. */
 #include "base/start_vector.h"
 
 #include "base/parallel_for.h"

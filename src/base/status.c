@@ -1,3 +1,4 @@
+/* Texts of statuses, and filling of errors. */
 #include <stdarg.h>
 
 #include "base/fail.h"

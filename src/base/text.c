@@ -1,3 +1,4 @@
+/* Text that grows by doubling. */
 #include "base/text.h"
 
 #include <stdarg.h>

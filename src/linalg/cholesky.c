@@ -1,3 +1,4 @@
+/* Sparse Cholesky factorisation of a M + b K: analysis once, then factors and solves. */
 #include <pthread.h>
 
 #include "base/allocate.h"
@@ -44,6 +45,7 @@ static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int 
     cholmod_factor *symbolic = cholmod_analyze(&A, &factor->common);
     pthread_mutex_unlock(&ordering_lock);
 
+    /* A failed analysis leaves no factor, or one that is not to be used. */
     tw_status status = tw_cholesky_status(factor);
     if (!status && !symbolic) status = TW_INTERNAL;
     if (status) {
@@ -182,6 +184,7 @@ tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_m
     factor->pair = (tw_matrix_pair){stiffness, mass_matrix};
     factor->n = tw_sparse_size(stiffness);
 
+    /* CHOLMOD has nothing to do for a matrix without rows. */
     tw_status status = TW_OK;
     if (factor->n > 0) {
         tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
@@ -221,6 +224,7 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
     factor->factored = false;
     factor->counts.factorisations++;
 
+    /* A NaN would pass through CHOLMOD unnoticed. */
     tw_status status = TW_OK;
     if (factor->n > 0) {
         tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass,

@@ -68,6 +68,8 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
 {
     double no_shift[2] = {0, 0};
     cholmod_factor *L = factor->L;
+
+    /* The supernodal code takes the lower triangle, the simplicial code the upper one. */
     cholmod_sparse A = permuted_view(&factor->permuted, L->is_super);
 
     /* CHOLMOD works in our memory and on the calling thread alone. */
@@ -84,6 +86,7 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
     tw_parallel_resume(held);
     tw_solver_memory_leave(previous);
 
+    /* minor is the first column whose pivot is not positive. */
     tw_status status = tw_cholesky_status(factor);
     if (!status && L->minor < L->n) status = TW_NOT_POSITIVE_DEFINITE;
     if (!status && !diagonal_is_finite(L)) status = TW_NOT_FINITE;

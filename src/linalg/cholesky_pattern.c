@@ -1,11 +1,11 @@
-#include "linalg/cholesky_pattern.h"
-
+/* The triangle that is factorised: which entries it has, and where their values come from. */
 #include <limits.h>
 #include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "linalg/cholesky_internal.h"
 #include "linalg/sparse_internal.h"
 
 /* Entries per block of a gather: some tens of microseconds of work. */

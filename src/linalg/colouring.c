@@ -1,3 +1,4 @@
+/* Greedy colouring of the columns of a sparse matrix. */
 #include "linalg/colouring.h"
 
 #include <stdbool.h>

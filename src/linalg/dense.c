@@ -1,3 +1,4 @@
+/* Small dense algebra: LAPACK and BLAS with our names and our errors. */
 #include "linalg/dense.h"
 
 #include <cblas.h>

@@ -1,3 +1,4 @@
+/* The power method, and Lanczos without reorthogonalisation. */
 #include "linalg/largest_eigenvalue.h"
 
 #include <math.h>

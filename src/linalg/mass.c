@@ -1,3 +1,4 @@
+/* Products and solves with the mass matrix, and the norm that belongs to it. */
 #include "linalg/mass.h"
 
 #include <math.h>

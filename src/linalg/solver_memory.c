@@ -1,10 +1,10 @@
-#include "linalg/solver_memory.h"
-
+/* The memory that SuiteSparse uses while it works for us. */
 #include <SuiteSparse_config.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/allocate.h"
+#include "linalg/cholesky_internal.h"
 
 enum { HEADER = 64 }; /* one cache line, so that blocks keep the alignment of tw_allocate */
 
@@ -40,6 +40,7 @@ static tw_solver_block *take_kept(tw_solver_memory *memory, size_t size)
 static void *take(tw_solver_memory *memory, size_t size)
 {
     tw_solver_block *block = take_kept(memory, size);
+    /* The header lies in front of the block. */
     if (!block && size <= SIZE_MAX - HEADER) block = tw_allocate(size + HEADER, 1);
     if (!block) {
         memory->failed = true;
@@ -90,6 +91,7 @@ static void *routed_realloc(void *pointer, size_t size)
     void *moved = take(current, size);
     if (!moved || !pointer) return moved;
 
+    /* A new block, because the size is part of what take_kept looks for. */
     size_t old = header_of(pointer)->size;
     memcpy(moved, pointer, old < size ? old : size);
     give_back(current, pointer);

@@ -1,3 +1,4 @@
+/* Sparse matrices: creating them, checking their pattern, finding entries. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_start,
                              const int64_t *column, tw_sparse_storage storage, tw_error *error)
 {
+    /* Blocks and storage. */
     if (block != 1 && block != 3)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "sparse matrix: blocks of %d, but only 1 and 3 are known", block);
@@ -17,6 +19,7 @@ static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_s
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: unknown storage %d",
                        (int)storage);
 
+    /* The number of rows. */
     if (block_rows < 0)
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: %lld block rows",
                        (long long)block_rows);
@@ -25,6 +28,7 @@ static tw_status check_sizes(int block, int64_t block_rows, const int64_t *row_s
                        "sparse matrix: %lld block rows, at most 2^31 - 1 are possible",
                        (long long)block_rows);
 
+    /* The arrays. */
     if (!row_start || (!column && row_start[block_rows] > 0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "sparse matrix: the pattern is NULL");
     if (row_start[0] != 0)
@@ -89,6 +93,7 @@ static tw_status copy_pattern(tw_sparse *matrix, const int64_t *row_start, const
     memcpy(matrix->row_start, row_start, (size_t)(matrix->block_rows + 1) * sizeof *row_start);
     for (size_t p = 0; p < blocks; p++) matrix->column[p] = (int32_t)column[p];
 
+    /* The norm bound of upper storage needs scratch. */
     if (matrix->storage == TW_STORE_UPPER) {
         matrix->row_sums = TW_NEW_ARRAY(tw_sparse_size(matrix), double);
         if (!matrix->row_sums) return TW_OUT_OF_MEMORY;
@@ -189,6 +194,7 @@ double tw_sparse_bytes_per_product(const tw_sparse *matrix)
     double blocks = (double)matrix->row_start[matrix->block_rows];
     double rows = (double)matrix->block_rows;
 
+    /* Each value and index is read once, each vector is read or written once. */
     double values = blocks * matrix->block * matrix->block * sizeof(double);
     double pattern = blocks * sizeof(int32_t) + (rows + 1) * sizeof(int64_t);
     double vectors = 2 * rows * matrix->block * sizeof(double);

@@ -1,3 +1,4 @@
+/* Products of a sparse matrix with up to four vectors, by several threads. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static void gather_window(const apply_job *job, int64_t giver, int64_t first, in
                 job->out[v * n + row * block + c] +=
                     gifts[v * window.vector + c * window.component];
 
+        /* Windows are zero between products. */
         memset(gifts, 0, (size_t)window.row * sizeof *gifts);
     }
 }
@@ -73,12 +75,14 @@ void tw_sparse_apply_with(const tw_sparse_kernels *kernels, const tw_sparse *mat
     const bool upper = matrix->storage == TW_STORE_UPPER;
     apply_job job = {.matrix = matrix, .count = count, .in = in, .out = out};
 
+    /* One kernel for each kind of matrix. */
     if (matrix->block == 3)
         job.kernel = upper ? kernels->upper3 : kernels->full3;
     else
         job.kernel = upper ? kernels->upper1 : kernels->full1;
     tw_parallel_for(parts->count, 1, multiply_part, &job);
 
+    /* Upper storage: what parts gave to later parts is added now. */
     if (upper) {
         const int64_t together = parts->left < GATHER_ALONE ? parts->count : 1;
         tw_parallel_for(parts->count, together, gather_parts, &job);

@@ -1,3 +1,4 @@
+/* An upper bound of the norm of a sparse matrix, from its row sums. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

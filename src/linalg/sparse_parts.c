@@ -1,3 +1,4 @@
+/* How the rows of a sparse matrix are shared among threads. */
 #include <stdbool.h>
 
 #include "base/allocate.h"

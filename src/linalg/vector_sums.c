@@ -48,6 +48,7 @@ static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
         const int64_t length = end - start < CHUNK ? end - start : CHUNK;
         const double *V = job->basis + start;
 
+        /* Four vectors at a time share the loads of x. */
         int j = 0;
         for (; j + TW_GROUP <= job->count; j += TW_GROUP)
             tw_add_dots(TW_GROUP, length, V + j * job->n, job->n, job->x + start, sums + j);
@@ -197,6 +198,7 @@ tw_status tw_vector_norm(const tw_space *space, const double *x, double *result)
      * most. All ranks see the same sum and take the same way. */
     if (status || (square > SAFE_SQUARE && square <= DBL_MAX)) return status;
 
+    /* The sum overflowed, underflowed or is NaN: the same with scaled squares. */
     double sums[SIZES] = {0};
     scaled_squares(space->local_size, x, sums);
     status = reduce(space, sums, SIZES);
