@@ -172,7 +172,8 @@ void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolera
                     tw_phi_statistics *expected)
 {
     double degree = polynomial_degree(w->reach, tolerance);
-    double along = w->pair ? 2 * degree : degree; /* products of an engine that works on J itself */
+    double along = degree; /* products of an engine that works on J itself */
+    if (w->pair) along = 2 * degree;
 
     /* Counts by the degree, by the size, or by the measurements on the coil. */
     *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};

@@ -112,9 +112,8 @@ static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *for
     job.b = -pair->op->rayleigh_stiffness;
     tw_parallel_for(pair->n, SLICE, gather_slice, &job);
 
-    tw_status status = apply_stiffness(pair, pair->scratch[0], force);
-
-    return status ? status : subtract_damping(pair, y + pair->n, force);
+    TW_TRY(apply_stiffness(pair, pair->scratch[0], force));
+    return subtract_damping(pair, y + pair->n, force);
 }
 
 /* out = (omega y_v, R M^-1 force - alpha y_v). */
@@ -164,8 +163,8 @@ static tw_status apply_mass(const tw_phi_pair *pair, const double *in, double *o
 static tw_status mass_dual(void *context, const double *u, double *dual)
 {
     tw_phi_pair *pair = context;
-    tw_status status = apply_mass(pair, u, dual);
-    return status ? status : apply_mass(pair, u + pair->n, dual + pair->n);
+    TW_TRY(apply_mass(pair, u, dual));
+    return apply_mass(pair, u + pair->n, dual + pair->n);
 }
 
 /* G J u = (omega M u_v, force - alpha M u_v). It needs no product with M, because M u_v is the dual
@@ -211,9 +210,9 @@ static tw_status mass_square(void *context, const double *u, const double *dual,
 static tw_status energy_dual(void *context, const double *u, double *dual)
 {
     tw_phi_pair *pair = context;
-    tw_status status = apply_scaled_stiffness(pair, u, dual);
+    TW_TRY(apply_scaled_stiffness(pair, u, dual));
     tw_vector_scale(pair->n, 1.0 / (pair->omega * pair->omega), dual);
-    return status ? status : apply_mass(pair, u + pair->n, dual + pair->n);
+    return apply_mass(pair, u + pair->n, dual + pair->n);
 }
 
 /* K^ u_x = omega^2 dual_x is known. The one product is q = K^ u_v; q/omega is the dual of the new
@@ -277,7 +276,8 @@ static tw_status energy_square(void *context, const double *u, const double *dua
     bool counts = x_length > noise + negligible_share * v_length;
     bool flat = counts && curvature < smallest_curvature * x_length;
 
-    return flat || *value < 0 ? TW_NOT_POSITIVE_DEFINITE : TW_OK;
+    if (flat || *value < 0) return TW_NOT_POSITIVE_DEFINITE;
+    return TW_OK;
 }
 
 /* ---- the pair ---- */
@@ -302,8 +302,8 @@ static tw_status half_norm(const tw_phi_pair *pair, const double *x, double *nor
 static tw_status mass_norms(void *context, const double *u, double norms[2])
 {
     const tw_phi_pair *pair = context;
-    tw_status status = half_norm(pair, u, &norms[0]);
-    return status ? status : half_norm(pair, u + pair->n, &norms[1]);
+    TW_TRY(half_norm(pair, u, &norms[0]));
+    return half_norm(pair, u + pair->n, &norms[1]);
 }
 
 /* R = M^1/2 of a lumped mass, or NULL for ones. */

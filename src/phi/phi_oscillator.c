@@ -148,7 +148,7 @@ static void start(oscillator *o, const eigenvalue_data *data)
     double w = sqrt(data->discriminant);
     double m = data->middle;
     o->far = m < 0 ? m - w : m + w;
-    o->near = o->far != 0 ? o->q / o->far : 0;
+    if (o->far != 0) o->near = o->q / o->far;
 
     if (fabs(o->far) > 1 && 4 * fabs(o->near) <= fabs(o->far))
         separate_pair(o, data, w);
@@ -165,8 +165,12 @@ static void upward_real(oscillator *o, int up)
 {
     enum { GROWING = 24 }; /* exponent beyond which 1/k! is below the rounding of exp */
     bool growing = o->far < 0 && o->near > GROWING;
-    double a = growing ? o->near : o->far;
-    double b = growing ? o->far : o->near;
+    double a = o->far;
+    double b = o->near;
+    if (growing) {
+        a = o->near;
+        b = o->far;
+    }
 
     double phi[ORDERS];
     if (up > 0) tw_phi_scalar(b, up + 1, phi);
@@ -243,7 +247,8 @@ void tw_phi_oscillator(double t, double lambda, double delta, int k, double entr
      * has overflowed. */
     eigenvalue_data data = eigenvalues_of(t, lambda, delta);
     if (!isfinite(data.discriminant) || !isfinite(data.q)) {
-        double limit = lambda > 0 && t * delta > 0 ? 0 : INFINITY;
+        double limit = INFINITY;
+        if (lambda > 0 && t * delta > 0) limit = 0;
         for (int i = 0; i < 4; i++) entries[i] = limit;
         return;
     }
@@ -252,7 +257,8 @@ void tw_phi_oscillator(double t, double lambda, double delta, int k, double entr
     oscillator o = {0};
     start(&o, &data);
     int top = k + 1;
-    int up = o.radius < top ? (int)o.radius : top;
+    int up = top;
+    if (o.radius < top) up = (int)o.radius;
     if (o.real)
         upward_real(&o, up);
     else

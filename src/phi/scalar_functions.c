@@ -120,8 +120,9 @@ void tw_phi_scalar(double z, int count, double *phi)
 
     /* Indices up to `up` are reached from exp(z). */
     int top = count - 1;
-    int up = z > UPWARD_FROM ? top : 0;
-    if (z < 0) up = -z < top ? (int)-z : top;
+    int up = 0;
+    if (z < 0 || z > UPWARD_FROM) up = top;
+    if (z < 0 && -z < top) up = (int)-z;
     phi[0] = exp(z);
     for (int k = 0; k < up; k++) phi[k + 1] = (phi[k] - tw_inverse_factorial[k]) / z;
     if (up == top) return;
@@ -177,7 +178,8 @@ static void stumpff_of_negative(double z, int count, double *c)
 
     /* sqrt(-z) = s + rest */
     double s = sqrt(-z);
-    double rest = isinf(s) ? 0 : fma(-s, s, -z) / (2 * s);
+    double rest = 0;
+    if (!isinf(s)) rest = fma(-s, s, -z) / (2 * s);
     if (s > HUGE_FROM) {
         stumpff_of_huge(s, rest, count, c);
         return;
@@ -194,7 +196,8 @@ static void stumpff_of_negative(double z, int count, double *c)
 /* c_0 and c_1, without the error that the rounding of s = sqrt(z) would put into the phase. */
 static void cosine_and_sine(double z, double s, int count, double *c)
 {
-    double rest = s > 0 ? fma(-s, s, z) / (2 * s) : 0;
+    double rest = 0;
+    if (s > 0) rest = fma(-s, s, z) / (2 * s);
 
     /* cos(s + rest) and sin(s + rest)/s by the addition theorems */
     double cosine = cos(s);
@@ -221,8 +224,9 @@ void tw_stumpff(double z, int count, double *c)
 
     /* Indices up to `up` are reached from c_0 and c_1, the others from the series. */
     int top = count - 1;
-    int up = s < top ? (int)s : top;
-    if (up < 1) up = top < 1 ? top : 1;
+    int up = top;
+    if (s < top) up = (int)s;
+    if (up < 1 && top >= 1) up = 1;
     cosine_and_sine(z, s, count, c);
     stumpff_upward(z, up, c);
     stumpff_downward(z, up, count, c);

@@ -269,7 +269,8 @@ static void choose_degree(evaluation *ev, int j)
                               DBL_EPSILON * ev->largest[i][j]);
         while (degree < ev->terms - 1 && ev->memory->tails[degree] > allowed) degree++;
     }
-    ev->degree[j] = degree > 0 ? degree : 1;
+    if (degree < 1) degree = 1;
+    ev->degree[j] = degree;
 }
 
 /* What every series lacks at the degree at which it was cut. */
@@ -501,7 +502,8 @@ static tw_status chebyshev_spectral(tw_phi_workspace *workspace, const tw_second
     for (int j = 0; j < request->start_count; j++)
         if (ev.degree[j] > statistics->dimension) statistics->dimension = ev.degree[j];
 
-    return status ? explain(status, &ev, error) : finish(&ev, statistics, error);
+    if (status) return explain(status, &ev, error);
+    return finish(&ev, statistics, error);
 }
 
 static tw_status chebyshev_second_order(tw_phi_workspace *workspace, const tw_second_order *op,

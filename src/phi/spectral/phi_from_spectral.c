@@ -159,11 +159,13 @@ static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *pa
     total->products += part->products;
     total->solves += part->solves;
     total->factorisations += part->factorisations;
-    total->substeps = part->substeps > total->substeps ? part->substeps : total->substeps;
     total->rejected += part->rejected;
-    total->dimension = part->dimension > total->dimension ? part->dimension : total->dimension;
     total->estimated_error += part->estimated_error;
     total->pole = part->pole;
+
+    /* The largest of both. */
+    if (part->substeps > total->substeps) total->substeps = part->substeps;
+    if (part->dimension > total->dimension) total->dimension = part->dimension;
 }
 
 /* Evaluates block b into `parts`, with what the blocks before left of the budget. */
@@ -171,7 +173,8 @@ static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
                                         tw_phi_statistics *statistics, tw_error *error)
 {
     int first = b * TW_MAX_BLOCK;
-    int count = p->start_count - first < TW_MAX_BLOCK ? p->start_count - first : TW_MAX_BLOCK;
+    int count = p->start_count - first;
+    if (count > TW_MAX_BLOCK) count = TW_MAX_BLOCK;
     tw_phi_statistics one = {.engine = statistics->engine};
 
     /* The engine sees a smaller budget; the caller's comes back afterwards. */

@@ -310,7 +310,8 @@ static tw_status form_outputs(evaluation *ev, tw_sweep *sweep)
     for (int i = 0; i < q->output_count && !add; i++)
         tw_vector_fill(memory->size, 0, q->outputs[i]);
 
-    return sweep ? tw_sweep_repeat(sweep, q->output_count, q->outputs) : TW_OK;
+    if (!sweep) return TW_OK;
+    return tw_sweep_repeat(sweep, q->output_count, q->outputs);
 }
 
 /* Measures the outputs where the reference alone does not decide and where contributions of several
@@ -450,7 +451,8 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
         status = attempt(&ev, op, statistics, &again, error);
     if (again && status == TW_OK) status = tw_fail(error, TW_NOT_CONVERGED, "lanczos found no end");
 
-    return status ? status : finish(&ev, statistics, error);
+    if (status) return status;
+    return finish(&ev, statistics, error);
 }
 
 /* Errors of the kept chains; *worst is the largest error / allowed error. */

@@ -71,7 +71,9 @@ static int capacity_of(const tw_phi_limits *limits)
         capacity = limits->max_dimension;
     if (allowed < capacity) capacity = (int)allowed;
 
-    return capacity < 3 * TW_MAX_BLOCK ? 3 * TW_MAX_BLOCK : capacity;
+    if (capacity < 3 * TW_MAX_BLOCK) capacity = 3 * TW_MAX_BLOCK;
+
+    return capacity;
 }
 
 static tw_status allocate(shift_invert_memory *memory, const tw_phi_limits *limits)
@@ -472,7 +474,8 @@ static tw_status shift_invert_spectral(tw_phi_workspace *workspace, const tw_sec
     if (ev.basis->processed > 0 || status == TW_OK)
         tw_spectral_set_engine(workspace, request->slot, TW_PHI_SHIFT_INVERT);
 
-    return status ? status : finish(&ev, error);
+    if (status) return status;
+    return finish(&ev, error);
 }
 
 static tw_status shift_invert_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,

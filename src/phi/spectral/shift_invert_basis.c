@@ -183,7 +183,8 @@ tw_status tw_shift_invert_measure_rest(tw_shift_invert_basis *basis, const tw_se
 tw_shift_invert_basis tw_shift_invert_past(const tw_shift_invert_basis *basis, int ago)
 {
     tw_shift_invert_basis past = *basis;
-    past.extensions = basis->extensions > ago ? basis->extensions - ago : 0;
+    past.extensions = 0;
+    if (basis->extensions > ago) past.extensions = basis->extensions - ago;
     past.processed = 0;
     past.count = 0;
     if (past.extensions > 0) {

@@ -132,7 +132,8 @@ tw_status tw_shift_invert_decompose(const tw_shift_invert_basis *basis,
     int capacity = basis->capacity;
     double *const *lift = modes->value; /* unused until a function is examined */
     modes->count = p;
-    modes->residual = basis->count - p < TW_MAX_BLOCK ? basis->count - p : TW_MAX_BLOCK;
+    modes->residual = basis->count - p;
+    if (modes->residual > TW_MAX_BLOCK) modes->residual = TW_MAX_BLOCK;
     bool galerkin = basis->galerkin && modes->residual > 0;
 
     modes->unit = 0;
@@ -226,7 +227,8 @@ static double sampled_error(const tw_shift_invert_basis *basis, const tw_shift_i
         sample(basis, modes, f, above, &s);
     }
 
-    return s.count > 0 ? fmax(sqrt(s.square / s.count), maximum_weight * s.largest) : 0;
+    if (s.count == 0) return 0;
+    return fmax(sqrt(s.square / s.count), maximum_weight * s.largest);
 }
 
 /* ---- one output ---- */
