@@ -179,8 +179,8 @@ START_TEST(nodes_of_every_kind)
 }
 END_TEST
 
-/* The engines that take all nodes in one sweep pay for the last node only; phipm-iom2 pays for each. */
-START_TEST(one_sweep_serves_all_nodes)
+/* The engines that take all nodes on one trajectory pay for the last node only; phipm-iom2 pays for each. */
+START_TEST(one_trajectory_serves_all_nodes)
 {
     int64_t products[2][ENGINES];
     for (int several = 0; several < 2; several++)
@@ -322,7 +322,7 @@ int main(void)
     TCase *cases = tcase_create("krylov");
     tcase_add_test(cases, orders_two_and_above_over_several_substeps);
     tcase_add_test(cases, nodes_of_every_kind);
-    tcase_add_test(cases, one_sweep_serves_all_nodes);
+    tcase_add_test(cases, one_trajectory_serves_all_nodes);
     tcase_add_test(cases, zero_vectors_are_skipped);
     tcase_add_test(cases, breakdown_is_relative);
     tcase_add_test(cases, hopeless_requests_end_soon);
