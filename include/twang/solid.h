@@ -81,9 +81,9 @@ TW_API tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const i
                                     tw_error *error);
 
 /** Adds a network of girders by stiffness warping: every node has a frame that turns with its
- *  neighbours, and in which its girders are measured. Let d = X_b - X_a be a girder at rest, n =
- *  d/|d|, and R_a the rotation nearest to sum k (x_b - x_a) d^T over the girders of node a. Each
- *  end contributes half of
+ *  neighbours, and in which its girders are measured. Let d = X_b - X_a be a girder at rest,
+ *  n = d/|d|, and R_a the rotation nearest to sum k (x_b - x_a) d^T over the girders of node a.
+ *  Each end contributes half of
  *      1/2 e^T [k n n^T + t (I - n n^T)] e,   e = R_a^T (x_b - x_a) - d.
  *  The force is the exact gradient of that energy, so that it conserves momentum and angular
  *  momentum. The force R K (R^-1 X - X_0) of the papers does not; both agree for small strains. A

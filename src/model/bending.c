@@ -123,7 +123,8 @@ static tw_status add_hinges(const bending *b, int64_t count, int64_t *corners, d
 static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t *corners,
                            tw_error *error)
 {
-    double *values = TW_NEW_ARRAY(count, double), *more = TW_NEW_ARRAY(count, double);
+    double *values = TW_NEW_ARRAY(count, double);
+    double *more = TW_NEW_ARRAY(count, double);
     tw_status status = TW_OK;
 
     if (values && more)

@@ -103,7 +103,8 @@ static void outward_face(const int64_t *t, const double *positions, int which, i
 tw_status tw_display_boundary(int64_t count, const int64_t *tetrahedra, int64_t particle_count,
                               const double *positions, int64_t *triangle_count, int64_t **out)
 {
-    int64_t face_count = 4 * count, kept = 0;
+    int64_t face_count = 4 * count;
+    int64_t kept = 0;
     int64_t *start = tw_allocate_zeroed((size_t)particle_count + 1, sizeof(int64_t));
     face *sorted = TW_NEW_ARRAY(face_count, face);
     bool *single = TW_NEW_ARRAY(face_count, bool);

@@ -103,12 +103,13 @@ void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point
     add_product(F, second, P);
 }
 
-/* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T], with F
- * = I for the linear law. */
+/* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T].
+ * The linear law has F = I. */
 void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
                                  const tw_lanes *b, tw_lanes K[9])
 {
-    double mu = t->beta * t->material.lame_mu, lambda = t->beta * t->material.lame_lambda;
+    double mu = t->beta * t->material.lame_mu;
+    double lambda = t->beta * t->material.lame_lambda;
     bool linear = tw_tetrahedra_are_linear(t);
 
     for (int l = 0; l < TW_LANES; l++) {

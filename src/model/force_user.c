@@ -104,6 +104,7 @@ static tw_status user_add_force(void *data, const tw_force_view *at, double *for
  * squares. The exponent 1/3 balances truncation (s^2) and rounding (eps/s). Returns 0 for d = 0. */
 static double step_along(int64_t n, const double *base, const double *d)
 {
+    /* The lengths of base and d. */
     tw_space space = {.local_size = n};
     double size = 0.0;
     double length = 0.0;
@@ -126,8 +127,8 @@ static tw_status subtract_force(user *u, double weight, const tw_force_view *at,
     return status;
 }
 
-/* out -= df/dx d, or df/dv d, by a central difference: out -= [f(base + s d) -
- * f(base - s d)] / (2 s). */
+/* out -= df/dx d, or df/dv d, by a central difference:
+ *     out -= [f(base + s d) - f(base - s d)] / (2 s). */
 static tw_status differ(user *u, bool in_velocity, const double *d, double *out)
 {
     int64_t n = 3 * u->particles->count;
@@ -333,6 +334,7 @@ tw_status tw_model_add_user_force(tw_model *model, const tw_user_force *given, t
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
 
+    /* The pairs are copied, and 32 bits are enough for a particle. */
     for (int64_t i = 0; i < 2 * given->pair_count; i++) pairs[i] = (int32_t)given->pairs[i];
     *u = (user){.given = *given, .pairs = pairs};
     u->given.pairs = NULL;

@@ -113,6 +113,7 @@ static void visit_nodes(loop *p, int64_t begin, int64_t end, visit_node *visit, 
             int64_t node = first + l;
             tw_star star;
             tw_polar_take(&polar, l, &star.polar);
+
             bool defined = !w->framed[node] ||
                            tw_star_set(&star, count[l], w->seen + w->incidence.start[node]);
             if (!visit(p, node, count[l], &star, sum) || !defined)
@@ -134,6 +135,7 @@ static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, 
     if (p->w->framed[node]) *sum += tw_star_energy(count, girders);
 
     for (int j = 0; j < count && !p->w->framed[node]; j++) {
+        /* k/4 (l - L)^2. */
         double energy;
         defined = tw_spring_half_energy(&girders[j], &energy) && defined;
         *sum += energy;
@@ -219,6 +221,7 @@ static tw_status warping_add_force(void *data, const tw_force_view *at, double *
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
 
+    /* Rayleigh damping. */
     const tw_force *d = &p.w->dashpots;
     if (!d->table) return TW_OK;
     return d->table->add_force(d->data, at, force);
@@ -251,8 +254,8 @@ static bool fill_star(const warping *w, int64_t node, int count, double *out)
     bool defined = true;
     double *inner = out + 9 * (count + 1);
 
+    /* Row 0 starts at zero; the other rows are the blocks between the neighbours. */
     for (int k = 0; k < 9 * (count + 1); k++) out[k] = 0.0;
-
     for (int j = 0; j < count; j++)
         for (int k = j; k < count; k++, inner += 9) {
             defined = inner_block(w, node, j, k, inner) && defined;
@@ -295,6 +298,7 @@ static tw_status warping_linearise(void *data, const tw_force_view *at)
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
 
+    /* Rayleigh damping. */
     const tw_force *d = &p.w->dashpots;
     if (!d->table) return TW_OK;
     return d->table->linearise(d->data, at);

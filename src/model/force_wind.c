@@ -189,9 +189,16 @@ static void find_force(const wind *w, const double a[3], const double u[3], doub
 static void find_tangent(const wind *w, const double a[3], const double u[3], double F_a[9],
                          double F_u[9])
 {
-    double k1, k2, A = sqrt(tw_dot3(a, a)), U = sqrt(tw_dot3(u, u)), p = tw_dot3(u, a);
+    double k1;
+    double k2;
+    double A = sqrt(tw_dot3(a, a));
+    double U = sqrt(tw_dot3(u, u));
+    double p = tw_dot3(u, a);
+
     coefficients(w, &k1, &k2);
     k1 /= A * U;
+
+    /* Entry (r, c); `same` is that of I, and n = a/A. */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             double same = r == c ? 1.0 : 0.0;
@@ -230,7 +237,9 @@ static inline void subtract_product(const double *M, const double b[3], double s
 static inline void stiffness_product(const double *tangent, const double *const in[3],
                                      double out[3])
 {
-    double change[3] = {0.0, 0.0, 0.0}, part[3];
+    double change[3] = {0.0, 0.0, 0.0};
+    double part[3];
+
     for (int c = 0; c < 3; c++) {
         /* A displacement of corner c changes a by -o_c x in_c / 2. */
         tw_cross3(tangent + 18 + 3 * c, in[c], part);
@@ -336,6 +345,7 @@ static tw_status wind_add_rate(void *data, const tw_force_view *at, const double
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
     tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
+
     if (status != TW_OK) return status;
 
     /* The rate of the air itself is in add_time_derivative. */

@@ -11,7 +11,8 @@
 static tw_status check_girder(const int64_t *ends, int64_t e, double axial, double transverse,
                               int64_t particle_count, tw_error *error)
 {
-    int64_t a = ends[0], b = ends[1];
+    int64_t a = ends[0];
+    int64_t b = ends[1];
     if (a < 0 || b < 0 || a >= particle_count || b >= particle_count || a == b)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "girder %lld must join two of the particles 0 to %lld", (long long)e,

@@ -64,6 +64,7 @@ static tw_status reserve(tw_model *model, int64_t count)
     if (count <= model->capacity) return TW_OK;
     tw_particles *p = &model->particles;
 
+    /* Arrays that were enlarged before a failure stay larger; `capacity` does not. */
     bool done = enlarge((void **)&p->position, p->count, count, 3 * sizeof(double)) &&
                 enlarge((void **)&p->velocity, p->count, count, 3 * sizeof(double)) &&
                 enlarge((void **)&p->mass, p->count, count, sizeof(double)) &&

@@ -55,6 +55,7 @@ static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
         excess[l] = gamma * gamma - small * small * alpha * beta;
     }
 
+    /* All lanes turn if one of them must. */
     int turned = 0;
     for (int l = 0; l < TW_LANES; l++) turned |= excess[l] > 0.0;
     if (!turned) return 0;
@@ -63,6 +64,7 @@ static int orthogonalise(tw_lanes *B, tw_lanes *V, int p, int q)
     return 1;
 }
 
+/* Sorts the columns, the longest first. */
 static void sort_columns(tw_lanes *B, tw_lanes *V)
 {
     static const int pairs[3][2] = {{0, 1}, {1, 2}, {0, 1}};
@@ -75,7 +77,7 @@ static void sort_columns(tw_lanes *B, tw_lanes *V)
             c[l] = 1.0 - s[l];
         }
 
-        /* Sorts the columns, the longest first, by quarter turns, which keep det V = 1. */
+        /* A quarter turn keeps det V = 1. */
         rotate_columns(B, p, q, c, s);
         rotate_columns(V, p, q, c, s);
     }

@@ -139,6 +139,7 @@ tw_status tw_model_add_tetrahedra(tw_model *model, int nodes, int64_t count,
     }
     if (count == 0) return TW_OK;
 
+    /* Everything is checked: the force copies it. */
     tw_force force;
     tw_status status = tw_force_tetrahedra_create(nodes, count, elements, rest, material, &force);
     if (status != TW_OK) return tw_fail_plain(error, status);

@@ -55,19 +55,22 @@ static void linear_energy(const tw_solid_constants *m, tw_lanes *F, tw_lanes psi
 /* P = 2 mu e + lambda tr(e) I. */
 static void linear_stress(const tw_solid_constants *m, tw_lanes *F, tw_lanes *P)
 {
+    /* 2 mu e = mu (F + F^T - 2 I). */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             for (int l = 0; l < TW_LANES; l++)
                 P[3 * r + c][l] =
                     m->mu * (F[3 * r + c][l] + F[3 * c + r][l] - (r == c ? 2.0 : 0.0));
+
+    /* lambda tr(e) I. */
     for (int l = 0; l < TW_LANES; l++) {
         double pressure = m->lambda * (F[0][l] + F[4][l] + F[8][l] - 3.0);
         for (int k = 0; k < 9; k += 4) P[k][l] += pressure;
     }
 }
 
-/* dP = mu (dF + dF^T) + lambda tr(dF) I: isotropic and transposed parts mu, and T_0
- * = I with c_0 = lambda. */
+/* dP = mu (dF + dF^T) + lambda tr(dF) I.
+ * The isotropic and the transposed part are mu, and T_0 = I has the coefficient lambda. */
 static void linear_curvature(const tw_solid_constants *m, tw_solid_curvature *out)
 {
     out->terms = 1;

@@ -1,8 +1,8 @@
 /* The law of everything that pulls along a line: springs, dashpots,
  * springs to the centre of a face.
  *
- * Let d be the vector from one end to the other, y its rate of change, l = |d|, n = d/l, and l' = n
- * . y the rate of l:
+ * Let d be the vector from one end to the other, y its rate of change, l = |d|, n = d/l, and
+ * l' = n . y the rate of l:
  *     pull      F = T(l) + c(l) l',
  *     tension   T = k e + q e^3 with the deflection e = l - L,
  *     damping   c = c_0 + beta T'(l).

@@ -74,6 +74,7 @@ static tw_status fput_linearise(void *context, double t, const double *x, const 
     (void)v;
     fput *f = context;
 
+    /* The second derivative of s^4 / 4 is 3 s^2. */
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         double s = link_value(&g, x);
@@ -86,6 +87,8 @@ static tw_status fput_linearise(void *context, double t, const double *x, const 
 static tw_status fput_apply_linear_part(void *context, int count, const double *in, double *out)
 {
     const fput *f = context;
+
+    /* out = A in. */
     for (int64_t j = 0; j < count * 2 * f->m; j++)
         out[j] = linear_stiffness(f, j % (2 * f->m)) * in[j];
     return TW_OK;
@@ -247,6 +250,7 @@ static fput *fput_create(int64_t m, double omega, tw_error *error)
         return NULL;
     }
 
+    /* Without a linearisation the tangent is that of q = 0: A alone. */
     f->m = m;
     f->omega = omega;
     f->tangent = tw_allocate_zeroed((size_t)m + 1, sizeof(double));

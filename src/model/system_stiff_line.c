@@ -22,6 +22,8 @@ static tw_status line_rhs(void *context, double t, const double *u, double *F)
 static tw_status line_product(void *context, int count, const double *in, double *out)
 {
     const stiff_line *line = context;
+
+    /* J = -diag(1, k). */
     for (int j = 0; j < 2 * count; j++) out[j] = -line->rate[j % 2] * in[j];
     return TW_OK;
 }
@@ -114,7 +116,8 @@ tw_status tw_simulation_stiff_line(double k, const double start[2], tw_simulatio
     line->rate[1] = k;
 
     /* The Jacobian is diagonal. */
-    static const int64_t row_start[] = {0, 1, 2}, column[] = {0, 1};
+    static const int64_t row_start[] = {0, 1, 2};
+    static const int64_t column[] = {0, 1};
     tw_status status =
         tw_sparse_create(1, 2, row_start, column, TW_STORE_FULL, &line->matrix, error);
     if (status != TW_OK) {

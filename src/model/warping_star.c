@@ -300,6 +300,7 @@ bool tw_spring_half_block(const tw_girder *girder, double block[9])
 {
     double l, L;
     bool defined = lengths(girder, &l, &L);
+
     if (!defined) l = 1.0;
 
     for (int k = 0; k < 9; k++) {

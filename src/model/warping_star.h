@@ -1,9 +1,10 @@
 /* A star is a node and its girders. This header has the rotation of the node, and energy, gradient
  * and second derivative in the frame that it turns.
  *
- * For girder j of the node let y_j be the vector to the other end, d_j the same at rest, n_j = d_j
- * / |d_j|, k_j and t_j the axial and the transverse stiffness, and C_j = t_j I + (k_j - t_j) n_j
- * n_j^T. The rotation R is the one nearest to
+ * For girder j of the node let y_j be the vector to the other end, d_j the same at rest, k_j and
+ * t_j the axial and the transverse stiffness, and
+ *     C_j = t_j I + (k_j - t_j) n_j n_j^T,   n_j = d_j / |d_j|.
+ * The rotation R is the one nearest to
  *     A = sum_j k_j y_j d_j^T,
  * and S = R^T A. With z_j = R^T y_j the node contributes the energy
  *     E = sum_j 1/4 (z_j - d_j)^T C_j (z_j - d_j).
@@ -62,8 +63,8 @@ void tw_star_factorise(const tw_star *star, int count, const tw_girder *girders,
                        tw_star_factor *factors);
 void tw_star_block(const tw_star_factor *j, const tw_star_factor *k, double block[9]);
 
-/* A girder as a plain spring, for nodes without a rotation: half of its energy is 1/4 k (|y| -
- * |d|)^2. They return false where the girder has no length, hence no direction. */
+/* A girder as a plain spring, for nodes without a rotation. Half of its energy is
+ * 1/4 k (|y| - |d|)^2. They return false where the girder has no length, hence no direction. */
 bool tw_spring_half_energy(const tw_girder *girder, double *energy);
 bool tw_spring_half_gradient(const tw_girder *girder, double gradient[3]);
 bool tw_spring_half_block(const tw_girder *girder, double block[9]);
