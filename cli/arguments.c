@@ -30,6 +30,7 @@ static bool unknown_option(const verb *v, const char *word, size_t length)
         names[count++] = o->name;
     names[count++] = "--help";
 
+    /* The option as it was typed, without its value. */
     char given[64];
     snprintf(given, sizeof given, "%.*s", (int)length, word);
     const char *nearest = suggestion(given, names, count);

@@ -20,7 +20,8 @@ typedef struct option {
     const char *brief; /* "-o"; NULL if there is none */
     const char *value; /* what follows it: "S"; NULL if nothing does */
     const char *line;  /* what it does */
-    /* The index-th word that may follow it, NULL past the last; NULL: any word. For shell completion. */
+    /* The index-th word that may follow it, NULL past the last; NULL: any word. For
+     * shell completion. */
     const char *(*choice)(int index);
 } option;
 
@@ -65,8 +66,8 @@ bool parse_arguments(const verb *v, int count, char **words, arguments *out);
 bool is_given(const arguments *a, const char *name);
 /* The last value given, or NULL. */
 const char *value_of(const arguments *a, const char *name);
-/* A whole number from low to high; *value is left as it is if the option is not given. False after it has
- * complained. */
+/* A whole number from low to high; *value is left as it is if the option is not given. False after
+ * it has complained. */
 bool read_count(const arguments *a, const char *name, long long low, long long high,
                 long long *value);
 enum { MAX_THREADS = 1024 }; /* of --threads */
@@ -81,8 +82,8 @@ const char *suggestion(const char *word, const char *const *names, int count);
 
 /* One line on stderr: "twang: ...". Returns EXIT_WRONG_USE. */
 int wrong_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints the text of a library's error as a line on stderr (and, with `json`, as an object on stdout).
- * Returns the exit code that belongs to its status. */
+/* Prints the text of a library's error as a line on stderr (and, with `json`, as an object on
+ * stdout). Returns the exit code that belongs to its status. */
 int report_error(const tw_error *error, bool json);
 void print_json_string(const char *text);
 /* Flushes stdout. Returns `code`, or EXIT_FAILED after complaining if stdout cannot be written. */
@@ -97,14 +98,15 @@ style style_for_stdout(void);
 /* Columns of a terminal that understands escapes; 0 if it is no such terminal. */
 int terminal_width(int descriptor);
 
-/* Makes a file-size limit an error of write(), like a full disk, instead of the end of the program. */
+/* Makes a file-size limit an error of write(), like a full disk, instead of the end of
+ * the program. */
 void catch_file_limit(void);
 
 /* A clock that never goes back [s]. */
 double clock_seconds(void);
 
-/* Explicit schemes are stable while h omega is at most this, for an undamped oscillation of frequency
- * omega: 2 for verlet, 2 sqrt(2) for rk4. */
+/* Explicit schemes are stable while h omega is at most this, for an undamped oscillation of
+ * frequency omega: 2 for verlet, 2 sqrt(2) for rk4. */
 #define VERLET_STABILITY 2.0
 #define RK4_STABILITY    2.8284271247
 
@@ -113,7 +115,8 @@ enum { FREQUENCY_ITERATIONS = 60 };
 
 /* --- scene_path.c --- */
 
-/* The file of a SCENE: itself, or the scene of that name that comes with twang; NULL if there is none. */
+/* The file of a SCENE: itself, or the scene of that name that comes with twang; NULL if there
+ * is none. */
 const char *find_scene(const char *given, char *buffer, size_t size);
 /* Calls `visit` for every scene that comes with twang, in order of name. */
 void visit_scenes(void (*visit)(void *context, const char *name, const char *path,
@@ -147,8 +150,8 @@ const char *frames_choice(int index);
 
 /* --- run_session.c --- */
 
-/* What `run` and `resume` have in common: signals, progress, the summary. Either a scene is given, or the
- * directory of a run to resume. */
+/* What `run` and `resume` have in common: signals, progress, the summary. Either a scene is given,
+ * or the directory of a run to resume. */
 int run_session(const arguments *a, const tw_scene *scene, const char *directory);
 #define SESSION_OPTIONS                                                                            \
     {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},       \

@@ -11,10 +11,10 @@ const verb *const all_verbs[] = {&verb_run,        &verb_resume, &verb_check,   
                                  &verb_export,     &verb_mesh,   &verb_fetch_meshes, &verb_list,
                                  &verb_completion, NULL};
 
-/* OpenMP reads how idle threads wait when the program is loaded, so the command sets it and starts itself
- * again. Threads that spin for long make a shared machine up to fifty times slower; threads that sleep at
- * once take longer to wake than a loop of 50 us takes. Ten thousand turns last about 0.1 ms, which is
- * longer than the gap between two loops. */
+/* OpenMP reads how idle threads wait when the program is loaded, so the command sets it and starts
+ * itself again. Threads that spin for long make a shared machine up to fifty times slower; threads
+ * that sleep at once take longer to wake than a loop of 50 us takes. Ten thousand turns last about
+ * 0.1 ms, which is longer than the gap between two loops. */
 static void let_idle_threads_sleep(char **words)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
@@ -76,6 +76,7 @@ static int unknown_verb(const char *word)
 {
     if (word[0] == '-') return wrong_use("unknown option '%s', try twang --help", word);
 
+    /* The verb that was probably meant. */
     const char *names[sizeof all_verbs / sizeof *all_verbs];
     int count = 0;
     for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
@@ -97,6 +98,7 @@ static int run_verb(const verb *v, int count, char **words)
         return EXIT_DONE;
     }
 
+    /* parse_arguments has complained if it fails. */
     arguments a;
     if (!parse_arguments(v, count, words, &a)) return EXIT_WRONG_USE;
     return v->run(&a);

@@ -54,6 +54,7 @@ int report_error(const tw_error *error, bool json)
     fprintf(stderr, "%s\n", error->text);
     if (!json) return code;
 
+    /* A program that reads stdout finds an object there. */
     printf("{\"status\": \"error\", \"status_code\": \"%s\", \"exit_code\": %d, \"reason\": ",
            tw_status_name(error->status), code);
     print_json_string(error->text);

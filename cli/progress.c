@@ -55,7 +55,8 @@ static void draw(const char *line)
     is_drawn = true;
 }
 
-/* " [===>   ]" in the columns that the rest of the line leaves, or nothing where these are too few. */
+/* " [===>   ]" in the columns that the rest of the line leaves, or nothing where these are
+ * too few. */
 static void format_bar(double share, size_t rest, char bar[BAR_WIDTH + BAR_BRACKETS + 1])
 {
     int width = terminal_width(STDERR_FILENO) - 1 - (int)rest - BAR_BRACKETS;

@@ -1,4 +1,5 @@
-/* Measures what a scene costs with each integrator, and how far its end is from that of a fine reference. */
+/* Measures what a scene costs with each integrator, and how far its end is from that of a
+ * fine reference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +15,15 @@ enum {
     USUAL_LIMIT = 60   /* seconds for one trial */
 };
 
-/* Explicit schemes that are unstable on oscillations at any step: with h omega at most this, they grow
- * slowly. */
+/* Explicit schemes that are unstable on oscillations at any step: with h omega at most this, they
+ * grow slowly. */
 static const double EULER_REACH = 0.01;
 static const double MIDPOINT_EXPLICIT_REACH = 0.1;
 /* Steps of explicit schemes keep away from the limit of stability by this factor. */
 static const double SHARE_OF_STABLE_STEP = 0.9;
 
-/* The reference: verlet at a 20th of its limit of stability, if it needs fewer updates of a number than
- * this (some minutes); else the scheme of the scene at a 32nd of its step. */
+/* The reference: verlet at a 20th of its limit of stability, if it needs fewer updates of a number
+ * than this (some minutes); else the scheme of the scene at a 32nd of its step. */
 static const double REFERENCE_STABLE_PARTS = 20;
 static const double REFERENCE_STEP_PARTS = 32;
 static const double MOST_REFERENCE_UPDATES = 1e11;
@@ -107,6 +108,7 @@ static double position_error(const bench *b)
 /* Advances to the end, and notes costs and energies. */
 static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
 {
+    /* The energy at the start, if there is one. */
     watch w = {.limit = b->limit};
     double kinetic = 0;
     double potential = 0;
@@ -114,6 +116,7 @@ static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
         w.energy_start = kinetic + potential;
     w.kinetic_max = kinetic;
 
+    /* The clock runs from the first step to the last. */
     w.begin = clock_seconds();
     tw_integrator_on_step(integrator, watch_step, &w);
     tw_status status = tw_integrator_advance(integrator, b->duration, NULL);
@@ -127,11 +130,13 @@ static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
 /* Integrates from the start to the end, and writes the table of the end into `rows`. */
 static void integrate(bench *b, trial *t, double *rows)
 {
+    /* The options of the scene, but with this scheme and fixed steps. */
     tw_integrator_options options = b->options;
     options.scheme = t->scheme;
     options.step = t->step;
     options.relative_tolerance = 0;
 
+    /* A scheme that cannot integrate the scene is reported like one that fails. */
     tw_integrator *integrator = NULL;
     t->status = tw_simulation_integrator(b->simulation, &options, &integrator, NULL);
     if (t->status == TW_OK) t->status = advance(b, t, integrator);
@@ -227,6 +232,7 @@ static void try_scheme(bench *b, tw_scheme scheme)
 
 static tw_status find_reference(bench *b)
 {
+    /* The scheme of the scene, or verlet where that is affordable. */
     trial t = {.scheme = b->options.scheme,
                .step = first_step(b, b->options.scheme) / REFERENCE_STEP_PARTS};
     double fine = stability_limit(b, TW_SCHEME_VERLET) / REFERENCE_STABLE_PARTS;
@@ -259,6 +265,7 @@ static void print_trial(const bench *b, const trial *t, const style *look)
         return;
     }
 
+    /* Costs of a trial that came to the end. */
     const tw_integrator_statistics *c = &t->counts;
     bool is_missed = b->wanted > 0 && !(t->error <= b->wanted);
     printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %9.3g%s\n", (long long)c->steps, t->error,
@@ -293,6 +300,8 @@ static void print_json(const bench *b)
         const trial *t = &b->trials[i];
         printf("%s\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"step\": %.17g", i ? "," : "",
                tw_scheme_name(t->scheme), tw_status_name(t->status), t->step);
+
+        /* Only a trial that came to the end has an error. */
         if (t->status == TW_OK)
             printf(", \"error\": %.6g, \"energy_drift\": %.6g", t->error, t->energy_drift);
         printf(", \"steps\": %lld, \"force_evaluations\": %lld, \"stiffness_products\": %lld, "
@@ -385,6 +394,7 @@ static int run_bench(const arguments *a, bench *b)
     if (status == TW_OK) status = prepare(b, &error);
     if (status != TW_OK) return error.text[0] ? report_error(&error, json) : EXIT_WRONG_USE;
 
+    /* First the reference, then each scheme against it. */
     status = find_reference(b);
     if (status != TW_OK) {
         fprintf(stderr, "twang: the reference could not be computed: %s\n", tw_status_text(status));

@@ -23,9 +23,10 @@ typedef struct checked {
     int64_t memory_bytes; /* of simulation and integrator */
 } checked;
 
-/* Steps to begin with. An explicit scheme is stable up to the step stable / omega, and is advised a share of
- * that. The other schemes must follow the motion, and are advised the share `of_slow` of the time in which
- * the bodies move by their own size: on the coil and the rope this gives errors of some per cent. */
+/* Steps to begin with. An explicit scheme is stable up to the step stable / omega, and is advised a
+ * share of that. The other schemes must follow the motion, and are advised the share `of_slow` of
+ * the time in which the bodies move by their own size: on the coil and the rope this gives errors
+ * of some per cent. */
 static const double SHARE_OF_STABLE_STEP = 0.9;
 static const struct {
     tw_scheme scheme;
@@ -97,6 +98,7 @@ static double slow_time(const checked *c)
     double velocity = particle_mean(n, v);
     free(a);
 
+    /* The longest side of the box around all bodies. */
     double size = 0;
     for (int k = 0; k < 3; k++) size = fmax(size, c->summary.upper[k] - c->summary.lower[k]);
     double slow = INFINITY;
@@ -157,6 +159,7 @@ static void print_parts(const checked *c)
                  {c->tetrahedra, "tetrahedra"},
                  {c->girders == c->summary.springs ? 0 : c->girders, "links or girders"}};
 
+    /* "made of 10 springs, 4 tetrahedra", without what there is none of. */
     const char *between = "  made of      ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].count == 0) continue;
@@ -175,6 +178,7 @@ static void print_what(const checked *c)
         return;
     }
 
+    /* Bodies. */
     printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n",
            (long long)s->particles, (long long)s->pinned, (long long)s->unknowns, s->mass);
     print_parts(c);
@@ -194,6 +198,7 @@ static void print_how(const checked *c)
     printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"),
            c->options.phi.tolerance);
 
+    /* Frames. */
     char formats[128];
     frame_words(c->scene, sizeof formats, formats);
     if (c->frames > 0)
@@ -270,6 +275,7 @@ static void print_json_what(const checked *c)
     printf("  \"omega_max\": %.17g,\n  \"omega_bound\": %.17g,\n", c->omega, s->omega_bound);
     printf("  \"memory_bytes\": %lld,\n  \"suggested_steps\": {", (long long)c->memory_bytes);
 
+    /* "expmid2": 0.016, "verlet": 0.0029 */
     const char *between = "";
     for (int i = 0; i < ADVICE_COUNT; i++) {
         double step = advised_step(c, i);

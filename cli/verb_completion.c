@@ -36,6 +36,7 @@ static void bash_values(const verb *v)
 {
     for (const option *o = v->options; o->name; o++) {
         if (!o->choice) continue;
+
         printf("        %s,%s) words=\"", v->name, o->name);
         print_choices(o->choice);
         printf("\" ;;\n");
@@ -196,6 +197,7 @@ static void print_fish(void)
 
         for (const option *o = v->options; o->name; o++) fish_option(v, o);
         if (!v->choice) continue;
+
         printf("complete -c twang -f -n '__fish_seen_subcommand_from %s' -a '", v->name);
         print_choices(v->choice);
         printf("'\n");

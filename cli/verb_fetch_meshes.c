@@ -14,8 +14,9 @@ enum {
     CANNOT_EXECUTE = 127 /* exit status of a shell that does not find a command */
 };
 
-/* $1 is the folder. The script works in a temporary folder and moves finished files only. The packages have
- * y up and scenes have z up: (x, y, z) becomes (x, -z, y). Files that are there already stay. */
+/* $1 is the folder. The script works in a temporary folder and moves finished files only. The
+ * packages have y up and scenes have z up: (x, y, z) becomes (x, -z, y). Files that are there
+ * already stay. */
 static const char script[] =
     "set -eu\n"
     "fail() { echo \"twang: $1\" >&2; exit 1; }\n"

@@ -65,6 +65,7 @@ static void list_integrators(listing *l)
         else
             printf(" %sorder %d%s ", l->look.dim, tw_scheme_order(scheme), l->look.plain);
 
+        /* JSON has a key for it, text has a note. */
         char line[256];
         const char *note = is_built_in || l->json ? "" : " (not built in)";
         snprintf(line, sizeof line, "%s%s", tw_scheme_line(scheme), note);
@@ -74,6 +75,7 @@ static void list_integrators(listing *l)
 
 static void list_phi(listing *l)
 {
+    /* What each engine does, in a line. */
     static const char *const lines[] = {
         [TW_PHI_AUTO] = "chooses among the others by a cost model, the same on every machine",
         [TW_PHI_DENSE] = "eigenvalues or scaling and squaring: exact, for a few hundred unknowns",
@@ -109,6 +111,7 @@ static int list(const arguments *a)
     for (int i = 0; i < LIST_COUNT; i++) known = known || strcmp(what, lists[i]) == 0;
     if (!known) return no_such_list(what);
 
+    /* A JSON list has its brackets also if it is empty. */
     listing l = {.json = is_given(a, "--json"), .look = style_for_stdout()};
     if (l.json) printf("[");
     if (strcmp(what, "scenes") == 0)

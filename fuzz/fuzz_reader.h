@@ -1,5 +1,6 @@
-/* What the fuzz targets of the mesh readers have in common: whatever the bytes are, a reader answers TW_OK or
- * TW_BAD_INPUT with one line, and what it read can be checked, repaired and measured. */
+/* What the fuzz targets of the mesh readers have in common: whatever the bytes are, a
+ * reader answers TW_OK or TW_BAD_INPUT with one line, and what it read can be checked,
+ * repaired and measured. */
 #ifndef FUZZ_READER_H
 #define FUZZ_READER_H
 

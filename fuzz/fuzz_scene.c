@@ -1,5 +1,5 @@
-/* The scene loader: whatever the bytes are, a scene or TW_BAD_INPUT with one line; a scene is written and read again.
- */
+/* The scene loader: whatever the bytes are, a scene or TW_BAD_INPUT with one line; a scene is
+ * written and read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -46,18 +46,18 @@ TW_API tw_run_options tw_run_options_default(void);
 
 enum { TW_RUN_DIRECTORY_SIZE = 4096 };
 
-/** What a run came to. */
+/** The result of a run. */
 typedef struct tw_run_report {
-    char directory[TW_RUN_DIRECTORY_SIZE]; /**< empty if it never came to one */
+    char directory[TW_RUN_DIRECTORY_SIZE]; /**< empty if the run has none */
     bool was_finished;                     /**< resume: there was nothing left to do */
     double resumed_at;   /**< simulated time from which it went on; -1 for a new run */
     double t;            /**< simulated time reached [s] */
-    double wall_seconds; /**< all told */
-    int64_t steps, rejected_steps, frames;
+    double wall_seconds; /**< of this call and of those before a resume */
+    int64_t steps, rejected_steps, frames; /**< in total */
     double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
     double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
-    /** Acceptance values of the scene that were looked at, and those that did not hold. */
+    /** Number of acceptance values of the scene, and of those that were not reproduced. */
     int tests, tests_failed;
 } tw_run_report;
 

@@ -41,7 +41,8 @@ static tw_status read_format(const tw_export_options *options, unsigned *format,
                    "there is no format '%s', it must be one of vtu, ply, obj, pc2, csv", given);
 }
 
-/* The place to write to: the directory that is asked for, or else that of the run, which is locked. */
+/* The place to write to: the directory that is asked for, or else that of the run, which
+ * is locked. */
 static tw_status open_target(conversion *c, tw_error *error)
 {
     const char *to = c->options->directory;
@@ -83,6 +84,7 @@ static tw_status convert(conversion *c, tw_error *error)
     if (!c->rows) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     table.values = c->rows;
 
+    /* One frame after the other: read, write, tell. */
     for (int64_t i = 0; i < p->frame_count; i++) {
         tw_frame frame = {.index = i, .table = &table};
         TW_TRY(tw_playback_read(p, i, &frame.t, c->rows, error));
@@ -94,6 +96,7 @@ static tw_status convert(conversion *c, tw_error *error)
 
 static void fill_report(const conversion *c, tw_export_report *report)
 {
+    /* ParaView opens the index of a series, other programs the files in the folder. */
     const char *to = c->options->directory;
     report->frames = c->playback->frame_count;
     if (c->format == TW_FRAMES_VTU)

@@ -40,6 +40,7 @@ static tw_status drop_half_frame(tw_playback *p, tw_error *error)
 
 static tw_status count_frames(tw_playback *p, const char *directory, tw_error *error)
 {
+    /* Frames are numbered from 0 without gaps. */
     p->format = is_there(p, TW_FRAMES_CSV, 0) ? TW_FRAMES_CSV : TW_FRAMES_VTU;
     while (p->fps > 0.0 && is_there(p, p->format, p->frame_count)) p->frame_count++;
 

@@ -53,6 +53,7 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     if (options->threads > 0) tw_set_threads(options->threads);
     read_settings(run);
 
+    /* What does not fit together is found here. */
     TW_TRY(tw_scene_build(scene, &run->simulation, error));
     TW_TRY(tw_scene_create_integrator(scene, run->simulation, &run->integrator, error));
     TW_TRY(allocate(run, error));
@@ -80,6 +81,7 @@ static tw_status start_new(tw_run *run, tw_error *error)
     const double *start = tw_simulation_start(run->simulation);
     TW_TRY(tw_integrator_start(run->integrator, 0.0, start, error));
 
+    /* The outputs at t = 0, and a checkpoint to resume from. */
     TW_TRY(tw_run_open_telemetry(run, error));
     TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error));
     TW_TRY(tw_run_measure_start(run, error));
@@ -87,13 +89,15 @@ static tw_status start_new(tw_run *run, tw_error *error)
     return tw_run_write_checkpoint(run, error);
 }
 
-/* Starts from the checkpoint. What was written after it is cut away and written again, bit for bit. */
+/* Starts from the checkpoint. What was written after it is cut away and written again, bit
+ * for bit. */
 static tw_status start_again(tw_run *run, tw_error *error)
 {
     TW_TRY(tw_run_read_checkpoint(run, error));
     run->earlier_seconds = run->memory.wall_seconds;
     tw_integrator_state(run->integrator, &run->session_start, NULL);
 
+    /* Outputs go on where the checkpoint was. */
     TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
                            run->memory.frame_count, error));
     return tw_run_open_telemetry(run, error);
@@ -105,6 +109,7 @@ static void tell_progress(tw_run *run, double t)
 {
     if (!run->options->progress) return;
 
+    /* The energy error is relative to the energy scale. */
     const tw_run_memory *m = &run->memory;
     double wall = tw_run_wall_seconds(run);
     double scale = tw_run_energy_scale(run);
@@ -129,7 +134,8 @@ static tw_status one_step(tw_run *run, double *t, tw_error *error)
 {
     TW_TRY(tw_integrator_step(run->integrator, run->duration, error));
 
-    /* After a failure in between, the state is ahead of the outputs, and no checkpoint may be written. */
+    /* After a failure in between, the state is ahead of the outputs, and no checkpoint may
+     * be written. */
     run->outputs_lag = true;
     TW_TRY(tw_run_tell_step(run, error));
     TW_TRY(tw_run_write_frames(run, error));
@@ -153,6 +159,7 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
     int64_t most = run->integrator_options.max_steps;
 
     while (t < run->duration) {
+        /* Rejected steps count too, so that a run that makes no progress ends. */
         tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
         if (s.steps + s.rejected_steps >= most)
             return tw_fail(error, TW_BUDGET_EXHAUSTED,
@@ -166,6 +173,7 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
 
 static tw_status finish_done(tw_run *run, tw_error *error)
 {
+    /* run.json says "done" only when everything else is on the disk. */
     TW_TRY(tw_run_write_table(run, "final.csv", error));
     TW_TRY(tw_run_write_checkpoint(run, error));
     TW_TRY(tw_run_write_record(run, TW_RUN_DONE, NULL, error));
@@ -182,7 +190,8 @@ static tw_status finish_interrupted(tw_run *run, const tw_error *why, tw_error *
     return tw_run_write_record(run, TW_RUN_INTERRUPTED, why, error);
 }
 
-/* Writes what can be written. A full disk fails here too, and leaves the checkpoint before it whole. */
+/* Writes what can be written. A full disk fails here too, and leaves the checkpoint before
+ * it whole. */
 static void finish_failed(tw_run *run, const tw_error *why)
 {
     if (!run->outputs_lag) tw_run_write_checkpoint(run, NULL);
@@ -230,7 +239,8 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->tests_failed = run->tests_failed;
 }
 
-/* Steps to the end. The directory is locked, and integrator and outputs are where the run begins. */
+/* Steps to the end. The directory is locked, and integrator and outputs are where the
+ * run begins. */
 static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 {
     run->last_checkpoint = tw_clock();
@@ -304,7 +314,8 @@ static bool is_finished(const tw_run *run)
     return done;
 }
 
-/* Brings the run to its last checkpoint, or to its start if it was killed before the first checkpoint. */
+/* Brings the run to its last checkpoint, or to its start if it was killed before the
+ * first checkpoint. */
 static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
@@ -322,6 +333,7 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
     run->resumed_at = run->session_start;
     if (!is_finished(run)) return drive(run, report, error);
 
+    /* There is nothing left to do. */
     fill_report(run, report);
     if (report) report->was_finished = true;
     return TW_OK;

@@ -1,5 +1,5 @@
-/* The scene's own `tests`: values that a finished run must reproduce. The rows of the table are those of
- * the final state. */
+/* The scene's own `tests`: values that a finished run must reproduce. The rows of the table are
+ * those of the final state. */
 #include <math.h>
 #include <stdio.h>
 
@@ -129,7 +129,8 @@ void tw_run_check_acceptance(tw_run *run, tw_json *json)
     judge_at_most(&a, "energy_drift_max", tw_run_energy_drift(run));
     judge_at_most(&a, "steps_max", (double)tw_integrator_statistics_now(run->integrator).steps);
 
-    /* The final values are those at tests.duration, if that is given: a run of another length has others. */
+    /* The final values are those at tests.duration, if that is given: a run of another length
+     * has others. */
     double end = tw_scene_number(run->scene, "tests.duration", run->duration);
     if (end == run->duration) {
         judge_displacement(&a);

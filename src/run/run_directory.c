@@ -1,5 +1,5 @@
-/* The directory of a run: a name that is free, a directory that holds the scene from the moment it exists,
- * and a lock on it. */
+/* The directory of a run: a name that is free, a directory that holds the scene from the moment it
+ * exists, and a lock on it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -57,8 +57,8 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
     return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", name);
 }
 
-/* Removes the files of an earlier run and nothing else. The checkpoint goes first: after a kill in between
- * the directory looks like a run that has not begun. */
+/* Removes the files of an earlier run and nothing else. The checkpoint goes first: after a kill in
+ * between the directory looks like a run that has not begun. */
 static tw_status clear_directory(tw_run *run, tw_error *error)
 {
     static const char *const files[] = {
@@ -94,8 +94,9 @@ static tw_status write_scene(tw_run *run, const char *directory, tw_error *error
     return status;
 }
 
-/* Makes the directory under another name, writes the scene into it, and renames it: so every directory of a
- * run can be resumed. `*taken` becomes true if another process made it in the meantime. */
+/* Makes the directory under another name, writes the scene into it, and renames it: so
+ * every directory of a run can be resumed. `*taken` becomes true if another process made it
+ * in the meantime. */
 static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 {
     char temporary[TW_RUN_DIRECTORY_SIZE + 32];

@@ -15,7 +15,8 @@ typedef struct tw_run_work {
     double before; /* power when it was measured before that [W] */
 } tw_run_work;
 
-/* What a resumed run must know besides the integrator's own state. The checkpoint holds its bytes. */
+/* What a resumed run must know besides the integrator's own state. The checkpoint holds
+ * its bytes. */
 typedef struct tw_run_memory {
     uint64_t scene_hash;     /* of scene.yaml's bytes */
     int64_t telemetry_bytes; /* of telemetry.csv */
@@ -135,8 +136,8 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
                               tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
-/* What energy errors are relative to: the largest kinetic energy, unless that is so small that an error is
- * mostly rounding. */
+/* What energy errors are relative to: the largest kinetic energy, unless that is so small that an
+ * error is mostly rounding. */
 double tw_run_energy_scale(const tw_run *run);
 
 /* run_acceptance.c: the scene's `tests` against the final rows, into the record. */

@@ -16,7 +16,8 @@ double tw_run_wall_seconds(const tw_run *run)
 
 double tw_run_energy_scale(const tw_run *run)
 {
-    /* Energies have about 16 digits: a change of less than this share of their size is mostly rounding. */
+    /* Energies have about 16 digits: a change of less than this share of their size is
+     * mostly rounding. */
     const double smallest_share = 1e-9;
     return fmax(run->memory.kinetic_max, smallest_share * run->memory.energy_size_max);
 }

@@ -21,8 +21,8 @@ tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
     return tw_appender_write(&run->telemetry, header_line, sizeof header_line - 1, error);
 }
 
-/* Adds the work of the last step h to the sum. P_2 is the power at its end, P_1 at its begin, and P_0 one
- * step a earlier. The integral over h of the parabola through them is
+/* Adds the work of the last step h to the sum. P_2 is the power at its end, P_1 at its begin, and
+ * P_0 one step a earlier. The integral over h of the parabola through them is
  *     h (P_1 + P_2)/2 - c h^3/6,   c = [(P_2 - P_1)/h - (P_1 - P_0)/a] / (h + a). */
 static void add_power(tw_run_work *work, double h, double a, double power)
 {
@@ -65,6 +65,7 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
     tw_measurement m;
     TW_TRY(measure(run, &m, error));
 
+    /* Changes of the energy are measured from here. */
     run->memory.has_energy = m.has_energy;
     run->memory.energy_start = m.kinetic + m.potential;
     run->memory.energy_end = run->memory.energy_start;
@@ -73,8 +74,8 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
     return TW_OK;
 }
 
-/* The energy, with what damping took and without what came from outside, is constant but for errors of the
- * integrator: energy_error is how much it has changed. */
+/* The energy, with what damping took and without what came from outside, is constant but for errors
+ * of the integrator: energy_error is how much it has changed. */
 static void watch_energy(tw_run_memory *memory, const tw_measurement *m)
 {
     memory->energy_end = m->kinetic + m->potential;
@@ -95,6 +96,7 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
     tw_text_add_number(text, t);
     tw_text_add(text, ",%lld", (long long)s->steps);
 
+    /* The numbers with 17 digits. */
     const double *p = m->momentum;
     const double *l = m->angular_momentum;
     const double values[] = {s->last_step,

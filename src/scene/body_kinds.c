@@ -1,5 +1,5 @@
-/* The kinds of bodies. A kind is one row of the table `body_kinds`: its fields in the scene file, the
- * function that makes its shape, and the function that adds what holds it together. */
+/* The kinds of bodies. A kind is one row of the table `body_kinds`: its fields in the scene file,
+ * the function that makes its shape, and the function that adds what holds it together. */
 #include <string.h>
 #include <twang/mesh.h>
 
@@ -229,8 +229,8 @@ WORDS(inertias, "lumped", "consistent")
 /* In the order of tw_material. */
 WORDS(solid_materials, "springs", "linear", "corotational", "neo-hookean")
 
-/* The keys of springs and of finite elements have no default: the copy of a scene that a run keeps has
- * all defaults written out, and tw_check_solid_material must accept it too. */
+/* The keys of springs and of finite elements have no default: the copy of a scene that a run keeps
+ * has all defaults written out, and tw_check_solid_material must accept it too. */
 static const tw_schema_field solid_fields[] = {
     {"density", TW_FIELD_NUMBER, .unit = "kg/m^3", .range = ABOVE(0),
      .doc = "of the tetrahedra, lumped to their corners; or give mass"},

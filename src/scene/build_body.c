@@ -36,8 +36,8 @@ static const int64_t *elements_of(const tw_body *body)
 
 /* ---- particles ---- */
 
-/* The same mass for every particle, or the mass of the body's cells (tetrahedra, else triangles, else
- * edges) shared by their corners. */
+/* The same mass for every particle, or the mass of the body's cells (tetrahedra, else triangles,
+ * else edges) shared by their corners. */
 static tw_status fill_masses(const tw_body *body, double *masses, tw_error *error)
 {
     const tw_mesh *mesh = &body->mesh;
@@ -47,6 +47,8 @@ static tw_status fill_masses(const tw_body *body, double *masses, tw_error *erro
 
     /* Without the key `mass` all are 0 now, and the cells add their shares. */
     double density = tw_node_number(body->node, "density");
+
+    /* kg/m^3 of a solid, kg/m^2 of a sheet, kg/m of edges. */
     if (mesh->tetrahedron_count)
         return tw_solid_lumped_mass(body->nodes, mesh->tetrahedron_count, elements_of(body),
                                     body->count, mesh->vertices, density, masses, error);
@@ -91,6 +93,7 @@ static tw_status add_particles(tw_model *model, tw_body *body, tw_error *error)
     double *masses = TW_NEW_ARRAY(body->count, double);
     tw_status status = velocities && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* The masses come first: the velocities refer to the centre of mass. */
     if (status == TW_OK) status = fill_masses(body, masses, error);
     if (status == TW_OK) {
         fill_velocities(body, masses, velocities);
@@ -112,6 +115,7 @@ static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_er
     double *masses = TW_NEW_ARRAY(count, double);
     tw_status status = elements && masses ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* The mass of each element, from its volume at rest. */
     if (status == TW_OK)
         status = tw_solid_element_mass(body->nodes, count, own, body->count, body->mesh.vertices,
                                        tw_node_number(body->node, "density"), masses, error);
@@ -125,13 +129,16 @@ static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_er
 
 /* ---- looks ---- */
 
-/* The surface of the file, face for face. Every vertex of it is carried by the tetrahedron it lies in. */
+/* The surface of the file, face for face. Every vertex of it is carried by the tetrahedron it
+ * lies in. */
 static tw_status embed_surface(const tw_body *body, tw_embedding *embedding,
                                tw_display_surface *out, tw_error *error)
 {
     const tw_mesh *surface = &body->surface;
     TW_TRY(tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding,
                                error));
+
+    /* From the body's own numbering to that of the model. */
     for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
 
     const tw_mesh_faces *faces = &surface->faces;
@@ -158,8 +165,8 @@ static tw_status embed_surface(const tw_body *body, tw_embedding *embedding,
     return TW_OK;
 }
 
-/* What the body is called in files: its name, else the name of its mesh file without folders and suffix,
- * else its kind. */
+/* What the body is called in files: its name, else the name of its mesh file without folders and
+ * suffix, else its kind. */
 static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
 {
     if (tw_node_find(node, "name") || !tw_node_find(node, "file")) {
@@ -178,6 +185,7 @@ static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
 
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
 {
+    /* The cells in the numbering of the model. */
     const tw_mesh *mesh = &body->mesh;
     int64_t *edges = tw_shift_indices(2 * mesh->edge_count, mesh->edges, body->first);
     int64_t *triangles = tw_shift_indices(3 * mesh->triangle_count, mesh->triangles, body->first);
@@ -198,6 +206,7 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
                           .tetrahedron_count = mesh->tetrahedron_count,
                           .tetrahedra = tetrahedra};
 
+    /* A surface from a file is shown in place of the triangles. */
     tw_embedding embedding = {0};
     if (status == TW_OK && body->surface.vertex_count)
         status = embed_surface(body, &embedding, &display.surface, error);
@@ -212,7 +221,8 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
 
 /* ---- ten-node elements ---- */
 
-/* Copies the mesh and puts a vertex in the middle of every edge, after the vertices that are there. */
+/* Copies the mesh and puts a vertex in the middle of every edge, after the vertices that
+ * are there. */
 static void add_middles(const tw_mesh *mesh, int64_t edge_count, const int64_t *edges,
                         tw_mesh *larger)
 {
@@ -221,6 +231,7 @@ static void add_middles(const tw_mesh *mesh, int64_t edge_count, const int64_t *
     memcpy(larger->tetrahedra, mesh->tetrahedra, index_count * sizeof(int64_t));
     memcpy(larger->vertices, mesh->vertices, coordinate_count * sizeof(double));
 
+    /* (x_a + x_b) / 2 of every edge. */
     double *middles = larger->vertices + coordinate_count;
     for (int64_t e = 0; e < edge_count; e++) {
         const double *a = mesh->vertices + 3 * edges[2 * e];
@@ -240,9 +251,12 @@ static tw_status refine(tw_body *body, tw_error *error)
     body->elements = TW_NEW_ARRAY(QUADRATIC_NODES * count, int64_t);
     tw_status status = edges && body->elements ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* The elements, and the edges whose middles they use. */
     if (status == TW_OK)
         status = tw_solid_quadratic(mesh->vertex_count, count, mesh->tetrahedra, body->elements,
                                     edges, &edge_count, error);
+
+    /* The mesh with these vertices takes the place of the old one. */
     tw_mesh larger = {0};
     if (status == TW_OK)
         status = tw_mesh_allocate(&larger, mesh->vertex_count + edge_count, 0, 0, count, error);
@@ -279,9 +293,9 @@ tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
     body->count = body->mesh.vertex_count;
     TW_TRY(add_particles(model, body, error));
 
+    /* Inertia and elasticity of the elements, then what they look like. */
     bool is_consistent = strcmp(tw_node_text(body->node, "inertia"), "consistent") == 0;
     if (is_consistent) TW_TRY(add_consistent_mass(model, body, error));
-
     TW_TRY(kind->add_material(model, body, error));
     return add_display(model, body, error);
 }

@@ -29,8 +29,8 @@ static double edge_length(const tw_mesh *mesh, const int64_t *ends)
     return sqrt(sum);
 }
 
-/* The stiffness k of each spring, and the coefficient of its cubic term: with the hardening c, the strain
- * e = d / L and the rest length L the pull is k L (e + c e^3) = k d + (c k / L^2) d^3. */
+/* The stiffness k of each spring, and the coefficient of its cubic term: with the hardening c, the
+ * strain e = d / L and the rest length L the pull is k L (e + c e^3) = k d + (c k / L^2) d^3. */
 static void fill_stiffness(const tw_body *body, const springs *s, double hardening, double *k,
                            double *cubic)
 {
@@ -50,6 +50,7 @@ static tw_status add_springs(tw_model *model, const tw_body *body, const springs
     double *cubic = TW_NEW_ARRAY(s->count, double);
     tw_status status = ends && k && cubic ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Springs without hardening are linear ones, which cost less. */
     if (status == TW_OK) fill_stiffness(body, s, hardening, k, cubic);
     if (status == TW_OK && hardening > 0.0)
         status = tw_model_add_cubic_springs(model, s->count, ends, k, cubic, NULL, error);
@@ -136,7 +137,8 @@ static tw_status add_diagonals(tw_model *model, const tw_body *body, tw_error *e
     double *stiffness = TW_NEW_ARRAY(count, double);
     tw_status status = corners && stiffness ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    /* Spring i belongs to corner i % 4 of tetrahedron i / 4: that corner first, then the other three. */
+    /* Spring i belongs to corner i % 4 of tetrahedron i / 4: that corner first, then the
+     * other three. */
     double each = tw_node_number(body->node, "diagonal");
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         const int64_t *t = body->mesh.tetrahedra + i / 4 * 4;
@@ -153,6 +155,7 @@ static tw_status add_diagonals(tw_model *model, const tw_body *body, tw_error *e
 
 static tw_status add_spring_solid(tw_model *model, const tw_body *body, tw_error *error)
 {
+    /* Springs along every edge of the tetrahedra. */
     int64_t *edges = NULL;
     int64_t count = 0;
     tw_status status = tw_mesh_unique_edges(&body->mesh, &edges, &count, error);
@@ -176,6 +179,7 @@ static tw_status add_elements(tw_model *model, const tw_body *body, tw_material 
     if (tw_node_find(body->node, "poisson_ratio"))
         material.poisson_ratio = tw_node_number(body->node, "poisson_ratio");
 
+    /* The elements in the numbering of the model. */
     int64_t count = body->mesh.tetrahedron_count;
     const int64_t *own = body->elements ? body->elements : body->mesh.tetrahedra;
     int64_t *elements = tw_shift_indices(body->nodes * count, own, body->first);
@@ -196,13 +200,15 @@ tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error)
 
 /* ---- towers ---- */
 
-/* The stiffness of each girder, which depends on the height of its middle. NULL when memory is out. */
+/* The stiffness of each girder, which depends on the height of its middle. NULL when memory
+ * is out. */
 static double *girder_stiffness(const tw_body *body)
 {
     const tw_mesh *mesh = &body->mesh;
     double *stiffness = TW_NEW_ARRAY(mesh->edge_count, double);
     if (!stiffness) return NULL;
 
+    /* Girders below this height are of another stiffness. */
     double lower[3];
     double upper[3];
     tw_mesh_bounds(mesh, lower, upper);
@@ -236,6 +242,7 @@ tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error)
     double *stiffness = girder_stiffness(body);
     if (!stiffness) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
+    /* Stiffness warping, or springs. */
     tw_status status = TW_OK;
     if (strcmp(tw_node_text(body->node, "material"), "warping") == 0) {
         status = add_warped_network(model, body, stiffness, error);
@@ -244,6 +251,7 @@ tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error)
         springs s = {.count = mesh->edge_count, .edges = mesh->edges, .stiffness = stiffness};
         status = add_springs(model, body, &s, error);
     }
+
     tw_release(stiffness);
     return status;
 }

@@ -121,6 +121,7 @@ static tw_status read_frame(motion *m, const tw_node *frame, const char *path, t
     m->times[i] = tw_node_number(frame, "t");
     tw_node_numbers(frame, "displacement", 3, m->displacements + 3 * i);
 
+    /* Times increase. */
     if (i > 0 && !(m->times[i] > m->times[i - 1]))
         return tw_fail_at(error, tw_node_find(frame, "t")->mark,
                           "%s.frames.%lld.t is %s, must be later than the one before", path,
@@ -137,6 +138,7 @@ static tw_status read_frames(motion *m, const char *path, tw_error *error)
         return tw_fail_at(error, frames->mark, "%s.frames has %d, must have at least two", path,
                           frames->count);
 
+    /* tw_build_motion releases both, also after a failure. */
     m->times = TW_NEW_ARRAY(frames->count, double);
     m->displacements = TW_NEW_ARRAY(3 * frames->count, double);
     if (!m->times || !m->displacements) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -171,6 +173,7 @@ tw_status tw_build_motion(const tw_entry *entry, tw_error *error)
     motion m = {.model = entry->build->model, .node = entry->node};
     const motion_kind *kind = &motion_kinds[tw_node_integer(entry->node, "kind")];
 
+    /* Both checks apply to the kinds that have such fields, and pass for the others. */
     tw_status status = check_axis(entry, error);
     if (status == TW_OK) status = read_frames(&m, entry->path, error);
     if (status == TW_OK) status = tw_entry_select(entry, kind->prescribe, &m, error);

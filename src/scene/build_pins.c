@@ -1,4 +1,5 @@
-/* Which particles an entry of pins, forces or motions selects; and `pins`, which are nothing else. */
+/* Which particles an entry of pins, forces or motions selects; and `pins`, which are
+ * nothing else. */
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
@@ -22,8 +23,8 @@ const tw_field_group tw_selection_fields = FIELDS(selection_fields);
 
 SECTION(tw_schema_pins, "pins", selection_fields);
 
-/* A particle on the edge of a share of the height is inside: this share of the height is more than the
- * rounding errors of its position. */
+/* A particle on the edge of a share of the height is inside: this share of the height is more than
+ * the rounding errors of its position. */
 static const double ROUNDING = 1e-12;
 
 const tw_body *tw_entry_body(const tw_entry *entry, tw_error *error)
@@ -83,7 +84,8 @@ static bool is_inside(const double *x, const double lower[3], const double upper
     return true;
 }
 
-/* By place: every particle in a box. Neighbouring indices inside the box are visited as one range. */
+/* By place: every particle in a box. Neighbouring indices inside the box are visited as
+ * one range. */
 static tw_status select_box(const tw_entry *entry, const tw_body *body, tw_range_visit *visit,
                             void *context, tw_error *error)
 {

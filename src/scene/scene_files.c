@@ -1,6 +1,6 @@
-/* Finds the files that a scene names: relative to the scene file, or among the meshes that
- * `twang fetch-meshes` downloaded. The tree then holds the absolute path, so that the copy of the scene
- * in a run's directory finds them too. */
+/* Finds the files that a scene names: relative to the scene file, or among the meshes that `twang
+ * fetch-meshes` downloaded. The tree then holds the absolute path, so that the copy of the scene in
+ * a run's directory finds them too. */
 #define _DEFAULT_SOURCE /* realpath */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The folder of the file that the text stands in, with its slash; empty for the working directory. */
+/* The folder of the file that the text stands in, with its slash; empty for the
+ * working directory. */
 static void folder_of(const tw_mark *mark, char folder[PATH_SIZE])
 {
     const char *slash = mark->line > 0 ? strrchr(mark->origin, '/') : NULL;

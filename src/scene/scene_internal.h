@@ -52,7 +52,8 @@ const tw_body_kind *tw_body_kind_of(const tw_node *body);
 /* Turns, scales and moves a shape to its place at t = 0. (build_placement.c) */
 tw_status tw_place_body(tw_body *body, tw_error *error);
 
-/* Adds a body to the model: its particles, what holds them together, what it looks like. (build_body.c) */
+/* Adds a body to the model: its particles, what holds them together, what it looks
+ * like. (build_body.c) */
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
 void tw_body_release(tw_body *body);
 
@@ -69,8 +70,8 @@ typedef enum tw_material {
 
 /* Refuses keys of a solid that its material does not use, and asks for those that it needs. */
 tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error);
-/* What holds a body together: springs or finite elements of a solid, springs of a cloth, links of a rope,
- * girders of a tower. (build_material.c) */
+/* What holds a body together: springs or finite elements of a solid, springs of a cloth, links of a
+ * rope, girders of a tower. (build_material.c) */
 tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
@@ -101,13 +102,14 @@ tw_status tw_build_entries(const tw_build *build, const char *name,
 /* The body that an entry names; NULL after an error. (build_pins.c) */
 const tw_body *tw_entry_body(const tw_entry *entry, tw_error *error);
 
-/* Calls `visit` for the particles that an entry selects, as ranges of neighbouring indices in the model.
- * (build_pins.c) */
+/* Calls `visit` for the particles that an entry selects, as ranges of neighbouring indices in the
+ * model. (build_pins.c) */
 typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
 tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *context,
                           tw_error *error);
 
-/* One entry each of `pins`, `forces` and `motions`. (build_pins.c, build_forces.c, build_motions.c) */
+/* One entry each of `pins`, `forces` and `motions`. (build_pins.c, build_forces.c,
+ * build_motions.c) */
 tw_status tw_build_pin(const tw_entry *entry, tw_error *error);
 tw_status tw_build_force(const tw_entry *entry, tw_error *error);
 tw_status tw_build_motion(const tw_entry *entry, tw_error *error);

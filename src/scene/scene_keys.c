@@ -4,7 +4,8 @@
 
 #include "scene/schema.h"
 
-/* The walk through the schema counts `remaining` down and describes the field at which it is zero. */
+/* The walk through the schema counts `remaining` down and describes the field at which it
+ * is zero. */
 typedef struct walk {
     int remaining;
     tw_scene_key *key;
@@ -36,6 +37,7 @@ static bool walk_group(walk *w, const tw_section *section, const tw_field_group 
         w->remaining -= group->count;
         return false;
     }
+
     describe(section, &group->fields[w->remaining], kinds, w->key);
     return true;
 }
@@ -47,17 +49,20 @@ static bool has_group(const tw_kind *kind, const tw_field_group *group)
     return false;
 }
 
-/* The names of all kinds that share the group, separated by spaces. Returns the index of the first. */
+/* The names of all kinds that share the group, separated by spaces. Returns the index of
+ * the first. */
 static int kinds_of_group(const tw_section *section, const tw_field_group *group, char *text,
                           size_t size)
 {
     int first = -1;
     text[0] = '\0';
+
     const tw_kind *kind = NULL;
     for (int i = 0; (kind = section->kind(i)); i++) {
         if (!has_group(kind, group)) continue;
         if (first < 0) first = i;
 
+        /* Append the name. */
         size_t length = strlen(text);
         snprintf(text + length, size - length, "%s%s", length ? " " : "", kind->name);
     }
@@ -82,10 +87,12 @@ static bool walk_fields(walk *w, const tw_section *section)
     if (walk_group(w, section, &section->common, "")) return true;
     if (!section->kind) return false;
 
+    /* Fields of one kind. */
     const tw_kind *kind = NULL;
     for (int i = 0; (kind = section->kind(i)); i++)
         if (walk_group(w, section, &kind->own, kind->name)) return true;
 
+    /* Fields of several kinds, each group once. */
     for (int i = 0; section->kind(i); i++)
         if (walk_shared(w, section, i)) return true;
     return false;
@@ -102,7 +109,8 @@ static bool walk_subsections(walk *w, const tw_field_group *group)
     return false;
 }
 
-/* A section's own keys, then those of the sections inside it. No shared group has a section inside. */
+/* A section's own keys, then those of the sections inside it. No shared group has a
+ * section inside. */
 static bool walk_section(walk *w, const tw_section *section)
 {
     if (walk_fields(w, section)) return true;

@@ -11,12 +11,14 @@ static const double MAX_STEPS = 1e12;
 
 static tw_status check_integrator(const tw_scene *scene, tw_error *error)
 {
+    /* Fixed or adaptive steps. */
     const tw_node *map = tw_scene_node(scene, "integrator");
     if (!tw_node_find(map, "step") && !tw_node_find(map, "rtol"))
         return tw_fail_at(error, map->mark,
                           "integrator has neither step nor rtol, give step for fixed steps or rtol "
                           "for adaptive ones");
 
+    /* Some schemes need a library that was not there when twang was built. */
     const tw_node *name = tw_node_find(map, "name");
     if (!tw_scheme_available((tw_scheme)name->number))
         return tw_fail_at(error, name->mark,
@@ -32,6 +34,7 @@ static tw_status check_what_is_simulated(const tw_scene *scene, tw_error *error)
     const tw_node *root = scene->tree.root;
     const tw_node *system = tw_node_find(root, "system");
     const tw_node *bodies = tw_node_find(root, "bodies");
+
     if (!system && !bodies)
         return tw_fail_at(error, root->mark,
                           "there is nothing to simulate, give bodies (or system)");
@@ -42,6 +45,7 @@ static tw_status check_what_is_simulated(const tw_scene *scene, tw_error *error)
         return tw_fail_at(error, bodies->mark, "bodies is empty, give at least one body");
     if (bodies) return TW_OK;
 
+    /* Keys that act on particles. */
     static const char *const of_bodies[] = {"gravity", "pins", "forces", "motions"};
     for (size_t i = 0; i < sizeof of_bodies / sizeof *of_bodies; i++) {
         const tw_node *node = tw_node_find(root, of_bodies[i]);
@@ -66,6 +70,7 @@ static tw_status check_mass(const tw_node *body, const char *path, tw_error *err
 {
     const tw_node *mass = tw_node_find(body, "mass");
     const tw_node *density = tw_node_find(body, "density");
+
     if (mass && density)
         return tw_fail_at(error, density->key_mark,
                           "both %s.mass and %s.density are given, keep one of them", path, path);
@@ -129,11 +134,14 @@ static tw_status check_counts(const tw_scene *scene, tw_error *error)
 {
     const tw_node *duration = tw_scene_node(scene, "duration");
     const tw_node *fps = tw_scene_node(scene, "fps");
+
+    /* Every frame is a file. */
     if (duration->number * fps->number > MAX_FRAMES)
         return tw_fail_at(error, fps->mark,
                           "fps %s over duration %s makes more than %.0f frames, lower one of them",
                           fps->text, duration->text, MAX_FRAMES);
 
+    /* The number of adaptive steps is not known before the run. */
     const tw_node *step = tw_scene_node(scene, "integrator.step");
     bool is_adaptive = tw_scene_node(scene, "integrator.rtol") != NULL;
     if (step && !is_adaptive && duration->number / step->number > MAX_STEPS)

@@ -1,5 +1,5 @@
-/* The table of the scene file. The sections system, bodies, pins, forces and motions stand beside the
- * functions that build them (schema_tables.h names the files). */
+/* The table of the scene file. The sections system, bodies, pins, forces and motions stand beside
+ * the functions that build them (schema_tables.h names the files). */
 #include <twang/integrator.h>
 
 #include "scene/schema_tables.h"

@@ -55,8 +55,8 @@ typedef struct tw_field_group {
 
 enum { TW_KIND_MAX_SHARED = 3 };
 
-/* A kind of map, such as the body kind `rope`: its name and the fields it has besides those of every
- * map in its section. */
+/* A kind of map, such as the body kind `rope`: its name and the fields it has besides those of
+ * every map in its section. */
 typedef struct tw_kind {
     const char *name;
     tw_field_group own;                               /* fields of this kind alone */

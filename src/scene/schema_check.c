@@ -1,5 +1,5 @@
-/* Checks a tree against the schema: every key is known, every value has its type and is in its range.
- * Adds the defaults. */
+/* Checks a tree against the schema: every key is known, every value has its type and is in its
+ * range. Adds the defaults. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +28,8 @@ typedef struct check {
 static tw_status check_value(check *c, const tw_schema_field *field, tw_node *node);
 static tw_status check_map(check *c, const tw_section *section, tw_node *map);
 
-/* ---- the path ----
- * A function that enters a key or a list entry pushes it, and pops it only on success: after an error the
- * path still names what is wrong. */
+/* ---- the path ---- A function that enters a key or a list entry pushes it, and pops it only on
+ * success: after an error the path still names what is wrong. */
 
 /* Returns the length before, for pop. */
 static size_t push_key(check *c, const char *key)
@@ -98,6 +97,7 @@ static tw_status check_number(check *c, const tw_schema_field *field, tw_node *n
     if (node->kind != TW_NODE_SCALAR || node->quoted || !tw_number_parse(node->text, &value))
         return wrong_value(c, field, node);
 
+    /* Above LARGEST_INTEGER a value may have been rounded to a whole number. */
     bool is_whole = value == floor(value) && fabs(value) < LARGEST_INTEGER;
     if (field->type == TW_FIELD_INTEGER && !is_whole) return wrong_value(c, field, node);
     if (!isfinite(value) || !in_range(&field->range, value)) return wrong_value(c, field, node);
@@ -147,7 +147,8 @@ static tw_status check_name(check *c, const tw_schema_field *field, tw_node *nod
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
 
-    /* A name that begins with a point would be a hidden file, one with a dash looks like an option. */
+    /* A name that begins with a point would be a hidden file, one with a dash looks like
+     * an option. */
     char first = node->text[0];
     bool good = first != '\0' && first != '.' && first != '-';
     good = good && strlen(node->text) <= MAX_NAME_LENGTH;
@@ -168,6 +169,7 @@ static tw_status check_choice(check *c, const tw_schema_field *field, tw_node *n
 {
     if (node->kind != TW_NODE_SCALAR) return wrong_value(c, field, node);
 
+    /* Look for the word, and collect all of them on the way. */
     const char *words[MAX_WORDS];
     int count = 0;
     for (; count < MAX_WORDS && field->choice(count); count++) {
@@ -203,6 +205,7 @@ static tw_status check_choices(check *c, const tw_schema_field *field, tw_node *
 static tw_status unknown_key(check *c, const tw_section *section, const tw_kind *kind,
                              const tw_node *node)
 {
+    /* All keys of this kind of map. */
     const char *known[MAX_WORDS];
     char list[300] = "";
     int count = 0;
@@ -220,10 +223,12 @@ static tw_status unknown_key(check *c, const tw_section *section, const tw_kind 
     return tw_fail_at(c->error, node->key_mark, "unknown key %s, known here are %s", c->path, list);
 }
 
-/* The error for a key that maps of this kind do not have: it names the kinds that do, if there are any. */
+/* The error for a key that maps of this kind do not have: it names the kinds that do, if there
+ * are any. */
 static tw_status refuse_key(check *c, const tw_section *section, const tw_kind *kind,
                             const tw_node *node)
 {
+    /* The kinds that have this key. */
     char kinds[160] = "";
     for (int i = 0; section->kind && section->kind(i); i++) {
         const tw_kind *other = section->kind(i);
@@ -242,6 +247,7 @@ static tw_status check_entry(check *c, const tw_section *section, const tw_kind 
     const tw_schema_field *field = tw_section_find(section, kind, node->key);
     if (!field) return refuse_key(c, section, kind, node);
 
+    /* The first node with this key must be this one. */
     const tw_node *first = tw_node_find(map, node->key);
     if (first != node)
         return tw_fail_at(c->error, node->key_mark,
@@ -276,6 +282,7 @@ static tw_status check_missing(check *c, const tw_section *section, const tw_kin
     for (int i = 0; (field = tw_section_field(section, kind, i)); i++) {
         if (tw_node_find(map, field->key)) continue;
 
+        /* A field without default may be missing, unless it is required. */
         size_t length = push_key(c, field->key);
         if (field->required) return missing_key(c, field, map);
         if (field->fallback) TW_TRY(add_default(c, field, map));
@@ -284,7 +291,8 @@ static tw_status check_missing(check *c, const tw_section *section, const tw_kin
     return TW_OK;
 }
 
-/* Reads the key `kind`, which decides what other keys the map may have. NULL in a section without kinds. */
+/* Reads the key `kind`, which decides what other keys the map may have. NULL in a section
+ * without kinds. */
 static tw_status check_kind(check *c, const tw_section *section, tw_node *map, const tw_kind **kind)
 {
     *kind = NULL;

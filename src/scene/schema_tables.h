@@ -48,8 +48,8 @@
         return index >= 0 && index < COUNT_OF(words) ? words[index] : NULL;                        \
     }
 
-/* For a table of kinds, whose rows have a member `schema` of type tw_kind: the functions that a section
- * (`kind_row`) and its field `kind` (`kind_name`) ask for them. One table per file. */
+/* For a table of kinds, whose rows have a member `schema` of type tw_kind: the functions that a
+ * section (`kind_row`) and its field `kind` (`kind_name`) ask for them. One table per file. */
 #define KINDS_OF(table)                                                                            \
     static const tw_kind *kind_row(int index)                                                      \
     {                                                                                              \

@@ -22,9 +22,11 @@ const tw_schema_field *tw_section_field(const tw_section *section, const tw_kind
     if (index < section->common.count) return &section->common.fields[index];
     if (!kind) return NULL;
 
+    /* After the common fields come those of the kind alone. */
     index -= section->common.count;
     if (index < kind->own.count) return &kind->own.fields[index];
 
+    /* Then the groups that it shares with other kinds. */
     index -= kind->own.count;
     for (int i = 0; i < TW_KIND_MAX_SHARED && kind->shared[i]; i++) {
         if (index < kind->shared[i]->count) return &kind->shared[i]->fields[index];
@@ -50,6 +52,8 @@ __attribute__((format(printf, 2, 3))) static void append(char text[TW_FIELD_TEXT
     size_t length = strlen(text);
     va_list arguments;
     va_start(arguments, format);
+
+    /* tw_format writes a decimal point under every locale. */
     tw_format(text + length, TW_FIELD_TEXT_SIZE - length, format, arguments);
     va_end(arguments);
 }
@@ -75,6 +79,7 @@ static void append_numbers(char text[TW_FIELD_TEXT_SIZE], const tw_schema_field 
     bool whole = field->type == TW_FIELD_INTEGER || field->type == TW_FIELD_INTEGERS;
     const char *adjective = whole ? "whole " : "";
 
+    /* "a list of 3 whole numbers >= 1 [m]" */
     if (field->length > 0)
         append(text, "a list of %d %snumbers", field->length, adjective);
     else
@@ -144,6 +149,7 @@ void tw_node_numbers(const tw_node *map, const char *key, int count, double *val
     const tw_node *list = tw_node_find(map, key);
     if (!list || list->kind != TW_NODE_LIST) return;
 
+    /* A list that is shorter leaves zeros. */
     int i = 0;
     for (const tw_node *n = list->first; n && i < count; n = n->next) values[i++] = n->number;
 }

@@ -1,5 +1,5 @@
-/* `system` of a scene: equations in place of bodies. A kind is one row of the table `system_kinds`: its
- * fields in the scene file, and the function that makes it. */
+/* `system` of a scene: equations in place of bodies. A kind is one row of the table `system_kinds`:
+ * its fields in the scene file, and the function that makes it. */
 #include <twang/model.h>
 
 #include "scene/scene_internal.h"

@@ -13,7 +13,8 @@ enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
 
 /* ---- memory ---- */
 
-/* Memory of the tree comes in chunks, so that a file of a million nodes is not a million allocations. */
+/* Memory of the tree comes in chunks, so that a file of a million nodes is not a
+ * million allocations. */
 typedef struct tw_tree_chunk {
     struct tw_tree_chunk *next;
     size_t used;
@@ -81,6 +82,7 @@ void tw_node_append(tw_node *parent, tw_node *child, const char *key, tw_mark ke
     child->key_mark = key_mark;
     child->next = NULL;
 
+    /* At the end of the chain. */
     if (parent->last)
         parent->last->next = child;
     else
@@ -94,6 +96,7 @@ void tw_node_remove(tw_node *parent, tw_node *child)
     tw_node *before = NULL;
     for (tw_node *n = parent->first; n && n != child; n = n->next) before = n;
 
+    /* The entry before it, or the parent, points to the one after it. */
     if (before)
         before->next = child->next;
     else
@@ -129,7 +132,8 @@ tw_node *tw_node_find(const tw_node *parent, const char *key)
 
 /* ---- errors ---- */
 
-/* Replaces control characters: a key may hold an escaped newline, and an error must stay one line. */
+/* Replaces control characters: a key may hold an escaped newline, and an error must stay
+ * one line. */
 static void keep_one_line(char *text)
 {
     enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <twang/status.h>
 
-/* Limits, so that a file that is not a scene cannot use up memory or stack. A scene of a hundred thousand
- * keyframes is far below them. */
+/* Limits, so that a file that is not a scene cannot use up memory or stack. A scene of a hundred
+ * thousand keyframes is far below them. */
 enum {
     TW_TREE_MAX_DEPTH = 64,
     TW_TREE_MAX_NODES = 1000000,
@@ -15,7 +15,8 @@ enum {
     TW_PATH_SIZE = 200 /* of "bodies.0.mass" */
 };
 
-/* Where something was written: a place in a file, or (line 0) an option of the command line as typed. */
+/* Where something was written: a place in a file, or (line 0) an option of the command line
+ * as typed. */
 typedef struct tw_mark {
     const char *origin; /* name of the file, or the option */
     int line;           /* from 1 */
@@ -59,19 +60,22 @@ void tw_node_remove(tw_node *parent, tw_node *child);
 tw_node *tw_node_find(const tw_node *parent, const char *key);
 tw_node *tw_node_at(const tw_node *list, int index);
 
-/* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for text
- * from the command line. No anchors, aliases, tags or second documents; limits as above; UTF-8 without NUL. */
+/* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for
+ * text from the command line. No anchors, aliases, tags or second documents; limits as above; UTF-8
+ * without NUL. */
 tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
                         size_t size, tw_node **root, tw_error *error);
 
-/* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`; NULL removes it. */
+/* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`; NULL
+ * removes it. */
 tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const char *value,
                       tw_error *error);
 
 /* The subtree as YAML. `*text` is terminated and freed by tw_release. */
 tw_status tw_tree_write(const tw_node *root, char **text, size_t *size);
 
-/* Writes "file:line:column: ..." (or "--set ...: ...") into error, always one line. Returns TW_BAD_INPUT. */
+/* Writes "file:line:column: ..." (or "--set ...: ...") into error, always one line.
+ * Returns TW_BAD_INPUT. */
 tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
-/* Turns the events of libyaml's parser into a tree with marks. libyaml's own document API is not used: it
- * turns aliases into graphs, has no limits, and forgets the position of keys. */
+/* Turns the events of libyaml's parser into a tree with marks. libyaml's own document API is not
+ * used: it turns aliases into graphs, has no limits, and forgets the position of keys. */
 #include <stdint.h>
 #include <string.h>
 #include <yaml.h>
@@ -37,7 +37,8 @@ static tw_mark mark_of_byte(const parse *p, size_t offset)
     return mark_at(p, at);
 }
 
-/* Every function below returns NULL or false after it has put what is wrong into p->status and p->error. */
+/* Every function below returns NULL or false after it has put what is wrong into p->status
+ * and p->error. */
 static bool parser_error(parse *p)
 {
     const yaml_parser_t *y = &p->parser;
@@ -72,6 +73,7 @@ static bool next_event(parse *p, yaml_event_t *event)
 static bool has_no_anchor_or_tag(parse *p, const yaml_event_t *event, const yaml_char_t *anchor,
                                  const yaml_char_t *tag)
 {
+    /* They would make a graph of the tree, and have no use in a scene. */
     if (anchor)
         p->status =
             tw_fail_at(p->error, mark_at(p, event->start_mark),
@@ -91,6 +93,7 @@ static tw_node *new_node(parse *p, tw_node_kind kind, tw_mark mark)
     tw_node *node = tw_tree_node(p->tree, kind, mark);
     if (node) return node;
 
+    /* The tree has reached its limit, or memory is out. */
     if (p->tree->node_count >= TW_TREE_MAX_NODES)
         p->status =
             tw_fail_at(p->error, mark, "more than %d values, a scene may have at most that many",
@@ -107,6 +110,7 @@ static const char *scalar_text(parse *p, const yaml_event_t *event)
     if (!has_no_anchor_or_tag(p, event, event->data.scalar.anchor, event->data.scalar.tag))
         return NULL;
 
+    /* An escape in quotes can make a NUL, which would cut the text. */
     if (memchr(value, '\0', length)) {
         p->status = tw_fail_at(p->error, mark_at(p, event->start_mark),
                                "the text contains a NUL character, remove it");
@@ -176,6 +180,7 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
         yaml_event_t event;
         if (!next_event(p, &event)) return false;
 
+        /* The end of the collection, or one more entry. */
         bool done = event.type == end;
         bool good = true;
         if (!done && is_map)
@@ -190,6 +195,7 @@ static bool parse_children(parse *p, int depth, tw_node *parent)
 
 static tw_node *parse_collection(parse *p, const yaml_event_t *start, int depth)
 {
+    /* The functions here call each other, so the depth limits the stack. */
     tw_mark mark = mark_at(p, start->start_mark);
     if (depth > TW_TREE_MAX_DEPTH) {
         p->status = tw_fail_at(p->error, mark,
@@ -287,9 +293,11 @@ tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, cons
         return tw_fail_at(error, mark_of_byte(&p, (size_t)(nul - text)),
                           "a NUL byte; a scene is UTF-8 text");
 
+    /* Everything else is found while parsing. */
     if (!yaml_parser_initialize(&p.parser)) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     yaml_parser_set_encoding(&p.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p.parser, (const unsigned char *)text, size);
+
     *root = parse_document(&p);
     yaml_parser_delete(&p.parser);
     return p.status;

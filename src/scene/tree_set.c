@@ -1,5 +1,5 @@
-/* `--set bodies.0.mass=2`: changes a tree as if the value stood in the file. The schema checks the result
- * later, and its errors name the option instead of a place in the file. */
+/* `--set bodies.0.mass=2`: changes a tree as if the value stood in the file. The schema checks the
+ * result later, and its errors name the option instead of a place in the file. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A tree back to YAML, by libyaml's emitter, which knows when a text needs quotes. Lists of scalars stay
- * on one line. */
+/* A tree back to YAML, by libyaml's emitter, which knows when a text needs quotes. Lists of scalars
+ * stay on one line. */
 #include <string.h>
 #include <yaml.h>
 
@@ -40,6 +40,7 @@ static bool emit_map(yaml_emitter_t *emitter, const tw_node *map)
         !yaml_emitter_emit(emitter, &event))
         return false;
 
+    /* Keys and values alternate. */
     for (const tw_node *n = map->first; n; n = n->next)
         if (!emit_text(emitter, n->key, false) || !emit_node(emitter, n)) return false;
 
@@ -86,6 +87,7 @@ tw_status tw_tree_write(const tw_node *root, char **text, size_t *size)
     yaml_emitter_t emitter;
     if (!yaml_emitter_initialize(&emitter)) return TW_OUT_OF_MEMORY;
 
+    /* libyaml calls append_bytes whenever its buffer is full. */
     tw_text out = {0};
     yaml_emitter_set_output(&emitter, append_bytes, &out);
     yaml_emitter_set_unicode(&emitter, 1);
