@@ -32,7 +32,7 @@ typedef struct triad_arrays {
     double *a, *b, *c;
 } triad_arrays;
 
-static void triad_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void triad_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const triad_arrays *arrays = context;
@@ -83,7 +83,7 @@ static void measure(bench *b, measured_work *work, int storage, int count, doubl
 static void run_triad(bench *b, int storage, int count)
 {
     (void)storage, (void)count;
-    tw_parallel_for(TRIAD_ENTRIES, TRIAD_BLOCK, triad_body, &b->triad);
+    tw_parallel_for(TRIAD_ENTRIES, TRIAD_BLOCK, triad_block, &b->triad);
 }
 
 static void run_product(bench *b, int storage, int count)

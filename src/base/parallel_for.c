@@ -82,16 +82,16 @@ int tw_threads(void)
     return threads > 0 ? threads : 1;
 }
 
-/* Calls the body with the range of one block; the last block may be shorter. */
-static void call_body(int64_t count, int64_t block, int64_t index, tw_parallel_body *body,
-                      void *context)
+/* Calls the function with the range of one block; the last block may be shorter. */
+static void call_block(int64_t count, int64_t block, int64_t index, tw_parallel_block *function,
+                       void *context)
 {
     int64_t begin = index * block;
     int64_t end = count - begin < block ? count : begin + block;
-    body(context, begin, end, index);
+    function(context, begin, end, index);
 }
 
-void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void *context)
+void tw_parallel_for(int64_t count, int64_t block, tw_parallel_block *function, void *context)
 {
     assert(block > 0);
     int64_t blocks = tw_parallel_blocks(count, block);
@@ -101,7 +101,7 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void 
     /* One thread suffices, or several were slower in the last trial. */
     if (threads <= 1 || team.alone > 0) {
         if (threads > 1) team.alone--;
-        for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
+        for (int64_t b = 0; b < blocks; b++) call_block(count, block, b, function, context);
         return;
     }
 
@@ -112,7 +112,7 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void 
     {
         double start = tw_clock();
 #pragma omp for schedule(static) nowait
-        for (int64_t b = 0; b < blocks; b++) call_body(count, block, b, body, context);
+        for (int64_t b = 0; b < blocks; b++) call_block(count, block, b, function, context);
         worked += tw_clock() - start;
     }
     note_loop(worked, tw_clock() - begin);

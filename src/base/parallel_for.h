@@ -1,11 +1,12 @@
 /* The one parallel primitive.
  *
- * Contract: [0, count) is cut into blocks of `block` items (the last may be shorter); body is
- * called once per block with its half-open range and its index. The cut depends on count and block
- * alone, never on the number of threads. A body that writes only its own range or its own partial
- * result therefore gives bitwise the same answer for any number of threads. Bodies must not call
- * tw_parallel_for, must not fail, and run in any order. The call returns when all bodies have
- * returned; what they wrote is then visible to the caller. block > 0; count <= 0 calls nothing.
+ * Contract: [0, count) is cut into blocks of `block` items (the last may be shorter); the function
+ * is called once per block with its half-open range and its index. The cut depends on count and
+ * block alone, never on the number of threads. A function that writes only its own range or its
+ * own partial result therefore gives bitwise the same answer for any number of threads. Such
+ * functions must not call tw_parallel_for, must not fail, and run in any order. The call returns
+ * when all calls have returned; what they wrote is then visible to the caller. block > 0; count <=
+ * 0 calls nothing.
  *
  * Small work stays on the calling thread: a count of at most one block starts no other thread, so
  * choose blocks worth a few microseconds. Larger work stays there for a while, too, after several
@@ -17,9 +18,9 @@
 #include <stdint.h>
 #include <twang/parallel.h>
 
-typedef void tw_parallel_body(void *context, int64_t begin, int64_t end, int64_t block_index);
+typedef void tw_parallel_block(void *context, int64_t begin, int64_t end, int64_t block_index);
 
-void tw_parallel_for(int64_t count, int64_t block, tw_parallel_body *body, void *context);
+void tw_parallel_for(int64_t count, int64_t block, tw_parallel_block *function, void *context);
 
 /* Number of blocks tw_parallel_for cuts `count` into. */
 static inline int64_t tw_parallel_blocks(int64_t count, int64_t block)

@@ -62,7 +62,7 @@ typedef struct sum_job {
 } sum_job;
 
 /* sum_i |x_i| */
-static void absolute_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void absolute_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const sum_job *job = context;
     double sum = 0;
@@ -71,7 +71,7 @@ static void absolute_body(void *context, int64_t begin, int64_t end, int64_t blo
 }
 
 /* sum_i w_i (scale x_i)(scale y_i) */
-static void square_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void square_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const sum_job *job = context;
     double sum = 0;
@@ -81,14 +81,15 @@ static void square_body(void *context, int64_t begin, int64_t end, int64_t block
 }
 
 /* Adds the sums of the blocks in their order, and those of all ranks. */
-static tw_status sum(const tw_space *space, tw_parallel_body *body, sum_job *job, double *result)
+static tw_status sum(const tw_space *space, tw_parallel_block *function, sum_job *job,
+                     double *result)
 {
     double partial[PARTIALS];
     int64_t block = SUM_BLOCK;
     while (tw_parallel_blocks(space->local_size, block) > PARTIALS) block *= 2;
 
     job->partial = partial;
-    tw_parallel_for(space->local_size, block, body, job);
+    tw_parallel_for(space->local_size, block, function, job);
 
     *result = 0;
     for (int64_t b = 0; b < tw_parallel_blocks(space->local_size, block); b++)
@@ -105,7 +106,7 @@ tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *sc
 
     /* s = |x|_1 */
     double size = 0;
-    TW_TRY(sum(&metric->space, absolute_body, &job, &size));
+    TW_TRY(sum(&metric->space, absolute_block, &job, &size));
     if (size == 0) return TW_OK;
     if (!isfinite(size)) return TW_NOT_FINITE;
 
@@ -117,7 +118,7 @@ tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *sc
     /* |x|_M^2 / s^2 */
     double square = 0;
     job.scale = fmin(1 / size, LARGEST_SCALE);
-    TW_TRY(sum(&metric->space, square_body, &job, &square));
+    TW_TRY(sum(&metric->space, square_block, &job, &square));
 
     *norm = sqrt(fmax(square, 0)) / job.scale;
     return isfinite(*norm) ? TW_OK : TW_NOT_FINITE;

@@ -23,7 +23,7 @@ typedef struct map_job {
     double *y;
 } map_job;
 
-static void copy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void copy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job *job = context;
@@ -32,10 +32,10 @@ static void copy_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 void tw_vector_copy(int64_t n, const double *x, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, copy_body, &(map_job){.x = x, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, copy_block, &(map_job){.x = x, .y = y});
 }
 
-static void fill_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void fill_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -44,10 +44,10 @@ static void fill_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 void tw_vector_fill(int64_t n, double value, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, fill_body, &(map_job){.a = value, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, fill_block, &(map_job){.a = value, .y = y});
 }
 
-static void scale_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void scale_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -56,10 +56,10 @@ static void scale_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 void tw_vector_scale(int64_t n, double a, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, scale_body, &(map_job){.a = a, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, scale_block, &(map_job){.a = a, .y = y});
 }
 
-static void axpy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void axpy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -68,10 +68,10 @@ static void axpy_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 void tw_vector_axpy(int64_t n, double a, const double *x, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, axpy_body, &(map_job){.a = a, .x = x, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, axpy_block, &(map_job){.a = a, .x = x, .y = y});
 }
 
-static void axpby_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void axpby_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -80,10 +80,10 @@ static void axpby_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 void tw_vector_axpby(int64_t n, double a, const double *x, double b, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, axpby_body, &(map_job){.a = a, .b = b, .x = x, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, axpby_block, &(map_job){.a = a, .b = b, .x = x, .y = y});
 }
 
-static void multiply_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void multiply_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -92,10 +92,10 @@ static void multiply_body(void *context, int64_t begin, int64_t end, int64_t blo
 
 void tw_vector_multiply(int64_t n, const double *w, const double *x, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, multiply_body, &(map_job){.w = w, .x = x, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, multiply_block, &(map_job){.w = w, .x = x, .y = y});
 }
 
-static void divide_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void divide_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const map_job job = *(const map_job *)context;
@@ -104,7 +104,7 @@ static void divide_body(void *context, int64_t begin, int64_t end, int64_t block
 
 void tw_vector_divide(int64_t n, const double *w, const double *x, double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, divide_body, &(map_job){.w = w, .x = x, .y = y});
+    tw_parallel_for(n, MAP_BLOCK, divide_block, &(map_job){.w = w, .x = x, .y = y});
 }
 
 /* outputs_i += sum_j C_ij V_j. */
@@ -142,7 +142,7 @@ TW_ALWAYS_INLINE void combine_outputs(const int outputs, const combine_job *job,
     }
 }
 
-static void combine_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void combine_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const combine_job *job = context;
@@ -163,13 +163,13 @@ static void combine_body(void *context, int64_t begin, int64_t end, int64_t bloc
 void tw_vector_add_combination(int64_t n, int count, const double *basis, const double *c,
                                double *y)
 {
-    tw_parallel_for(n, MAP_BLOCK, combine_body, &(combine_job){n, count, basis, 1, c, &y, false});
+    tw_parallel_for(n, MAP_BLOCK, combine_block, &(combine_job){n, count, basis, 1, c, &y, false});
 }
 
 void tw_vector_combine(int64_t n, int count, const double *basis, int outputs_count,
                        const double *C, double *const *outputs)
 {
-    tw_parallel_for(n, MAP_BLOCK, combine_body,
+    tw_parallel_for(n, MAP_BLOCK, combine_block,
                     &(combine_job){n, count, basis, outputs_count, C, outputs, true});
 }
 
@@ -179,7 +179,7 @@ typedef struct finite_job {
 } finite_job;
 
 /* 0 * x is NaN where x is not finite, and a sum with a NaN in it stays NaN. */
-static void finite_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void finite_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     finite_job *job = context;
@@ -200,6 +200,6 @@ static void finite_body(void *context, int64_t begin, int64_t end, int64_t block
 bool tw_vector_is_finite(int64_t n, const double *x)
 {
     finite_job job = {.x = x};
-    tw_parallel_for(n, MAP_BLOCK, finite_body, &job);
+    tw_parallel_for(n, MAP_BLOCK, finite_block, &job);
     return !atomic_load(&job.found);
 }

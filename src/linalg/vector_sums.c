@@ -38,7 +38,7 @@ typedef struct dots_job {
     double *partial; /* PASS per block */
 } dots_job;
 
-static void dots_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void dots_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const dots_job *job = context;
     double *sums = job->partial + block * PASS;
@@ -64,7 +64,7 @@ static void pass_of_dots(int64_t n, int count, const double *basis, const double
     double partial[PARTIALS * PASS];
     const int64_t block = sum_block(n);
     const int64_t blocks = tw_parallel_blocks(n, block);
-    tw_parallel_for(n, block, dots_body, &(dots_job){count, n, basis, x, partial});
+    tw_parallel_for(n, block, dots_block, &(dots_job){count, n, basis, x, partial});
 
     for (int j = 0; j < count; j++) {
         results[j] = 0;
@@ -97,7 +97,7 @@ static inline double sum_of_four(const tw_wide a[4])
 }
 
 /* Four accumulators keep additions in flight; the entries that are left are added at the end. */
-static void dot_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void dot_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const dot_job *job = context;
     const double *x = job->x;
@@ -114,7 +114,7 @@ static void dot_body(void *context, int64_t begin, int64_t end, int64_t block)
     job->partial[block] = sum_of_four(sum) + rest;
 }
 
-static void weighted_dot_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void weighted_dot_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const dot_job *job = context;
     const double *w = job->w;
@@ -141,7 +141,7 @@ tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const d
     double partial[PARTIALS];
     const int64_t n = space->local_size;
     const int64_t block = sum_block(n);
-    tw_parallel_for(n, block, w ? weighted_dot_body : dot_body, &(dot_job){w, x, y, partial});
+    tw_parallel_for(n, block, w ? weighted_dot_block : dot_block, &(dot_job){w, x, y, partial});
 
     *result = 0;
     for (int64_t b = 0; b < tw_parallel_blocks(n, block); b++) *result += partial[b];

@@ -173,7 +173,7 @@ typedef struct loop {
     double factor;
 } loop;
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -199,7 +199,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 static void gather(const tw_assembly *assembly, const double *element_blocks, tw_sparse *own)
 {
     loop p = {.assembly = assembly, .from = element_blocks, .values = tw_sparse_values(own)};
-    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, gather_body, &p);
+    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, gather_block, &p);
 }
 
 /* out += own in. */
@@ -213,7 +213,7 @@ static void add_product(tw_assembly *assembly, const tw_sparse *own, int count, 
         tw_vector_axpy(count * n, 1.0, assembly->product, out);
 }
 
-static void add_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void add_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -227,7 +227,7 @@ static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double
                        tw_sparse *matrix)
 {
     loop p = {assembly, tw_sparse_values_const(own), tw_sparse_values(matrix), factor};
-    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, add_body, &p);
+    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, add_block, &p);
 }
 
 void tw_assembly_gather(tw_assembly *assembly, const double *element_blocks)

@@ -105,13 +105,13 @@ static void note(loop *p, tw_status status)
     if (status != TW_OK) atomic_store(&p->status, (int)status);
 }
 
-static tw_status run(loop *p, tw_parallel_body *body)
+static tw_status run(loop *p, tw_parallel_block *body)
 {
     tw_parallel_for(count_of(p->f), TW_PARTICLE_BLOCK, body, p);
     return (tw_status)atomic_load(&p->status);
 }
 
-static void value_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void value_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -131,7 +131,7 @@ static tw_status field_add_force(void *data, const tw_force_view *at, double *fo
 {
     field *f = data;
     loop p = {.f = f, .t = at->t, .x = at->x, .out = force, .value = f->given.value};
-    return run(&p, value_body);
+    return run(&p, value_block);
 }
 
 static tw_status field_add_time_derivative(void *data, const tw_force_view *at, double *out)
@@ -139,10 +139,10 @@ static tw_status field_add_time_derivative(void *data, const tw_force_view *at, 
     field *f = data;
     if (!f->given.rate) return TW_OK;
     loop p = {.f = f, .t = at->t, .x = at->x, .out = out, .value = f->given.rate};
-    return run(&p, value_body);
+    return run(&p, value_block);
 }
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
     const field *f = p->f;
@@ -165,7 +165,7 @@ static tw_status field_add_energy(void *data, const tw_force_view *at, double *e
     field *f = data;
     if (!f->given.potential) return TW_OK;
     loop p = {.f = f, .t = at->t, .x = at->x};
-    tw_status status = run(&p, energy_body);
+    tw_status status = run(&p, energy_block);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count_of(f), TW_PARTICLE_BLOCK); b++)
@@ -173,7 +173,7 @@ static tw_status field_add_energy(void *data, const tw_force_view *at, double *e
     return status;
 }
 
-static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -194,7 +194,7 @@ static tw_status field_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.f = data, .t = at->t, .x = at->x};
     if (!p.f->tangent) return TW_OK;
-    return run(&p, linearise_body);
+    return run(&p, linearise_block);
 }
 
 /* Entry (r, c) of K_ii, which is stored column by column, or of its symmetric part. */
@@ -204,7 +204,7 @@ static double entry_of(const double *tangent, int r, int c, bool symmetric)
     return 0.5 * (tangent[3 * c + r] + tangent[3 * r + c]);
 }
 
-static void product_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void product_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -226,7 +226,7 @@ static void product_body(void *context, int64_t begin, int64_t end, int64_t bloc
 static void add_product(field *f, bool symmetric, int count, const double *in, double *out)
 {
     loop p = {.f = f, .in = in, .out = out, .count = count, .symmetric = symmetric};
-    if (f->tangent) run(&p, product_body);
+    if (f->tangent) run(&p, product_block);
 }
 
 static void field_add_product(void *data, int count, const double *in, double *out)

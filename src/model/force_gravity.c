@@ -42,7 +42,7 @@ typedef struct loop {
 } loop;
 
 /* f = m g. */
-static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void force_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -57,11 +57,11 @@ static tw_status gravity_add_force(void *data, const tw_force_view *at, double *
 
     /* Pinned particles get the force, too; it does not matter. */
     loop p = {.g = data, .force = force};
-    tw_parallel_for(p.g->particles->count, TW_PARTICLE_BLOCK, force_body, &p);
+    tw_parallel_for(p.g->particles->count, TW_PARTICLE_BLOCK, force_block, &p);
     return TW_OK;
 }
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const loop *p = context;
     const double *a = p->g->acceleration;
@@ -81,7 +81,7 @@ static tw_status gravity_add_energy(void *data, const tw_force_view *at, double 
     loop p = {.g = data, .x = at->x};
     int64_t count = p.g->particles->free_count;
 
-    tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_block, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)

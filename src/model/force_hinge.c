@@ -156,7 +156,7 @@ static double moment(const hinges *h, int64_t e, const tw_hinge_state *state, co
 
 /* ---- energy, force, rate ---- */
 
-static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void push_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -177,7 +177,7 @@ static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 /* push = the derivative of -m g along a motion of the corners, d = dx and w = dv:
  *     -(k g . d + beta k (H d . v + g . w)) g - m H d. */
-static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -205,7 +205,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -218,29 +218,29 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
                 p->out[3 * i + k] += p->h->push[3 * (int64_t)incidence->entry[n] + k];
 }
 
-static tw_status add_pushes(loop *p, tw_parallel_body *body)
+static tw_status add_pushes(loop *p, tw_parallel_block *body)
 {
     /* Each hinge finds its pushes; then each particle adds up those of its hinges. */
     tw_parallel_for(p->h->count, TW_PARTICLE_BLOCK, body, p);
     if (atomic_load(&p->undefined)) return TW_RECOVERABLE;
-    tw_parallel_for(p->h->particles->count, TW_PARTICLE_BLOCK, gather_body, p);
+    tw_parallel_for(p->h->particles->count, TW_PARTICLE_BLOCK, gather_block, p);
     return TW_OK;
 }
 
 static tw_status hinges_add_force(void *data, const tw_force_view *at, double *force)
 {
     loop p = {.h = data, .x = at->x, .v = at->v, .out = force};
-    return add_pushes(&p, push_body);
+    return add_pushes(&p, push_block);
 }
 
 static tw_status hinges_add_rate(void *data, const tw_force_view *at, const double *x_rate,
                                  const double *v_rate, double *out)
 {
     loop p = {.h = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
-    return add_pushes(&p, rate_body);
+    return add_pushes(&p, rate_block);
 }
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
     double sum = 0.0;
@@ -261,7 +261,7 @@ static tw_status hinges_add_energy(void *data, const tw_force_view *at, double *
     hinges *h = data;
     loop p = {.h = h, .x = at->x};
 
-    tw_parallel_for(h->count, TW_PARTICLE_BLOCK, energy_body, &p);
+    tw_parallel_for(h->count, TW_PARTICLE_BLOCK, energy_block, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(h->count, TW_PARTICLE_BLOCK); b++)
@@ -291,7 +291,7 @@ static void fill_column(const tw_hinge_state *state, double k, double m, int j, 
     }
 }
 
-static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -320,13 +320,13 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
 static tw_status hinges_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.h = data, .x = at->x, .v = at->v};
-    tw_parallel_for(p.h->count, TW_PARTICLE_BLOCK, linearise_body, &p);
+    tw_parallel_for(p.h->count, TW_PARTICLE_BLOCK, linearise_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.h->assembly, p.h->blocks);
     return TW_OK;
 }
 
-static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void scalar_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -348,7 +348,7 @@ static void scalar_body(void *context, int64_t begin, int64_t end, int64_t block
         }
 }
 
-static void spread_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void spread_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -374,8 +374,8 @@ static void add_ranks(hinges *h, const double *vectors, int count, const double 
     loop p = {.h = h, .vectors = vectors, .count = count, .in = in, .out = out};
 
     /* First a scalar per hinge, then each particle gathers. */
-    tw_parallel_for(h->count, TW_PARTICLE_BLOCK, scalar_body, &p);
-    tw_parallel_for(h->particles->free_count, TW_PARTICLE_BLOCK, spread_body, &p);
+    tw_parallel_for(h->count, TW_PARTICLE_BLOCK, scalar_block, &p);
+    tw_parallel_for(h->particles->free_count, TW_PARTICLE_BLOCK, spread_block, &p);
 }
 
 static void hinges_add_symmetric_product(void *data, int count, const double *in, double *out)

@@ -90,7 +90,7 @@ struct loop {
     void (*write)(const loop *p, int64_t i, const body_motion *m, bool held);
 };
 
-static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void chunk_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -106,7 +106,7 @@ static void chunk_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void finish_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void finish_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -126,11 +126,11 @@ static void finish_body(void *context, int64_t begin, int64_t end, int64_t block
 static void sum_bodies(loop *p)
 {
     /* Sums over chunks, and then over the chunks of each body. */
-    tw_parallel_for(p->d->bodies.chunk_count, CHUNK_BLOCK, chunk_body, p);
-    tw_parallel_for(p->d->bodies.count, BODY_BLOCK, finish_body, p);
+    tw_parallel_for(p->d->bodies.chunk_count, CHUNK_BLOCK, chunk_block, p);
+    tw_parallel_for(p->d->bodies.count, BODY_BLOCK, finish_block, p);
 }
 
-static void write_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void write_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
@@ -144,7 +144,7 @@ static void write_body(void *context, int64_t begin, int64_t end, int64_t block)
 
 static void write_all(loop *p)
 {
-    tw_parallel_for(p->d->particles->free_count, TW_PARTICLE_BLOCK, write_body, p);
+    tw_parallel_for(p->d->particles->free_count, TW_PARTICLE_BLOCK, write_block, p);
 }
 
 /* The weight of a particle in the sums of its body. */

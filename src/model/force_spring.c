@@ -78,7 +78,7 @@ typedef struct loop {
     atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
-static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void plain_pull_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -97,7 +97,7 @@ static void plain_pull_body(void *context, int64_t begin, int64_t end, int64_t b
     }
 }
 
-static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -121,7 +121,7 @@ static void pull_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -145,7 +145,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 void tw_springs_gather(tw_springs *s, double *out)
 {
     loop p = {.s = s, .out = out};
-    tw_parallel_for(s->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
+    tw_parallel_for(s->particles->count, TW_PARTICLE_BLOCK, gather_block, &p);
 }
 
 static tw_status springs_add_force(void *data, const tw_force_view *at, double *force)
@@ -154,7 +154,7 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
     loop p = {.s = s, .x = at->x, .v = at->v};
 
     /* Each spring finds its pull; then each particle adds up the pulls of its springs. */
-    tw_parallel_body *body = tw_springs_are_plain(s) ? plain_pull_body : pull_body;
+    tw_parallel_block *body = tw_springs_are_plain(s) ? plain_pull_block : pull_block;
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, force);
@@ -163,7 +163,7 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
 
 /* ---- energy ---- */
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
     const tw_springs *s = p->s;
@@ -183,7 +183,7 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x};
 
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, energy_body, &p);
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, energy_block, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++)
@@ -193,7 +193,7 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
 
 /* ---- rate along a motion ---- */
 
-static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -230,7 +230,7 @@ static tw_status springs_add_rate(void *data, const tw_force_view *at, const dou
     tw_springs *s = data;
     loop p = {.s = s, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate};
 
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, rate_body, &p);
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, rate_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, out);
     return TW_OK;

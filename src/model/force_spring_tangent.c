@@ -97,7 +97,7 @@ static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state 
     slide[7] = 0.0;
 }
 
-static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -122,7 +122,7 @@ static void linearise_body(void *context, int64_t begin, int64_t end, int64_t bl
     }
 }
 
-static void plain_linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void plain_linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -147,7 +147,7 @@ static void plain_linearise_body(void *context, int64_t begin, int64_t end, int6
 tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.s = data, .x = at->x, .v = at->v};
-    tw_parallel_body *body = tw_springs_are_plain(p.s) ? plain_linearise_body : linearise_body;
+    tw_parallel_block *body = tw_springs_are_plain(p.s) ? plain_linearise_block : linearise_block;
     tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     return TW_OK;
@@ -229,7 +229,7 @@ static void gather_row(const loop *p, int64_t i, int c, double *out)
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -256,12 +256,12 @@ TW_ALWAYS_INLINE void find_pulls(const loop *p, int64_t begin, int64_t end, part
 
 /* A loop function per part, so that `which` is a constant in each. */
 #define BODIES_OF(name, which)                                                                     \
-    static void name##_rows_body(void *context, int64_t begin, int64_t end, int64_t block)         \
+    static void name##_rows_block(void *context, int64_t begin, int64_t end, int64_t block)        \
     {                                                                                              \
         (void)block;                                                                               \
         add_rows(context, begin, end, which);                                                      \
     }                                                                                              \
-    static void name##_pulls_body(void *context, int64_t begin, int64_t end, int64_t block)        \
+    static void name##_pulls_block(void *context, int64_t begin, int64_t end, int64_t block)       \
     {                                                                                              \
         (void)block;                                                                               \
         find_pulls(context, begin, end, which);                                                    \
@@ -273,27 +273,27 @@ BODIES_OF(damping, DAMPING)
 
 /* Adds the products of one part. Two ends need one pass over the particles,
  * more corners need two. */
-static void add_products(loop *p, tw_parallel_body *rows_body, tw_parallel_body *pulls_body)
+static void add_products(loop *p, tw_parallel_block *rows_block, tw_parallel_block *pulls_block)
 {
     if (p->s->corners == 2) {
-        tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, rows_body, p);
+        tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, rows_block, p);
         return;
     }
 
-    tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, pulls_body, p);
-    tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, gather_body, p);
+    tw_parallel_for(p->s->count, TW_PARTICLE_BLOCK, pulls_block, p);
+    tw_parallel_for(p->s->particles->free_count, TW_PARTICLE_BLOCK, gather_block, p);
 }
 
 void tw_springs_add_symmetric_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.s = data, .in = in, .out = out, .count = count};
-    add_products(&p, elastic_rows_body, elastic_pulls_body);
+    add_products(&p, elastic_rows_block, elastic_pulls_block);
 }
 
 void tw_springs_add_rest_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.s = data, .in = in, .out = out, .count = count};
-    if (p.s->slide) add_products(&p, sliding_rows_body, sliding_pulls_body);
+    if (p.s->slide) add_products(&p, sliding_rows_block, sliding_pulls_block);
 }
 
 void tw_springs_add_product(void *data, int count, const double *in, double *out)
@@ -305,7 +305,7 @@ void tw_springs_add_product(void *data, int count, const double *in, double *out
 void tw_springs_add_damping_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.s = data, .in = in, .out = out, .count = count};
-    if (p.s->slide) add_products(&p, damping_rows_body, damping_pulls_body);
+    if (p.s->slide) add_products(&p, damping_rows_block, damping_pulls_block);
 }
 
 /* ---- the matrix ---- */
@@ -375,7 +375,7 @@ static void add_plain_row(const tw_springs *s, int64_t i, double *values)
     for (int k = 0; k < 9; k++) block[k] += sum[symmetric_entry[k]];
 }
 
-static void plain_matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void plain_matrix_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -385,7 +385,7 @@ static void plain_matrix_body(void *context, int64_t begin, int64_t end, int64_t
 
 /* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its
  * free particle i alone. */
-static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void matrix_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -406,12 +406,13 @@ static void matrix_body(void *context, int64_t begin, int64_t end, int64_t block
 void tw_springs_add_tangent(void *data, tw_sparse *matrix)
 {
     loop p = {.s = data, .matrix = matrix, .which = ELASTIC, .factor = 1.0};
-    tw_parallel_body *body = p.s->corners == 2 ? plain_matrix_body : matrix_body;
+    tw_parallel_block *body = p.s->corners == 2 ? plain_matrix_block : matrix_block;
     tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, body, &p);
 }
 
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     loop p = {.s = data, .matrix = matrix, .which = DAMPING, .factor = factor};
-    if (p.s->slide) tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_body, &p);
+    if (p.s->slide)
+        tw_parallel_for(p.s->particles->free_count, TW_PARTICLE_BLOCK, matrix_block, &p);
 }

@@ -81,7 +81,7 @@ void tw_tetrahedra_deformation(const tw_tetrahedra *t, int64_t group, int point,
 
 /* ---- energy ---- */
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     tw_tetrahedra_loop *p = context;
     double sum = 0.0;
@@ -105,7 +105,7 @@ static tw_status tetrahedra_add_energy(void *data, const tw_force_view *at, doub
     tw_tetrahedra_loop p = {.t = data, .x = at->x};
     int64_t groups = tw_tetrahedra_groups(p.t);
 
-    tw_parallel_for(groups, TW_GROUP_BLOCK, energy_body, &p);
+    tw_parallel_for(groups, TW_GROUP_BLOCK, energy_block, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(groups, TW_GROUP_BLOCK); b++)
@@ -150,7 +150,7 @@ typedef struct stress_loop {
     tw_stress_function *stress;
 } stress_loop;
 
-static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void force_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const stress_loop *s = context;
@@ -178,7 +178,7 @@ static void force_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const stress_loop *s = context;
@@ -199,8 +199,8 @@ void tw_tetrahedra_add_stress(tw_tetrahedra_loop *loop, tw_stress_function *stre
     stress_loop s = {loop, stress};
 
     /* Each element finds its forces; then each particle adds up those of its elements. */
-    tw_parallel_for(tw_tetrahedra_groups(loop->t), TW_GROUP_BLOCK, force_body, &s);
-    tw_parallel_for(loop->t->particles->count, TW_PARTICLE_BLOCK, gather_body, &s);
+    tw_parallel_for(tw_tetrahedra_groups(loop->t), TW_GROUP_BLOCK, force_block, &s);
+    tw_parallel_for(loop->t->particles->count, TW_PARTICLE_BLOCK, gather_block, &s);
 }
 
 /* P = dPsi/dF. */

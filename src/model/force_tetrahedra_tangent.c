@@ -166,7 +166,7 @@ static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_
     complete_blocks(K);
 }
 
-static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void tangent_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     tw_tetrahedra_loop *p = context;
@@ -196,7 +196,7 @@ static void tangent_body(void *context, int64_t begin, int64_t end, int64_t bloc
 static tw_status gather(tw_tetrahedra *t, const double *x, bool damping)
 {
     tw_tetrahedra_loop p = {.t = t, .x = x, .damping = damping};
-    tw_parallel_for(tw_tetrahedra_groups(t), TW_GROUP_BLOCK, tangent_body, &p);
+    tw_parallel_for(tw_tetrahedra_groups(t), TW_GROUP_BLOCK, tangent_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
 
     if (damping)
@@ -251,7 +251,7 @@ typedef struct unknowns {
 } unknowns;
 
 /* From the unknowns to all particles. */
-static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void unpack_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const unknowns *u = context;
@@ -261,7 +261,7 @@ static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block
 }
 
 /* out -= force, from all particles to the unknowns. */
-static void subtract_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void subtract_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const unknowns *u = context;
@@ -278,7 +278,7 @@ static void add_slide(tw_tetrahedra *t, const double *in, double *out)
 
     /* The change of all particles; pinned ones stay 0. */
     unknowns u = {.particles = t->particles, .in = in, .out = t->change};
-    tw_parallel_for(free_count, TW_PARTICLE_BLOCK, unpack_body, &u);
+    tw_parallel_for(free_count, TW_PARTICLE_BLOCK, unpack_block, &u);
 
     /* The change of the viscous force. */
     tw_vector_fill(3 * count, 0.0, t->force);
@@ -286,7 +286,7 @@ static void add_slide(tw_tetrahedra *t, const double *in, double *out)
     tw_tetrahedra_add_stress(&p, tw_tetrahedra_viscous_slide);
 
     u = (unknowns){.particles = t->particles, .out = out, .force = t->force};
-    tw_parallel_for(free_count, TW_PARTICLE_BLOCK, subtract_body, &u);
+    tw_parallel_for(free_count, TW_PARTICLE_BLOCK, subtract_block, &u);
 }
 
 void tw_tetrahedra_add_rest_product(void *data, int count, const double *in, double *out)

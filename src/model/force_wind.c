@@ -319,7 +319,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
                 p->out[3 * i + k] += p->w->push[3 * (int64_t)(incidence->entry[n] / 3) + k];
 }
 
-static tw_status add_pushes(loop *p, tw_parallel_body *body)
+static tw_status add_pushes(loop *p, tw_parallel_block *body)
 {
     tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
     tw_parallel_for(p->w->particles->count, TW_PARTICLE_BLOCK, gather_body, p);
@@ -433,7 +433,7 @@ static void gather_columns_body(void *context, int64_t begin, int64_t end, int64
             gather_column(p, i, column, p->out + column * stride);
 }
 
-static void add_products(loop *p, tw_parallel_body *body)
+static void add_products(loop *p, tw_parallel_block *body)
 {
     tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
     tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_body, p);

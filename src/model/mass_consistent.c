@@ -213,7 +213,7 @@ typedef struct transposition {
 } transposition;
 
 /* From x, y, z per particle to all x, all y, all z. */
-static void separate_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void separate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const transposition *t = context;
@@ -222,7 +222,7 @@ static void separate_body(void *context, int64_t begin, int64_t end, int64_t blo
 }
 
 /* Back to x, y, z per particle. */
-static void join_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void join_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const transposition *t = context;
@@ -243,12 +243,12 @@ static tw_status for_each_column(tw_consistent_mass *mass, bool solve, int count
                       together = {n, result, out + 3 * n * c};
 
         /* One product or solution serves x, y and z as three columns. */
-        tw_parallel_for(n, TW_PARTICLE_BLOCK, separate_body, &apart);
+        tw_parallel_for(n, TW_PARTICLE_BLOCK, separate_block, &apart);
         if (solve)
             TW_TRY(tw_cholesky_solve(mass->factor, 3, separate, result));
         else
             TW_TRY(tw_sparse_apply(mass->coupling, 3, separate, result));
-        tw_parallel_for(n, TW_PARTICLE_BLOCK, join_body, &together);
+        tw_parallel_for(n, TW_PARTICLE_BLOCK, join_block, &together);
     }
 
     return TW_OK;

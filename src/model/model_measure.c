@@ -20,7 +20,7 @@
 /* ---- kinetic energy and momenta ---- */
 
 /* The sums of one block of free particles: energy, momentum, angular momentum about the origin. */
-static void sums_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void sums_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     tw_model *model = context;
     const tw_particles *p = &model->particles;
@@ -48,7 +48,7 @@ static void sums_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void pack_velocities_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void pack_velocities_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const tw_model *model = context;
@@ -64,7 +64,7 @@ static void pack_velocities_body(void *context, int64_t begin, int64_t end, int6
 static void find_momentum(tw_model *model)
 {
     int64_t count = model->particles.free_count;
-    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_velocities_body, model);
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_velocities_block, model);
     tw_consistent_mass_apply(&model->mass, 1, model->momentum + 3 * count, model->momentum);
 }
 
@@ -73,7 +73,7 @@ static void find_sums(tw_model *model, double sums[TW_MODEL_SUMS])
 {
     int64_t count = model->particles.free_count;
     if (model->momentum) find_momentum(model);
-    tw_parallel_for(count, TW_PARTICLE_BLOCK, sums_body, model);
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, sums_block, model);
 
     /* The blocks are added in their order, so that the sums do not depend on the threads. */
     for (int k = 0; k < TW_MODEL_SUMS; k++) sums[k] = 0.0;

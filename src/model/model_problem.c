@@ -20,7 +20,7 @@ typedef struct copy {
     double *a;           /* of the unknowns */
 } copy;
 
-static void unpack_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void unpack_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
@@ -38,10 +38,10 @@ void tw_model_unpack(tw_model *model, double t, const double *x, const double *v
     tw_motions_evaluate(&model->motions, &model->particles, t, model->x, model->v, NULL);
 
     copy c = {.model = model, .x = x, .v = v};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_body, &c);
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_block, &c);
 }
 
-static void divide_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void divide_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
@@ -56,7 +56,7 @@ static void divide_body(void *context, int64_t begin, int64_t end, int64_t block
 }
 
 /* a_i = force_i, without the mass. */
-static void pack_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void pack_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
@@ -72,13 +72,13 @@ tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *
 
     /* Lumped mass: M is diagonal. */
     if (model->mass.group_count == 0) {
-        tw_parallel_for(count, TW_PARTICLE_BLOCK, divide_body, &c);
+        tw_parallel_for(count, TW_PARTICLE_BLOCK, divide_block, &c);
         return TW_OK;
     }
 
     /* Consistent mass: model->momentum is scratch for the right-hand side of M a = force. */
     c.a = model->momentum;
-    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_body, &c);
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_block, &c);
     return tw_consistent_mass_solve(&model->mass, 1, model->momentum, a);
 }
 

@@ -53,7 +53,7 @@ static void pull_batch(const double *restrict padded, const block_spring *restri
     }
 }
 
-static void acceleration_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void acceleration_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const network_job *job = context;
     const spring_network *network = job->network;
@@ -71,7 +71,7 @@ static void network_acceleration(void *context, const double *x, double *a)
 {
     spring_network *network = context;
     place(network, x);
-    tw_parallel_for(network->free_count, NETWORK_BLOCK, acceleration_body,
+    tw_parallel_for(network->free_count, NETWORK_BLOCK, acceleration_block,
                     &(network_job){.network = network, .out = a});
 }
 
@@ -96,7 +96,7 @@ static double network_potential(void *context, const double *x)
 }
 
 /* K of one spring is B = k_perp I + (k_par - k_perp) n n^T with k_par = k, k_perp = k (1 - L/l). */
-static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void tangent_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const network_job *job = context;
@@ -119,7 +119,7 @@ static void network_linearise(void *context, const double *x)
 {
     spring_network *network = context;
     place(network, x);
-    tw_parallel_for(network->spring_count, SPRING_BLOCK, tangent_body,
+    tw_parallel_for(network->spring_count, SPRING_BLOCK, tangent_block,
                     &(network_job){.network = network});
 }
 
@@ -139,7 +139,7 @@ static void product_row(const spring_network *network, const double *x, int64_t 
     for (int c = 0; c < 3; c++) y[3 * i + c] = sum[c];
 }
 
-static void product_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void product_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const network_job *job = context;
@@ -153,7 +153,7 @@ static tw_status network_apply_stiffness(void *context, int count, const double 
 {
     spring_network *network = context;
     network_job job = {.network = network, .in = in, .out = out, .count = count};
-    tw_parallel_for(network->free_count, NETWORK_BLOCK, product_body, &job);
+    tw_parallel_for(network->free_count, NETWORK_BLOCK, product_block, &job);
     return TW_OK;
 }
 

@@ -83,7 +83,7 @@ static void fill_row(const fill_job *job, int64_t i)
     }
 }
 
-static void fill_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void fill_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     for (int64_t i = begin; i < end; i++) fill_row(context, i);
@@ -93,5 +93,5 @@ void spring_tangent_fill(const void *context, tw_sparse_storage storage, const i
                          const int32_t *column, double *values)
 {
     fill_job job = {context, storage, row_start, column, values};
-    tw_parallel_for(job.network->free_count, 512, fill_body, &job);
+    tw_parallel_for(job.network->free_count, 512, fill_block, &job);
 }

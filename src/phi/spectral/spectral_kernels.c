@@ -146,7 +146,7 @@ static void update_slice(void *context, int64_t begin, int64_t end, int64_t slic
 }
 
 /* Runs the pass and adds its partial sums per column, over ranks too. */
-static tw_status run_pass(const tw_space *space, tw_parallel_body *body, tw_column_pass *pass,
+static tw_status run_pass(const tw_space *space, tw_parallel_block *body, tw_column_pass *pass,
                           double *sums)
 {
     double partial[PARTIALS * TW_MAX_BLOCK];
