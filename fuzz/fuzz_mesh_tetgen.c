@@ -3,13 +3,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *nodes = (const char *)data, *cut = size > 0 ? memchr(data, '%', size) : NULL;
-    size_t node_size = cut ? (size_t)(cut - nodes) : size;
+    tw_mesh_bytes nodes = {"fuzz.node", (const char *)data, size};
+    tw_mesh_bytes elements = {"fuzz.ele", "", 0};
+    const char *cut = size > 0 ? memchr(data, '%', size) : NULL;
+    if (cut) {
+        nodes.size = (size_t)(cut - nodes.bytes);
+        elements.bytes = cut + 1;
+        elements.size = size - nodes.size - 1;
+    }
+
     tw_mesh mesh;
     tw_error error = {0};
-    tw_status status =
-        tw_parse_tetgen("fuzz.node", nodes, node_size, "fuzz.ele", cut ? cut + 1 : "",
-                        cut ? size - node_size - 1 : 0, &mesh, &error);
-    fuzz_check_result(status, &mesh, &error);
+    fuzz_check_result(tw_parse_tetgen(nodes, elements, &mesh, &error), &mesh, &error);
     return 0;
 }

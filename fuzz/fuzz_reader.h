@@ -42,8 +42,8 @@ static inline int fuzz_reader(tw_mesh_reader *reader, const uint8_t *data, size_
 {
     tw_mesh mesh;
     tw_error error = {0};
-    fuzz_check_result(tw_parse_mesh(reader, "fuzz", (const char *)data, size, &mesh, &error), &mesh,
-                      &error);
+    tw_mesh_bytes file = {"fuzz", (const char *)data, size};
+    fuzz_check_result(tw_parse_mesh(reader, file, &mesh, &error), &mesh, &error);
     return 0;
 }
 

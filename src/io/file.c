@@ -46,8 +46,8 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
     return true;
 }
 
-/* A rename reaches the disk with its directory. This is best effort: some file systems refuse to
- * flush a directory. */
+/* A rename reaches the disk with its directory. This is best effort: some file systems
+ * refuse to flush a directory. */
 static void flush_directory_of(const char *path)
 {
     /* The part before the last slash; the root keeps its slash. */

@@ -14,8 +14,8 @@ enum { TW_FILE_PATH_SIZE = 4096 };
 tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, const char *name,
                        tw_error *error);
 
-/* Replaces the file as a whole: writes a temporary file beside it, flushes that to the disk, and
- * renames it. */
+/* Replaces the file as a whole: writes a temporary file beside it, flushes that to
+ * the disk, and renames it. */
 tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_error *error);
 
 /* Whether there is a file, a directory or a link of this name. */

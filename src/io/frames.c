@@ -246,8 +246,8 @@ tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error)
 
 /* ---- removing ---- */
 
-/* The index in a name such as "frame_000012.csv" if its format is in the set, or -1 for another
- * file. */
+/* The index in a name such as "frame_000012.csv" if its format is in the
+ * set, or -1 for another file. */
 static long long index_in(const char *name, unsigned set)
 {
     if (strncmp(name, "frame_", 6) != 0 || name[6] < '0' || name[6] > '9') return -1;

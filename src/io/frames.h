@@ -24,8 +24,8 @@ typedef struct tw_table {
 
 /* The table of a simulation's rows. */
 tw_table tw_table_of(const tw_simulation *simulation, const double *values);
-/* Adds a line with the names of the columns, and a line per row with 17 digits per number.
- * (table_csv.c) */
+/* Adds a line with the names of the columns, and a line per row with 17 digits
+ * per number. (table_csv.c) */
 void tw_table_to_csv(const tw_table *table, tw_text *text);
 
 typedef struct tw_frame {
@@ -66,12 +66,12 @@ void tw_frames_free(tw_frames *frames);
 tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *folder,
                           int64_t keep, tw_error *error);
 tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
-/* Brings the first `count` frames to the disk, and enters them in the index and in the headers
- * of growing files. */
+/* Brings the first `count` frames to the disk, and enters them in the index and in the
+ * headers of growing files. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Removes the frames of these formats from index `keep` on; with keep 0 the growing files too.
- * The folder stays. */
+/* Removes the frames of these formats from index `keep` on; with keep 0 the growing
+ * files too. The folder stays. */
 tw_status tw_frames_cut(const char *folder, unsigned formats, int64_t keep, tw_error *error);
 
 /* ---- reading back, bit for bit (read_frame.c) ---- */

@@ -44,8 +44,8 @@ typedef struct tw_obj_before {
 /* Appends a shape as an OBJ object. (frames_obj.c) */
 void tw_shape_to_obj(const tw_shape *shape, const double *positions, const tw_obj_before *before,
                      tw_text *out);
-/* Appends a line from each vertex that no face and no line uses to itself. Without it Blender
- * drops such vertices. */
+/* Appends a line from each vertex that no face and no line uses to itself. Without it
+ * Blender drops such vertices. */
 void tw_shape_unused_to_obj(const tw_shape *shape, tw_text *out);
 
 /* frames_vtu.c */
@@ -60,10 +60,10 @@ void tw_pc2_close(tw_frames *frames);
 tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
 tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Appends an array as VTK's compressed files have it, all numbers as UInt64: number of blocks,
- * bytes of a block, bytes of the last block if it is shorter (else 0), compressed size of each
- * block, the blocks. `coordinates` says that the bytes are doubles that hardly repeat.
- * (vtk_compress.c) */
+/* Appends an array as VTK's compressed files have it, all numbers as UInt64: number of
+ * blocks, bytes of a block, bytes of the last block if it is shorter (else 0), compressed
+ * size of each block, the blocks. `coordinates` says that the bytes are doubles that hardly
+ * repeat. (vtk_compress.c) */
 void tw_vtk_compress(const void *bytes, size_t size, bool coordinates, tw_text *out);
 
 #endif

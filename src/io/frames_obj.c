@@ -8,8 +8,8 @@
 
 /* ---- lines of the file ---- */
 
-/* Adds `before` and the number of an item. OBJ counts from 1 over the whole file; `first` items
- * are before this shape. */
+/* Adds `before` and the number of an item. OBJ counts from 1 over the whole file; `first`
+ * items are before this shape. */
 static void add_index(tw_text *out, const char *before, int64_t first, int64_t index)
 {
     /* Own digits are faster than printf, and faces are most of the file. */

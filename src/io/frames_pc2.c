@@ -89,8 +89,8 @@ void tw_pc2_close(tw_frames *frames)
 
 /* ---- writing ---- */
 
-/* Writes NAME.obj: the vertices and faces that the cache moves. A reader must keep all vertices,
- * in one object. */
+/* Writes NAME.obj: the vertices and faces that the cache moves. A reader must keep all
+ * vertices, in one object. */
 static tw_status write_rest_shape(tw_frames *frames, int shape, tw_error *error)
 {
     const tw_shape *s = &frames->shapes.list[shape];

@@ -1,5 +1,5 @@
-/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an embedded surface),
- * faces, edges. */
+/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an
+ * embedded surface), faces, edges. */
 #include "io/frames_internal.h"
 
 /* A face of more corners than this needs a larger type for their number. */

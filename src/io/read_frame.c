@@ -13,12 +13,14 @@
 
 /* ---- csv ---- */
 
-/* Takes the field that begins at *at: puts a zero behind it and moves *at to the next field.
- * False if the character behind the field is not `end`. */
-static bool take_field(char **at, char end, const char **field)
+/* Takes the field that begins at *at: puts a zero behind it and moves *at to the next field. False
+ * if the line does not end behind the last field of a row, or ends behind another. */
+static bool take_field(char **at, bool is_last, const char **field)
 {
     char *stop = *at + strcspn(*at, ",\n");
+    char end = is_last ? '\n' : ',';
     if (*stop != end) return false;
+
     *field = *at;
     *stop = '\0';
     *at = stop + 1;
@@ -34,15 +36,14 @@ static tw_status read_csv(const char *path, char *text, const tw_table *table, d
 
     /* The names of the columns. */
     for (int c = 0; c <= last; c++)
-        if (!take_field(&at, c == last ? '\n' : ',', &field) ||
-            strcmp(field, table->columns[c]) != 0)
+        if (!take_field(&at, c == last, &field) || strcmp(field, table->columns[c]) != 0)
             return tw_fail(error, TW_BAD_INPUT, "%s:1: is not a frame of this scene", path);
 
     /* The rows; the first one is line 2. */
     for (int64_t r = 0; r < table->row_count; r++)
         for (int c = 0; c <= last; c++) {
             double *value = &values[r * table->column_count + c];
-            if (!take_field(&at, c == last ? '\n' : ',', &field) || !tw_number_parse(field, value))
+            if (!take_field(&at, c == last, &field) || !tw_number_parse(field, value))
                 return tw_fail(error, TW_BAD_INPUT, "%s:%lld: is not a whole row of numbers", path,
                                (long long)r + 2);
         }
@@ -85,7 +86,9 @@ static bool find_array(const vtu *file, const char *name, size_t *offset)
     snprintf(tag, sizeof tag, "<DataArray type=\"Float64\" Name=\"%.32s\" ", name);
     const char *found = strstr(file->bytes, tag);
     const char *end = file->bytes + file->header;
-    const char *at = found && found < end ? strstr(found, attribute) : NULL;
+    if (!found || found >= end) return false;
+
+    const char *at = strstr(found, attribute);
     if (!at || at > end) return false;
 
     /* The offset counts from the beginning of the appended data. */

@@ -1,5 +1,5 @@
-/* What frames for other programs show: names, vertices and cells of the bodies, and where they
- * are. */
+/* What frames for other programs show: names, vertices and cells of the
+ * bodies, and where they are. */
 #include "io/shapes.h"
 
 #include <stdbool.h>
@@ -37,8 +37,8 @@ static bool is_like_frame(const char *name)
     return strncmp(name, "frame_", 6) == 0 && name[6] >= '0' && name[6] <= '9';
 }
 
-/* Whether a file name may have this character at this place. '-' and '.' are not allowed at the
- * beginning. */
+/* Whether a file name may have this character at this place. '-' and '.' are not
+ * allowed at the beginning. */
 static bool is_fit(char c, bool at_begin)
 {
     bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -66,8 +66,8 @@ static void name_shape(tw_shapes *shapes, int index, const char *wish)
 
 /* ---- vertices ---- */
 
-/* vertex_of has an entry per particle: its vertex in the shape, or -1. While particles are
- * marked, 0 means in use. */
+/* vertex_of has an entry per particle: its vertex in the shape, or -1. While particles
+ * are marked, 0 means in use. */
 
 static void forget_vertices(int64_t particle_count, int64_t *vertex_of)
 {

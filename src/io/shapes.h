@@ -28,13 +28,13 @@ typedef struct tw_shapes {
     int64_t vertex_count, face_count, edge_count; /* of all */
 } tw_shapes;
 
-/* TW_OK or TW_OUT_OF_MEMORY. The simulation must outlive the result. Particles that no display
- * shows become points. */
+/* TW_OK or TW_OUT_OF_MEMORY. The simulation must outlive the result. Particles that no
+ * display shows become points. */
 tw_status tw_shapes_create(const tw_simulation *simulation, tw_shapes *out);
 void tw_shapes_free(tw_shapes *shapes);
 
-/* Fills in the positions of all vertices, x, y, z each, from rows of `stride` numbers that begin
- * with x, y, z. */
+/* Fills in the positions of all vertices, x, y, z each, from rows of `stride` numbers
+ * that begin with x, y, z. */
 void tw_shapes_place(const tw_shapes *shapes, const double *rows, int stride, double *positions);
 
 /* The place in `corners` where a face begins. */

@@ -44,8 +44,8 @@ static void sort_columns(const tuple_list *list, int64_t *order, int64_t *other,
         to = order;
     }
 
-    /* A stable sort by the last column, then by the one before it, gives the lexicographic
-     * order. */
+    /* A stable sort by the last column, then by the one before it, gives
+     * the lexicographic order. */
     for (int64_t i = 0; i < list->count; i++) from[i] = i;
     for (int column = list->width - 1; column >= 0; column--) {
         counting_pass(list, column, from, to, starts);
@@ -77,8 +77,8 @@ tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t
 
 /* ---- pairing ---- */
 
-/* Equal edges stand side by side in `order`: a run of one is open, a run of two is a pair, a
- * longer one is crowded. */
+/* Equal edges stand side by side in `order`: a run of one is open, a run of two is a pair,
+ * a longer one is crowded. */
 static void pair_half_edges(int64_t count, const int64_t *edges, const int64_t *order,
                             tw_edge_pairs *out)
 {
@@ -102,10 +102,7 @@ static void list_half_edges(int64_t count, const int64_t *triangles, int64_t *ed
 {
     for (int64_t h = 0; h < count; h++) {
         int64_t next = h % 3 == 2 ? h - 2 : h + 1;
-        int64_t a = triangles[h];
-        int64_t b = triangles[next];
-        edges[2 * h] = a < b ? a : b;
-        edges[2 * h + 1] = a < b ? b : a;
+        tw_put_edge(edges + 2 * h, triangles[h], triangles[next]);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The body-centred cubic lattice over a surface: signs of the nodes, cuts of the edges, nodes
- * moved onto cuts. */
+/* The body-centred cubic lattice over a surface: signs of the nodes, cuts of the
+ * edges, nodes moved onto cuts. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
@@ -42,8 +42,8 @@ static bool is_corner(const tw_bcc *l, int64_t node)
     return node < l->corner_count;
 }
 
-/* Back from a number to i, j, k. There is one corner more than there are centres along each
- * axis. */
+/* Back from a number to i, j, k. There is one corner more than there are
+ * centres along each axis. */
 static void place_of(const tw_bcc *l, int64_t node, int64_t place[3])
 {
     int64_t more = 1;
@@ -63,8 +63,8 @@ static void place_of(const tw_bcc *l, int64_t node, int64_t place[3])
 /* The number of the node at i, j, k that is of the same kind as `node`. */
 static int64_t same_kind_at(const tw_bcc *l, int64_t node, const int64_t p[3])
 {
-    return is_corner(l, node) ? tw_bcc_corner(l, p[0], p[1], p[2])
-                              : tw_bcc_centre(l, p[0], p[1], p[2]);
+    if (is_corner(l, node)) return tw_bcc_corner(l, p[0], p[1], p[2]);
+    return tw_bcc_centre(l, p[0], p[1], p[2]);
 }
 
 /* Where a node is before it is moved. */
@@ -79,7 +79,8 @@ static vec3 lattice_point(const tw_bcc *l, int64_t node)
 
 vec3 tw_bcc_position(const tw_bcc *l, int64_t node)
 {
-    return l->moved[node] >= 0 ? l->cuts[l->moved[node]] : lattice_point(l, node);
+    if (l->moved[node] >= 0) return l->cuts[l->moved[node]];
+    return lattice_point(l, node);
 }
 
 /* ---- edges and their cuts ---- */
@@ -161,15 +162,15 @@ static void mask_block(void *context, int64_t begin, int64_t end, int64_t block_
 /* Where the surface is between the two points. */
 static vec3 find_cut(const tw_body_shape *shape, vec3 inside, vec3 outside)
 {
-    /* If exactly one triangle is crossed, and no thickened part is near, the crossing is the
-     * cut. */
+    /* If exactly one triangle is crossed, and no thickened part is near,
+     * the crossing is the cut. */
     double share = 0.0;
     bool near_thin = shape->thin && tw_winding_is_near(shape->thin, inside, 3.0 * shape->reach);
     if (!near_thin && tw_winding_crossings(shape->surface, inside, outside, &share) == 1)
         return vec3_add_scaled(inside, share, vec3_subtract(outside, inside));
 
-    /* Otherwise halve the segment. The winding number may be a step, so that no method is
-     * faster. */
+    /* Otherwise halve the segment. The winding number may be a step, so
+     * that no method is faster. */
     for (int i = 0; i < HALVINGS; i++) {
         vec3 middle = vec3_scale(0.5, vec3_add(inside, outside));
         if (is_inside(shape, middle))
@@ -219,9 +220,9 @@ static void consider_cut(const tw_bcc *l, int64_t node, int64_t owner, int edge,
     int64_t other = owner == node ? other_end(l, owner, edge) : owner;
     if (l->signs[other] == 0) return;
 
-    bool is_long = edge < TW_BCC_SHORT;
-    double length = is_long ? l->cell : short_length * l->cell;
-    double limit = (is_long ? move_long : move_short) * length;
+    /* The limit is a share of the edge, which is one cell long or short_length cells. */
+    double limit = move_long * l->cell;
+    if (edge >= TW_BCC_SHORT) limit = move_short * (short_length * l->cell);
     double distance = vec3_length(vec3_subtract(l->cuts[cut], lattice_point(l, node)));
     if (distance >= limit || distance / limit >= best->share) return;
     best->share = distance / limit;
@@ -297,7 +298,8 @@ static tw_status place_lattice(const tw_body_shape *shape, double cell, double m
     l->corner_count = (l->cubes[0] + 1) * (l->cubes[1] + 1) * (l->cubes[2] + 1);
     l->node_count = l->corner_count + l->cubes[0] * l->cubes[1] * l->cubes[2];
     l->signs = TW_NEW_ARRAY(l->node_count, signed char);
-    return l->signs ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!l->signs) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return TW_OK;
 }
 
 static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
@@ -309,7 +311,8 @@ static tw_status allocate_cuts(tw_bcc *l, tw_error *error)
     }
 
     l->cuts = TW_NEW_ARRAY(l->cut_count, vec3);
-    return l->cuts ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!l->cuts) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return TW_OK;
 }
 
 /* Finds signs and cuts of a lattice that is placed. */

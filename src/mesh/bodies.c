@@ -1,5 +1,5 @@
-/* The simple procedural bodies: a grid of tetrahedra, the box and the coil made of it, and the
- * rope. */
+/* The simple procedural bodies: a grid of tetrahedra, the box and the coil
+ * made of it, and the rope. */
 #include "mesh/bodies.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@ static const double pi = 3.14159265358979323846;
 static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7},
                                {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
 
-/* Writes the tetrahedra of the cell whose lowest corner is `vertex`, and returns the place
- * behind them. */
+/* Writes the tetrahedra of the cell whose lowest corner is `vertex`, and
+ * returns the place behind them. */
 static int64_t *add_cell(int64_t *corners, const int64_t n[3], int64_t vertex)
 {
     for (int t = 0; t < 6; t++)

@@ -11,9 +11,9 @@ static int64_t *add_triangle(int64_t *corners, int64_t a, int64_t b, int64_t c)
     return corners + 3;
 }
 
-/* Adds the two triangles of a cell, counterclockwise seen from -y, where x points to the right
- * and z up. Neighbouring cells have different diagonals, so that the sheet folds alike in both
- * directions. */
+/* Adds the two triangles of a cell, counterclockwise seen from -y, where x points to the
+ * right and z up. Neighbouring cells have different diagonals, so that the sheet folds
+ * alike in both directions. */
 static int64_t *add_cell(int64_t *corners, const tw_cloth *cloth, int64_t c, int64_t r)
 {
     int64_t a = c + cloth->columns * r;

@@ -169,8 +169,8 @@ static void add_edge(draft *d, int64_t a, int64_t b)
     d->edge_count++;
 }
 
-/* Node j of 4 n around a section: corner + a u + b v, with (a, b) on the border of the unit
- * square. */
+/* Node j of 4 n around a section: corner + a u + b v, with (a, b) on the
+ * border of the unit square. */
 static void section_node(const section *s, int64_t j, int64_t n, double x[3])
 {
     double at = (double)(j % n) / (double)n;

@@ -31,8 +31,8 @@ static tw_box box_of(const tw_box *boxes, const int64_t *items, int64_t count)
     return all;
 }
 
-/* Orders items by the middle of their boxes; items with equal middles by their numbers. No two
- * items are equal. */
+/* Orders items by the middle of their boxes; items with equal middles by their
+ * numbers. No two items are equal. */
 static bool is_before(const tw_box *boxes, int axis, int64_t a, int64_t b)
 {
     double p = middle(boxes + a, axis);
@@ -62,8 +62,8 @@ static void select_half(const tw_box *boxes, int axis, int64_t *items, int64_t c
     int64_t high = count - 1;
 
     while (low < high) {
-        /* Partition [low, high]: what is before the pivot goes to the left of i, what is after
-         * it to the right of j. */
+        /* Partition [low, high]: what is before the pivot goes to the left of i, what is
+         * after it to the right of j. */
         int64_t pivot = items[pivot_place(low, high)];
         int64_t i = low;
         int64_t j = high;
@@ -91,8 +91,8 @@ static int longest_axis(const tw_box *box)
     return axis;
 }
 
-/* Splits the nodes in the order in which they are made. A node that is still to be split is a
- * leaf until then. */
+/* Splits the nodes in the order in which they are made. A node that is still to be
+ * split is a leaf until then. */
 static void split_nodes(tw_box_tree *tree, const tw_box *boxes)
 {
     for (int64_t n = 0; n < tree->node_count; n++) {
@@ -117,8 +117,8 @@ static void split_nodes(tw_box_tree *tree, const tw_box *boxes)
 
 tw_status tw_box_tree_build(int64_t count, const tw_box *boxes, tw_box_tree *out, tw_error *error)
 {
-    /* A leaf holds at least two items, unless it is the root: there are at most `count` nodes,
-     * and the root. */
+    /* A leaf holds at least two items, unless it is the root: there are at most
+     * `count` nodes, and the root. */
     *out = (tw_box_tree){0};
     out->nodes = TW_NEW_ARRAY(count + 1, tw_box_node);
     out->items = TW_NEW_ARRAY(count, int64_t);
@@ -165,8 +165,8 @@ static double box_distance(const tw_box *box, vec3 q)
     return sum;
 }
 
-/* Puts both children on the stack, the nearer one on top, so that it is searched first. Returns
- * the new depth. */
+/* Puts both children on the stack, the nearer one on top, so that it is searched
+ * first. Returns the new depth. */
 static int push_children(const tw_box_tree *tree, const tw_box_node *node, vec3 q,
                          waiting_node *stack, int depth)
 {
@@ -197,8 +197,8 @@ int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *d
         if (stack[depth].distance > best) continue;
         const tw_box_node *node = tree->nodes + stack[depth].node;
 
-        /* Look at the items of a leaf. Of equally near items the one with the smallest number
-         * wins. */
+        /* Look at the items of a leaf. Of equally near items the one with
+         * the smallest number wins. */
         for (int64_t i = 0; i < node->count; i++) {
             int64_t item = tree->items[node->first + i];
             double d = distance(context, item, q);

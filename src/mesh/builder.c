@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "mesh/mesh_internal.h"
 
-/* Makes room for `more` items of `size` bytes after `count` of them. The array begins with 64
- * items and doubles. */
+/* Makes room for `more` items of `size` bytes after `count` of them. The array begins
+ * with 64 items and doubles. */
 static tw_status make_room(void **items, int64_t count, int64_t more, int64_t *capacity,
                            size_t size)
 {

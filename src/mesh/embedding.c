@@ -1,5 +1,5 @@
-/* Points that follow a solid: each point is tied to the nearest tetrahedron by its barycentric
- * coordinates. */
+/* Points that follow a solid: each point is tied to the nearest tetrahedron by its
+ * barycentric coordinates. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"

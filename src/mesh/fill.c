@@ -21,8 +21,8 @@ static const double most_nodes_per_vertex = 500.0;
  * either side: less than half a cell, and enough for the lattice to hold them. */
 static const double thin_reach = 0.49;
 
-/* Thin parts are looked for only if the solid has this share of the volume; otherwise most of
- * the input is thin. */
+/* Thin parts are looked for only if the solid has this share of the volume; otherwise
+ * most of the input is thin. */
 static const double least_filled_share = 0.85;
 
 tw_fill_options tw_fill_options_default(void)
@@ -95,8 +95,8 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
     for (int k = 0; k < 3; k++) size = fmax(size, box->upper[k] - box->lower[k]);
     if (!(size > 0.0)) return nothing_inside(error);
 
-    /* With the sides s_k of the box there are 2 s_0 s_1 s_2 / cell^3 nodes; a flat box counts as
-     * a little thick. */
+    /* With the sides s_k of the box there are 2 s_0 s_1 s_2 / cell^3 nodes; a flat box
+     * counts as a little thick. */
     double product = 1.0;
     for (int k = 0; k < 3; k++) product *= fmax((box->upper[k] - box->lower[k]) / size, 1e-3);
     double cell = size * cbrt(2.0 * product / FIRST_NODES);
@@ -146,8 +146,8 @@ static tw_status fill_thicker(const task *job, double cell, const tw_mesh *thin,
     return status;
 }
 
-/* If parts of the surface stick out of the solid because they are too thin, fills again with
- * these made thicker. */
+/* If parts of the surface stick out of the solid because they are too thin, fills again
+ * with these made thicker. */
 static tw_status thicken(const task *job, double cell, tw_mesh *solid, tw_error *error)
 {
     if (solid->tetrahedron_count == 0 || tw_mesh_volume(solid) < least_filled_share * job->volume)
@@ -187,8 +187,8 @@ static double mismatch(const tw_mesh *mesh, double wanted)
     return fabs(log(fmax((double)mesh->vertex_count, 0.5) / wanted));
 }
 
-/* The trials so far: the finest cell that gave too few vertices, and the coarsest one that gave
- * too many. */
+/* The trials so far: the finest cell that gave too few vertices, and the
+ * coarsest one that gave too many. */
 typedef struct bracket {
     double few_cell, few_count; /* 0 if there is no such trial yet */
     double many_cell, many_count;
@@ -209,8 +209,8 @@ static void narrow(bracket *b, double cell, double count, double wanted)
  * vertices inside) and -2 (all on the surface). */
 static double next_cell(const bracket *b, int trial, double wanted)
 {
-    /* With trials on one side only: go from there with slope -2.7; from an empty mesh by a fixed
-     * factor. */
+    /* With trials on one side only: go from there with slope -2.7; from an
+     * empty mesh by a fixed factor. */
     const double slope = 2.7;
     if (b->many_cell == 0.0) {
         double factor = 0.6;
@@ -230,8 +230,8 @@ static double next_cell(const bracket *b, int trial, double wanted)
     return b->many_cell * exp(width * fmin(fmax(share, 0.05), 0.95));
 }
 
-/* Whether the best mesh is near enough, or as near as the lattice comes. The demand falls with
- * the trials. */
+/* Whether the best mesh is near enough, or as near as the lattice comes. The
+ * demand falls with the trials. */
 static bool is_near(const tw_mesh *best, int trial, const bracket *b, double wanted)
 {
     if (best->vertex_count == 0) return false;

@@ -21,8 +21,8 @@ tw_status tw_tetgen_path(const char *path, const char *suffix, char out[TW_MESH_
     return tw_fail(error, TW_INVALID_ARGUMENT, "%.200s...: the path is too long", path);
 }
 
-/* Reads a whole file. A file that cannot be read counts as bad input, like one with a fault in
- * it. */
+/* Reads a whole file. A file that cannot be read counts as bad input,
+ * like one with a fault in it. */
 static tw_status read_file(const char *path, char **bytes, size_t *size, tw_error *error)
 {
     tw_status status = tw_read_file(path, TW_READ_ALL, bytes, size, error);
@@ -47,8 +47,9 @@ static tw_status load_tetgen(const char *path, tw_mesh *mesh, tw_error *error)
     tw_status status = read_file(node_path, &nodes, &node_size, error);
     if (status == TW_OK) status = read_file(element_path, &elements, &element_size, error);
     if (status == TW_OK)
-        status = tw_parse_tetgen(node_path, nodes, node_size, element_path, elements, element_size,
-                                 mesh, error);
+        status =
+            tw_parse_tetgen((tw_mesh_bytes){node_path, nodes, node_size},
+                            (tw_mesh_bytes){element_path, elements, element_size}, mesh, error);
     tw_release(nodes);
     tw_release(elements);
     return status;
@@ -74,7 +75,7 @@ static tw_status load_other(const char *path, tw_mesh *mesh, tw_error *error)
         status = tw_fail(error, TW_BAD_INPUT,
                          "%s: is compressed, expected a mesh: unpack it with gunzip", path);
     else if (reader)
-        status = tw_parse_mesh(reader, path, bytes, size, mesh, error);
+        status = tw_parse_mesh(reader, (tw_mesh_bytes){path, bytes, size}, mesh, error);
     else
         status = tw_fail(
             error, TW_BAD_INPUT,

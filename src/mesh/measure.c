@@ -1,5 +1,5 @@
-/* The shape of a mesh in numbers: lengths, angles, volumes, components, edges that are not
- * closed. */
+/* The shape of a mesh in numbers: lengths, angles, volumes, components,
+ * edges that are not closed. */
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "mesh/mesh_internal.h"
@@ -132,8 +132,8 @@ static tw_status count_edges(const tw_mesh *mesh, tw_mesh_quality *out, tw_error
     int64_t count = 0;
     TW_TRY(tw_mesh_surface(mesh, &surface, &count, error));
 
-    /* Edges of the boundary with one or more than two triangles are where the mesh is not
-     * closed. */
+    /* Edges of the boundary with one or more than two triangles are
+     * where the mesh is not closed. */
     tw_edge_pairs pairs = {0};
     tw_status status = tw_edge_pairs_find(count, surface, mesh->vertex_count, &pairs, error);
     out->open_edges = pairs.open;

@@ -117,9 +117,9 @@ void tw_mesh_volumes(const tw_mesh *mesh, double *volumes)
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) volumes[i] = tetrahedron_volume(mesh, i);
 }
 
-/* The volume inside a closed surface is the sum of the signed volumes of the tetrahedra (origin,
- * a, b, c) over all triangles (a, b, c). An origin in the middle of the mesh loses no digits to
- * cancellation. */
+/* The volume inside a closed surface is the sum of the signed volumes of the tetrahedra
+ * (origin, a, b, c) over all triangles (a, b, c). An origin in the middle of the mesh loses
+ * no digits to cancellation. */
 static double enclosed_volume(const tw_mesh *mesh)
 {
     double lower[3];

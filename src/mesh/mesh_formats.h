@@ -33,13 +33,19 @@ bool tw_is_tetgen(const char *path);
 tw_status tw_tetgen_path(const char *path, const char *suffix, char out[TW_MESH_PATH_SIZE],
                          tw_error *error);
 
-/* Reads a whole file of one format and checks that it has vertices and cells. `mesh` is
- * overwritten. */
-tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size,
-                        tw_mesh *mesh, tw_error *error);
-tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size,
-                          const char *element_name, const char *elements, size_t element_size,
-                          tw_mesh *mesh, tw_error *error);
+/* A file in memory. */
+typedef struct tw_mesh_bytes {
+    const char *name; /* for complaints */
+    const char *bytes;
+    size_t size;
+} tw_mesh_bytes;
+
+/* Reads a whole file of one format and checks that it has vertices and
+ * cells. `mesh` is overwritten. */
+tw_status tw_parse_mesh(tw_mesh_reader *reader, tw_mesh_bytes file, tw_mesh *mesh, tw_error *error);
+/* The same for TetGen's two files. */
+tw_status tw_parse_tetgen(tw_mesh_bytes nodes, tw_mesh_bytes elements, tw_mesh *mesh,
+                          tw_error *error);
 
 /* ---- writing ---- */
 

@@ -7,8 +7,8 @@
  *   5. filling                 the lattice, its tetrahedra, what is done to them afterwards
  *   6. parts of public calls   that another file of this room needs
  *
- * Reading and writing files has headers of its own: scan.h and mesh_formats.h. Procedural bodies
- * are in bodies.h. */
+ * Reading and writing files has headers of its own: scan.h and mesh_formats.h.
+ * Procedural bodies are in bodies.h. */
 #ifndef TW_MESH_INTERNAL_H
 #define TW_MESH_INTERNAL_H
 
@@ -27,6 +27,13 @@
 tw_status tw_tuple_sort(int64_t count, int width, const int64_t *tuples, int64_t bound,
                         int64_t *order, tw_error *error);
 
+/* Stores an edge with the smaller vertex first. */
+static inline void tw_put_edge(int64_t edge[2], int64_t a, int64_t b)
+{
+    edge[0] = a < b ? a : b;
+    edge[1] = a < b ? b : a;
+}
+
 /* Whether two tuples are the same. */
 static inline bool tw_tuple_equal(int width, const int64_t *a, const int64_t *b)
 {
@@ -35,11 +42,11 @@ static inline bool tw_tuple_equal(int width, const int64_t *a, const int64_t *b)
     return true;
 }
 
-/* Which triangles meet at an edge. Half-edge h = 3 i + e runs from corner e to corner e + 1 of
- * triangle i. */
+/* Which triangles meet at an edge. Half-edge h = 3 i + e runs from corner e to
+ * corner e + 1 of triangle i. */
 typedef struct tw_edge_pairs {
-    /* Per half-edge: the other half-edge if the edge has exactly two, else -1. Freed by
-     * tw_release. */
+    /* Per half-edge: the other half-edge if the edge has exactly two, else
+     * -1. Freed by tw_release. */
     int64_t *partner;
     int64_t open;    /* number of edges with one half-edge */
     int64_t crowded; /* number of edges with more than two half-edges */
@@ -49,14 +56,14 @@ typedef struct tw_edge_pairs {
 tw_status tw_edge_pairs_find(int64_t triangle_count, const int64_t *triangles, int64_t vertex_count,
                              tw_edge_pairs *out, tw_error *error);
 
-/* first[i] becomes the number of the first vertex at exactly the place of vertex i (0 and -0 are
- * the same place). *merged becomes the number of vertices that are not the first of their place.
- * (repair.c) */
+/* first[i] becomes the number of the first vertex at exactly the place of vertex i (0 and
+ * -0 are the same place). *merged becomes the number of vertices that are not the first
+ * of their place. (repair.c) */
 tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t *first,
                                  int64_t *merged, tw_error *error);
 
-/* Disjoint sets: the representative of i. parent[i] == i marks a representative; paths are
- * halved on the way. */
+/* Disjoint sets: the representative of i. parent[i] == i marks a representative;
+ * paths are halved on the way. */
 static inline int64_t tw_set_find(int64_t *parent, int64_t i)
 {
     while (parent[i] != i) {
@@ -88,13 +95,13 @@ typedef struct tw_numbers {
 tw_status tw_numbers_add(tw_numbers *numbers, int64_t value);
 void tw_numbers_free(tw_numbers *numbers);
 
-/* A mesh that grows as a file is read: its memory follows what the file holds, not what the file
- * claims to hold. */
+/* A mesh that grows as a file is read: its memory follows what the file holds, not what
+ * the file claims to hold. */
 typedef struct tw_builder {
     tw_mesh mesh;        /* its faces are empty until tw_builder_finish */
     int64_t capacity[4]; /* of vertices, edges, triangles, tetrahedra */
-    /* The faces, as in tw_mesh_faces. `start` is empty as long as every face is a plain
-     * triangle. */
+    /* The faces, as in tw_mesh_faces. `start` is empty as long as every
+     * face is a plain triangle. */
     tw_numbers start, corners, corner_texture, statement_face, statement_end;
     double *texture;
     char *statements;
@@ -118,8 +125,8 @@ void tw_builder_finish(tw_builder *builder, tw_mesh *mesh);
 /* Frees what was built. */
 void tw_builder_free(tw_builder *builder);
 
-/* A map from the tags of nodes in a file, which are any whole numbers, to the numbers of
- * vertices. (tag_map.c) */
+/* A map from the tags of nodes in a file, which are any whole numbers, to the numbers
+ * of vertices. (tag_map.c) */
 typedef struct tw_tag_map {
     int64_t count; /* of tags in the map */
     int64_t size;  /* number of slots, a power of two */
@@ -143,8 +150,8 @@ bool tw_barycentric(vec3 q, const vec3 corners[4], double weights[4]);
 /* Square of the distance from q to the tetrahedron; 0 inside. */
 double tw_tetrahedron_distance(vec3 q, const vec3 corners[4]);
 
-/* Lowers *smallest and raises *largest to cover the six dihedral angles of a tetrahedron
- * [radians]. (measure.c) */
+/* Lowers *smallest and raises *largest to cover the six dihedral angles of a
+ * tetrahedron [radians]. (measure.c) */
 void tw_dihedral_range(const vec3 p[4], double *smallest, double *largest);
 
 /* ---- 4. Searching -------------------------------------------------------------------------- */
@@ -243,9 +250,9 @@ enum { TW_BCC_SHORT = 3, TW_BCC_OWNED = 11 };
  * edges, and which nodes were moved onto the surface (isosurface stuffing, Labelle and Shewchuk
  * 2007).
  *
- * The nodes are the corners of cubes and the centres of cubes. A node has six long edges, to its
- * neighbours of the same kind, and eight short ones, to its neighbours of the other kind.
- * (bcc_lattice.c) */
+ * The nodes are the corners of cubes and the centres of cubes. A node has six long edges,
+ * to its neighbours of the same kind, and eight short ones, to its neighbours of the
+ * other kind. (bcc_lattice.c) */
 typedef struct tw_bcc {
     double cell;      /* edge of a cube */
     vec3 origin;      /* position of the first corner */
@@ -266,8 +273,8 @@ void tw_bcc_free(tw_bcc *lattice);
 /* Moves nodes onto cuts that are too near to them. tw_bcc_create calls it. */
 void tw_bcc_move_nodes(tw_bcc *lattice);
 
-/* An estimate of the volume enclosed: the share of lattice nodes inside times the volume of the
- * lattice. */
+/* An estimate of the volume enclosed: the share of lattice nodes inside times
+ * the volume of the lattice. */
 tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume,
                                  tw_error *error);
 
@@ -283,10 +290,10 @@ int64_t tw_bcc_cut(const tw_bcc *lattice, int64_t owner, int edge);
  * between nodes and cuts. The mesh has vertices only for the nodes and cuts in use. (stencil.c) */
 tw_status tw_bcc_cut_tetrahedra(const tw_bcc *lattice, tw_mesh *out, tw_error *error);
 
-/* The parts of `surface` that a lattice of this cell lost: everything more than a cell outside
- * of `solid`, and the parts that lead there. Bevelled edges and corners are not among them.
- * `out` gets pieces of triangles with no edge longer than a cell; it has no triangles if nothing
- * was lost. (thin_parts.c) */
+/* The parts of `surface` that a lattice of this cell lost: everything more than
+ * a cell outside of `solid`, and the parts that lead there. Bevelled edges and
+ * corners are not among them. `out` gets pieces of triangles with no edge
+ * longer than a cell; it has no triangles if nothing was lost. (thin_parts.c) */
 tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, double cell,
                              tw_mesh *out, tw_error *error);
 
@@ -307,17 +314,16 @@ tw_status tw_fill_measure_distances(const tw_winding *input, const tw_mesh *soli
 tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *points,
                           tw_embedding *out, double *distances, tw_error *error);
 
-/* A copy of the faces with arrays of its own; `out` is overwritten. TW_OK or TW_OUT_OF_MEMORY.
- * (faces.c) */
+/* A copy of the faces with arrays of its own; `out` is overwritten. TW_OK or
+ * TW_OUT_OF_MEMORY. (faces.c) */
 tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out);
 
 /* The part of tw_mesh_check about faces. (faces.c) */
 tw_status tw_faces_check(const tw_mesh *mesh, tw_error *error);
 
 /* Turns triangles to agree with the majority of their patch, then all triangles of a closed
- * surface that is inside out. A patch is connected by edges of exactly two triangles; a patch
- * that cannot be oriented stays as it is. Adds to *turned how many triangles were turned.
- * (orient.c) */
+ * surface that is inside out. A patch is connected by edges of exactly two triangles; a patch that
+ * cannot be oriented stays as it is. Adds to *turned how many triangles were turned. (orient.c) */
 tw_status tw_orient_triangles(tw_mesh *mesh, int64_t *turned, tw_error *error);
 
 #endif

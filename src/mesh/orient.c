@@ -44,8 +44,8 @@ static patch walk_patch(patch_walk *w, int64_t start)
             int64_t other = w->partner[h];
             if (other < 0) continue;
 
-            /* The sense that the neighbour should have. If it has the other one already, no
-             * orientation is right. */
+            /* The sense that the neighbour should have. If it has the other one already,
+             * no orientation is right. */
             int wanted = agrees(w, h, other) ? w->sense[h / 3] : -w->sense[h / 3];
             if (w->sense[other / 3] == 0) {
                 w->sense[other / 3] = (signed char)wanted;

@@ -60,8 +60,8 @@ static tw_status check_built(const tw_scan *scan, const tw_mesh *m)
     return TW_OK;
 }
 
-/* Moves what was built to `mesh` if the reader returned TW_OK and nothing is missing; else frees
- * it. */
+/* Moves what was built to `mesh` if the reader returned TW_OK and nothing
+ * is missing; else frees it. */
 static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_mesh *mesh)
 {
     *mesh = (tw_mesh){0};
@@ -75,31 +75,27 @@ static tw_status finish(tw_status status, tw_scan *scan, tw_builder *built, tw_m
     return status;
 }
 
-tw_status tw_parse_mesh(tw_mesh_reader *reader, const char *name, const char *bytes, size_t size,
-                        tw_mesh *mesh, tw_error *error)
+tw_status tw_parse_mesh(tw_mesh_reader *reader, tw_mesh_bytes file, tw_mesh *mesh, tw_error *error)
 {
     tw_scan scan;
     tw_builder built = {0};
-    tw_scan_begin(&scan, name, bytes, size, error);
+    tw_scan_begin(&scan, file.name, file.bytes, file.size, error);
     return finish(reader(&scan, &built), &scan, &built, mesh);
 }
 
-tw_status tw_parse_tetgen(const char *node_name, const char *nodes, size_t node_size,
-                          const char *element_name, const char *elements, size_t element_size,
-                          tw_mesh *mesh, tw_error *error)
+tw_status tw_parse_tetgen(tw_mesh_bytes nodes, tw_mesh_bytes elements, tw_mesh *mesh,
+                          tw_error *error)
 {
     tw_scan scan;
     tw_builder built = {0};
     int64_t first = 0;
-
-    tw_scan_begin(&scan, node_name, nodes, node_size, error);
+    tw_scan_begin(&scan, nodes.name, nodes.bytes, nodes.size, error);
     tw_status status = tw_read_tetgen_nodes(&scan, &built, &first);
 
     /* The second file counts its corners from the same first number. */
     if (status == TW_OK) {
-        tw_scan_begin(&scan, element_name, elements, element_size, error);
+        tw_scan_begin(&scan, elements.name, elements.bytes, elements.size, error);
         status = tw_read_tetgen_elements(&scan, &built, first);
     }
-
     return finish(status, &scan, &built, mesh);
 }

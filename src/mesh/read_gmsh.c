@@ -1,6 +1,6 @@
-/* Gmsh .msh, versions 2.2 and 4.1, text and binary. Sections other than Nodes and Elements are
- * passed over. Cells of second and third order give their corners; quadrilaterals become two
- * triangles. */
+/* Gmsh .msh, versions 2.2 and 4.1, text and binary. Sections other than Nodes and
+ * Elements are passed over. Cells of second and third order give their corners;
+ * quadrilaterals become two triangles. */
 #include <stdio.h>
 #include <string.h>
 
@@ -134,12 +134,11 @@ static tw_status read_node(gmsh_file *f, int64_t tag)
 
     /* The tag must be new, because a second node of the same tag would be lost. */
     bool is_new = false;
-    if (tw_tag_map_add(&f->tags, tag, f->out->mesh.vertex_count, &is_new) != TW_OK)
-        return tw_scan_fail_memory(f->scan);
+    int64_t vertex = f->out->mesh.vertex_count;
+    TW_TRY(tw_scan_check_memory(f->scan, tw_tag_map_add(&f->tags, tag, vertex, &is_new)));
     if (!is_new)
         return tw_scan_fail(f->scan, "node %lld again, expected every node once", (long long)tag);
-    if (tw_builder_vertex(f->out, point) != TW_OK) return tw_scan_fail_memory(f->scan);
-    return TW_OK;
+    return tw_scan_check_memory(f->scan, tw_builder_vertex(f->out, point));
 }
 
 static tw_status read_nodes_2(gmsh_file *f)
@@ -178,11 +177,11 @@ static tw_status read_node_block(gmsh_file *f, tw_numbers *tags)
     for (int64_t i = 0; i < count; i++) {
         int64_t tag = 0;
         TW_TRY(read_tag(f, TW_SCAN_UINT64, &tag));
-        if (tw_numbers_add(tags, tag) != TW_OK) return tw_scan_fail_memory(scan);
+        TW_TRY(tw_scan_check_memory(scan, tw_numbers_add(tags, tag)));
     }
 
-    /* A parametric node has as many parameters as its entity has dimensions, behind its
-     * coordinates. */
+    /* A parametric node has as many parameters as its entity has
+     * dimensions, behind its coordinates. */
     for (int64_t i = 0; i < count; i++) {
         TW_TRY(read_node(f, tags->values[i]));
         for (int64_t k = 0; k < dimension * parametric; k++)
@@ -213,7 +212,7 @@ static tw_status add_element(gmsh_file *f, element_shape shape)
     if (shape == SHAPE_TRIANGLE) status = tw_builder_face(f->out, 3, c, NULL);
     if (shape == SHAPE_QUADRILATERAL) status = tw_builder_face(f->out, 4, c, NULL);
     if (shape == SHAPE_TETRAHEDRON) status = tw_builder_tetrahedron(f->out, c);
-    return status == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    return tw_scan_check_memory(f->scan, status);
 }
 
 /* Reads the nodes of an element and adds it. */

@@ -1,5 +1,5 @@
-/* MEDIT .mesh, text: Vertices, Edges, Triangles, Quadrilaterals, Tetrahedra; further sections
- * are skipped. */
+/* MEDIT .mesh, text: Vertices, Edges, Triangles, Quadrilaterals, Tetrahedra;
+ * further sections are skipped. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -17,7 +17,7 @@ static tw_status read_vertices(tw_scan *scan, tw_builder *out)
         double reference = 0.0;
         TW_TRY(tw_scan_point(scan, TW_SCAN_FLOAT64, "a coordinate", point));
         TW_TRY(tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a vertex", &reference));
-        if (tw_builder_vertex(out, point) != TW_OK) return tw_scan_fail_memory(scan);
+        TW_TRY(tw_scan_check_memory(scan, tw_builder_vertex(out, point)));
     }
 
     return TW_OK;
@@ -47,7 +47,7 @@ static tw_status read_cells(tw_scan *scan, tw_builder *out, int width, bool is_f
 
         double reference = 0.0;
         TW_TRY(tw_scan_real(scan, TW_SCAN_FLOAT64, "the reference of a cell", &reference));
-        if (add_cell(out, width, is_face, corner) != TW_OK) return tw_scan_fail_memory(scan);
+        TW_TRY(tw_scan_check_memory(scan, add_cell(out, width, is_face, corner)));
     }
 
     return TW_OK;

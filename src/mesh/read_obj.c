@@ -45,7 +45,7 @@ static tw_status read_vertex(obj_file *f)
     while (tw_scan_word_in_line(scan))
         TW_TRY(tw_scan_word_to_real(scan, "a weight or a colour", &extra));
 
-    return tw_builder_vertex(f->out, point) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+    return tw_scan_check_memory(scan, tw_builder_vertex(f->out, point));
 }
 
 /* vt u, then v (0 if it is not given), then perhaps a depth, which is not kept. */
@@ -63,7 +63,7 @@ static tw_status read_texture(obj_file *f)
 
     if (count == 0)
         return tw_scan_fail(f->scan, "a texture coordinate of 0 numbers, expected vt u v");
-    return tw_builder_texture(f->out, coordinate) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    return tw_scan_check_memory(f->scan, tw_builder_texture(f->out, coordinate));
 }
 
 /* ---- faces and lines ---- */
@@ -113,9 +113,8 @@ static tw_status read_face(obj_file *f)
         int64_t vertex = 0;
         int64_t texture = 0;
         TW_TRY(read_corner(f, &vertex, &texture));
-        if (tw_numbers_add(&f->vertices, vertex) != TW_OK ||
-            tw_numbers_add(&f->textures, texture) != TW_OK)
-            return tw_scan_fail_memory(f->scan);
+        TW_TRY(tw_scan_check_memory(f->scan, tw_numbers_add(&f->vertices, vertex)));
+        TW_TRY(tw_scan_check_memory(f->scan, tw_numbers_add(&f->textures, texture)));
     }
 
     /* A polygon has at least three corners. */
@@ -123,7 +122,7 @@ static tw_status read_face(obj_file *f)
     if (count < 3)
         return tw_scan_fail(f->scan, "a face of %d corners, expected at least 3", (int)count);
     tw_status status = tw_builder_face(f->out, count, f->vertices.values, f->textures.values);
-    return status == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    return tw_scan_check_memory(f->scan, status);
 }
 
 /* A line of n corners is n - 1 edges. */
@@ -138,8 +137,8 @@ static tw_status read_line(obj_file *f)
         TW_TRY(read_corner(f, &vertex, &texture));
 
         /* `count` stops at 2: only "none", "one" and "more" matter. */
-        if (count >= 1 && tw_builder_edge(f->out, previous, vertex) != TW_OK)
-            return tw_scan_fail_memory(f->scan);
+        if (count >= 1)
+            TW_TRY(tw_scan_check_memory(f->scan, tw_builder_edge(f->out, previous, vertex)));
         previous = vertex;
     }
 
@@ -149,8 +148,8 @@ static tw_status read_line(obj_file *f)
 
 /* ---- statements ---- */
 
-/* Keeps the whole line from its keyword on: names may hold blanks, and the sign that begins a
- * comment elsewhere. */
+/* Keeps the whole line from its keyword on: names may hold blanks, and the sign that
+ * begins a comment elsewhere. */
 static tw_status read_statement(obj_file *f)
 {
     tw_scan *scan = f->scan;
@@ -163,7 +162,7 @@ static tw_status read_statement(obj_file *f)
     while (strchr(" \t\r", scan->bytes[end - 1])) end--;
 
     tw_status status = tw_builder_statement(f->out, scan->bytes + begin, end - begin);
-    return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+    return tw_scan_check_memory(scan, status);
 }
 
 /* Reads an entry; the last word is its keyword. */

@@ -268,12 +268,10 @@ static tw_status read_corners(tw_scan *scan, header *head, const property *p, tw
         int64_t corner = 0;
         TW_TRY(tw_scan_integer(scan, p->type, "the number of a vertex", 0, head->vertex_count - 1,
                                &corner));
-        if (tw_numbers_add(&head->corners, corner) != TW_OK) return tw_scan_fail_memory(scan);
+        TW_TRY(tw_scan_check_memory(scan, tw_numbers_add(&head->corners, corner)));
     }
 
-    if (tw_builder_face(out, count, head->corners.values, NULL) != TW_OK)
-        return tw_scan_fail_memory(scan);
-    return TW_OK;
+    return tw_scan_check_memory(scan, tw_builder_face(out, count, head->corners.values, NULL));
 }
 
 static tw_status skip_property(tw_scan *scan, const property *p)
@@ -311,7 +309,7 @@ static tw_status read_item(tw_scan *scan, header *head, const element *e, tw_bui
     if (e->kind == KIND_VERTEX) status = tw_builder_vertex(out, point);
     if (e->kind == KIND_EDGE) status = tw_builder_edge(out, ends[0], ends[1]);
 
-    return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+    return tw_scan_check_memory(scan, status);
 }
 
 tw_status tw_read_ply(tw_scan *scan, tw_builder *out)

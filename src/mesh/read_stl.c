@@ -13,10 +13,8 @@ static tw_status add_facet(tw_scan *scan, tw_builder *out, double corners[3][3])
 {
     int64_t first = out->mesh.vertex_count;
     for (int k = 0; k < 3; k++)
-        if (tw_builder_vertex(out, corners[k]) != TW_OK) return tw_scan_fail_memory(scan);
-    if (tw_builder_triangle(out, first, first + 1, first + 2) != TW_OK)
-        return tw_scan_fail_memory(scan);
-    return TW_OK;
+        TW_TRY(tw_scan_check_memory(scan, tw_builder_vertex(out, corners[k])));
+    return tw_scan_check_memory(scan, tw_builder_triangle(out, first, first + 1, first + 2));
 }
 
 /* ---- text ---- */
@@ -131,8 +129,8 @@ static tw_status read_binary(tw_scan *scan, tw_builder *out)
 
 /* ---- both ---- */
 
-/* Keeps the first vertex of each place, and renumbers the triangles. `first` is that of
- * tw_find_equal_vertices. */
+/* Keeps the first vertex of each place, and renumbers the triangles. `first` is that
+ * of tw_find_equal_vertices. */
 static void keep_first_vertices(tw_mesh *mesh, int64_t *first)
 {
     int64_t kept = 0;
@@ -165,8 +163,8 @@ static tw_status merge_corners(tw_scan *scan, tw_mesh *mesh)
     return status;
 }
 
-/* A text begins with "solid". A binary file may do so too; it is one if its size fits to its
- * number of triangles. */
+/* A text begins with "solid". A binary file may do so too; it is one if its size fits to
+ * its number of triangles. */
 static bool is_text(const tw_scan *scan)
 {
     size_t begin = scan->at;

@@ -1,5 +1,5 @@
-/* TetGen: vertices in .node, tetrahedra in .ele. Numbers count from 0 or from 1, as that of the
- * first vertex tells. */
+/* TetGen: vertices in .node, tetrahedra in .ele. Numbers count from 0 or from 1, as that
+ * of the first vertex tells. */
 #include "base/fail.h"
 #include "mesh/mesh_formats.h"
 
@@ -40,7 +40,7 @@ tw_status tw_read_tetgen_nodes(tw_scan *scan, tw_builder *out, int64_t *first)
         double point[3];
         TW_TRY(tw_scan_point(scan, TW_SCAN_FLOAT64, "a coordinate", point));
         TW_TRY(skip_attributes(scan, attributes + markers));
-        if (tw_builder_vertex(out, point) != TW_OK) return tw_scan_fail_memory(scan);
+        TW_TRY(tw_scan_check_memory(scan, tw_builder_vertex(out, point)));
     }
 
     if (tw_scan_word(scan))
@@ -63,7 +63,7 @@ static tw_status read_tetrahedron(tw_scan *scan, tw_builder *out, int64_t first,
         node[k] -= first;
     }
 
-    return tw_builder_tetrahedron(out, node) == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+    return tw_scan_check_memory(scan, tw_builder_tetrahedron(out, node));
 }
 
 tw_status tw_read_tetgen_elements(tw_scan *scan, tw_builder *out, int64_t first)

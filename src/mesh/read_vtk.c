@@ -57,7 +57,7 @@ static void end_data(vtk_file *f)
 
 static tw_status add_number(vtk_file *f, tw_numbers *numbers, int64_t value)
 {
-    return tw_numbers_add(numbers, value) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    return tw_scan_check_memory(f->scan, tw_numbers_add(numbers, value));
 }
 
 /* ---- points ---- */
@@ -77,7 +77,7 @@ static tw_status read_points(vtk_file *f)
     for (int64_t i = 0; i < count; i++) {
         double point[3];
         TW_TRY(tw_scan_point(f->scan, type, "a coordinate", point));
-        if (tw_builder_vertex(f->out, point) != TW_OK) return tw_scan_fail_memory(f->scan);
+        TW_TRY(tw_scan_check_memory(f->scan, tw_builder_vertex(f->out, point)));
     }
 
     end_data(f);
@@ -94,8 +94,8 @@ static tw_status read_corner(vtk_file *f, tw_scan_type type)
     return add_number(f, &f->corners, corner);
 }
 
-/* Before version 5: for each cell the number of its corners, then these. `size` is the number of
- * all numbers. */
+/* Before version 5: for each cell the number of its corners, then these. `size` is
+ * the number of all numbers. */
 static tw_status read_counted_cells(vtk_file *f, int64_t cells, int64_t size)
 {
     TW_TRY(add_number(f, &f->starts, 0));
@@ -177,8 +177,8 @@ typedef enum cell_shape {
     SHAPE_TETRAHEDRON
 } cell_shape;
 
-/* A cell type: its shape, how many corners it must at least have, and how many of them count (0:
- * all). */
+/* A cell type: its shape, how many corners it must at least have, and how
+ * many of them count (0: all). */
 typedef struct cell_type {
     cell_shape shape;
     int64_t least, used;
@@ -208,8 +208,7 @@ static tw_status add_polygon(vtk_file *f, const int64_t *corner, int64_t count)
     if (count < 3)
         return tw_scan_fail(f->scan, "a polygon of %lld corners, expected at least 3",
                             (long long)count);
-    if (tw_builder_face(f->out, count, corner, NULL) != TW_OK) return tw_scan_fail_memory(f->scan);
-    return TW_OK;
+    return tw_scan_check_memory(f->scan, tw_builder_face(f->out, count, corner, NULL));
 }
 
 /* Triangle k of a strip has the corners k, k + 1, k + 2; every other one runs the other way. */
@@ -217,9 +216,8 @@ static tw_status add_strip(vtk_file *f, const int64_t *corner, int64_t count)
 {
     for (int64_t k = 2; k < count; k++) {
         int64_t odd = k % 2;
-        if (tw_builder_triangle(f->out, corner[k - 2 + odd], corner[k - 1 - odd], corner[k]) !=
-            TW_OK)
-            return tw_scan_fail_memory(f->scan);
+        const int64_t triangle[3] = {corner[k - 2 + odd], corner[k - 1 - odd], corner[k]};
+        TW_TRY(tw_scan_check_memory(f->scan, tw_builder_face(f->out, 3, triangle, NULL)));
     }
     return TW_OK;
 }
@@ -227,14 +225,13 @@ static tw_status add_strip(vtk_file *f, const int64_t *corner, int64_t count)
 static tw_status add_line(vtk_file *f, const int64_t *corner, int64_t count)
 {
     for (int64_t k = 1; k < count; k++)
-        if (tw_builder_edge(f->out, corner[k - 1], corner[k]) != TW_OK)
-            return tw_scan_fail_memory(f->scan);
+        TW_TRY(tw_scan_check_memory(f->scan, tw_builder_edge(f->out, corner[k - 1], corner[k])));
     return TW_OK;
 }
 
 static tw_status add_tetrahedron(vtk_file *f, const int64_t *corner)
 {
-    return tw_builder_tetrahedron(f->out, corner) == TW_OK ? TW_OK : tw_scan_fail_memory(f->scan);
+    return tw_scan_check_memory(f->scan, tw_builder_tetrahedron(f->out, corner));
 }
 
 /* Adds the cell number `cell` of the list as one of this type. */

@@ -6,9 +6,8 @@
 #include "base/fail.h"
 #include "mesh/mesh_internal.h"
 
-/* A cell is flat if its area (volume) is below this share of the square (cube) of its longest
- * edge. Rounding leaves a few hundred units of 2^-52, about 1e-13, in a cell that should be
- * flat. */
+/* A cell is flat if its area (volume) is below this share of the square (cube) of its longest edge.
+ * Rounding leaves a few hundred units of 2^-52, about 1e-13, in a cell that should be flat. */
 static const double flatness = 1e-12;
 
 /* One of the three arrays of cells. */
@@ -58,8 +57,8 @@ static bool is_same_place(const double *a, const double *b)
 tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t *first,
                                  int64_t *merged, tw_error *error)
 {
-    /* A hash table with open addressing, at most half full. A slot holds the number of a first
-     * vertex, or -1. */
+    /* A hash table with open addressing, at most half full. A slot holds the number
+     * of a first vertex, or -1. */
     uint64_t size = 16;
     while (size < 2 * (uint64_t)count) size *= 2;
     int64_t *slots = TW_NEW_ARRAY(size, int64_t);
@@ -190,8 +189,8 @@ static tw_status drop_degenerate(const tw_mesh *mesh, const cells *c, tw_mesh_re
 
 /* ---- cells of lower dimension, orientation, vertices without a cell ---- */
 
-/* Drops the cells below the highest dimension: boundary triangles and lines of a solid, lines of
- * a surface. */
+/* Drops the cells below the highest dimension: boundary triangles and lines of a
+ * solid, lines of a surface. */
 static void drop_lower(tw_mesh *mesh, tw_mesh_repairs *repairs)
 {
     if (mesh->tetrahedron_count > 0) {
@@ -222,8 +221,8 @@ static void turn_tetrahedra(tw_mesh *mesh, tw_mesh_repairs *repairs)
     }
 }
 
-/* Drops vertices in no cell. Those that were merged into others are among them, but are not
- * counted again. */
+/* Drops vertices in no cell. Those that were merged into others are among them,
+ * but are not counted again. */
 static tw_status drop_isolated(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error *error)
 {
     int64_t *numbers = tw_allocate_zeroed((size_t)mesh->vertex_count, sizeof *numbers);

@@ -1,5 +1,5 @@
-/* Words and numbers of a mesh file in memory: places and complaints, words, numbers as text,
- * numbers as bits. */
+/* Words and numbers of a mesh file in memory: places and complaints, words, numbers
+ * as text, numbers as bits. */
 #include "mesh/scan.h"
 
 #include <math.h>
@@ -62,6 +62,11 @@ tw_status tw_scan_fail_memory(tw_scan *scan)
     return tw_fail_plain(scan->error, TW_OUT_OF_MEMORY);
 }
 
+tw_status tw_scan_check_memory(tw_scan *scan, tw_status status)
+{
+    return status == TW_OK ? TW_OK : tw_scan_fail_memory(scan);
+}
+
 /* ---- words ---- */
 
 static bool is_blank(char c)
@@ -93,8 +98,8 @@ static bool is_continuation(const tw_scan *scan)
     return next < scan->size && scan->bytes[next] == '\n';
 }
 
-/* Goes to the next character in the line that is not blank. Comments and joined line ends are
- * blank. */
+/* Goes to the next character in the line that is not blank. Comments and
+ * joined line ends are blank. */
 static void skip_blanks(tw_scan *scan)
 {
     while (scan->at < scan->size) {
@@ -129,8 +134,8 @@ bool tw_scan_word_in_line(tw_scan *scan)
 
     size_t length = 0;
     while (scan->at < scan->size && !ends_word(scan)) {
-        /* A zero byte does not end a word, but would end the string: another control character
-         * stands for it. */
+        /* A zero byte does not end a word, but would end the string: another control
+         * character stands for it. */
         char c = scan->bytes[scan->at++];
         if (c == '\0') c = '\x01';
         if (length + 1 < TW_SCAN_WORD_SIZE) scan->word[length++] = c;
@@ -190,8 +195,8 @@ tw_status tw_scan_word_to_real(tw_scan *scan, const char *what, double *value)
     return tw_scan_fail(scan, "'%.60s' is not a finite number, expected %s", scan->word, what);
 }
 
-/* Complains in the words that fit to the range: empty, one value, without an upper end, or two
- * ends. */
+/* Complains in the words that fit to the range: empty, one value, without
+ * an upper end, or two ends. */
 static tw_status check_range(tw_scan *scan, const char *what, int64_t low, int64_t high,
                              int64_t value)
 {

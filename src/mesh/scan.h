@@ -45,26 +45,28 @@ typedef struct tw_scan {
     tw_error *error;
 } tw_scan;
 
-/* Bytes of the mark of UTF-8 that editors on Windows put before a text: 3, or 0 if there is
- * none. */
+/* Bytes of the mark of UTF-8 that editors on Windows put before a text:
+ * 3, or 0 if there is none. */
 size_t tw_scan_mark_size(const char *bytes, size_t size);
 
-/* Begins behind such a mark. */
+/* Begins to read a file, behind such a mark. `name` is for complaints. */
 void tw_scan_begin(tw_scan *scan, const char *name, const char *bytes, size_t size,
                    tw_error *error);
 
-/* TW_BAD_INPUT at the last word or number. */
+/* Complains about the last word or number, and returns TW_BAD_INPUT. */
 tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same for a failure that is not the file's. */
+/* TW_OUT_OF_MEMORY, which is not the file's fault and has no place in it. */
 tw_status tw_scan_fail_memory(tw_scan *scan);
+/* Passes the status of a call that may run out of memory on, and fills the error if it did. */
+tw_status tw_scan_check_memory(tw_scan *scan, tw_status status);
 
-/* Takes the next word; false at the end of the file (of the line). Text only. */
+/* Takes the next word; false at the end of the file, or of the line. Text only. */
 bool tw_scan_word(tw_scan *scan);
 bool tw_scan_word_in_line(tw_scan *scan);
 /* Looks whether the next word begins like a number. */
 bool tw_scan_number_follows(tw_scan *scan);
-/* Goes to the beginning of the next line. In binary files, what ends a line of text. */
+/* Goes to the beginning of the next line. In a binary file this is the end of a line of text. */
 void tw_scan_next_line(tw_scan *scan);
 /* Takes a word that must be there; `what` completes "expected ...". */
 tw_status tw_scan_expect_word(tw_scan *scan, const char *what);
@@ -81,10 +83,10 @@ tw_status tw_scan_word_to_integer(tw_scan *scan, const char *what, int64_t low, 
 tw_status tw_scan_real(tw_scan *scan, tw_scan_type type, const char *what, double *value);
 tw_status tw_scan_integer(tw_scan *scan, tw_scan_type type, const char *what, int64_t low,
                           int64_t high, int64_t *value);
-/* A coordinate; three of them. */
+/* The next coordinate; the next three of them. */
 tw_status tw_scan_coordinate(tw_scan *scan, tw_scan_type type, const char *what, double *value);
 tw_status tw_scan_point(tw_scan *scan, tw_scan_type type, const char *what, double point[3]);
-/* A number that is of no interest, which may be anything in binary data. */
+/* Passes over a number, which may be anything in binary data. */
 tw_status tw_scan_skip(tw_scan *scan, tw_scan_type type, const char *what);
 
 #endif

@@ -14,8 +14,8 @@ typedef struct stuffing {
     bool failed;      /* memory ran out */
 } stuffing;
 
-/* A tetrahedron of the lattice. Corners 0 and 1 are joined by a long edge, so are 2 and 3; all
- * other edges are short. */
+/* A tetrahedron of the lattice. Corners 0 and 1 are joined by a long edge, so are 2 and 3;
+ * all other edges are short. */
 typedef struct lattice_cell {
     int64_t node[4];
     int64_t cut[4][4]; /* keys of the cuts between the corners, -1 where there is none */
@@ -179,8 +179,8 @@ static void cut_wedge(stuffing *s, const lattice_cell *t, const int p[2], const 
     add_prism(s, parts[chosen]);
 }
 
-/* Two corners p inside, one corner m outside, one (the apex) on the surface: a pyramid over a
- * quadrilateral. */
+/* Two corners p inside, one corner m outside, one (the apex) on the surface: a
+ * pyramid over a quadrilateral. */
 static void cut_pyramid(stuffing *s, const lattice_cell *t, const int p[2], int m, int apex)
 {
     key top = t->node[apex];
@@ -296,8 +296,8 @@ static void cut_cells_of_face(stuffing *s, const int64_t cube[3], int axis)
     const int u = (axis + 1) % 3;
     const int v = (axis + 2) % 3;
 
-    /* Per edge of the face: steps along u and v to its first corner, and whether it runs along
-     * v. */
+    /* Per edge of the face: steps along u and v to its first corner, and
+     * whether it runs along v. */
     static const int sides[4][3] = {{0, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}};
     for (int side = 0; side < 4; side++) {
         int64_t c[3] = {cube[0], cube[1], cube[2]};

@@ -1,5 +1,5 @@
-/* A hash table from tags to numbers: open addressing, at most half full. A slot with value -1 is
- * empty. */
+/* A hash table from tags to numbers: open addressing, at most half full. A
+ * slot with value -1 is empty. */
 #include "base/allocate.h"
 #include "mesh/mesh_internal.h"
 

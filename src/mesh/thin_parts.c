@@ -64,8 +64,8 @@ typedef struct outside_pieces {
     const double *distances;
 } outside_pieces;
 
-/* Which pieces to take: those farther out than `gap` and, unless `around` is NULL, within
- * `reach` of it. */
+/* Which pieces to take: those farther out than `gap` and, unless `around` is
+ * NULL, within `reach` of it. */
 typedef struct selection {
     double gap;
     const tw_winding *around;
@@ -116,8 +116,8 @@ static tw_status take_pieces(const outside_pieces *pieces, const selection *whic
     return tw_fail_plain(error, status);
 }
 
-/* Takes what is lost, then what leads there. Both are in `out`, because what is lost is near
- * itself. */
+/* Takes what is lost, then what leads there. Both are in `out`, because
+ * what is lost is near itself. */
 static tw_status take_thin(const outside_pieces *pieces, double cell, tw_mesh *out, tw_error *error)
 {
     tw_mesh lost = {0};

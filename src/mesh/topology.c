@@ -9,12 +9,6 @@ static const int tetrahedron_edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 
 
 /* ---- edges ---- */
 
-static void put_edge(int64_t *edge, int64_t a, int64_t b)
-{
-    edge[0] = a < b ? a : b;
-    edge[1] = a < b ? b : a;
-}
-
 /* Lists the edges of all cells, with repetitions. */
 static void gather_edges(const tw_mesh *mesh, int64_t *edges)
 {
@@ -24,14 +18,15 @@ static void gather_edges(const tw_mesh *mesh, int64_t *edges)
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++)
         for (int e = 0; e < 6; e++) {
             const int64_t *t = mesh->tetrahedra + 4 * i;
-            put_edge(edges + 2 * count++, t[tetrahedron_edges[e][0]], t[tetrahedron_edges[e][1]]);
+            const int *ends = tetrahedron_edges[e];
+            tw_put_edge(edges + 2 * count++, t[ends[0]], t[ends[1]]);
         }
 
     /* Three edges per triangle. */
     for (int64_t i = 0; i < mesh->triangle_count; i++)
         for (int e = 0; e < 3; e++) {
             const int64_t *t = mesh->triangles + 3 * i;
-            put_edge(edges + 2 * count++, t[e], t[(e + 1) % 3]);
+            tw_put_edge(edges + 2 * count++, t[e], t[(e + 1) % 3]);
         }
 }
 
@@ -41,26 +36,32 @@ static bool is_first(const int64_t *edges, const int64_t *order, int64_t i)
     return i == 0 || !tw_tuple_equal(2, edges + 2 * order[i], edges + 2 * order[i - 1]);
 }
 
-/* Sorts the `all` edges in `gathered` and copies each once. Counts first, so that the result has
- * no slack. */
-static tw_status copy_unique(const tw_mesh *mesh, int64_t all, int64_t *gathered, int64_t *order,
-                             int64_t **edges, int64_t *count, tw_error *error)
+/* Memory for the edges of all cells. */
+typedef struct edge_memory {
+    int64_t count;     /* of edges, with repetitions */
+    int64_t *gathered; /* two ends each */
+    int64_t *order;
+} edge_memory;
+
+/* Sorts the edges and copies each once. Counts first, so that the result has no slack. */
+static tw_status copy_unique(const tw_mesh *mesh, const edge_memory *m, int64_t **edges,
+                             int64_t *count, tw_error *error)
 {
-    gather_edges(mesh, gathered);
-    TW_TRY(tw_tuple_sort(all, 2, gathered, mesh->vertex_count, order, error));
+    gather_edges(mesh, m->gathered);
+    TW_TRY(tw_tuple_sort(m->count, 2, m->gathered, mesh->vertex_count, m->order, error));
 
     /* Count. */
     int64_t kept = 0;
-    for (int64_t i = 0; i < all; i++) kept += is_first(gathered, order, i);
+    for (int64_t i = 0; i < m->count; i++) kept += is_first(m->gathered, m->order, i);
     int64_t *unique = TW_NEW_ARRAY(2 * kept, int64_t);
     if (!unique) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     /* Copy. */
     int64_t *end = unique;
-    for (int64_t i = 0; i < all; i++) {
-        if (!is_first(gathered, order, i)) continue;
-        *end++ = gathered[2 * order[i]];
-        *end++ = gathered[2 * order[i] + 1];
+    for (int64_t i = 0; i < m->count; i++) {
+        if (!is_first(m->gathered, m->order, i)) continue;
+        *end++ = m->gathered[2 * m->order[i]];
+        *end++ = m->gathered[2 * m->order[i] + 1];
     }
 
     *edges = unique;
@@ -76,16 +77,17 @@ tw_status tw_mesh_unique_edges(const tw_mesh *mesh, int64_t **edges, int64_t *co
     *count = 0;
 
     int64_t all = 6 * mesh->tetrahedron_count + 3 * mesh->triangle_count;
-    int64_t *gathered = TW_NEW_ARRAY(2 * all, int64_t);
-    int64_t *order = TW_NEW_ARRAY(all, int64_t);
+    edge_memory memory = {.count = all,
+                          .gathered = TW_NEW_ARRAY(2 * all, int64_t),
+                          .order = TW_NEW_ARRAY(all, int64_t)};
     tw_status status = TW_OK;
-    if (gathered && order)
-        status = copy_unique(mesh, all, gathered, order, edges, count, error);
+    if (memory.gathered && memory.order)
+        status = copy_unique(mesh, &memory, edges, count, error);
     else
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    tw_release(gathered);
-    tw_release(order);
+    tw_release(memory.gathered);
+    tw_release(memory.order);
     return status;
 }
 
@@ -102,8 +104,8 @@ static void sort_three(int64_t *t)
             }
 }
 
-/* Marks in `lonely` the faces (4 i + f) that no other tetrahedron has. Returns how many there
- * are. */
+/* Marks in `lonely` the faces (4 i + f) that no other tetrahedron has.
+ * Returns how many there are. */
 static int64_t mark_lonely(int64_t count, const int64_t *faces, const int64_t *order, char *lonely)
 {
     int64_t found = 0;
@@ -137,8 +139,9 @@ static void put_lonely(const tw_mesh *mesh, const char *lonely, int64_t *out)
         /* Two corners are swapped if the tetrahedron is inverted. */
         bool turned = is_inverted(mesh, t);
         *out++ = t[f[0]];
-        *out++ = t[f[turned ? 2 : 1]];
-        *out++ = t[f[turned ? 1 : 2]];
+        int second = turned ? 2 : 1;
+        *out++ = t[f[second]];
+        *out++ = t[f[3 - second]];
     }
 }
 

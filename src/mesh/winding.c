@@ -3,8 +3,8 @@
 #include "base/fail.h"
 #include "mesh/mesh_internal.h"
 
-/* A node is far if its distance is this many times its radius. The error of the winding number
- * is then below 0.01. */
+/* A node is far if its distance is this many times its radius. The error of the winding
+ * number is then below 0.01. */
 static const double far_factor = 2.5;
 static const double four_pi = 12.566370614359172;
 
@@ -16,8 +16,8 @@ static void corners_of(const tw_mesh *surface, int64_t triangle, vec3 p[3])
 
 /* ---- building ---- */
 
-/* Returns a triangle's area. Adds area times centroid to *weighted, and area times unit normal
- * to *normal. */
+/* Returns a triangle's area. Adds area times centroid to *weighted, and area
+ * times unit normal to *normal. */
 static double add_triangle(const tw_mesh *surface, int64_t triangle, vec3 *weighted, vec3 *normal)
 {
     vec3 p[3];
@@ -29,8 +29,8 @@ static double add_triangle(const tw_mesh *surface, int64_t triangle, vec3 *weigh
     return area;
 }
 
-/* moment += (c - centre) n^T for each triangle of a leaf; c is its centroid, n its area times
- * unit normal. */
+/* moment += (c - centre) n^T for each triangle of a leaf; c is its centroid, n
+ * its area times unit normal. */
 static void add_leaf_moments(const tw_winding *w, const tw_box_node *leaf, tw_winding_node *node)
 {
     for (int64_t i = 0; i < leaf->count; i++) {
@@ -52,8 +52,8 @@ static void add_leaf_moments(const tw_winding *w, const tw_box_node *leaf, tw_wi
     }
 }
 
-/* Adds the moment of a child. Moving its centre to that of the node adds (centre of child -
- * centre) normal^T. */
+/* Adds the moment of a child. Moving its centre to that of the node adds (centre of
+ * child - centre) normal^T. */
 static void add_child_moments(const tw_winding_node *child, tw_winding_node *node)
 {
     vec3 d = vec3_subtract(child->centre, node->centre);
@@ -78,8 +78,8 @@ static void sum_node(tw_winding *w, int64_t i, double *areas)
     tw_winding_node *node = w->nodes + i;
     *node = (tw_winding_node){0};
 
-    /* Sum area, area times centroid, and area times normal over the triangles of a leaf, or over
-     * two children. */
+    /* Sum area, area times centroid, and area times normal over the triangles of a
+     * leaf, or over two children. */
     vec3 weighted = {0, 0, 0};
     areas[i] = 0.0;
     for (int64_t k = 0; k < b->count; k++)
@@ -151,8 +151,8 @@ void tw_winding_free(tw_winding *winding)
 
 /* ---- winding number ---- */
 
-/* Solid angle of a triangle seen from q (van Oosterom and Strackee 1983):
- * tan(omega/2) = a.(b x c) / (|a||b||c| + (a.b)|c| + (b.c)|a| + (c.a)|b|). */
+/* Solid angle of a triangle seen from q (van Oosterom and Strackee 1983): tan(omega/2) = a.(b x c)
+ * / (|a||b||c| + (a.b)|c| + (b.c)|a| + (c.a)|b|). */
 static double solid_angle(vec3 q, const vec3 p[3])
 {
     vec3 a = vec3_subtract(p[0], q);
@@ -167,8 +167,8 @@ static double solid_angle(vec3 q, const vec3 p[3])
     return 2.0 * atan2(above, below);
 }
 
-/* The field of a group of dipoles. With r = centre - q:
- * r.N / |r|^3 + sum_jk (delta_jk / |r|^3 - 3 r_j r_k / |r|^5) M_jk. */
+/* The field of a group of dipoles. With r = centre - q: r.N / |r|^3 + sum_jk (delta_jk / |r|^3 -
+ * 3 r_j r_k / |r|^5) M_jk. */
 static double far_field(const tw_winding_node *node, vec3 r, double square)
 {
     const double *m = node->moment;
@@ -214,8 +214,8 @@ double tw_winding_number(const tw_winding *winding, vec3 q)
 
 /* ---- crossings ---- */
 
-/* Whether a + t way, 0 <= t <= 1, meets the box: the intervals of t inside the three slabs have
- * a common part. */
+/* Whether a + t way, 0 <= t <= 1, meets the box: the intervals of t inside the three
+ * slabs have a common part. */
 static bool meets_box(const tw_box *box, const double a[3], const double way[3])
 {
     double from = 0.0;
@@ -236,8 +236,8 @@ static bool meets_box(const tw_box *box, const double a[3], const double way[3])
     return from <= to;
 }
 
-/* Solves a + t way = p0 + u (p1 - p0) + v (p2 - p0) by Cramer's rule (Moeller and Trumbore
- * 1997). */
+/* Solves a + t way = p0 + u (p1 - p0) + v (p2 - p0) by Cramer's rule
+ * (Moeller and Trumbore 1997). */
 static bool meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
 {
     vec3 e = vec3_subtract(p[1], p[0]);
@@ -248,8 +248,8 @@ static bool meets_triangle(const vec3 p[3], vec3 a, vec3 way, double *t)
     double determinant = vec3_dot(e, h);
     if (determinant == 0.0) return false;
 
-    /* The crossing is in the triangle if u, v >= 0 and u + v <= 1, and on the segment if 0 <= t
-     * <= 1. */
+    /* The crossing is in the triangle if u, v >= 0 and u + v <= 1, and on
+     * the segment if 0 <= t <= 1. */
     double u = vec3_dot(s, h) / determinant;
     double v = vec3_dot(way, g) / determinant;
     *t = vec3_dot(f, g) / determinant;

@@ -1,5 +1,5 @@
-/* Meshes as text, a function per format. Coordinates have 17 digits, so that they read back bit
- * for bit. */
+/* Meshes as text, a function per format. Coordinates have 17 digits, so that
+ * they read back bit for bit. */
 #include "mesh/mesh_formats.h"
 
 /* ---- what the formats share ---- */
@@ -11,6 +11,7 @@ static void add_points(tw_text *out, const tw_mesh *mesh, const char *before, co
 {
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const double *p = mesh->vertices + 3 * i;
+
         if (first >= 0) tw_text_add(out, "%lld ", (long long)first + i);
         tw_text_add(out, "%s%.17g %.17g %.17g%s\n", before, p[0], p[1], p[2], after);
     }
@@ -44,6 +45,7 @@ static void add_cells(tw_text *out, cell_list cells, const char *before, const c
 {
     for (int64_t i = 0; i < cells.count; i++) {
         const int64_t *corner = cells.corners + cells.width * i;
+
         tw_text_add(out, "%s%lld", before, (long long)corner[0] + first);
         for (int k = 1; k < cells.width; k++)
             tw_text_add(out, " %lld", (long long)corner[k] + first);
@@ -93,6 +95,7 @@ void tw_write_gmsh(const tw_mesh *mesh, tw_text *out)
     /* Element types: 1 line, 2 triangle, 4 tetrahedron. */
     tw_text_add(out, "$EndNodes\n$Elements\n%lld\n",
                 (long long)mesh->edge_count + mesh->triangle_count + mesh->tetrahedron_count);
+
     int64_t number = 0;
     add_elements(out, edges_of(mesh), 1, &number);
     add_elements(out, triangles_of(mesh), 2, &number);
@@ -112,14 +115,15 @@ void tw_write_vtk(const tw_mesh *mesh, tw_text *out)
     long long edges = mesh->edge_count;
     long long triangles = mesh->triangle_count;
     long long tetrahedra = mesh->tetrahedron_count;
+
     tw_text_add(out,
                 "# vtk DataFile Version 3.0\ntwang\nASCII\nDATASET UNSTRUCTURED_GRID\n"
                 "POINTS %lld double\n",
                 (long long)mesh->vertex_count);
     add_points(out, mesh, "", "", -1);
 
-    /* The second number counts all numbers of the list; a cell is the number of its corners,
-     * then these. */
+    /* The second number counts all numbers of the list; a cell is the number of
+     * its corners, then these. */
     tw_text_add(out, "CELLS %lld %lld\n", edges + triangles + tetrahedra,
                 3 * edges + 4 * triangles + 5 * tetrahedra);
     add_cells(out, edges_of(mesh), "2 ", "", 0);
@@ -148,6 +152,8 @@ void tw_write_medit(const tw_mesh *mesh, tw_text *out)
     tw_text_add(out, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n",
                 (long long)mesh->vertex_count);
     add_points(out, mesh, "", " 0", -1);
+
+    /* Sections without cells are left out. */
     add_section(out, "Edges", edges_of(mesh));
     add_section(out, "Triangles", triangles_of(mesh));
     add_section(out, "Tetrahedra", tetrahedra_of(mesh));
@@ -177,6 +183,7 @@ void tw_write_ply(const tw_mesh *mesh, tw_text *out)
                     (long long)mesh->edge_count);
     tw_text_add(out, "end_header\n");
 
+    /* The data: a face begins with the number of its corners. */
     add_points(out, mesh, "", "", -1);
     add_cells(out, triangles_of(mesh), "3 ", "", 0);
     add_cells(out, edges_of(mesh), "", "", 0);

@@ -75,9 +75,9 @@ static box box_of(const solids *s, int32_t thing)
     return (box){subtract(lower(c->a, c->b), r), add(upper(c->a, c->b), r)};
 }
 
-/* A plane between two children, and what it costs: sum over the children of surface times number
- * of things. A ray that meets the parent meets a child with a probability proportional to its
- * surface. */
+/* A plane between two children, and what it costs: sum over the children of surface times
+ * number of things. A ray that meets the parent meets a child with a probability
+ * proportional to its surface. */
 typedef struct split {
     int axis;
     float place, cost;
@@ -109,8 +109,8 @@ static void fill_bins(const ray_tree *t, int32_t first, int32_t count, int axis,
     }
 }
 
-/* The cheapest split along an axis; its cost is infinite if there is none. `centres` holds the
- * middles of all boxes. */
+/* The cheapest split along an axis; its cost is infinite if there is none. `centres` holds
+ * the middles of all boxes. */
 static split try_axis(const ray_tree *t, int32_t first, int32_t count, box centres, int axis)
 {
     split best = {.axis = axis, .cost = INFINITY};
@@ -365,8 +365,8 @@ static int body_of(const solids *s, int32_t thing)
     return s->capsules[thing - s->triangle_count].body;
 }
 
-/* With `out`: finds the first hit. Without: finds any hit, and its body for `blocker` (may be
- * NULL). */
+/* With `out`: finds the first hit. Without: finds any hit, and its body for
+ * `blocker` (may be NULL). */
 static bool walk(const ray_tree *t, const ray *r, hit *out, int *blocker)
 {
     int32_t stack[DEPTH];

@@ -243,8 +243,8 @@ static bool look_around(show *s)
 
 /* ---- pictures ---- */
 
-/* Takes the picture of a frame. `pixels` is its upper left corner in a picture of `row_bytes`
- * per row. */
+/* Takes the picture of a frame. `pixels` is its upper left corner in a
+ * picture of `row_bytes` per row. */
 static bool take(show *s, int64_t index, unsigned char *pixels, int row_bytes, double *t)
 {
     if (!place(s, index, t)) return false;

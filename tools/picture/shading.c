@@ -144,8 +144,8 @@ static vector3 paper(float height)
     return mixed(vec(0.80F, 0.82F, 0.85F), vec(0.97F, 0.975F, 0.985F), height);
 }
 
-/* The ground is the paper, darker where light is missing: so the shadow lies on it without a
- * border of the ground. */
+/* The ground is the paper, darker where light is missing: so the shadow lies on it
+ * without a border of the ground. */
 static vector3 shade_ground(const studio *s, const ray *r, vector3 background, uint32_t seed,
                             int sample)
 {
@@ -197,8 +197,8 @@ static float distance_to(const camera *c, int64_t count, const vector3 *points, 
     for (int64_t i = 0; i < count; i++) {
         vector3 d = subtract(points[i], target);
 
-        /* A point at depth z is on the picture if |x| <= half_width (z + distance), and so for
-         * y. */
+        /* A point at depth z is on the picture if |x| <= half_width (z +
+         * distance), and so for y. */
         float x = dot(d, c->right);
         float y = dot(d, c->up);
         float z = dot(d, c->forward);

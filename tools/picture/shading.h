@@ -1,5 +1,5 @@
-/* Light and colour: a soft sun, a bright sky, the shadow on the ground; everything else is white
- * paper. */
+/* Light and colour: a soft sun, a bright sky, the shadow on the ground;
+ * everything else is white paper. */
 #ifndef PICTURE_SHADING_H
 #define PICTURE_SHADING_H
 

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two faces look smooth if the cosine of the angle between their normals is above this: 40
- * degrees for solids, which have edges, and 65 for cloth and embedded surfaces, which have
- * folds. */
+/* Two faces look smooth if the cosine of the angle between their normals is above this: 40 degrees
+ * for solids, which have edges, and 65 for cloth and embedded surfaces, which have folds. */
 static const float cos_edge = 0.766F;
 static const float cos_fold = 0.423F;
 
@@ -98,8 +97,8 @@ static void add_surface(solids *s, const tw_display_surface *surface, int64_t fi
     }
 }
 
-/* Adds the cells of a display without a surface. Its vertices are the particles first ... first
- * + count - 1. */
+/* Adds the cells of a display without a surface. Its vertices are the particles
+ * first ... first + count - 1. */
 static void add_cells(solids *s, const tw_display *d, int64_t first, int body)
 {
     int64_t shift = first - d->first;
@@ -215,8 +214,8 @@ static vector3 face_normal(const solids *s, int64_t triangle)
     return cross(subtract(s->vertices[c[1]], a), subtract(s->vertices[c[2]], a));
 }
 
-/* The normal at a corner is the mean over the triangles around it that look smooth with this
- * one. */
+/* The normal at a corner is the mean over the triangles around it that
+ * look smooth with this one. */
 static void smooth_normals(solids *s)
 {
 #pragma omp parallel for schedule(static)

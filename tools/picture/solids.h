@@ -1,5 +1,5 @@
-/* What rays meet: triangles with a normal per corner, and capsules (lines with a radius; points
- * if both ends are one). */
+/* What rays meet: triangles with a normal per corner, and capsules (lines with a radius;
+ * points if both ends are one). */
 #ifndef PICTURE_SOLIDS_H
 #define PICTURE_SOLIDS_H
 
