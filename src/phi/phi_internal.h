@@ -57,12 +57,12 @@ typedef struct tw_phi_metric {
 } tw_phi_metric;
 
 /* How a first_order call that is made for a second-order pair measures its vectors: in two
- * blocks, the x-part and the v-part, each with its own promise (phi.h, "The norm") and its
+ * parts, the x-part and the v-part, each with its own promise (phi.h, "The norm") and its
  * own reference[b]. */
 typedef struct tw_phi_frame {
-    int64_t split;               /* entries of the first block */
+    int64_t split;               /* entries of the first part */
     const tw_phi_metric *metric; /* in which the Arnoldi engines orthogonalise; NULL: Euclidean */
-    /* Norm of each block; NULL: Euclidean. */
+    /* Norm of each part; NULL: Euclidean. */
     tw_status (*norms)(void *context, const double *u, double norms[2]);
     void *context; /* handed to norms */
 } tw_phi_frame;
@@ -79,10 +79,10 @@ struct tw_phi_workspace {
     tw_phi_engine slot_engine[TW_PHI_MAX_SLOTS];
 };
 
-/* Norms of the blocks of u: both of a second-order pair while workspace->frame is set, else |u| and
+/* Norms of the parts of u: both of a second-order pair while workspace->frame is set, else |u| and
  * 0. (second_order_pair.c) */
-tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space,
-                             const double *u, double norms[2]);
+tw_status tw_phi_part_norms(const tw_phi_workspace *workspace, const tw_space *space,
+                            const double *u, double norms[2]);
 
 /* ---- what the dispatcher checks (phi_check.c) ---- */
 

@@ -51,21 +51,21 @@ void tw_phi_pair_release(tw_phi_workspace *workspace)
 
 /* ---- coordinates ---- */
 
-tw_status tw_phi_block_norms(const tw_phi_workspace *workspace, const tw_space *space,
-                             const double *u, double norms[2])
+tw_status tw_phi_part_norms(const tw_phi_workspace *workspace, const tw_space *space,
+                            const double *u, double norms[2])
 {
     const tw_phi_frame *frame = workspace->frame;
     norms[1] = 0;
     if (!frame) return tw_vector_norm(space, u, &norms[0]);
     if (frame->norms) return frame->norms(frame->context, u, norms);
 
-    /* The Euclidean norm of each block. */
-    tw_space block = *space;
-    block.local_size = frame->split;
-    TW_TRY(tw_vector_norm(&block, u, &norms[0]));
-    block.local_size = space->local_size - frame->split;
+    /* The Euclidean norm of each part. */
+    tw_space part = *space;
+    part.local_size = frame->split;
+    TW_TRY(tw_vector_norm(&part, u, &norms[0]));
+    part.local_size = space->local_size - frame->split;
 
-    return tw_vector_norm(&block, u + frame->split, &norms[1]);
+    return tw_vector_norm(&part, u + frame->split, &norms[1]);
 }
 
 /* y = (factor omega R x, factor R v). */

@@ -13,8 +13,7 @@ void tw_accounts_begin(tw_error_accounts *a, double initial_size)
 }
 
 /* sum = growth * sum + factor * errors. */
-static void charge(tw_block_errors *sum, double growth, double factor,
-                   const tw_block_errors *errors)
+static void charge(tw_part_errors *sum, double growth, double factor, const tw_part_errors *errors)
 {
     for (int b = 0; b < 2; b++) {
         sum->truncation[b] = growth * sum->truncation[b] + factor * errors->truncation[b];
@@ -27,7 +26,7 @@ static void halve(tw_error_accounts *a)
 {
     for (int k = 0; 2 * k + 1 < a->count; k++) {
         /* The errors add; the time is that of the earlier one. */
-        tw_block_errors sum = a->records[2 * k].errors;
+        tw_part_errors sum = a->records[2 * k].errors;
         charge(&sum, 1, 1, &a->records[2 * k + 1].errors);
 
         a->records[k].time = a->records[2 * k].time;
@@ -40,7 +39,7 @@ static void halve(tw_error_accounts *a)
 void tw_accounts_add(tw_error_accounts *a, const tw_account_entry *entry, int first, int end)
 {
     /* First and second estimate. */
-    const tw_block_errors *errors = &entry->errors;
+    const tw_part_errors *errors = &entry->errors;
     charge(&a->step_by_step, entry->growth, 1, errors);
     for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, entry->amplified[i], errors);
 
@@ -67,9 +66,9 @@ static double early_growth(const tw_error_accounts *a, double s, double size)
 }
 
 /* The third estimate: every recorded error grows as the solution did. */
-static tw_block_errors history_at(const tw_error_accounts *a, double time, double size)
+static tw_part_errors history_at(const tw_error_accounts *a, double time, double size)
 {
-    tw_block_errors history = {{0}, {0}};
+    tw_part_errors history = {{0}, {0}};
     for (int k = 0; k < a->count; k++) {
         double since = 1;
         if (a->records[k].size > 0) since = size / a->records[k].size;
@@ -81,12 +80,12 @@ static tw_block_errors history_at(const tw_error_accounts *a, double time, doubl
     return history;
 }
 
-tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
-                                   const tw_block_errors *last, double growth)
+tw_part_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time, double size,
+                                  const tw_part_errors *last, double growth)
 {
-    tw_block_errors product = a->step_by_step;
-    tw_block_errors foreseen = a->foreseen[i];
-    tw_block_errors history = history_at(a, time, size);
+    tw_part_errors product = a->step_by_step;
+    tw_part_errors foreseen = a->foreseen[i];
+    tw_part_errors history = history_at(a, time, size);
 
     /* The last substep adds its errors as they are. */
     if (last) {
@@ -96,7 +95,7 @@ tw_block_errors tw_accounts_settle(const tw_error_accounts *a, int i, double tim
     }
 
     /* Combine the three: max(history, min(product, foreseen)). */
-    tw_block_errors result;
+    tw_part_errors result;
     for (int b = 0; b < 2; b++) {
         result.truncation[b] =
             fmax(history.truncation[b], fmin(product.truncation[b], foreseen.truncation[b]));

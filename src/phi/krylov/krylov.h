@@ -15,8 +15,8 @@
  * that is u(theta) = sum_k theta^k phi_k(theta s A) b_k. A substep is one step of length tau along
  * it.
  *
- * Block: the vectors of a second-order pair have an x-part and a v-part, which are measured apart
- * (tw_phi_frame). Arrays of two hold one number per block. Without a pair the second block is
+ * Part: the vectors of a second-order pair have an x-part and a v-part, which are measured apart
+ * (tw_phi_frame). Arrays of two hold one number per part. Without a pair the second part is
  * empty. */
 #ifndef TW_PHI_KRYLOV_H
 #define TW_PHI_KRYLOV_H
@@ -93,8 +93,8 @@ tw_status tw_arnoldi_apply(tw_arnoldi *arnoldi, const double *u, double *out);
 /* ---- projection.c ---- */
 
 enum {
-    TW_PROJECTION_SAMPLES = 16, /* parts into which a substep is cut */
-    TW_PROJECTION_REACH = 128   /* parts over which the growth of a disturbance is computed */
+    TW_PROJECTION_SAMPLES = 16, /* pieces into which a substep is cut */
+    TW_PROJECTION_REACH = 128   /* pieces over which the growth of a disturbance is computed */
 };
 
 /* phi-functions of H_m applied to e_1, and the error that they leave.
@@ -104,8 +104,8 @@ enum {
  * and the integral of e_m^T y from 0 to s is e_m^T s^{k+1} phi_{k+1}(s H) e_1, the `correction` of
  * Niesen and Wright. The modulus of the correction at tau is the usual error estimate. It can
  * vanish by cancellation although the residual is large, and it does not know how the residual
- * grows until tau. Therefore [0, tau] is cut into SAMPLES parts, and
- *     variation = sum over the parts of |change of the integral| * max(1, |exp((tau - s) H) e_m|)
+ * grows until tau. Therefore [0, tau] is cut into SAMPLES pieces, and
+ *     variation = sum over the pieces of |change of the integral| * max(1, |exp((tau - s) H) e_m|)
  * is the estimate. It equals |correction| once the method converges and the problem does not
  * grow. */
 typedef struct tw_projection {
@@ -191,11 +191,11 @@ void tw_krylov_control_shrink(tw_krylov_control *control, double factor);
 
 /* ---- error_accounts.c ---- */
 
-/* Errors per block, by truncation and by rounding. */
-typedef struct tw_block_errors {
+/* Errors per part, by truncation and by rounding. */
+typedef struct tw_part_errors {
     double truncation[2];
     double rounding[2];
-} tw_block_errors;
+} tw_part_errors;
 
 /* Substeps that are remembered one by one. Beyond that, two neighbours share a record. */
 enum { TW_ACCOUNT_RECORDS = 256 };
@@ -214,13 +214,13 @@ enum { TW_ACCOUNT_RECORDS = 256 };
  * second)). */
 typedef struct tw_error_accounts {
     double initial_size; /* |u(0)|, or the size that the b_k alone give u, if that is larger */
-    tw_block_errors step_by_step;
-    tw_block_errors foreseen[TW_PHI_MAX_NODES];
+    tw_part_errors step_by_step;
+    tw_part_errors foreseen[TW_PHI_MAX_NODES];
     int count; /* of records */
     struct {
         double time; /* end of a substep */
         double size; /* largest |u| until then */
-        tw_block_errors errors;
+        tw_part_errors errors;
     } records[TW_ACCOUNT_RECORDS];
 } tw_error_accounts;
 
@@ -230,7 +230,7 @@ void tw_accounts_begin(tw_error_accounts *accounts, double initial_size);
 typedef struct tw_account_entry {
     double time; /* its end */
     double size; /* |u| there */
-    tw_block_errors errors;
+    tw_part_errors errors;
     double growth;           /* by which it multiplies earlier errors at most */
     const double *amplified; /* [i]: by which its own errors are multiplied until node i */
 } tw_account_entry;
@@ -241,8 +241,8 @@ void tw_accounts_add(tw_error_accounts *accounts, const tw_account_entry *entry,
 
 /* The errors at node i, reached at `time` with |u| = size. `last` are the errors of a final substep
  * that was not entered (NULL: none), and `growth` is its factor on earlier errors. */
-tw_block_errors tw_accounts_settle(const tw_error_accounts *accounts, int i, double time,
-                                   double size, const tw_block_errors *last, double growth);
+tw_part_errors tw_accounts_settle(const tw_error_accounts *accounts, int i, double time,
+                                  double size, const tw_part_errors *last, double growth);
 
 /* ---- krylov_trajectory.c ---- */
 
@@ -309,7 +309,7 @@ typedef struct tw_krylov_stepper {
 
 /* ---- krylov_estimate.c ---- */
 
-/* What a substep is expected to leave in u, per block. */
+/* What a substep is expected to leave in u, per part. */
 typedef struct tw_krylov_estimate {
     double truncation[2];
     double floor[2];     /* rounding of products and sums, which no choice of tau avoids */
@@ -322,7 +322,7 @@ typedef struct tw_krylov_estimate {
 /* The vector w_j of the recurrence, or the dual of column j of the augmented operator. */
 double *tw_krylov_term(const tw_krylov_stepper *stepper, int j);
 
-/* The norms of the blocks of u. */
+/* The norms of the parts of u. */
 tw_status tw_krylov_norms(const tw_krylov_stepper *stepper, const double *u, double norms[2]);
 
 /* The least size of u(time + tau) to which the tolerance relates. */

@@ -1,5 +1,5 @@
 /* What one substep of a Krylov trajectory leaves in the solution: truncation and rounding, per
- * block. */
+ * part. */
 #include <float.h>
 #include <math.h>
 
@@ -14,7 +14,7 @@ static const double CANCELLATION = 8;
 /* Share of the tolerance that cancellation may use up. */
 static const double CANCELLATION_SHARE = 0.5;
 
-/* Another inner product may be smaller than the block norms by about this factor
+/* Another inner product may be smaller than the part norms by about this factor
  * (second_order_pair.c). */
 static const double METRIC_MARGIN = 1e3;
 
@@ -25,7 +25,7 @@ double *tw_krylov_term(const tw_krylov_stepper *s, int j)
 
 tw_status tw_krylov_norms(const tw_krylov_stepper *s, const double *u, double norms[2])
 {
-    return tw_phi_block_norms(s->workspace, &s->memory->arnoldi.op->space, u, norms);
+    return tw_phi_part_norms(s->workspace, &s->memory->arnoldi.op->space, u, norms);
 }
 
 void tw_krylov_scale_at(const tw_krylov_stepper *s, double tau, double scale[2])
@@ -99,26 +99,26 @@ static double tail_norm(const tw_arnoldi *a, int j)
     return sum;
 }
 
-/* Norms of the blocks of the residual's direction. In a second-order pair the parts alternate from
+/* Norms of the parts of the residual's direction. In a second-order pair the parts alternate from
  * one basis vector to the next and mix in time, so the larger of the last two vectors is taken for
- * each block. */
-static tw_status residual_direction(const tw_krylov_stepper *s, double blocks[2])
+ * each part. */
+static tw_status residual_direction(const tw_krylov_stepper *s, double parts[2])
 {
     const tw_arnoldi *a = &s->memory->arnoldi;
-    blocks[0] = 1;
-    blocks[1] = 0;
+    parts[0] = 1;
+    parts[1] = 0;
     if (!s->workspace->frame) return TW_OK;
 
     /* An exhausted basis ends with v_m. */
     int last = a->exhausted ? a->dimension - 1 : a->dimension;
-    blocks[0] = 0;
+    parts[0] = 0;
     for (int j = a->dimension - 1; j <= last; j++) {
         double norms[2] = {0, 0};
         TW_TRY(tw_krylov_norms(s, a->basis + j * s->n, norms));
 
         /* The tail of the augmented form multiplies the columns. */
         for (int b = 0; b < 2; b++)
-            blocks[b] = fmax(blocks[b], norms[b] + tail_norm(a, j) * s->column_sizes[b]);
+            parts[b] = fmax(parts[b], norms[b] + tail_norm(a, j) * s->column_sizes[b]);
     }
     return TW_OK;
 }
@@ -133,10 +133,10 @@ static tw_status estimate_truncation(const tw_krylov_stepper *s, tw_krylov_estim
     size_t m = (size_t)a->dimension;
     double h = a->H[(m - 1) * side + m];
 
-    double blocks[2];
-    TW_TRY(residual_direction(s, blocks));
+    double parts[2];
+    TW_TRY(residual_direction(s, parts));
     for (int b = 0; b < 2; b++) {
-        double residual = s->beta * h * p->variation * blocks[b];
+        double residual = s->beta * h * p->variation * parts[b];
         e->truncation[b] = residual;
         e->remainder[b] = 0;
         if (a->exhausted) {
@@ -147,7 +147,7 @@ static tw_status estimate_truncation(const tw_krylov_stepper *s, tw_krylov_estim
     return TW_OK;
 }
 
-/* The largest truncation error over the blocks in units of what this substep may add. */
+/* The largest truncation error over the parts in units of what this substep may add. */
 static double error_ratio(const tw_krylov_stepper *s, const tw_krylov_estimate *e, double tau,
                           const double scale[2])
 {
@@ -178,7 +178,7 @@ static void polynomial_sizes(const tw_krylov_stepper *s, double tau, double poly
     }
 }
 
-/* In a pair, x' = omega v has no rounding and v' = -A x / omega has: each block takes over what the
+/* In a pair, x' = omega v has no rounding and v' = -A x / omega has: each part takes over what the
  * other one has. A part that is exactly zero is so by structure, and nothing was rounded there. */
 static void exchange_rounding(const tw_krylov_stepper *s, double T, const double scale[2],
                               tw_krylov_estimate *e)
@@ -259,7 +259,7 @@ tw_status tw_krylov_estimate_substep(tw_krylov_stepper *s, double tau, double *o
     e->omega = error_ratio(s, e, tau, scale);
     s->candidate_is_ready = false;
 
-    /* A block of size zero comes into being in this substep, and its size is not known. */
+    /* A part of size zero comes into being in this substep, and its size is not known. */
     bool unknown = s->workspace->frame && (scale[0] == 0 || scale[1] == 0);
     if (!unknown && passes(s, e, tau, scale)) return TW_OK;
 

@@ -116,9 +116,9 @@ static tw_status set_columns(tw_krylov_stepper *s)
 
 /* The errors of a substep as they are entered. A truncation error below the rounding of products is
  * rounding. */
-static tw_block_errors errors_of(const tw_krylov_estimate *e)
+static tw_part_errors errors_of(const tw_krylov_estimate *e)
 {
-    tw_block_errors errors;
+    tw_part_errors errors;
     for (int b = 0; b < 2; b++) {
         errors.truncation[b] = e->truncation[b];
         if (e->truncation[b] <= e->floor[b]) errors.truncation[b] = 0;
@@ -129,7 +129,7 @@ static tw_block_errors errors_of(const tw_krylov_estimate *e)
 
 /* Adds u to the output of node `next` and sets its errors; `last` and `growth` are those of
  * tw_accounts_settle. */
-static tw_status emit(tw_krylov_stepper *s, const double *u, const tw_block_errors *last,
+static tw_status emit(tw_krylov_stepper *s, const double *u, const tw_part_errors *last,
                       double growth)
 {
     tw_krylov_trajectory *trajectory = s->trajectory;
@@ -141,8 +141,8 @@ static tw_status emit(tw_krylov_stepper *s, const double *u, const tw_block_erro
     tw_vector_axpy(s->n, trajectory->weights[i], u, trajectory->outputs[i]);
 
     /* Its errors, with those of all substeps before. */
-    tw_block_errors total = tw_accounts_settle(&s->accounts, i, trajectory->nodes[i],
-                                               hypot(norms[0], norms[1]), last, growth);
+    tw_part_errors total = tw_accounts_settle(&s->accounts, i, trajectory->nodes[i],
+                                              hypot(norms[0], norms[1]), last, growth);
     for (int b = 0; b < 2; b++) {
         trajectory->errors[i][b] = total.truncation[b];
         trajectory->rounding[i][b] = total.rounding[b];
@@ -179,7 +179,7 @@ static tw_status emit_inside(tw_krylov_stepper *s, double tau, double *omega)
 
         /* It is good enough: the node gets its output. */
         tw_krylov_form_solution(s, inside, s->spare);
-        tw_block_errors errors = errors_of(&e);
+        tw_part_errors errors = errors_of(&e);
         double growth = s->memory->projection.forward[TW_PROJECTION_SAMPLES];
         TW_TRY(emit(s, s->spare, &errors, growth));
     }
@@ -228,7 +228,7 @@ static tw_status finish_polynomial(tw_krylov_stepper *s)
 
         /* Only rounding is left. */
         double scale[2];
-        tw_block_errors errors = {{0}, {0}};
+        tw_part_errors errors = {{0}, {0}};
         tw_krylov_scale_at(s, tau, scale);
         for (int b = 0; b < 2; b++) errors.rounding[b] = DBL_EPSILON * scale[b];
         TW_TRY(emit(s, s->spare, &errors, 1));

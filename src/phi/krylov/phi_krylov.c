@@ -29,7 +29,7 @@ static const double TRUNCATION_SHARE = 0.5;
  * it loses digits. */
 static const double SMALLEST_POWER = 1e-6;
 
-/* One evaluation. Sizes and errors are in units of 1/factor, per block. */
+/* One evaluation. Sizes and errors are in units of 1/factor, per part. */
 typedef struct evaluation {
     tw_phi_workspace *workspace;
     const tw_krylov_variant *variant;
@@ -63,7 +63,7 @@ static tw_status measure_vectors(evaluation *e, const tw_space *space, double *l
     for (int k = 0; k <= request->order; k++) {
         double *size = e->sizes[k];
         if (!request->vectors[k]) continue;
-        TW_TRY(tw_phi_block_norms(e->workspace, space, request->vectors[k], size));
+        TW_TRY(tw_phi_part_norms(e->workspace, space, request->vectors[k], size));
 
         /* A vector that is zero takes no part. */
         double whole = hypot(size[0], size[1]);
@@ -254,7 +254,7 @@ static tw_status follow_all(evaluation *e, int64_t n)
 
 /* ---- what goes out ---- */
 
-/* Largest estimated errors over outputs and blocks, relative to the size that the norm of phi.h
+/* Largest estimated errors over outputs and parts, relative to the size that the norm of phi.h
  * names. */
 static tw_status weigh_errors(const evaluation *e, const tw_space *space, double *truncation,
                               double *total)
@@ -263,13 +263,13 @@ static tw_status weigh_errors(const evaluation *e, const tw_space *space, double
     *total = 0;
     for (int i = 0; i < e->request->node_count; i++) {
         double norms[2];
-        TW_TRY(tw_phi_block_norms(e->workspace, space, e->request->outputs[i], norms));
+        TW_TRY(tw_phi_part_norms(e->workspace, space, e->request->outputs[i], norms));
 
         for (int b = 0; b < 2; b++) {
             double sum = e->errors[i][b] + e->rounding[i][b];
             if (sum == 0) continue;
 
-            /* An error in a block without size counts as a relative error of 1. */
+            /* An error in a part without size counts as a relative error of 1. */
             double scale = fmax(norms[b], e->scale[b]);
             bool sized = scale > 0;
             *truncation = fmax(*truncation, sized ? e->errors[i][b] / scale : 1);

@@ -126,9 +126,9 @@ static void start_columns(const tw_projection *p, int k, double balance, double 
 
 /* What the samples of one substep showed. */
 typedef struct samples {
-    double change[SAMPLES];      /* |change of the integral| over part l */
-    double size[SAMPLES];        /* |y| at the end of part l */
-    double generic[SAMPLES + 1]; /* growth of any vector over l parts */
+    double change[SAMPLES];      /* |change of the integral| over piece l */
+    double size[SAMPLES];        /* |y| at the end of piece l */
+    double generic[SAMPLES + 1]; /* growth of any vector over l pieces */
 } samples;
 
 /* Follows the four columns over the substep; leaves the last ones in p->y. */
@@ -159,7 +159,7 @@ static void follow_columns(tw_projection *p, double *now, double *next, samples 
 tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
                                  double tau)
 {
-    /* E = exp of the augmented matrix over one part of the substep. */
+    /* E = exp of the augmented matrix over one piece of the substep. */
     double balance = augment(p, m, H, stride, k, tau);
     p->m = m;
     p->order = m + k + 1;
@@ -174,7 +174,7 @@ tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int s
     p->growth = k == 0 ? 1 : 0;
     follow_columns(p, now, next, &seen);
 
-    /* A change in part l is carried over the rest of the substep. */
+    /* A change in piece l is carried over the rest of the substep. */
     p->variation = 0;
     p->perturbation = 0;
     for (int l = 0; l < SAMPLES; l++) {
@@ -212,12 +212,12 @@ double tw_projection_amplification(tw_projection *p, double s)
 
     /* The quotient of two times is rounded up only where it exceeds an integer by more than
      * rounding. */
-    double parts = ceil(s / p->step - 1e-9);
-    if (parts > p->foreseen) foresee(p);
-    if (parts <= p->foreseen) return p->forward[(int)fmax(parts, 0)];
+    double pieces = ceil(s / p->step - 1e-9);
+    if (pieces > p->foreseen) foresee(p);
+    if (pieces <= p->foreseen) return p->forward[(int)fmax(pieces, 0)];
 
     /* Beyond REACH the growth goes on as the power of s that the second half showed. */
     double most = p->forward[TW_PROJECTION_REACH];
     double order = log2(most / p->forward[HALF]);
-    return most * pow(parts / TW_PROJECTION_REACH, order);
+    return most * pow(pieces / TW_PROJECTION_REACH, order);
 }

@@ -44,7 +44,7 @@ static double whole(const double norms[2])
     return hypot(norms[0], norms[1]);
 }
 
-/* Largest |y_j| of the last `window` terms in block b: single terms may be small by chance. */
+/* Largest |y_j| of the last `window` terms in part b: single terms may be small by chance. */
 static double recent_norm(const tw_recurrence *r, int b)
 {
     double largest = 0;
@@ -116,11 +116,11 @@ bool tw_recurrence_judge(tw_recurrence *r)
     bool done = r->j + 1 >= newton->window && r->j > step->sources.top;
     for (int o = 0; o < newton->outputs; o++) {
         double c = fabs(newton->coefficient[o][r->j]);
-        step->hump[o] = fmax(step->hump[o], c * whole(r->block));
+        step->hump[o] = fmax(step->hump[o], c * whole(r->part));
 
         /* The remainder is |y_j| of the last window times the tail of the coefficients. */
         for (int b = 0; b < 2; b++) {
-            if (r->j > 0 && r->block[b] > 0) step->moved[b] = true;
+            if (r->j > 0 && r->part[b] > 0) step->moved[b] = true;
             step->noise[o][b] = hypot(step->noise[o][b], c * r->noise.noise[0][b]);
             step->truncation[o][b] = recent_norm(r, b) * newton->tail[o][r->j];
             if (!(step->truncation[o][b] <= step->target[o][b])) done = false;
@@ -167,28 +167,28 @@ void tw_term_noise_start(tw_term_noise *noise, bool pair, const double size[2])
     }
 }
 
-/* Rounding in block b of y_{j+1}. Every part of y_{j+1} inherits the relative rounding of the term
- * it is made of, and forming it adds an ulp of everything that enters. A term that should vanish
- * consists of rounding alone, and is counted as such. */
+/* Rounding in part b of y_{j+1}. Every contribution to y_{j+1} inherits the relative rounding of
+ * the term it is made of, and forming it adds an ulp of everything that enters. A term that should
+ * vanish consists of rounding alone, and is counted as such. */
 static double next_noise(const tw_term_noise *n, tw_term_weights weights, int b, double size)
 {
     double inherited = 0;
     double made = size;
     for (int s = 0; s < 2; s++) {
-        /* Of y_j: by the operator, and in the same block by the shift. In a pair, x does not enter
+        /* Of y_j: by the operator, and in the same part by the shift. In a pair, x does not enter
          * x' = omega v. */
         bool nothing = n->pair && b == 0 && s == 0;
         double applied = nothing ? 0 : weights.applied[b];
         double weight = applied + (s == b ? weights.kept : 0);
-        double part = weight * n->size[0][s];
+        double newer = weight * n->size[0][s];
 
-        /* Of y_{j-1}: in the same block only. */
+        /* Of y_{j-1}: in the same part only. */
         double older = s == b ? weights.previous * n->size[1][s] : 0;
-        made += part + older;
+        made += newer + older;
 
         /* The larger relative rounding of both is inherited. */
         if (n->size[0][s] > 0)
-            inherited = fmax(inherited, n->noise[0][s] / n->size[0][s] * fmin(part, size));
+            inherited = fmax(inherited, n->noise[0][s] / n->size[0][s] * fmin(newer, size));
         if (n->size[1][s] > 0)
             inherited = fmax(inherited, n->noise[1][s] / n->size[1][s] * fmin(older, size));
     }

@@ -11,9 +11,9 @@
 /* The probe shows the size of an amplification, for which two digits are enough. */
 static const double PROBE_TOLERANCE = 0.01;
 
-/* Entries per block of the parallel loop: four vectors of this length fit into the second-level
+/* Entries per slice of the parallel loop: four vectors of this length fit into the second-level
  * cache. */
-enum { TERM_BLOCK = 16384 };
+enum { TERM_SLICE = 16384 };
 
 typedef struct term_job {
     double applied;
@@ -27,7 +27,7 @@ typedef struct term_job {
 } term_job;
 
 /* y_next = applied * y_next + current * y + previous * y_previous; sum += coefficient * y_next. */
-static void term_block(void *context, int64_t begin, int64_t end, int64_t block)
+static void term_slice(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const term_job *job = context;
@@ -55,15 +55,15 @@ static void term_block(void *context, int64_t begin, int64_t end, int64_t block)
 
 /* ---- the next term ---- */
 
-/* |y_j| per block, plus what its polynomials z_l, l <= k, still add of v_k. */
+/* |y_j| per part, plus what its polynomials z_l, l <= k, still add of v_k. */
 static tw_status measure(tw_recurrence *r)
 {
     const tw_substep *step = r->step;
-    TW_TRY(tw_phi_block_norms(step->workspace, &step->op->space, r->current, r->block));
+    TW_TRY(tw_phi_part_norms(step->workspace, &step->op->space, r->current, r->part));
 
     /* The largest z_l times |v_k| for every source. */
     const tw_substep_sources *sources = &step->sources;
-    memcpy(r->norm, r->block, sizeof r->norm);
+    memcpy(r->norm, r->part, sizeof r->norm);
     for (int s = 0; s < sources->count; s++) {
         double largest = 0;
         for (int l = 1; l <= sources->order[s]; l++) largest = fmax(largest, fabs(r->z[l]));
@@ -78,7 +78,7 @@ static tw_status apply(tw_recurrence *r)
     tw_substep *step = r->step;
     int columns = r->probing ? 2 : 1;
 
-    if (r->block[0] == 0 && r->block[1] == 0 && !r->probing) {
+    if (r->part[0] == 0 && r->part[1] == 0 && !r->probing) {
         tw_vector_fill(r->n, 0.0, r->next);
         return TW_OK;
     }
@@ -116,7 +116,7 @@ static void combine(tw_recurrence *r)
     int columns = r->probing ? 2 : 1;
     for (int column = 0; column < columns; column++) {
         int64_t offset = column * r->n;
-        tw_parallel_for(r->n, TERM_BLOCK, term_block,
+        tw_parallel_for(r->n, TERM_SLICE, term_slice,
                         &(term_job){.applied = r->step->length * r->step->time * inverse,
                                     .current = -(newton->center + newton->shift[j]) * inverse,
                                     .previous = newton->pair[j] * inverse,
@@ -163,14 +163,14 @@ static tw_term_weights weights_of(const tw_recurrence *r)
     const tw_newton *newton = r->newton;
     int j = r->j - 1;
 
-    /* h |t| |A| / divisor of y_{j-1} arrives by the product, for each block. */
+    /* h |t| |A| / divisor of y_{j-1} arrives by the product, for each part. */
     double factor = r->step->length * fabs(r->step->time) / newton->divisor[j];
     return (tw_term_weights){.applied = {factor * r->step->norm[0], factor * r->step->norm[1]},
                              .kept = fabs(newton->center + newton->shift[j]) / newton->divisor[j],
                              .previous = newton->pair[j] / newton->divisor[j]};
 }
 
-/* The probe has no sources and no blocks. It stops taking part when its own remainder is small. */
+/* The probe has no sources and no parts. It stops taking part when its own remainder is small. */
 static tw_status judge_probe(tw_recurrence *r)
 {
     if (!r->probing) return TW_OK;
@@ -195,7 +195,7 @@ static tw_status advance(tw_recurrence *r)
 
     /* Its size, its rounding, and whether it grows. */
     tw_status status = measure(r);
-    tw_term_noise_next(&r->noise, weights_of(r), r->block);
+    tw_term_noise_next(&r->noise, weights_of(r), r->part);
     if (!status) status = judge_probe(r);
     if (isnan(r->norm[0]) || isnan(r->norm[1])) status = TW_NOT_FINITE;
     tw_recurrence_watch_growth(r);
@@ -235,7 +235,7 @@ static tw_status start(tw_recurrence *r)
     memset(step->moved, 0, sizeof step->moved);
 
     tw_status status = measure(r);
-    tw_term_noise_start(&r->noise, step->workspace->frame != NULL, r->block);
+    tw_term_noise_start(&r->noise, step->workspace->frame != NULL, r->part);
     return status;
 }
 

@@ -52,9 +52,9 @@ static tw_status arnoldi_step(const tw_phi_workspace *workspace, const tw_operat
     int64_t n = op->space.local_size;
     double *w = basis + (k + 1) * n;
 
-    /* w = A v_k, measured by blocks. */
+    /* w = A v_k, measured by parts. */
     if (op->apply(op->context, 1, basis + k * n, w)) return TW_CALLBACK_FAILED;
-    TW_TRY(tw_phi_block_norms(workspace, &op->space, w, norms));
+    TW_TRY(tw_phi_part_norms(workspace, &op->space, w, norms));
     if (!(isfinite(norms[0]) && isfinite(norms[1]))) return TW_NOT_FINITE;
 
     /* w -= V V^T w, twice. */
@@ -177,7 +177,7 @@ tw_status tw_ritz_bounds_find(tw_phi_workspace *workspace, const tw_operator *op
 
         /* |A v_k| bounds the norm from below. */
         bounds->norm = fmax(bounds->norm, hypot(norms[0], norms[1]));
-        for (int b = 0; b < 2; b++) bounds->block_norm[b] = fmax(bounds->block_norm[b], norms[b]);
+        for (int b = 0; b < 2; b++) bounds->part_norm[b] = fmax(bounds->part_norm[b], norms[b]);
 
         beta = columns[k][k + 1];
         k++;

@@ -19,8 +19,8 @@
  * The cut with the smaller total length is taken. With one node or one vector both are the same. A
  * substep is one step of length h along a trajectory.
  *
- * Block: the vectors of a second-order pair have an x-part and a v-part, which are measured apart
- * (tw_phi_frame). Arrays of two hold one number per block. Without a pair the second block is
+ * Part: the vectors of a second-order pair have an x-part and a v-part, which are measured apart
+ * (tw_phi_frame). Arrays of two hold one number per part. Without a pair the second part is
  * empty. */
 #ifndef TW_PHI_TAYLOR_H
 #define TW_PHI_TAYLOR_H
@@ -46,13 +46,13 @@ typedef struct tw_ritz_bounds {
     int ritz_count;
     double ritz_real[TW_RITZ_STEPS];
     double ritz_imaginary[TW_RITZ_STEPS];
-    double margin;        /* by which the spectrum may reach beyond the Ritz values */
-    double real_min;      /* of the Ritz values, widened by what is not yet resolved */
-    double real_max;      /* likewise */
-    double imag_max;      /* largest |imaginary part|, widened likewise */
-    double norm;          /* largest |A v| / |v| seen: a lower bound of |A|_2 */
-    double block_norm[2]; /* the same for the rows of each block (tw_phi_block_norms) */
-    bool coarse;          /* stopped early: longest_time |A| is small, and any bound serves */
+    double margin;       /* by which the spectrum may reach beyond the Ritz values */
+    double real_min;     /* of the Ritz values, widened by what is not yet resolved */
+    double real_max;     /* likewise */
+    double imag_max;     /* largest |imaginary part|, widened likewise */
+    double norm;         /* largest |A v| / |v| seen: a lower bound of |A|_2 */
+    double part_norm[2]; /* the same for the rows of each part (tw_phi_part_norms) */
+    bool coarse;         /* stopped early: longest_time |A| is small, and any bound serves */
 } tw_ritz_bounds;
 
 /* `basis` has room for TW_RITZ_STEPS + 1 vectors. Stops early when longest_time |A| is small or the
@@ -81,7 +81,7 @@ enum { TW_ERROR_CELLS = 256 };
  * beside the solution, and its norm is noted: rounding errors have random directions, and a
  * solution in a harmless subspace shows nothing of how they grow. */
 typedef struct tw_amplification {
-    /* Logarithm of the probe's block norms over delta in [0, 1], in cells; NAN where nothing was
+    /* Logarithm of the probe's part norms over delta in [0, 1], in cells; NAN where nothing was
      * noted. The unit of delta is the longest time of one sign. */
     double logarithm[TW_ERROR_CELLS + 1][2];
 } tw_amplification;
@@ -106,7 +106,7 @@ typedef struct tw_error_ledger {
 void tw_error_ledger_clear(tw_error_ledger *ledger);
 void tw_error_ledger_add(tw_error_ledger *ledger, double theta, tw_local_error error);
 
-/* All errors entered so far as they arrive at f, in block b. */
+/* All errors entered so far as they arrive at f, in part b. */
 tw_local_error tw_error_ledger_at(const tw_error_ledger *ledger,
                                   const tw_amplification *amplification, double f, int b);
 
@@ -146,23 +146,23 @@ typedef struct tw_newton {
 /* Fills `tail` from `coefficient` and `growth`: tail_j = growth_j (|c_{j+1}| + tail_{j+1}). */
 void tw_newton_fill_tails(tw_newton *newton);
 
-/* Rounding in the terms y_j and y_{j-1}, per block. */
+/* Rounding in the terms y_j and y_{j-1}, per part. */
 typedef struct tw_term_noise {
-    bool pair;          /* a second-order pair: the first block is the second one, scaled */
+    bool pair;          /* a second-order pair: the first part is the second one, scaled */
     double size[2][2];  /* |y_j| and |y_{j-1}| */
     double noise[2][2]; /* the rounding in them */
 } tw_term_noise;
 
 /* How much of y_{j+1} comes from where, per unit of size. */
 typedef struct tw_term_weights {
-    double applied[2]; /* from y_j by the operator, into each block */
+    double applied[2]; /* from y_j by the operator, into each part */
     double kept;       /* from y_j by center and shift */
     double previous;   /* from y_{j-1} */
 } tw_term_weights;
 
 void tw_term_noise_start(tw_term_noise *noise, bool pair, const double size[2]);
 
-/* From y_j to y_{j+1}, whose blocks have norms `size`. */
+/* From y_j to y_{j+1}, whose parts have norms `size`. */
 void tw_term_noise_next(tw_term_noise *noise, tw_term_weights weights, const double size[2]);
 
 /* ---- newton_substep.c ---- */
@@ -181,7 +181,7 @@ typedef struct tw_substep_sources {
     int count;                               /* vectors */
     const double *vectors;                   /* contiguous columns */
     int order[TW_PHI_MAX_ORDER];             /* k >= 1 of each column */
-    double norm[TW_PHI_MAX_ORDER][2];        /* block norms of each column */
+    double norm[TW_PHI_MAX_ORDER][2];        /* part norms of each column */
     int top;                                 /* largest k */
     double polynomial[TW_PHI_MAX_ORDER + 1]; /* z_1..z_top at the start of the substep */
 } tw_substep_sources;
@@ -194,8 +194,8 @@ typedef struct tw_substep {
     tw_substep_sources sources;
     double time;                             /* t of t A */
     double length;                           /* h */
-    double norm[2];                          /* of the rows of A in each block, for rounding */
-    double target[TW_NEWTON_MAX_OUTPUTS][2]; /* truncation error allowed, per output and block */
+    double norm[2];                          /* of the rows of A in each part, for rounding */
+    double target[TW_NEWTON_MAX_OUTPUTS][2]; /* truncation error allowed, per output and part */
     bool probe;                              /* whether the second column takes part */
     /* Results: */
     bool converged;
@@ -204,7 +204,7 @@ typedef struct tw_substep {
     double truncation[TW_NEWTON_MAX_OUTPUTS][2]; /* estimated */
     double hump[TW_NEWTON_MAX_OUTPUTS];          /* max_j |c_oj y_j| */
     double noise[TW_NEWTON_MAX_OUTPUTS][2];      /* rounding, estimated */
-    bool moved[2];      /* whether a term beyond the first has entries in this block */
+    bool moved[2];      /* whether a term beyond the first has entries in this part */
     double growth_rate; /* geometric mean of |y_{j+1}| / |y_j| after the first terms */
 } tw_substep;
 
@@ -224,8 +224,8 @@ typedef struct tw_recurrence {
     double *next;     /* room for A y_j */
     double z[TW_PHI_MAX_ORDER + 1];
     double z_previous[TW_PHI_MAX_ORDER + 1];
-    double norm[2];                       /* block norms of y_j with the share of its sources */
-    double block[2];                      /* norms of the blocks of y_j's vector alone */
+    double norm[2];                       /* part norms of y_j with the share of its sources */
+    double part[2];                       /* norms of the parts of y_j's vector alone */
     double history[TW_NEWTON_HISTORY][2]; /* `norm` of the last terms */
     bool probing;
     double probe_norm;
@@ -335,11 +335,11 @@ struct tw_taylor_call {
     int input_count;                       /* vectors that are not zero */
     int input_order[TW_PHI_MAX_ORDER + 1]; /* their k */
     double input_norm[TW_PHI_MAX_ORDER + 1][2];
-    double size[2];        /* max(sum_k |v_k|/k!, reference) per block, scaled */
+    double size[2];        /* max(sum_k |v_k|/k!, reference) per part, scaled */
     double target_size[2]; /* the size to which truncation on the way relates */
     int sharing;           /* trajectories that contribute to one output, and share its tolerance */
     double hump;           /* largest |term| / |u| seen */
-    double truncation[TW_PHI_MAX_NODES][2]; /* estimated, per output and block, scaled */
+    double truncation[TW_PHI_MAX_NODES][2]; /* estimated, per output and part, scaled */
     double rounding[TW_PHI_MAX_NODES][2];
     double built_length; /* for which call->newton was built without nodes inside; 0: none */
     bool amplification_known[2]; /* for positive and negative times */

@@ -18,7 +18,7 @@ static const double AVOIDABLE_HUMP = 30;
 static const double LARGE_TRUNCATION = 0.3;
 static const double AIMED_TRUNCATION = 0.2;
 
-/* A block without a size of its own is taken to get this share of the other block's size, per
+/* A part without a size of its own is taken to get this share of the other part's size, per
  * radian. */
 static const double FED_SHARE = 0.1;
 
@@ -132,7 +132,7 @@ static tw_status take_inputs(tw_taylor_call *call)
         double *norm = call->input_norm[call->input_count];
         tw_vector_copy(n, request->vectors[k], copy);
         tw_vector_scale(n, 1 / call->scale, copy);
-        TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, copy, norm));
+        TW_TRY(tw_phi_part_norms(call->workspace, &call->op->space, copy, norm));
 
         /* A zero vector gives its place to the next one. */
         if (norm[0] == 0 && norm[1] == 0) continue;
@@ -141,8 +141,8 @@ static tw_status take_inputs(tw_taylor_call *call)
     }
 
     /* Errors relate at least to the reference. */
-    int blocks = call->workspace->frame ? 2 : 1;
-    for (int b = 0; b < blocks; b++)
+    int parts = call->workspace->frame ? 2 : 1;
+    for (int b = 0; b < parts; b++)
         call->size[b] = fmax(call->size[b], request->reference[b] / call->scale);
     return TW_OK;
 }
@@ -180,7 +180,7 @@ static void know_amplification(tw_taylor_call *call, const tw_taylor_trajectory 
     }
 }
 
-/* The size to which truncation on the way relates. A block without a size of its own is fed by the
+/* The size to which truncation on the way relates. A part without a size of its own is fed by the
  * other one. */
 static void guess_sizes(tw_taylor_call *call, double longest)
 {
@@ -198,7 +198,7 @@ static tw_status learn_sizes(tw_taylor_call *call)
     for (int i = 0; i < call->request->node_count; i++) {
         const double *output = call->request->outputs[i];
         double norm[2];
-        TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, output, norm));
+        TW_TRY(tw_phi_part_norms(call->workspace, &call->op->space, output, norm));
 
         /* A target is only lowered: it was a guess from above. */
         for (int b = 0; b < 2; b++) {
@@ -228,7 +228,7 @@ static tw_status run_all(tw_taylor_call *call, const tw_taylor_trajectory *traje
     return TW_OK;
 }
 
-/* Largest estimated errors over outputs and blocks, in units of tolerance times size. */
+/* Largest estimated errors over outputs and parts, in units of tolerance times size. */
 static tw_status judge(const tw_taylor_call *call, double *truncation, double *rounding)
 {
     *truncation = 0;
@@ -237,9 +237,9 @@ static tw_status judge(const tw_taylor_call *call, double *truncation, double *r
     for (int i = 0; i < call->request->node_count; i++) {
         const double *output = call->request->outputs[i];
         double norm[2];
-        TW_TRY(tw_phi_block_norms(call->workspace, &call->op->space, output, norm));
+        TW_TRY(tw_phi_part_norms(call->workspace, &call->op->space, output, norm));
 
-        /* A block without size has no relative error. */
+        /* A part without size has no relative error. */
         for (int b = 0; b < 2; b++) {
             double size = fmax(norm[b], call->size[b]);
             if (size == 0) continue;

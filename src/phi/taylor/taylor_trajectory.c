@@ -22,7 +22,7 @@ static const double END_ROUNDING = 1e-12;
 
 enum {
     MAX_REJECTIONS = 60,    /* of one substep */
-    MAGNITUDE_BLOCK = 16384 /* entries per block of the parallel loop */
+    MAGNITUDE_SLICE = 16384 /* entries per slice of the parallel loop */
 };
 
 /* Where a trajectory stands. */
@@ -32,7 +32,7 @@ typedef struct progress {
     double length;    /* of the substep */
     int next_node;    /* first node not yet reached */
     int inside;       /* nodes strictly inside the substep, from next_node on */
-    double norm[2];   /* block norms of u */
+    double norm[2];   /* part norms of u */
     bool probe;       /* travels along */
     double probe_log; /* logarithm of the factor taken out of the probe */
 } progress;
@@ -49,7 +49,7 @@ static tw_amplification *amplification_of(const tw_taylor_call *call)
 
 static tw_status norms_of(const tw_taylor_call *call, const double *u, double norms[2])
 {
-    return tw_phi_block_norms(call->workspace, &call->op->space, u, norms);
+    return tw_phi_part_norms(call->workspace, &call->op->space, u, norms);
 }
 
 /* ---- the start ---- */
@@ -84,7 +84,7 @@ static void start(progress *p)
 
     set_sources(call);
     call->substep.time = call->trajectory->time;
-    memcpy(call->substep.norm, call->bounds.block_norm, sizeof call->substep.norm);
+    memcpy(call->substep.norm, call->bounds.part_norm, sizeof call->substep.norm);
 
     /* The start vector is v_0, if there is one. */
     double *u = call->substep.vectors.state;
@@ -111,14 +111,14 @@ static void set_polynomials(tw_substep_sources *sources, double theta)
 
 /* ---- the plan of a substep ---- */
 
-/* Size against which block b is judged when the next output is at f. */
+/* Size against which part b is judged when the next output is at f. */
 static double size_at(const progress *p, int b, double f)
 {
     double power = pow(f, p->call->trajectory->power);
     return fmax(p->call->target_size[b] * power, p->norm[b]);
 }
 
-/* The smaller of the blocks' sizes: on the way an error in one block becomes an error in the
+/* The smaller of the parts' sizes: on the way an error in one part becomes an error in the
  * other. */
 static double smaller_size(const progress *p, double f)
 {
@@ -136,7 +136,7 @@ static void set_targets(progress *p)
     const tw_taylor_trajectory *trajectory = call->trajectory;
     double share = TRUNCATION_SHARE * call->tolerance / call->sharing;
 
-    /* The end of the substep. Only at the last node each block is judged by its own size. */
+    /* The end of the substep. Only at the last node each part is judged by its own size. */
     int after = p->next_node + p->inside;
     double f = trajectory->f[after];
     double end = p->theta + p->length;
@@ -213,7 +213,7 @@ typedef struct magnitude_job {
     double *sum;
 } magnitude_job;
 
-static void magnitude_block(void *context, int64_t begin, int64_t end, int64_t block)
+static void magnitude_slice(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     magnitude_job *job = context;
@@ -227,7 +227,7 @@ static tw_status add_magnitudes(const tw_space *space, const double *x, double *
     TW_TRY(tw_vector_norm(space, x, &norm));
 
     if (norm > 0 && isfinite(norm))
-        tw_parallel_for(space->local_size, MAGNITUDE_BLOCK, magnitude_block,
+        tw_parallel_for(space->local_size, MAGNITUDE_SLICE, magnitude_slice,
                         &(magnitude_job){1 / norm, x, sum});
     return TW_OK;
 }
@@ -300,7 +300,7 @@ static tw_status note_probe(progress *p)
     double total = hypot(norm[0], norm[1]);
     if (!isfinite(total)) return TW_NOT_FINITE;
 
-    /* The growth since the start, by blocks. */
+    /* The growth since the start, by parts. */
     double delta = (p->theta + p->length) * call->trajectory->share;
     double logarithm[2] = {p->probe_log + log(norm[0]), p->probe_log + log(norm[1])};
     tw_amplification_note(amplification_of(call), delta, logarithm);
@@ -313,7 +313,7 @@ static tw_status note_probe(progress *p)
 
 /* ---- errors and outputs ---- */
 
-/* What the substep adds to the error of block b at output o, where u has the block norms `grown`. A
+/* What the substep adds to the error of part b at output o, where u has the part norms `grown`. A
  * relative error of A moves the solution by eps h |t A| |u|; in a second-order pair it reaches x
  * only through v. */
 static tw_local_error local_error(const progress *p, int o, int b, const double grown[2])
@@ -325,7 +325,7 @@ static tw_local_error local_error(const progress *p, int o, int b, const double 
     if (call->workspace->frame && b == 0) source = second;
 
     /* The angle h |t A| up to this output. */
-    double angle = fabs(call->substep.time) * call->bounds.block_norm[b] * p->length *
+    double angle = fabs(call->substep.time) * call->bounds.part_norm[b] * p->length *
                    call->newton->fraction[o];
     return (tw_local_error){.truncation = call->substep.truncation[o][b],
                             .drift = call->substep.moved[b] ? DBL_EPSILON * angle * source : 0,
@@ -358,7 +358,7 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
     return TW_OK;
 }
 
-/* Enters the substep's error, both blocks together: on the way they mix. */
+/* Enters the substep's error, both parts together: on the way they mix. */
 static void enter_error(progress *p, const double grown[2])
 {
     tw_taylor_call *call = p->call;
