@@ -19,19 +19,24 @@ static inline void fuzz_insist(int truth)
 
 static inline void fuzz_check_result(tw_status status, tw_mesh *mesh, const tw_error *error)
 {
+    /* A refusal is one line that names the file, and leaves an empty mesh. */
     if (status != TW_OK) {
         fuzz_insist(status == TW_BAD_INPUT && strncmp(error->text, "fuzz", 4) == 0 &&
                     !strchr(error->text, '\n'));
         fuzz_insist(!mesh->vertices && mesh->vertex_count == 0);
         return;
     }
-    tw_mesh_quality quality;
-    tw_mesh_repairs repairs;
-    tw_mesh copy; /* with its polygons, which repairs forget */
+
+    /* A copy has the polygons too, which a repair forgets. */
+    tw_mesh copy;
     fuzz_insist(tw_mesh_check(mesh, NULL) == TW_OK);
     fuzz_insist(tw_mesh_copy(mesh, &copy, NULL) == TW_OK);
     fuzz_insist(tw_mesh_check(&copy, NULL) == TW_OK);
     tw_mesh_free(&copy);
+
+    /* What was read can be repaired and measured. */
+    tw_mesh_quality quality;
+    tw_mesh_repairs repairs;
     fuzz_insist(tw_mesh_repair(mesh, &repairs, NULL) == TW_OK);
     fuzz_insist(tw_mesh_check(mesh, NULL) == TW_OK);
     fuzz_insist(tw_mesh_measure(mesh, &quality, NULL) == TW_OK);
