@@ -14,7 +14,9 @@ static tw_status parse_text(tw_tree *tree, const char *origin, const char *text,
 {
     const char *kept_origin = tw_tree_text(tree, origin, strlen(origin));
     if (!kept_origin) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return tw_tree_parse(tree, kept_origin, true, text, size, &tree->root, error);
+
+    tw_yaml yaml = {.origin = kept_origin, .positioned = true, .text = text, .size = size};
+    return tw_tree_parse(tree, &yaml, &tree->root, error);
 }
 
 /* Applies the settings and checks the result. */

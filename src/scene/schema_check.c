@@ -259,9 +259,10 @@ static tw_status check_entry(check *c, const tw_section *section, const tw_kind 
 /* Parses the default and appends it, checked like any other value. */
 static tw_status add_default(check *c, const tw_schema_field *field, tw_node *map)
 {
+    tw_yaml yaml = {.origin = "default", .text = field->fallback, .size = strlen(field->fallback)};
     tw_node *node = NULL;
-    TW_TRY(tw_tree_parse(c->tree, "default", false, field->fallback, strlen(field->fallback), &node,
-                         c->error));
+    TW_TRY(tw_tree_parse(c->tree, &yaml, &node, c->error));
+
     node->mark = map->mark;
     TW_TRY(check_value(c, field, node));
     tw_node_append(map, node, field->key, map->mark);

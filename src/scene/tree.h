@@ -60,11 +60,17 @@ void tw_node_remove(tw_node *parent, tw_node *child);
 tw_node *tw_node_find(const tw_node *parent, const char *key);
 tw_node *tw_node_at(const tw_node *list, int index);
 
-/* YAML text to a subtree. `origin` (kept by reference) is named in marks; `positioned` is false for
- * text from the command line. No anchors, aliases, tags or second documents; limits as above; UTF-8
- * without NUL. */
-tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
-                        size_t size, tw_node **root, tw_error *error);
+/* YAML text, and where it comes from. */
+typedef struct tw_yaml {
+    const char *origin; /* named in marks; kept by reference */
+    bool positioned;    /* marks have line and column; false for text from the command line */
+    const char *text;   /* UTF-8 without NUL */
+    size_t size;
+} tw_yaml;
+
+/* Parses text to a subtree. Refuses anchors, aliases, tags, second documents, and what is beyond the
+ * limits above. */
+tw_status tw_tree_parse(tw_tree *tree, const tw_yaml *yaml, tw_node **root, tw_error *error);
 
 /* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`; NULL
  * removes it. */

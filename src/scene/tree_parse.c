@@ -10,10 +10,7 @@
 typedef struct parse {
     yaml_parser_t parser;
     tw_tree *tree;
-    const char *origin;
-    bool positioned; /* marks have line and column */
-    const char *text;
-    size_t size;
+    const tw_yaml *yaml;
     tw_status status; /* what went wrong, or TW_OK */
     tw_error *error;
 } parse;
@@ -22,17 +19,17 @@ typedef struct parse {
 
 static tw_mark mark_at(const parse *p, yaml_mark_t at)
 {
-    if (!p->positioned) return (tw_mark){.origin = p->origin};
-    return (tw_mark){p->origin, (int)at.line + 1, (int)at.column + 1};
+    if (!p->yaml->positioned) return (tw_mark){.origin = p->yaml->origin};
+    return (tw_mark){p->yaml->origin, (int)at.line + 1, (int)at.column + 1};
 }
 
 /* The mark of a byte, for errors that libyaml finds before it has tokens. */
 static tw_mark mark_of_byte(const parse *p, size_t offset)
 {
     yaml_mark_t at = {0};
-    for (size_t i = 0; i < offset && i < p->size; i++) {
+    for (size_t i = 0; i < offset && i < p->yaml->size; i++) {
         at.column++;
-        if (p->text[i] == '\n') at = (yaml_mark_t){.line = at.line + 1};
+        if (p->yaml->text[i] == '\n') at = (yaml_mark_t){.line = at.line + 1};
     }
     return mark_at(p, at);
 }
@@ -261,7 +258,7 @@ static tw_node *parse_document(parse *p)
     if (!next_document(p, &type, &mark)) return NULL;
     if (type == YAML_STREAM_END_EVENT) {
         const char *problem = "the value is empty, write it after the equals sign";
-        if (p->positioned) problem = "the file is empty, a scene starts with name: ...";
+        if (p->yaml->positioned) problem = "the file is empty, a scene starts with name: ...";
         p->status = tw_fail_at(p->error, mark_of_byte(p, 0), "%s", problem);
         return NULL;
     }
@@ -274,19 +271,15 @@ static tw_node *parse_document(parse *p)
     return NULL;
 }
 
-tw_status tw_tree_parse(tw_tree *tree, const char *origin, bool positioned, const char *text,
-                        size_t size, tw_node **root, tw_error *error)
+tw_status tw_tree_parse(tw_tree *tree, const tw_yaml *yaml, tw_node **root, tw_error *error)
 {
-    parse p = {.tree = tree,
-               .origin = origin,
-               .positioned = positioned,
-               .text = text,
-               .size = size,
-               .error = error};
+    parse p = {.tree = tree, .yaml = yaml, .error = error};
+    const char *text = yaml->text;
+    size_t size = yaml->size;
 
     /* What libyaml would not refuse. */
     if (size > TW_TREE_MAX_BYTES)
-        return tw_fail_at(error, (tw_mark){.origin = origin},
+        return tw_fail_at(error, (tw_mark){.origin = yaml->origin},
                           "larger than %d bytes, this is no scene file", TW_TREE_MAX_BYTES);
     const char *nul = size ? memchr(text, '\0', size) : NULL;
     if (nul)

@@ -112,7 +112,10 @@ tw_status tw_tree_set(tw_tree *tree, const char *origin, const char *path, const
     if (tree->root->kind == TW_NODE_SCALAR) return TW_OK;
 
     tw_node *node = NULL;
-    if (value) TW_TRY(tw_tree_parse(tree, mark.origin, false, value, strlen(value), &node, error));
+    if (value) {
+        tw_yaml yaml = {.origin = mark.origin, .text = value, .size = strlen(value)};
+        TW_TRY(tw_tree_parse(tree, &yaml, &node, error));
+    }
     change c = {.tree = tree, .mark = mark, .path = path, .error = error};
     return apply_change(&c, node);
 }
