@@ -128,7 +128,7 @@ static void plain_linearise_block(void *context, int64_t begin, int64_t end, int
     loop *p = context;
     tw_spring_batch batch;
 
-    /* The same for four plain springs at a time. */
+    /* n, T/l and T' - T/l of four plain springs at a time. */
     for (int64_t first = begin; first < end; first += 4) {
         /* The last batch may have less than four springs. */
         int count = end - first < 4 ? (int)(end - first) : 4;
@@ -198,27 +198,30 @@ TW_ALWAYS_INLINE void add_row(const tw_springs *s, int64_t i, const double *in, 
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
+/* More corners, step 1: the pull of spring e. */
 TW_ALWAYS_INLINE void find_pull(const tw_springs *s, int64_t e, const double *in, double pull[3],
                                 part which)
 {
+    /* u = sum_c weight_c in_c; in_c is 0 for a pinned corner. */
     double u[3] = {0.0, 0.0, 0.0};
     for (int c = 0; c < s->corners; c++) {
         int32_t i = unknown_of(s, e, c);
         for (int k = 0; k < 3 && i >= 0; k++) u[k] += s->weight[c] * in[3 * (int64_t)i + k];
     }
 
-    /* More corners, step 1: pull = E sum_c weight_c in_c of each spring. */
+    /* pull = E u. */
     for (int k = 0; k < 3; k++) pull[k] = 0.0;
     multiply(s, which, e, u, pull);
 }
 
+/* More corners, step 2: what particle i gathers in column c. */
 static void gather_row(const loop *p, int64_t i, int c, double *out)
 {
     const tw_springs *s = p->s;
     int64_t particle = s->particles->particle[i];
     double sum[3] = {0.0, 0.0, 0.0};
 
-    /* More corners, step 2: out_i += sum of weight * pull over the springs of particle i. */
+    /* out_i += sum of weight * pull over the springs of particle i. */
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
 

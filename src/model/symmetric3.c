@@ -43,6 +43,7 @@ void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inv
 {
     double D[9];
     double V[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
     /* D = V^T A V becomes diagonal. */
     memcpy(D, A, sizeof D);
     for (int round = 0; round < ROUNDS; round++) {

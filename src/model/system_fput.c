@@ -103,7 +103,6 @@ static tw_status fput_apply_stiffness(void *context, int count, const double *in
     for (int c = 0; c < count; c++)
         for (int64_t l = 0; l <= f->m; l++) {
             link g = link_at(f, l);
-
             double s = f->tangent[l] * link_value(&g, in + c * 2 * f->m);
             for (int e = 0; e < g.count; e++) out[c * 2 * f->m + g.index[e]] += s * g.sign[e];
         }
@@ -116,9 +115,12 @@ static tw_status fput_assemble(void *context, tw_sparse *matrix)
     const fput *f = context;
     double *values = tw_sparse_values(matrix);
 
+    /* The diagonal A. */
     for (int64_t b = 0; b < tw_sparse_row_start(matrix)[2 * f->m]; b++) values[b] = 0.0;
     for (int64_t i = 0; i < 2 * f->m; i++)
         values[tw_sparse_find(matrix, i, i)] = linear_stiffness(f, i);
+
+    /* sum_l 3 s_l^2 g_l g_l^T, upper triangle. */
     for (int64_t l = 0; l <= f->m; l++) {
         link g = link_at(f, l);
         for (int a = 0; a < g.count; a++)
@@ -141,8 +143,6 @@ static tw_status fput_energy(void *context, double t, const double *x, const dou
     *potential = 0.0;
 
     /* |v|^2 / 2 and q . A q / 2. */
-
-    /* The diagonal A. */
     for (int64_t i = 0; i < 2 * f->m; i++) {
         *kinetic += 0.5 * v[i] * v[i];
         *potential += 0.5 * linear_stiffness(f, i) * x[i] * x[i];
