@@ -172,12 +172,14 @@ static void place_entries(const tw_matrix_pair *pair, const int *position, bool 
 {
     tw_triangle *triangle = &permuted->triangle;
 
+    /* How many entries each column gets. */
     for (int row = 0; row < triangle->n; row++)
         for (union_walk walk = walk_row(pair, 1, row); walk_next(&walk);)
             triangle->start[permuted_place(position, lower, row, walk.column).column + 1]++;
     accumulate(triangle->n, triangle->start);
     memcpy(next, triangle->start, (size_t)triangle->n * sizeof *next);
 
+    /* Where each entry goes, and where its values come from. */
     for (int row = 0; row < triangle->n; row++)
         for (union_walk walk = walk_row(pair, 1, row); walk_next(&walk);) {
             place to = permuted_place(position, lower, row, walk.column);
@@ -273,6 +275,7 @@ void tw_permuted_gather(const tw_matrix_pair *pair, tw_permuted *permuted, doubl
         tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, add_from, &mass);
         return;
     }
+
     for (int row = 0; row < permuted->triangle.n; row++)
         permuted->values[permuted->diagonal[row]] +=
             mass_factor * (lumped_mass ? lumped_mass[row] : 1.0);

@@ -61,6 +61,7 @@ tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
 
+    /* The integers of LAPACK's scratch follow its doubles. */
     size_t reals = real_scratch(n);
     lapack_int info =
         LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
@@ -89,6 +90,7 @@ tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imag
     tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, H)) return TW_NOT_FINITE;
 
+    /* Eigenvalues alone ('E', 'N'): there are no Schur vectors. */
     double no_vectors = 0;
     lapack_int info = LAPACKE_dhseqr_work(LAPACK_COL_MAJOR, 'E', 'N', n, 1, n, H, n, real,
                                           imaginary, &no_vectors, 1, scratch, n);
@@ -160,6 +162,7 @@ tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant)
 
 double tw_dense_cholesky_condition(int n, const double *L, double norm1, double *scratch)
 {
+    /* LAPACK estimates 1 / (|A|_1 |A^-1|_1). */
     double reciprocal = 0;
     int *integers = (int *)(void *)(scratch + 3 * (size_t)n);
     LAPACKE_dpocon_work(LAPACK_COL_MAJOR, 'L', n, L, n, norm1, &reciprocal, scratch, integers);
@@ -183,6 +186,7 @@ void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, 
 
 void tw_dense_congruence(int n, const double *L, double *A)
 {
+    /* A = L^-1 A, then A = A L^-T */
     tw_dense_lower_solve(false, n, L, n, A);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, n, 1.0, L, n, A,
                 n);

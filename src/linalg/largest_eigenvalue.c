@@ -72,6 +72,7 @@ static tw_status run_recurrence(recurrence *r, int steps)
         TW_TRY(pencil->stiffness(pencil->context, 1, r->current, r->force));
         TW_TRY(tw_vector_dot(&pencil->mass.space, r->current, r->force, &r->alpha[j]));
 
+        /* next = M^-1 K q_j - alpha_j q_j - beta_{j-1} q_{j-1} */
         TW_TRY(tw_mass_solve(&pencil->mass, 1, r->force, r->next));
         tw_vector_axpy(r->n, -r->alpha[j], r->current, r->next);
         tw_vector_axpy(r->n, -beta, r->previous, r->next);
@@ -113,6 +114,7 @@ static double largest_ritz_value(const recurrence *r)
         high = fmax(high, fabs(r->alpha[j]) + before + r->beta[j]);
     }
 
+    /* `high` always is a bound, `low` never is one. */
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = 0.5 * (low + high);
         if (all_below(r, middle))
@@ -140,6 +142,7 @@ tw_status tw_lanczos_largest(const tw_matrix_pencil *pencil, int steps, double *
     tw_vector_fill(n, 0.0, r.previous);
     TW_TRY(normalise(&r, r.current, r.force, &norm));
 
+    /* T, and its largest eigenvalue. */
     if (steps > TW_LANCZOS_MOST_STEPS) steps = TW_LANCZOS_MOST_STEPS;
     TW_TRY(run_recurrence(&r, steps));
     *eigenvalue = largest_ritz_value(&r);

@@ -86,6 +86,8 @@ static tw_status sum(const tw_space *space, tw_parallel_block *function, sum_job
 {
     double partial[PARTIALS];
     int64_t block = SUM_BLOCK;
+
+    /* The blocks depend on the size alone. */
     while (tw_parallel_blocks(space->local_size, block) > PARTIALS) block *= 2;
 
     job->partial = partial;
@@ -110,6 +112,7 @@ tw_status tw_mass_norm(const tw_mass_metric *metric, const double *x, double *sc
     if (size == 0) return TW_OK;
     if (!isfinite(size)) return TW_NOT_FINITE;
 
+    /* y = M x for a consistent mass; a lumped one is the weight w. */
     if (metric->consistent) {
         TW_TRY(tw_mass_multiply(metric, 1, x, scratch));
         job.y = scratch;

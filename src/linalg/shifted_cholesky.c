@@ -54,6 +54,7 @@ tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse
         return status;
     }
 
+    /* What phi-engines and implicit schemes see of the solver. */
     solver->lumped_mass = lumped_mass;
     solver->view = (tw_shifted_solver){.context = solver,
                                        .factor = factor_shifted,

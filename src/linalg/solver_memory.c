@@ -6,7 +6,8 @@
 #include "base/allocate.h"
 #include "linalg/cholesky_internal.h"
 
-enum { HEADER = 64 }; /* one cache line, so that blocks keep the alignment of tw_allocate */
+/* Bytes before each block: one cache line, so that blocks keep the alignment of tw_allocate. */
+enum { HEADER = 64 };
 
 typedef struct tw_solver_block {
     size_t size;
@@ -64,6 +65,7 @@ static void give_back(tw_solver_memory *memory, void *pointer)
     memory->kept = block;
 }
 
+/* The four functions that SuiteSparse calls. Without a current memory they pass the request on. */
 static void *routed_malloc(size_t size)
 {
     return current ? take(current, size) : previous_config.malloc_func(size);

@@ -146,8 +146,10 @@ static void combine_block(void *context, int64_t begin, int64_t end, int64_t blo
 {
     (void)block;
     const combine_job *job = context;
+
     for (int64_t start = begin; start < end; start += CHUNK) {
         const int64_t length = end - start < CHUNK ? end - start : CHUNK;
+
         for (int q = 0; q < job->outputs_count && job->overwrite; q++)
             memset(job->outputs[q] + start, 0, (size_t)length * sizeof(double));
 
@@ -191,6 +193,7 @@ static void finite_block(void *context, int64_t begin, int64_t end, int64_t bloc
         for (int k = 0; k < 4; k++)
             sum[k] = tw_wide_fma(tw_wide_zero(), tw_wide_load(x + i + 4 * k), sum[k]);
 
+    /* The entries that are left. */
     double rest = 0;
     for (; i < end; i++) rest += 0 * x[i];
     rest += tw_wide_sum(tw_wide_add(tw_wide_add(sum[0], sum[1]), tw_wide_add(sum[2], sum[3])));
