@@ -7,7 +7,7 @@
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 
-enum { SLICE = 16384 /* entries of a pass that one thread takes at a time */ };
+enum { MAP_BLOCK = 16384 /* entries of a pass that one thread takes at a time */ };
 
 /* x^T K x may fall this far below omega^2 |x|^2 before K counts as singular. The inner product
  * needs the inverse of K. */
@@ -36,9 +36,9 @@ typedef struct pair_job {
 } pair_job;
 
 /* out_x = (a y_x + b y_v) / weight. */
-static void gather_slice(void *context, int64_t begin, int64_t end, int64_t slice)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)slice;
+    (void)block;
     const pair_job job = *(const pair_job *)context;
     if (job.b == 0)
         for (int64_t i = begin; i < end; i++) job.out_x[i] = job.a * job.y_x[i];
@@ -51,9 +51,9 @@ static void gather_slice(void *context, int64_t begin, int64_t end, int64_t slic
 }
 
 /* out_v = force / weight + b y_v, out_x = a y_v; out_v may be force. */
-static void scatter_slice(void *context, int64_t begin, int64_t end, int64_t slice)
+static void scatter_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)slice;
+    (void)block;
     const pair_job job = *(const pair_job *)context;
     if (job.weight)
         for (int64_t i = begin; i < end; i++)
@@ -110,7 +110,7 @@ static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *for
     /* scratch[0] = -(x + beta v) */
     job.a = -1.0 / pair->omega;
     job.b = -pair->op->rayleigh_stiffness;
-    tw_parallel_for(pair->n, SLICE, gather_slice, &job);
+    tw_parallel_for(pair->n, MAP_BLOCK, gather_block, &job);
 
     TW_TRY(apply_stiffness(pair, pair->scratch[0], force));
     return subtract_damping(pair, y + pair->n, force);
@@ -130,7 +130,7 @@ static tw_status accelerate(tw_phi_pair *pair, const double *force, const double
         TW_TRY(op->mass->solve(op->mass->context, 1, force, job.out_v));
         job.force = job.out_v;
     }
-    tw_parallel_for(pair->n, SLICE, scatter_slice, &job);
+    tw_parallel_for(pair->n, MAP_BLOCK, scatter_block, &job);
 
     return TW_OK;
 }
@@ -181,7 +181,7 @@ static tw_status mass_apply(void *context, const double *u, const double *dual, 
         .y_v = dual + n, .force = dual_out + n, .out_x = dual_out, .out_v = dual_out + n};
     job.a = pair->omega;
     job.b = -pair->op->rayleigh_mass;
-    tw_parallel_for(n, SLICE, scatter_slice, &job);
+    tw_parallel_for(n, MAP_BLOCK, scatter_block, &job);
 
     return TW_OK;
 }
@@ -242,7 +242,7 @@ static tw_status energy_apply(void *context, const double *u, const double *dual
     pair_job job = {.y_v = u + n, .force = mass ? solved : force, .out_x = out, .out_v = out + n};
     job.a = pair->omega;
     job.b = -pair->op->rayleigh_mass;
-    tw_parallel_for(n, SLICE, scatter_slice, &job);
+    tw_parallel_for(n, MAP_BLOCK, scatter_block, &job);
 
     /* dual_out = (q/omega, force - alpha M u_v) */
     tw_vector_scale(n, 1.0 / pair->omega, dual_out);

@@ -5,7 +5,9 @@
 #include "linalg/vector.h"
 #include "phi/spectral/spectral.h"
 
-enum { TILE = 1024 /* entries of all columns and outputs that stay in the cache during a pass */ };
+enum {
+    PASS_BLOCK = 1024 /* entries of all columns and outputs that stay in the cache during a pass */
+};
 
 static const double pi = 3.14159265358979323846;
 
@@ -136,9 +138,9 @@ static void add_pair(int64_t n, double a, const double *restrict x, double b,
 
 /* The new term overwrites T_{k-1}. Every second time this and the last term are added to all
  * outputs, while both are in the cache. */
-static void pass_tile(void *context, int64_t begin, int64_t end, int64_t tile)
+static void pass_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)tile;
+    (void)block;
     const pass_job *job = context;
     const tw_chebyshev_recurrence *recurrence = job->recurrence;
     int64_t size = recurrence->memory->size;
@@ -219,7 +221,7 @@ tw_status tw_chebyshev_step(tw_chebyshev_recurrence *recurrence, bool last)
                     .degree = recurrence->degree + 1,
                     .add = last || recurrence->added < recurrence->degree,
                     .add_before = recurrence->added < recurrence->degree};
-    tw_parallel_for(recurrence->memory->size, TILE, pass_tile, &job);
+    tw_parallel_for(recurrence->memory->size, PASS_BLOCK, pass_block, &job);
 
     /* The new term stands in the place of T_{k-1}. */
     double *swap = recurrence->now;

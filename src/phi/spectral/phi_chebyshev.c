@@ -90,9 +90,9 @@ typedef struct evaluation {
 
 static tw_chebyshev_interval interval_of(const tw_spectral_interval *spectrum)
 {
-    return (tw_chebyshev_interval){.middle = 0.5 * (spectrum->high + spectrum->low),
-                                   .half =
-                                       fmax(0.5 * (spectrum->high - spectrum->low), least_half)};
+    double middle = 0.5 * (spectrum->high + spectrum->low);
+    double half = 0.5 * (spectrum->high - spectrum->low);
+    return (tw_chebyshev_interval){.middle = middle, .half = fmax(half, least_half)};
 }
 
 /* The interval is [0, bound] if the operator knows its bound, else it comes from Lanczos steps with
@@ -190,6 +190,8 @@ static tw_status expand_all(evaluation *ev, bool *resolved)
             ev->largest[i][j] = 0;
             ev->mean[i][j] = 0;
             ev->missing[i][j] = 0;
+
+            /* A zero start vector or a missing function has no series. */
             if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
             TW_TRY(expand_one(ev, i, j, resolved));
         }
@@ -205,6 +207,7 @@ static tw_status expand(evaluation *ev)
     ev->terms = MIN_TERMS;
     while (ev->terms < 0.55 * tau + 24 && ev->terms < MAX_TERMS) ev->terms *= 2;
 
+    /* The guess may be too small for other functions. */
     bool resolved = false;
     TW_TRY(expand_all(ev, &resolved));
     while (!resolved) {

@@ -375,8 +375,8 @@ static tw_status converge(evaluation *ev)
 
         /* Now and then the progress since half as many extensions decides whether to give up. */
         excess[++extensions] = ev->verdict.excess;
-        bool look = extensions >= patience && extensions % 4 == 0 && total > limit;
-        if (look && is_hopeless(basis, excess[extensions], excess[extensions / 2]))
+        bool decide = extensions >= patience && extensions % 4 == 0 && total > limit;
+        if (decide && is_hopeless(basis, excess[extensions], excess[extensions / 2]))
             return TW_NOT_CONVERGED;
     }
 

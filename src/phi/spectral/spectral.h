@@ -56,7 +56,7 @@ typedef struct tw_column_pass {
     double a[TW_MAX_BLOCK];               /* factor of y */
     double b[TW_MAX_BLOCK];               /* factor of q */
     double c[TW_MAX_BLOCK];               /* factor of o */
-    double *partial;                      /* sums of the slices; set by the pass itself */
+    double *partial;                      /* sums of the blocks of the loop; set by the pass */
 } tw_column_pass;
 
 /* sums[j] = q_j^T y_j, over all ranks. */

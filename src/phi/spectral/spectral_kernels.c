@@ -1,5 +1,5 @@
 /* Norms, and fused kernels: one pass over the memory serves all columns or all outputs. Sums are
- * made of slices of fixed length, so that the number of threads does not change them. */
+ * made of blocks of fixed length, so that the number of threads does not change them. */
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "phi/spectral/spectral.h"
 
 enum {
-    SLICE = 4096,   /* entries that one partial sum covers; more for very long vectors */
-    PARTIALS = 512, /* most partial sums of a column */
-    LANES = 8,      /* sums that run side by side, for the compiler's wide registers */
-    TILE = 512,     /* entries of a few vectors that stay in the first-level cache */
-    GROUP = 4       /* vectors that are added to an output at once */
+    SUM_BLOCK = 4096,    /* entries that one partial sum covers; more for very long vectors */
+    PARTIALS = 512,      /* most partial sums of a column */
+    LANES = 8,           /* sums that run side by side, for the compiler's wide registers */
+    COMBINE_BLOCK = 512, /* entries of a few vectors that stay in the first-level cache */
+    GROUP = 4            /* vectors that are added to an output at once */
 };
 
 /* ---- norms ---- */
@@ -118,15 +118,15 @@ static double update_range_lumped(int64_t begin, int64_t end, const double s[3],
     return add_lanes(lane) + rest;
 }
 
-static void dot_slice(void *context, int64_t begin, int64_t end, int64_t slice)
+static void dot_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const tw_column_pass *pass = context;
     for (int j = 0; j < pass->count; j++)
-        pass->partial[slice * TW_MAX_BLOCK + j] =
+        pass->partial[block * TW_MAX_BLOCK + j] =
             dot_range(begin, end, pass->current + j * pass->size, pass->product + j * pass->size);
 }
 
-static void update_slice(void *context, int64_t begin, int64_t end, int64_t slice)
+static void update_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const tw_column_pass *pass = context;
     for (int j = 0; j < pass->count; j++) {
@@ -135,7 +135,7 @@ static void update_slice(void *context, int64_t begin, int64_t end, int64_t slic
         int64_t at = j * pass->size;
         const double *y = pass->product + at;
         const double *q = pass->current + at;
-        double *sum = &pass->partial[slice * TW_MAX_BLOCK + j];
+        double *sum = &pass->partial[block * TW_MAX_BLOCK + j];
 
         if (pass->mass)
             *sum = update_range_lumped(begin, end, s, pass->mass, y, q, pass->previous[j],
@@ -146,22 +146,22 @@ static void update_slice(void *context, int64_t begin, int64_t end, int64_t slic
 }
 
 /* Runs the pass and adds its partial sums per column, over ranks too. */
-static tw_status run_pass(const tw_space *space, tw_parallel_block *body, tw_column_pass *pass,
+static tw_status run_pass(const tw_space *space, tw_parallel_block *function, tw_column_pass *pass,
                           double *sums)
 {
     double partial[PARTIALS * TW_MAX_BLOCK];
-    int64_t slice = SLICE;
-    while (tw_parallel_blocks(pass->size, slice) > PARTIALS) slice *= 2;
+    int64_t block = SUM_BLOCK;
+    while (tw_parallel_blocks(pass->size, block) > PARTIALS) block *= 2;
 
-    /* One partial sum per slice and column. */
+    /* One partial sum per block of the loop and column. */
     pass->partial = partial;
-    tw_parallel_for(pass->size, slice, body, pass);
+    tw_parallel_for(pass->size, block, function, pass);
 
-    /* They are added in the order of the slices. */
+    /* They are added in the order of the blocks. */
     for (int j = 0; j < pass->count; j++) {
         sums[j] = 0;
-        for (int64_t s = 0; s < tw_parallel_blocks(pass->size, slice); s++)
-            sums[j] += partial[s * TW_MAX_BLOCK + j];
+        for (int64_t b = 0; b < tw_parallel_blocks(pass->size, block); b++)
+            sums[j] += partial[b * TW_MAX_BLOCK + j];
     }
 
     return space->reduce ? space->reduce(space->context, sums, pass->count) : TW_OK;
@@ -169,12 +169,12 @@ static tw_status run_pass(const tw_space *space, tw_parallel_block *body, tw_col
 
 tw_status tw_pass_dots(const tw_space *space, tw_column_pass *pass, double *sums)
 {
-    return run_pass(space, dot_slice, pass, sums);
+    return run_pass(space, dot_block, pass, sums);
 }
 
 tw_status tw_pass_update(const tw_space *space, tw_column_pass *pass, double *sums)
 {
-    return run_pass(space, update_slice, pass, sums);
+    return run_pass(space, update_block, pass, sums);
 }
 
 /* ---- outputs from a basis ---- */
@@ -194,9 +194,9 @@ static void add_one(int64_t n, double c, const double *restrict v, double *restr
     for (int64_t i = 0; i < n; i++) y[i] += c * v[i];
 }
 
-static void combine_tile(void *context, int64_t begin, int64_t end, int64_t tile)
+static void combine_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)tile;
+    (void)block;
     const tw_combination *job = context;
     int64_t n = end - begin;
 
@@ -221,5 +221,5 @@ static void combine_tile(void *context, int64_t begin, int64_t end, int64_t tile
 void tw_spectral_combine(int64_t n, const tw_combination *combination)
 {
     tw_combination job = *combination;
-    tw_parallel_for(n, TILE, combine_tile, &job);
+    tw_parallel_for(n, COMBINE_BLOCK, combine_block, &job);
 }
