@@ -144,7 +144,7 @@ static bool visit_energy(loop *p, int64_t node, int count, const tw_star *star, 
     return defined;
 }
 
-static void energy_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *p = context;
     visit_nodes(p, begin, end, visit_energy, &p->w->partial[block]);
@@ -155,7 +155,7 @@ static tw_status warping_add_energy(void *data, const tw_force_view *at, double 
     loop p = {.w = data, .x = at->x};
     int64_t count = p.w->particles->count;
 
-    tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_body, &p);
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, energy_block, &p);
 
     /* The blocks are added in their order, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < tw_parallel_blocks(count, TW_PARTICLE_BLOCK); b++)
@@ -186,7 +186,7 @@ static bool visit_gradient(loop *p, int64_t node, int count, const tw_star *star
     return defined;
 }
 
-static void gradient_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gradient_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     double none;
@@ -195,7 +195,7 @@ static void gradient_body(void *context, int64_t begin, int64_t end, int64_t blo
 
 /* With y_j = x_j - x_i the force on a node is the sum of the gradients of its own half-girders less
  * those of the opposite half-girders. */
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -217,9 +217,9 @@ static tw_status warping_add_force(void *data, const tw_force_view *at, double *
     loop p = {.w = data, .x = at->x, .out = force};
 
     /* Each node finds its gradients; then each node gathers. */
-    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_body, &p);
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gradient_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
-    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_body, &p);
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, gather_block, &p);
 
     /* Rayleigh damping. */
     const tw_force *d = &p.w->dashpots;
@@ -282,7 +282,7 @@ static bool visit_tangent(loop *p, int64_t node, int count, const tw_star *star,
     return fill_star(w, node, count, w->star_tangent + 9 * w->block_start[node]);
 }
 
-static void tangent_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void tangent_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     double none;
@@ -294,7 +294,7 @@ static tw_status warping_linearise(void *data, const tw_force_view *at)
     loop p = {.w = data, .x = at->x};
 
     /* Dense tangents of the nodes, gathered into the matrix. */
-    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_body, &p);
+    tw_parallel_for(p.w->particles->count, TW_PARTICLE_BLOCK, tangent_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_assembly_gather(&p.w->assembly, p.w->star_tangent);
 

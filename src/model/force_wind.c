@@ -259,7 +259,7 @@ static inline void damping_product(const double *tangent, const double *const in
 
 /* ---- force and time derivative ---- */
 
-static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void push_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -276,7 +276,7 @@ static void push_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -306,7 +306,7 @@ static void rate_body(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void gather_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -322,7 +322,7 @@ static void gather_body(void *context, int64_t begin, int64_t end, int64_t block
 static tw_status add_pushes(loop *p, tw_parallel_block *body)
 {
     tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
-    tw_parallel_for(p->w->particles->count, TW_PARTICLE_BLOCK, gather_body, p);
+    tw_parallel_for(p->w->particles->count, TW_PARTICLE_BLOCK, gather_block, p);
     return TW_OK;
 }
 
@@ -330,14 +330,14 @@ static tw_status wind_add_force(void *data, const tw_force_view *at, double *for
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .out = force};
     TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
-    return add_pushes(&p, push_body);
+    return add_pushes(&p, push_block);
 }
 
 static tw_status wind_add_time_derivative(void *data, const tw_force_view *at, double *out)
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .out = out};
     TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
-    return add_pushes(&p, rate_body);
+    return add_pushes(&p, rate_block);
 }
 
 static tw_status wind_add_rate(void *data, const tw_force_view *at, const double *x_rate,
@@ -350,12 +350,12 @@ static tw_status wind_add_rate(void *data, const tw_force_view *at, const double
 
     /* The rate of the air itself is in add_time_derivative. */
     memset(p.air_rate, 0, sizeof p.air_rate);
-    return add_pushes(&p, rate_body);
+    return add_pushes(&p, rate_block);
 }
 
 /* ---- tangents ---- */
 
-static void linearise_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -366,7 +366,7 @@ static tw_status wind_linearise(void *data, const tw_force_view *at)
 {
     loop p = {.w = data, .x = at->x, .v = at->v};
     tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
-    if (status == TW_OK) tw_parallel_for(p.w->count, TW_PARTICLE_BLOCK, linearise_body, &p);
+    if (status == TW_OK) tw_parallel_for(p.w->count, TW_PARTICLE_BLOCK, linearise_block, &p);
     return status;
 }
 
@@ -394,13 +394,13 @@ TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
         }
 }
 
-static void stiffness_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void stiffness_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     find_pushes(context, begin, end, stiffness_product);
 }
 
-static void damping_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void damping_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     find_pushes(context, begin, end, damping_product);
@@ -422,7 +422,7 @@ static void gather_column(const loop *p, int64_t i, int column, double *out)
     for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
 }
 
-static void gather_columns_body(void *context, int64_t begin, int64_t end, int64_t block)
+static void gather_columns_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
@@ -436,13 +436,13 @@ static void gather_columns_body(void *context, int64_t begin, int64_t end, int64
 static void add_products(loop *p, tw_parallel_block *body)
 {
     tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
-    tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_body, p);
+    tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_block, p);
 }
 
 static void wind_add_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.w = data, .in = in, .out = out, .count = count};
-    add_products(&p, stiffness_body);
+    add_products(&p, stiffness_block);
 }
 
 /* S = 0. */
@@ -457,7 +457,7 @@ static void wind_add_symmetric_product(void *data, int count, const double *in, 
 static void wind_add_damping_product(void *data, int count, const double *in, double *out)
 {
     loop p = {.w = data, .in = in, .out = out, .count = count};
-    add_products(&p, damping_body);
+    add_products(&p, damping_block);
 }
 
 /* D of every pair of corners is F_u / 9. Its symmetric part is added to each stored block once: to
