@@ -207,10 +207,12 @@ static tw_status apply(user *u, bool in_velocity, const double *in)
 static void add_columns(user *u, bool in_velocity, int count, const double *in, double *out)
 {
     int64_t n = 3 * u->particles->free_count;
+
+    /* out += the products with all columns. */
     for (int c = 0; c < count; c++) {
         tw_status status = apply(u, in_velocity, in + c * n);
 
-        /* out += the products with all columns. A failure is kept for take_failure. */
+        /* A failure is kept for take_failure. */
         if (status != TW_OK) u->failure = status;
         for (int64_t i = 0; i < n && status == TW_OK; i++)
             out[c * n + i] +=

@@ -359,11 +359,13 @@ static tw_status create_dashpots(warping *w)
     double *damping = TW_NEW_ARRAY(w->count, double);
     tw_status status = corner && damping ? TW_OK : TW_OUT_OF_MEMORY;
 
+    /* The dashpot of girder e has c = beta k. */
     for (int64_t e = 0; e < w->count && status == TW_OK; e++) {
         damping[e] = w->beta * w->girder[e].axial;
         for (int c = 0; c < 2; c++) corner[2 * e + c] = w->ends[2 * e + c];
     }
 
+    /* The force of the springs copies its input. */
     tw_springs_input input = {.count = w->count,
                               .corners = 2,
                               .corner = corner,
@@ -409,6 +411,7 @@ static void list_stars(warping *w)
 
 static tw_status allocate(warping *w, int64_t particles)
 {
+    /* Two half-girders per girder, and a star per particle. */
     w->place = TW_NEW_ARRAY(2 * w->count, int64_t);
     w->framed = TW_NEW_ARRAY(particles, bool);
     w->seen = TW_NEW_ARRAY(2 * w->count, tw_girder);

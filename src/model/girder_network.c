@@ -53,9 +53,11 @@ static tw_status check_distinct(int64_t count, const int64_t *ends, tw_error *er
         /* The smaller particle comes first. */
         int64_t a = ends[2 * e];
         int64_t b = ends[2 * e + 1];
-        bool ordered = a < b;
-        pairs[2 * e] = ordered ? a : b;
-        pairs[2 * e + 1] = ordered ? b : a;
+        pairs[2 * e] = a;
+        pairs[2 * e + 1] = b;
+        if (a < b) continue;
+        pairs[2 * e] = b;
+        pairs[2 * e + 1] = a;
     }
 
     /* Equal pairs follow each other once they are sorted. */

@@ -143,6 +143,7 @@ static keyframes *create(int64_t count, const double *times, const double *displ
         return NULL;
     }
 
+    /* Each component has a spline of its own. */
     memcpy(f->time, times, (size_t)count * sizeof(double));
     memcpy(f->value, displacements, 3 * (size_t)count * sizeof(double));
     for (int c = 0; c < 3; c++) find_slopes(f, c);

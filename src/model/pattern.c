@@ -10,7 +10,9 @@
 /* Doubles the room for pairs. Returns false when memory is out. */
 static bool grow(tw_pattern *pattern)
 {
-    int64_t capacity = pattern->capacity ? 2 * pattern->capacity : 1024;
+    /* A first room of 1024 pairs saves small meshes from growing. */
+    int64_t capacity = 2 * pattern->capacity;
+    if (capacity == 0) capacity = 1024;
     int32_t *larger = TW_NEW_ARRAY(2 * capacity, int32_t);
     if (!larger) return false;
 
@@ -31,9 +33,11 @@ void tw_pattern_add(tw_pattern *pattern, int32_t i, int32_t j)
 
     /* The upper triangle: row before column. */
     int32_t *pair = pattern->pairs + 2 * pattern->count++;
-    bool ordered = i < j;
-    pair[0] = ordered ? i : j;
-    pair[1] = ordered ? j : i;
+    pair[0] = i;
+    pair[1] = j;
+    if (i < j) return;
+    pair[0] = j;
+    pair[1] = i;
 }
 
 static int compare_columns(const void *a, const void *b)

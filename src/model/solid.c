@@ -184,6 +184,8 @@ tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *element
 {
     if (!element_mass) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = check_masses(nodes, count, elements, positions, density, error);
+
+    /* element_mass = density * volume. */
     for (int64_t e = 0; e < count && status == TW_OK; e++) {
         double volume;
         status =
