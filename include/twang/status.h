@@ -39,9 +39,10 @@ enum { TW_ERROR_TEXT_SIZE = 512 };
 
 /** More about a failure than its status. Every function that takes one accepts NULL. */
 typedef struct tw_error {
-    tw_status status; /**< the status the function returned */
-    char text
-        [TW_ERROR_TEXT_SIZE]; /**< one line, terminated; "file:line:column: what, what would be right" for files */
+    /** The status that the function returned. */
+    tw_status status;
+    /** One line, terminated; for files "file:line:column: what is wrong, what would be right". */
+    char text[TW_ERROR_TEXT_SIZE];
 } tw_error;
 
 /** Plain English for a status; never NULL, static storage. */

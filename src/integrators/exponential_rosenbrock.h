@@ -30,9 +30,8 @@ typedef struct tw_rosenbrock_points {
 
 typedef struct tw_rosenbrock {
     tw_tableau tableau;
-    double
-        amplification; /* sum |coefficient| phi_k(0) of the step's terms: how errors of the stages
-                             reach the step */
+    /* sum |coefficient| phi_k(0) of the terms of the step: how errors of stages reach the step. */
+    double amplification;
     tw_propagator *propagator;
     int rows; /* stages + 1 */
     /* c_i h phi_1 F + (c_i h)^2 phi_2 F_t of each stage; last: of the step. */

@@ -85,8 +85,8 @@ struct tw_propagator {
     tw_phi_options options;
     bool spectral;   /* by scalar functions of the spectrum */
     bool polynomial; /* every engine of the last call made polynomials, or exact functions */
-    int64_t
-        sharpened;   /* number of the linearisation whose eigenvalue bound was sharpened; 0: none */
+    /* Number of the linearisation whose eigenvalue bound was sharpened; 0: none. */
+    int64_t sharpened;
     double *vectors; /* TW_PHI_MAX_ORDER + 2 vectors of `size` entries */
     int64_t size;
 };

@@ -68,8 +68,8 @@ typedef struct tw_yaml {
     size_t size;
 } tw_yaml;
 
-/* Parses text to a subtree. Refuses anchors, aliases, tags, second documents, and what is beyond the
- * limits above. */
+/* Parses text to a subtree. Refuses anchors, aliases, tags, second documents, and what is beyond
+ * the limits above. */
 tw_status tw_tree_parse(tw_tree *tree, const tw_yaml *yaml, tw_node **root, tw_error *error);
 
 /* Replaces or adds what `path` ("bodies.0.mass") names by the YAML text `value`; NULL
