@@ -246,7 +246,7 @@ typedef struct permute_job {
     double *to;
 } permute_job;
 
-static void permute_in(void *context, int64_t begin, int64_t end, int64_t block)
+static void permute_in_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const permute_job *job = context;
@@ -255,7 +255,7 @@ static void permute_in(void *context, int64_t begin, int64_t end, int64_t block)
             job->to[v * job->n + k] = job->from[v * job->n + job->order[k]];
 }
 
-static void permute_out(void *context, int64_t begin, int64_t end, int64_t block)
+static void permute_out_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const permute_job *job = context;
@@ -274,11 +274,11 @@ tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, do
 
     /* A = P^T L L^T P: permute, substitute, permute back. */
     const int *order = factor->L->Perm;
-    tw_parallel_for(n, PERMUTE_BLOCK, permute_in,
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_in_block,
                     &(permute_job){order, n, count, in, factor->solution});
     tw_cholesky_substitute(factor, count);
     if (!tw_vector_is_finite(n * count, factor->solution)) return TW_NOT_FINITE;
-    tw_parallel_for(n, PERMUTE_BLOCK, permute_out,
+    tw_parallel_for(n, PERMUTE_BLOCK, permute_out_block,
                     &(permute_job){order, n, count, factor->solution, out});
     return TW_OK;
 }

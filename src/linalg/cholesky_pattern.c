@@ -245,7 +245,7 @@ typedef struct gather_job {
     double *values;
 } gather_job;
 
-static void set_from(void *context, int64_t begin, int64_t end, int64_t block)
+static void set_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const gather_job *job = context;
@@ -253,7 +253,7 @@ static void set_from(void *context, int64_t begin, int64_t end, int64_t block)
         job->values[e] = job->from[e] == TW_NOWHERE ? 0.0 : job->factor * job->source[job->from[e]];
 }
 
-static void add_from(void *context, int64_t begin, int64_t end, int64_t block)
+static void add_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const gather_job *job = context;
@@ -267,12 +267,12 @@ void tw_permuted_gather(const tw_matrix_pair *pair, tw_permuted *permuted, doubl
     /* values = b K */
     gather_job stiffness = {permuted->from_stiffness, pair->stiffness->values, stiffness_factor,
                             permuted->values};
-    tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, set_from, &stiffness);
+    tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, set_block, &stiffness);
 
     /* values += a M */
     if (pair->mass) {
         gather_job mass = {permuted->from_mass, pair->mass->values, mass_factor, permuted->values};
-        tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, add_from, &mass);
+        tw_parallel_for(permuted->triangle.entries, GATHER_BLOCK, add_block, &mass);
         return;
     }
 

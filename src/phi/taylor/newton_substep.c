@@ -11,9 +11,9 @@
 /* The probe shows the size of an amplification, for which two digits are enough. */
 static const double PROBE_TOLERANCE = 0.01;
 
-/* Entries per slice of the parallel loop: four vectors of this length fit into the second-level
+/* Entries per block of the parallel loop: four vectors of this length fit into the second-level
  * cache. */
-enum { TERM_SLICE = 16384 };
+enum { TERM_BLOCK = 16384 };
 
 typedef struct term_job {
     double applied;
@@ -27,7 +27,7 @@ typedef struct term_job {
 } term_job;
 
 /* y_next = applied * y_next + current * y + previous * y_previous; sum += coefficient * y_next. */
-static void term_slice(void *context, int64_t begin, int64_t end, int64_t block)
+static void term_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const term_job *job = context;
@@ -116,7 +116,7 @@ static void combine(tw_recurrence *r)
     int columns = r->probing ? 2 : 1;
     for (int column = 0; column < columns; column++) {
         int64_t offset = column * r->n;
-        tw_parallel_for(r->n, TERM_SLICE, term_slice,
+        tw_parallel_for(r->n, TERM_BLOCK, term_block,
                         &(term_job){.applied = r->step->length * r->step->time * inverse,
                                     .current = -(newton->center + newton->shift[j]) * inverse,
                                     .previous = newton->pair[j] * inverse,

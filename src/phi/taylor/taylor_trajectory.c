@@ -22,7 +22,7 @@ static const double END_ROUNDING = 1e-12;
 
 enum {
     MAX_REJECTIONS = 60,    /* of one substep */
-    MAGNITUDE_SLICE = 16384 /* entries per slice of the parallel loop */
+    MAGNITUDE_BLOCK = 16384 /* entries per block of the parallel loop */
 };
 
 /* Where a trajectory stands. */
@@ -213,7 +213,7 @@ typedef struct magnitude_job {
     double *sum;
 } magnitude_job;
 
-static void magnitude_slice(void *context, int64_t begin, int64_t end, int64_t block)
+static void magnitude_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     magnitude_job *job = context;
@@ -227,7 +227,7 @@ static tw_status add_magnitudes(const tw_space *space, const double *x, double *
     TW_TRY(tw_vector_norm(space, x, &norm));
 
     if (norm > 0 && isfinite(norm))
-        tw_parallel_for(space->local_size, MAGNITUDE_SLICE, magnitude_slice,
+        tw_parallel_for(space->local_size, MAGNITUDE_BLOCK, magnitude_block,
                         &(magnitude_job){1 / norm, x, sum});
     return TW_OK;
 }
