@@ -20,8 +20,8 @@
 /* Phi-functions of the error estimate need no more than three digits, relative to the estimate. */
 static const double estimate_tolerance = 1e-3;
 
-/* Krogstad 2005: order four in the classical sense, not in the stiff one. It is not among the
- * Rosenbrock tableaux because J is not F'(u_n). */
+/* Krogstad 2005: order four in the classical sense, not in the stiff one. It is not in tableaux.c
+ * because its J is not F'(u_n). A term is {row, source, k, node, coefficient}. */
 static const tw_tableau krogstad = {.name = "etdrk4",
                                     .order = 4,
                                     .stages = 3,
@@ -139,7 +139,7 @@ static void rosenbrock_reset(tw_integrator *integrator)
 
 /* ---- linearisation ---- */
 
-/* Whether F_t is part of the model. */
+/* Whether the linear model of the step has a term in F_t. */
 static bool uses_time_derivative(const tw_integrator *integrator)
 {
     const tw_rosenbrock *memory = integrator->memory;
@@ -222,24 +222,24 @@ tw_phi_sum tw_rosenbrock_linear_sum(const tw_integrator *integrator, const tw_ro
                         .same_sources = memory->slope_kept};
 }
 
-/* step_size = norms of the x- and v-part of the step's linear part. */
+/* step_norm = norms of the x- and the v-part of the step's linear part. */
 static tw_status measure_step(const tw_integrator *integrator, tw_rosenbrock *memory)
 {
     const double *mass = integrator->system.second.lumped_mass;
     const double *step = memory->linear[memory->rows - 1];
-    double *size = memory->step_size;
+    double *norm = memory->step_norm;
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
 
-    /* size[0] = |x|^2 (first order: |u|^2), size[1] = |v|^2 */
-    tw_status status = tw_vector_weighted_dot(&space, mass, step, step, &size[0]);
+    /* The squares first: norm[0] = |x|^2 (first order: |u|^2), norm[1] = |v|^2. */
+    tw_status status = tw_vector_weighted_dot(&space, mass, step, step, &norm[0]);
     if (status == TW_OK && integrator->system.second_order) {
         const double *v = step + space.local_size;
-        status = tw_vector_weighted_dot(&space, mass, v, v, &size[1]);
+        status = tw_vector_weighted_dot(&space, mass, v, v, &norm[1]);
     }
 
-    size[0] = sqrt(size[0]);
-    size[1] = sqrt(size[1]);
+    norm[0] = sqrt(norm[0]);
+    norm[1] = sqrt(norm[1]);
     return status;
 }
 
@@ -306,7 +306,7 @@ tw_phi_sum tw_rosenbrock_remainder_sum(const tw_integrator *integrator, const tw
                       .row = {out},
                       .tolerance = integrator->options.phi.tolerance,
                       .slot = TW_SLOT_REMAINDER,
-                      .reference = {{memory->step_size[0], memory->step_size[1]}},
+                      .reference = {{memory->step_norm[0], memory->step_norm[1]}},
                       .single_use = bases_serve_once(integrator)};
     tw_rosenbrock_add_tableau_row(integrator, memory, &sum, 0, row, theta);
     return sum;

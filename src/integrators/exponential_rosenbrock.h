@@ -44,7 +44,7 @@ typedef struct tw_rosenbrock {
     double *work;
     double *gap;         /* end of the step minus the end of dense output's own model */
     bool dense_ready;    /* gap and the remainder at the end belong to the last accepted step */
-    double step_size[2]; /* norms of the linear part of the step: what tolerances refer to */
+    double step_norm[2]; /* of the linear part of the step, x and v: what tolerances refer to */
     bool linearised;     /* J, F_t belong to the current t, u */
     bool fixed;          /* J is fixed at the start; the remainders hold all time dependence */
     double *fixed_point; /* u there, t, and whether it is known: the history of such a run */

@@ -80,8 +80,8 @@ typedef struct remainder_range {
     int last;
 } remainder_range;
 
-/* Adds what these remainders contribute up to theta: (s/h)^q contributes
- * h q! theta^(q+1) phi_(q+1)(theta hJ). */
+/* Adds what these remainders contribute up to theta: (s/h)^(q+2), the power of weight[q],
+ * contributes h (q+2)! theta^(q+3) phi_(q+3)(theta hJ). */
 static void add_model_row(const tw_integrator *integrator, tw_phi_sum *sum, int row, double theta,
                           remainder_range range)
 {
@@ -103,11 +103,11 @@ static tw_phi_sum model_sum(const tw_integrator *integrator, double h)
         .h = h, .tolerance = integrator->options.phi.tolerance, .slot = TW_SLOT_REMAINDER};
 }
 
-/* Adds an empty row; its tolerance refers to the size of the step. */
+/* Adds an empty row; its tolerance refers to the norm of the step. */
 static void add_row(const tw_rosenbrock *memory, tw_phi_sum *sum, double *out)
 {
-    sum->reference[sum->row_count][0] = memory->step_size[0];
-    sum->reference[sum->row_count][1] = memory->step_size[1];
+    sum->reference[sum->row_count][0] = memory->step_norm[0];
+    sum->reference[sum->row_count][1] = memory->step_norm[1];
     sum->row[sum->row_count++] = out;
 }
 
