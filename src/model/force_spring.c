@@ -17,12 +17,13 @@ static void springs_release(void *data)
     if (!s) return;
     tw_incidence_free(&s->incidence);
 
-    void *blocks[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
+    void *arrays[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
                       s->tangent, s->slide,     s->root,        s->partial, s->diagonal, s->block};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release(arrays[i]);
     tw_release(s);
 }
 
+/* With damping K is not symmetric: the sliding part of spring_law.h has the term n g^T. */
 static unsigned springs_traits(const void *data)
 {
     return tw_springs_are_damped(data) ? TW_FORCE_VELOCITY | TW_FORCE_GENERAL : 0;
@@ -57,7 +58,7 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
         if (!s->slide || !s->root) return TW_OUT_OF_MEMORY;
     }
 
-    /* Places in the matrix: a block per free particle, and one per pair of corners. */
+    /* Places in the matrix: a 3x3 block per free particle, and one per pair of corners. */
     int pairs = s->corners * (s->corners - 1) / 2;
     s->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     s->block = TW_NEW_ARRAY(s->count * pairs, int64_t);
@@ -106,7 +107,7 @@ static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
 
-    /* pull = (F/l) d, with damping. */
+    /* Springs of any kind, one at a time. */
     for (int64_t e = begin; e < end; e++) {
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
@@ -127,7 +128,7 @@ static void gather_block(void *context, int64_t begin, int64_t end, int64_t bloc
     loop *p = context;
     const tw_springs *s = p->s;
 
-    /* out_p -= sum of weight * pull over the springs of particle p. */
+    /* out_i -= sum of weight * pull over the springs of particle i. */
     for (int64_t i = begin; i < end; i++) {
         tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {

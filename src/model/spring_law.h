@@ -54,11 +54,12 @@ static inline double tw_spring_tension(const tw_spring_law *s, double l, double 
     return e * (s->stiffness + s->cubic * e * e);
 }
 
-/* A spring of length zero has no direction. Its force is defined only if zero is also its rest
- * length: then it is zero. */
-static inline bool tw_spring_is_defined(const tw_spring_law *s, double l)
+/* A spring of length zero has no direction. Its force is defined only if its rest length is zero
+ * too and c_0 = 0; then the force is zero. */
+static inline bool tw_spring_is_defined(const tw_spring_law *s, double squared_length)
 {
-    return l > 0.0 || (l == 0.0 && s->rest_length == 0.0 && s->damping == 0.0);
+    return squared_length > 0.0 ||
+           (squared_length == 0.0 && s->rest_length == 0.0 && s->damping == 0.0);
 }
 
 /* Returns F/l: the force on the first end is (F/l) d. */
