@@ -1,5 +1,5 @@
-/* From a surface to a solid of about so many vertices: a lattice over the surface, cut at it,
- * whose cell is searched until the number of vertices is right. */
+/* Fills a surface with tetrahedra that have about the wanted number of vertices. A lattice is laid
+ * over the surface and cut at it; the size of its cell is searched until the number is right. */
 #include <string.h>
 
 #include "base/allocate.h"
@@ -9,7 +9,7 @@
 enum {
     FEWEST_VERTICES = 8,
     MOST_TRIALS = 12,      /* of the size of the cell */
-    LEAST_LIMIT = 4000000, /* nodes that a lattice may always have */
+    LEAST_LIMIT = 4000000, /* nodes that a lattice may have even for a few vertices */
     FIRST_NODES = 12000    /* of the lattice that measures the volume */
 };
 
@@ -17,8 +17,8 @@ enum {
  * solid that is a small part of its bounding box. */
 static const double most_nodes_per_vertex = 500.0;
 
-/* Parts of the input that are too thin for the lattice become thicker by this share of a cell to
- * either side: less than half a cell, and enough for the lattice to hold them. */
+/* Parts of the input that are too thin for the lattice become thicker by this share of a cell on
+ * each side: less than half a cell, and enough for the lattice to hold them. */
 static const double thin_reach = 0.49;
 
 /* Thin parts are looked for only if the solid has this share of the volume; otherwise
@@ -168,7 +168,7 @@ static tw_status fill_with(const task *job, double cell, tw_mesh *out, tw_fill_r
     tw_body_shape shape = {.surface = job->winding};
     tw_status status = fill_shape(&shape, cell, job->wanted, out, error);
 
-    /* Thin parts may connect pieces, so that they come before the choice of the largest piece. */
+    /* Thin parts may connect pieces; therefore they come before the choice of the largest piece. */
     if (status == TW_OK) status = thicken(job, cell, out, error);
     if (status == TW_OK)
         status = tw_keep_largest_piece(out, &report->dropped_components,
@@ -221,7 +221,8 @@ static double next_cell(const bracket *b, int trial, double wanted)
     if (b->few_cell == 0.0) return b->many_cell * pow(b->many_count / wanted, 1.0 / slope);
 
     /* Between two trials: a secant of log N over log cell. N jumps by whole layers of the
-     * lattice, where the secant would not move; therefore every third trial halves the interval. */
+     * lattice, where the secant would not move; therefore every third trial halves the interval,
+     * and no trial is nearer to an end than a twentieth of it. */
     double width = log(b->few_cell / b->many_cell);
     double share = 0.5;
     if (b->few_count >= 1.0 && trial % 3 != 2)
