@@ -24,9 +24,9 @@ extern "C" {
 typedef struct tw_cholesky tw_cholesky;
 
 /** Analyses the pattern of `stiffness` (united with `mass_matrix`'s, if not NULL) and allocates
- *  everything that later factorisations and solves with up to TW_MAX_BLOCK columns need. Both
- *  stored either way; a full matrix must be symmetric. The matrices are kept by reference and must
- *  outlive the factor. */
+ *  everything that later factorisations and solves with up to TW_MAX_BLOCK columns need. Each
+ *  matrix may be in full or in upper storage; a full one must be symmetric. The matrices
+ *  are kept by reference and must outlive the factor. */
 TW_API tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_matrix,
                                     tw_cholesky **out, tw_error *error);
 
