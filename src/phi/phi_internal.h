@@ -10,9 +10,11 @@
 /* ---- engines ---- */
 
 /* One engine. A NULL function means "unsupported". The dispatcher (phi.c) has checked the
- * arguments, found the inputs finite, and zeroed *statistics but for `engine`. Afterwards it checks
- * that the outputs are finite, and zeroes them on failure. The engine handles t = 0 and vectors
- * that are zero or NULL, and fills every field of *statistics. */
+ * arguments, found the inputs finite, and zeroed *statistics but for `engine`. Of a request for
+ * phi-functions it has answered the nodes with c_i t = 0, and it hands over zero vectors as NULL;
+ * in `spectral` the time and the start vectors may still be zero. The engine fills *statistics but
+ * for `cost`. Afterwards the dispatcher computes the cost, checks that the outputs are finite, and
+ * zeroes them on failure. */
 typedef struct tw_phi_engine_table {
     /* Allocates what the engine needs into workspace->memory[engine]. */
     tw_status (*reserve)(tw_phi_workspace *workspace, tw_error *error);
