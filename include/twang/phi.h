@@ -104,7 +104,7 @@ typedef struct tw_phi_statistics {
     int dimension;          /**< largest Krylov dimension or degree used */
     double estimated_error; /**< relative, in the norm above; the largest over outputs */
     double pole;            /**< gamma used by shift-invert, else 0 */
-    double eigenvalue_max;  /**< end of the spectrum that chebyshev reckoned with at last, else 0 */
+    double eigenvalue_max;  /**< upper end of the spectrum that chebyshev used last, else 0 */
     double cost; /**< of what was done, in bytes-moved units of the cost model (see docs/phi.md) */
     bool fell_back; /**< the energy inner product was asked for and was not available */
 } tw_phi_statistics;
@@ -169,7 +169,7 @@ typedef struct tw_spectral_function {
 
 /** `outputs[i] = sum_j f_ij(A) starts[j]`, A = M^-1 K symmetric in the mass inner product. */
 typedef struct tw_spectral_request {
-    int start_count;                       /**< 1..TW_MAX_BLOCK: one sweep over K serves all */
+    int start_count;                       /**< 1..TW_MAX_BLOCK: one sweep serves all */
     const double *const *starts;           /**< b_j, N entries; NULL means zero */
     int output_count;                      /**< 1..TW_PHI_MAX_NODES * 2 */
     double *const *outputs;                /**< N entries each, must not overlap the starts */

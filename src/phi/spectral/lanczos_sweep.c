@@ -1,5 +1,5 @@
 /* The Lanczos recurrence in the mass inner product, for up to TW_MAX_BLOCK start vectors in one
- * sweep over K. Each start vector has its own chain; the chains share the products with K. */
+ * sweep. Each start vector has its own chain; the chains share the products with K. */
 #include <float.h>
 #include <math.h>
 

@@ -1,9 +1,13 @@
 /* lanczos: f(A) b = |b| Q_m f(T_m) e_1 by the symmetric Lanczos recurrence in the mass
  * inner product.
  *
- * Several start vectors share one sweep over K, each with its own three-term recurrence (a chain).
- * A chain leaves the sweep when its share of the error is small enough. One basis serves any number
- * of functions. */
+ * Several start vectors share one sweep, each with its own three-term recurrence (a chain), so that
+ * K is read once per step for all of them. A chain leaves the sweep when its share of the error is
+ * small enough. One basis serves any number of functions.
+ *
+ * lanczos_spectral makes attempts. An attempt lets the chains grow and checks their errors in turn
+ * (converge), then forms the outputs and measures them (conclude). lanczos_reuse does the second
+ * half alone, on the basis that is kept in a slot. */
 #include <math.h>
 #include <stddef.h>
 
@@ -13,9 +17,9 @@
 
 enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
-    SMALL = 128,     /* unknowns up to which the basis is always kept orthogonal */
-    EARLY = 16,      /* dimension up to which no orthogonality is lost yet */
-    MAX_ATTEMPTS = 4 /* each knows the range of the spectrum or the size of the result better */
+    SMALL_SYSTEM = 128,   /* unknowns up to which the basis is always kept orthogonal */
+    EARLY_DIMENSION = 16, /* dimension up to which no orthogonality is lost yet */
+    MAX_ATTEMPTS = 4      /* each knows the spectrum's range or the result's size better */
 };
 
 /* Estimates are multiplied by this. In the validation (docs/phi.md) they were never more than this
@@ -28,7 +32,7 @@ static const double largest_excess = 1e300;
 /* One evaluation under way. */
 typedef struct evaluation {
     const tw_spectral_request *request;
-    const tw_spectral_function *judged; /* whose errors count: the request's, or weighed ones */
+    const tw_spectral_function *judged; /* whose errors count: the request's, or weighted ones */
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
     const tw_phi_options *options;
@@ -40,14 +44,15 @@ typedef struct evaluation {
 } evaluation;
 
 /* The functions of a request in the displacement norm. */
-typedef struct weighing {
+typedef struct weighted_functions {
     tw_spectral_function weight;
     tw_weighted_function pair[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function function[MAX_OUTPUTS * TW_MAX_BLOCK];
-} weighing;
+} weighted_functions;
 
 /* The functions of velocities are multiplied by the weight, the others stay. */
-static const tw_spectral_function *weigh(const tw_spectral_request *request, weighing *w)
+static const tw_spectral_function *weight_functions(const tw_spectral_request *request,
+                                                    weighted_functions *w)
 {
     w->weight = tw_displacement_weight(&request->time);
     for (int k = 0; k < request->output_count * request->start_count; k++) {
@@ -61,11 +66,12 @@ static const tw_spectral_function *weigh(const tw_spectral_request *request, wei
 }
 
 static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_spectral_request *request,
-                                weighing *weighed)
+                                weighted_functions *weighted)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(workspace);
     evaluation ev = {.request = request,
-                     .judged = request->velocity ? weigh(request, weighed) : request->functions,
+                     .judged = request->velocity ? weight_functions(request, weighted)
+                                                 : request->functions,
                      .memory = memory,
                      .slot = &memory->slot[request->slot],
                      .options = &workspace->options};
@@ -103,7 +109,7 @@ static double scale_of(const evaluation *ev, int i)
 }
 
 /* error / allowed error of chain j, the largest over the outputs; at most 1 means converged.
- * Rounding alone is not asked to become smaller. */
+ * The allowed error is never below what rounding leaves, because a larger basis cannot mend that. */
 static double chain_excess(const evaluation *ev, int j)
 {
     double worst = 0;
@@ -196,8 +202,9 @@ static void choose_orthogonality(const evaluation *ev, tw_sweep *sweep)
 
     /* The Bessel model predicts a dimension of about 0.65 t omega_max. */
     double predicted = 0.65 * fabs(ev->request->time) * sqrt(active_spread(ev, sweep));
-    sweep->reorthogonalise = sweep->total_size <= SMALL ||
-                             (sweep->dimension <= EARLY && predicted > sweep->total_size / 3);
+    sweep->reorthogonalise =
+        sweep->total_size <= SMALL_SYSTEM ||
+        (sweep->dimension <= EARLY_DIMENSION && predicted > sweep->total_size / 3);
 }
 
 /* ---- the sweep ---- */
@@ -268,6 +275,8 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
 
         target = next_check(ev, sweep, earlier, limit);
         earlier = (earlier_check){sweep->dimension, ev->worst};
+
+        /* The basis must become larger: the statistics call this a rejection. */
         statistics->rejected++;
     }
 
@@ -331,7 +340,7 @@ static tw_status measure_outputs(evaluation *ev, bool *again)
         bool settled = contributions < 2 || error <= tolerance * reference_of(ev, i);
         if (settled || ev->measured[i] >= 0) continue;
 
-        /* Only the chains know the weighed norm of a velocity. */
+        /* Only the chains know the weighted norm of a velocity. */
         if (ev->request->velocity && ev->request->velocity[i]) continue;
 
         TW_TRY(tw_mass_norm(&ev->slot->metric, ev->request->outputs[i], ev->memory->product,
@@ -418,7 +427,7 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_stati
     /* The products of earlier attempts count too. */
     sweep.products = statistics->products;
     ev->starts = sweep.active > 0 ? sweep.active : 1;
-    ev->slot->range.hidden_growth = sweep.total_size <= SMALL;
+    ev->slot->range.hidden_growth = sweep.total_size <= SMALL_SYSTEM;
     status = converge(ev, &sweep, statistics, error);
     if (status == TW_OK) {
         status = conclude(ev, &sweep, lowest, again);
@@ -435,8 +444,8 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
 {
     if (op->stiffness.symmetry != TW_SYMMETRIC)
         return tw_fail(error, TW_UNSUPPORTED, "lanczos needs a symmetric stiffness");
-    weighing weighed;
-    evaluation ev = evaluation_of(workspace, request, &weighed);
+    weighted_functions weighted;
+    evaluation ev = evaluation_of(workspace, request, &weighted);
     tw_spectral_set_engine(workspace, request->slot, TW_PHI_LANCZOS);
 
     /* phi_from_spectral.c evaluates several blocks of one operator: there the range that one block
@@ -481,8 +490,8 @@ static tw_status check_kept(evaluation *ev, double *worst)
 static tw_status lanczos_reuse(tw_phi_workspace *workspace, const tw_spectral_request *request,
                                tw_phi_statistics *statistics, tw_error *error)
 {
-    weighing weighed;
-    evaluation ev = evaluation_of(workspace, request, &weighed);
+    weighted_functions weighted;
+    evaluation ev = evaluation_of(workspace, request, &weighted);
     if (request->start_count != ev.slot->start_count)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "the slot holds a basis for %d start vectors, not %d", ev.slot->start_count,

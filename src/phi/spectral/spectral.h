@@ -7,7 +7,7 @@
  *     spectral_memory.c      the memory of the family, with a pool of basis vectors for the slots
  *     tridiagonal_rows.c     a few rows of the eigenvectors of a tridiagonal matrix
  *     lanczos_chain.c        functions of one Lanczos chain, and their errors
- *     lanczos_sweep.c        the Lanczos recurrence of several chains in one sweep over K
+ *     lanczos_sweep.c        the Lanczos recurrence of several chains in one sweep
  *     spectral_interval.c    an interval that holds the spectrum, from a few Lanczos steps
  *     chebyshev_series.c     Chebyshev coefficients, and the Chebyshev recurrence
  *     shift_invert_basis.c   a Krylov space of (M + gamma K)^-1 M
@@ -238,8 +238,7 @@ double *tw_spectral_extend_slot(tw_spectral_memory *memory, int slot, int count)
 
 /* ---- the Lanczos recurrence (lanczos_sweep.c) ---- */
 
-/* A sweep over K under way, for up to TW_MAX_BLOCK chains. The active chains have
- * equal dimension. */
+/* A sweep under way, for up to TW_MAX_BLOCK chains. The active chains have equal dimension. */
 typedef struct tw_sweep {
     const tw_second_order *op;
     tw_spectral_memory *memory;
