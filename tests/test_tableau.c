@@ -12,6 +12,7 @@ enum { N = 5, P = 6 };
 
 static const char *const names[] = {"exprb2",   "exprb32",  "exprb42",
                                     "pexprb43", "epirk4s3", "exprb53"};
+enum { NAMES = sizeof names / sizeof names[0] };
 
 /* phi[k] = phi_k(Z), k = 0..P: the top row of blocks of exp([[Z, I, 0..], [0, 0, I, ..], ..]). */
 static void phi_matrices(const double *Z, double phi[P + 1][N * N])
@@ -243,8 +244,8 @@ int main(void)
 {
     Suite *suite = suite_create("tableau");
     TCase *cases = tcase_create("tableau");
-    tcase_add_loop_test(cases, conditions_hold_on_random_matrices, 0, 6);
-    tcase_add_loop_test(cases, check_reports_the_order, 0, 6);
+    tcase_add_loop_test(cases, conditions_hold_on_random_matrices, 0, NAMES);
+    tcase_add_loop_test(cases, check_reports_the_order, 0, NAMES);
     tcase_add_test(cases, a_wrong_tableau_is_refused_with_its_condition);
     tcase_add_test(cases, pexprb43_takes_any_nodes);
     tcase_add_loop_test(cases, linear_problems_are_exact_over_a_thousand_periods, 0, 8);
