@@ -117,7 +117,7 @@ static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
 
         /* pull = (F/l) d. */
-        double scale = tw_spring_pull(&law, d, y);
+        double scale = tw_spring_pull_over_length(&law, d, y);
         for (int k = 0; k < 3; k++) s->pull[3 * e + k] = scale * d[k];
     }
 }

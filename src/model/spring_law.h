@@ -63,7 +63,8 @@ static inline bool tw_spring_is_defined(const tw_spring_law *s, double squared_l
 }
 
 /* Returns F/l: the force on the first end is (F/l) d. */
-static inline double tw_spring_pull(const tw_spring_law *s, const double d[3], const double y[3])
+static inline double tw_spring_pull_over_length(const tw_spring_law *s, const double d[3],
+                                                const double y[3])
 {
     double l = sqrt(tw_dot3(d, d));
     if (!(l > 0.0)) return 0.0;
