@@ -164,8 +164,8 @@ typedef struct earlier_check {
 
 /* The dimension at which to check again: most of the way to where the error is expected to be small
  * enough, by the Bessel model and by the slope between the last two checks. Both overshoot, because
- * the decay accelerates. The fractions below decide how often is checked, not what a check
- * accepts. */
+ * the decay accelerates. The fractions below decide how often the error is checked, not
+ * what a check accepts. */
 static int next_check(const evaluation *ev, const tw_sweep *sweep, earlier_check earlier, int limit)
 {
     /* The Bessel model. */
