@@ -171,7 +171,9 @@ static void bdf2_accepted(tw_integrator *integrator, double h)
 const tw_scheme_table tw_scheme_bdf1 = {.reserve = bdf1_reserve,
                                         .release = tw_implicit_memory_release,
                                         .reset = tw_implicit_memory_reset,
-                                        .attempt = bdf1_attempt};
+                                        .attempt = bdf1_attempt,
+                                        .history = tw_implicit_memory_history,
+                                        .restored = tw_implicit_memory_restored};
 
 const tw_scheme_table tw_scheme_bdf2 = {.reserve = bdf2_reserve,
                                         .release = tw_implicit_memory_release,
@@ -179,4 +181,5 @@ const tw_scheme_table tw_scheme_bdf2 = {.reserve = bdf2_reserve,
                                         .attempt = bdf2_attempt,
                                         .accepted = bdf2_accepted,
                                         .history = tw_implicit_memory_history,
-                                        .error_order = 2};
+                                        .error_order = 2,
+                                        .restored = tw_implicit_memory_restored};

@@ -3,58 +3,136 @@
 #include <math.h>
 #include <twang/stumpff.h>
 
-/* A compressed stiff element has modes that grow, in the linear model; in truth they buckle within a fraction of the
- * step. */
+/* A compressed stiff element has modes that grow in the linear model. In truth they buckle within a fraction of the
+ * step: their growth rate is bounded by sqrt(fastest_growth) / h. */
 static const double fastest_growth = 4;
 
-double tw_mode_filter(const tw_mode_function *f, double lambda)
+/* (z / cutoff^2)^4, bounded where exp(-r) has underflowed. */
+static double filter_exponent(double h, double cutoff, double lambda)
 {
-    double ratio = lambda > 0 ? f->h * f->h * lambda / (f->cutoff * f->cutoff) : 0;
-    return ratio > 6 ? 0 : exp(-ratio * ratio * ratio * ratio); /* exp(-6^4) underflows */
+    if (!(lambda > 0)) return 0;
+    double ratio = fmin(h * h * lambda / (cutoff * cutoff), 6);
+    return ratio * ratio * ratio * ratio;
 }
 
-double tw_mode_accumulating(const tw_mode_function *f, double lambda)
+double tw_mode_accumulating(const void *context, double lambda)
 {
-    return tw_mode_filter(f, lambda) / (1 + fabs(lambda) * f->slow * f->slow);
+    const tw_mode_estimate *f = context;
+    double chi = exp(-filter_exponent(f->h, f->cutoff, lambda));
+    return chi / (1 + fabs(lambda) * f->slow * f->slow);
+}
+
+/* A mode at the start of the step, in the frame of its support. */
+typedef struct mode_state {
+    double lambda, delta;
+    double chi;
+    double g, b; /* speed of the support, rate of the load */
+    double y, w; /* displacement from the stage, velocity */
+    double B;    /* acceleration */
+} mode_state;
+
+/* The state that one unit of the start vector makes. */
+static mode_state begin(const tw_mode_function *f, double lambda)
+{
+    double t = 0.5 * f->h;
+    double v = f->start == TW_MODE_FROM_V;
+    double a = f->start == TW_MODE_FROM_A;
+    double c = f->start == TW_MODE_FROM_C;
+    double rate = f->start == TW_MODE_FROM_T;
+
+    /* b = chi a_t, g = (1 - chi) a_t / lambda; the latter is smooth, of order lambda^3 at 0. */
+    mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
+    double exponent = filter_exponent(f->h, f->cutoff, lambda);
+    m.chi = exp(-exponent);
+    m.b = m.chi * rate;
+    if (exponent > 0) m.g = -expm1(-exponent) / lambda * rate;
+
+    m.y = -(t * v + t * t * a + c) + t * m.g;
+    m.w = v - m.g;
+    m.B = a - t * m.b - lambda * m.y + t * m.delta * a;
+    return m;
+}
+
+/* The exact flow after the time s: changes of displacement and velocity,
+ *     undamped  Y = s c_1 w + s^2 c_2 B + s^3 c_3 b,   Y' = (c_0 - 1) w + s c_1 B + s^2 c_2 b   (c_k at s^2 lambda; the
+ *               start's own acceleration -lambda y is in B, so that (c_0 - 1) w = -s^2 lambda c_2 w),
+ *     damped    (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b),   phi_k at s [[0, 1], [-lambda, -delta]]. */
+static void flow(const mode_state *m, double s, double *Y, double *rate)
+{
+    double z = s * s * m->lambda;
+    if (m->delta == 0) {
+        double c[4];
+        tw_stumpff(z, 4, c);
+        *Y = s * (c[1] * m->w + s * (c[2] * m->B + s * c[3] * m->b));
+        *rate = -z * c[2] * m->w + s * (c[1] * m->B + s * c[2] * m->b);
+        return;
+    }
+    double one[4];
+    double two[4];
+    tw_phi_oscillator(s, m->lambda, m->delta, 1, one);
+    tw_phi_oscillator(s, m->lambda, m->delta, 2, two);
+    *Y = s * (one[0] * m->w + one[1] * m->B + s * two[1] * m->b);
+    *rate = s * (one[2] * m->w + one[3] * m->B + s * two[3] * m->b);
+}
+
+/* x - x_n, or v, of an unresolved mode. `z` is h^2 lambda, `kept` is E. */
+static double unresolved(const tw_mode_function *f, const mode_state *m, double kept, double z)
+{
+    double t = 0.5 * f->h;
+    double theta = f->theta;
+    double vibration = m->w + 2 / t * m->y;
+
+    /* xi = (t/2) u / (1 + z/16) and eta = u - u / (1 + z/16); z may be infinite. */
+    double soft = 1 / (1 + z / 16);
+    double xi = 0.5 * t * vibration * soft;
+    double eta = vibration * (1 - soft);
+
+    if (f->output == TW_MODE_V) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
+    double strain = 0.5 * t * vibration;
+    return theta * f->h * m->g + theta * (1 - theta) * f->h * m->w - (1 - kept) * xi -
+           f->mu * theta * strain;
 }
 
 double tw_mode_by_hand(const tw_mode_function *f)
 {
-    double t = 0.5 * f->h, let_go = f->theta * f->mu;
-    if (f->velocity) return f->from_a ? 0 : 1 - 2 * f->theta;
-    return f->from_a ? let_go * t * t : f->theta * (1 - f->theta) * f->h + 0.5 * let_go * t;
-}
+    if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) return 0;
+    if (f->start == TW_MODE_FROM_T) return 0;
 
-/* s phi_1 of the mode, the output's row: coefficients of x' and of x'' at the start. */
-static void flow(const tw_mode_function *f, double lambda, double delta, double row[2])
-{
-    double s = f->theta * f->h, entries[4], c[3];
-    if (delta != 0) {
-        tw_phi_oscillator(s, lambda, delta, 1, entries);
-    } else {
-        tw_stumpff(s * s * lambda, 3, c);
-        entries[0] = entries[3] = c[1];
-        entries[1] = s * c[2];
-        entries[2] = -s * lambda * c[2];
-    }
-    row[0] = s * entries[f->velocity ? 2 : 0];
-    row[1] = s * entries[f->velocity ? 3 : 1];
+    /* Of lambda = infinity: no support (g = 0), no filter, and E = 0 under stiffness-proportional damping. */
+    double t = 0.5 * f->h;
+    double v = f->start == TW_MODE_FROM_V;
+    double a = f->start == TW_MODE_FROM_A;
+    double c = f->start == TW_MODE_FROM_C;
+    mode_state m = {.y = -(t * v + t * t * a + c), .w = v};
+    double kept = f->beta > 0 && f->theta > 0 ? 0 : exp(-0.5 * f->theta * f->h * f->alpha);
+    return unresolved(f, &m, kept, INFINITY);
 }
 
 double tw_mode_value(const void *context, double lambda)
 {
     const tw_mode_function *f = context;
-    lambda = fmax(lambda, -fastest_growth / (f->h * f->h));
-    double chi = tw_mode_filter(f, lambda), delta = f->alpha + f->beta * lambda, t = 0.5 * f->h,
-           row[2];
-    bool own_velocity = f->velocity && !f->from_a;
-    double unresolved = 0;
-    if (own_velocity && delta != 0)
-        unresolved = (1 - 2 * f->theta) * expm1(-fmin(f->theta * f->h * delta, 700));
-    if (chi == 0) return unresolved;
-    flow(f, lambda, delta, row);
-    double resolved =
-        f->from_a ? row[1] * (1 + t * delta + t * t * lambda) : row[0] + row[1] * t * lambda;
-    if (own_velocity) resolved += 1;
-    return chi * (resolved - tw_mode_by_hand(f)) + (1 - chi) * unresolved;
+    double h = f->h;
+    double t = 0.5 * h;
+    lambda = fmax(lambda, -fastest_growth / (h * h));
+    mode_state m = begin(f, lambda);
+    double Y = 0;
+    double rate = 0;
+
+    /* q = chi (y + Y(t)), and the move of the target that makes it. */
+    if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) {
+        if (m.chi == 0) return 0;
+        flow(&m, t, &Y, &rate);
+        double q = m.chi * (m.y + Y);
+        return f->output == TW_MODE_HALF ? q : (1 + t * t * lambda + t * m.delta) * q;
+    }
+
+    double s = f->theta * h;
+    double kept = exp(-fmin(0.5 * s * fmax(m.delta, 0), 700));
+    double value = (1 - m.chi) * unresolved(f, &m, kept, fmax(h * h * lambda, 0));
+    if (m.chi > 0) {
+        flow(&m, s, &Y, &rate);
+        double resolved = f->output == TW_MODE_V ? m.g + m.w + rate : s * m.g + Y;
+        value += m.chi * resolved;
+    }
+    return value - tw_mode_by_hand(f);
 }

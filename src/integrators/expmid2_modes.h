@@ -1,42 +1,64 @@
-/* What one mode of the linear model does during a step of expmid2: scalar functions of its eigenvalue.
+/* What one mode of the linear model does during a step of expmid2: scalar functions of its eigenvalue lambda.
  *
- * Resolved (chi = 1): the exact flow of a_m - A (x - x_m) - B (v - v_m), written on the two vectors v_n and a_m,
- *     q = (1 + t delta + t^2 lambda) a_m + t lambda v_n      (acceleration at the step's start, t = h/2)
- *     x(s) = x_n + s (phi_xx v_n + phi_xv q),   v(s) = v_n + s (phi_vx v_n + phi_vv q)
- * with the 2x2 phi_1(s [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda (Rayleigh), s = theta h.
- * Unresolved (chi = 0): the path even about the midpoint, damped, and a share mu of the strain let go:
- *     x = x_n + theta (1 - theta) h v_n - mu theta e,   e = -(t/2 v_n + t^2 a_m)
- *     v = (1 - 2 theta) e^(-s delta) v_n
- * e is how far the even path passes the stage: x_n + t/2 v_n - x_m. An element that rides on a slow rotation has none;
- * what strain gathers in the state beside that is e, and would stay for good, since x_n is kept. The undamped
- * unresolved path needs no function of A: it is added by hand to all modes and taken back where chi is not 0. */
+ * The linear model about the stage (x_m, a_m) at the middle of the step, t = h/2, s the time since its start:
+ *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t),   delta = alpha + beta lambda,  v_m = v_n + t a_m.
+ * The filter chi(z) = exp(-(z / cutoff^2)^4), z = h^2 lambda, splits a_t: b = chi a_t acts on resolved modes, and
+ * g = (1 - chi) a_t / lambda is the speed at which unresolved modes are carried along by their support. With
+ *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m
+ * (displacement, velocity and acceleration at the start, in the frame of the support):
+ *
+ * Resolved (chi = 1): the exact flow. x = x_n + s g + Y, v = v_n + Y', where (Y, Y') is the solution that starts at
+ *     (0, w) with acceleration B + b s.
+ * Unresolved (chi = 0): the displacement is kept and the velocity reversed, on a path that is even about the middle:
+ *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w,   theta = s/h.
+ *     An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w + (2/t) y, is a
+ *     vibration, whose smallest energy has the displacement xi = (t/2) u / (1 + z/16) and the velocity
+ *     eta = u (z/16) / (1 + z/16). Damping lets both decay by E = exp(-delta s / 2); rotation is not damped.
+ *     The option `dissipation` lets a share mu of the strain (t/2) u go besides.
+ *
+ * Every output is linear in four start vectors: v_n, a_m, the shift c and a_t, where x_n - x_m = -(t v_n + t^2 a_m + c):
+ * c is what the symmetric stage has moved the target of the stage by (expmid2.c). What a mode with lambda = infinity
+ * does needs no function of the operator: tw_mode_by_hand gives it, and tw_mode_value the rest, which decays. */
 #ifndef TW_INTEGRATORS_EXPMID2_MODES_H
 #define TW_INTEGRATORS_EXPMID2_MODES_H
 
-#include <stdbool.h>
+typedef enum tw_mode_start {
+    TW_MODE_FROM_V, /* v_n */
+    TW_MODE_FROM_A, /* a_m */
+    TW_MODE_FROM_C, /* the shift c */
+    TW_MODE_FROM_T, /* a_t */
+    TW_MODE_STARTS
+} tw_mode_start;
+
+typedef enum tw_mode_output {
+    TW_MODE_X,    /* x(theta h) - x_n */
+    TW_MODE_V,    /* v(theta h) */
+    TW_MODE_HALF, /* q = chi times where the exact flow is at h/2, seen from x_m; theta is not used */
+    TW_MODE_TARGET /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
+} tw_mode_output;
 
 typedef struct tw_mode_function {
-    double slow;     /* |v|/|a|, for tw_mode_accumulating */
-    double h, theta; /* the state at t_n + theta h of a step h */
-    double cutoff,
-        mu; /* beta of the filter chi(z) = exp(-(z/beta^2)^4), z = h^2 lambda; share let go */
-    double alpha, beta; /* Rayleigh */
-    bool velocity;      /* the output is v, not x */
-    bool from_a;        /* the start vector is a_m, not v_n */
+    double h, theta;    /* the state at t_n + theta h of a step h */
+    double cutoff;      /* of the filter */
+    double mu;          /* share of unresolved strain that is let go */
+    double alpha, beta; /* Rayleigh damping */
+    tw_mode_start start;
+    tw_mode_output output;
 } tw_mode_function;
 
-/* The coefficient added by hand to every mode. */
+/* The coefficient of a mode with lambda = infinity. */
 double tw_mode_by_hand(const tw_mode_function *f);
 
 /* The rest, as tw_spectral_function.value wants it (context is a tw_mode_function). */
 double tw_mode_value(const void *context, double lambda);
 
-/* chi(h^2 lambda). */
-double tw_mode_filter(const tw_mode_function *f, double lambda);
-
-/* chi / (1 + lambda slow^2): what of a remainder the error estimate counts. Remainders in slow modes add up from step
- * to step. In a fast mode they are a smooth load that it carries at rest; and it has at most the share 1/(omega slow)
- * of the speed, because omega |v_fast| <= |a| = |v|/slow. */
-double tw_mode_accumulating(const tw_mode_function *f, double lambda);
+/* What of a remainder the error estimate counts: chi / (1 + lambda slow^2). Remainders in slow modes add up from step to
+ * step. In a fast mode a remainder is a smooth load that the mode carries at rest, and the mode has at most the share
+ * 1/(omega slow) of the speed, because omega |v_fast| <= |a| = |v|/slow. */
+typedef struct tw_mode_estimate {
+    double h, cutoff;
+    double slow; /* |v|/|a| [s]: the time in which the motion changes */
+} tw_mode_estimate;
+double tw_mode_accumulating(const void *context, double lambda);
 
 #endif

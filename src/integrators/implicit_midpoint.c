@@ -57,4 +57,6 @@ const tw_scheme_table tw_scheme_implicit_midpoint = {.reserve = midpoint_reserve
                                                      .attempt = midpoint_attempt,
                                                      .energy_state =
                                                          tw_implicit_memory_energy_state,
-                                                     .equal_steps = true};
+                                                     .equal_steps = true,
+                                                     .history = tw_implicit_memory_history,
+                                                     .restored = tw_implicit_memory_restored};

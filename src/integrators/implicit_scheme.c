@@ -12,8 +12,9 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
     tw_implicit_memory *memory = integrator->memory = TW_NEW(tw_implicit_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     size_t size = (size_t)integrator->system.size;
-    memory->history_count = history_count;
-    memory->storage = tw_allocate_zeroed(4 * size + history_count, sizeof(double));
+    size_t past_count = tw_implicit_past_size(&integrator->system);
+    memory->history_count = history_count + past_count;
+    memory->storage = tw_allocate_zeroed(4 * size + memory->history_count, sizeof(double));
     if (!memory->storage) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     memory->x_star = memory->storage;
     memory->v_star = memory->storage + size;
@@ -21,7 +22,7 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
     memory->work = memory->storage + 3 * size;
     memory->history = memory->storage + 4 * size;
     return tw_implicit_create(&integrator->system, integrator->options.newton.linear_solver,
-                              &memory->implicit, error);
+                              memory->history + history_count, &memory->implicit, error);
 }
 
 void tw_implicit_memory_release(tw_integrator *integrator)
@@ -39,6 +40,18 @@ size_t tw_implicit_memory_history(tw_integrator *integrator, double **values)
     tw_implicit_memory *memory = integrator->memory;
     *values = memory->history;
     return memory->history_count;
+}
+
+tw_status tw_implicit_memory_restored(tw_integrator *integrator)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    if (integrator->options.newton.reuse_factor == 0) return TW_OK;
+
+    /* The run that was not interrupted made this factor in an earlier step: it does not count twice. */
+    tw_integrator_statistics before = integrator->counts;
+    tw_status status = tw_implicit_restore(memory->implicit);
+    integrator->counts = before;
+    return status;
 }
 
 const double *tw_implicit_memory_energy_state(tw_integrator *integrator)
@@ -87,19 +100,10 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
         .scale = scale,
         .tolerance = integrator->options.newton.tolerance,
         .max_iterations = integrator->options.newton.max_iterations,
-        .max_factorisations = integrator->options.newton.max_iterations,
         .reuse = integrator->options.newton.reuse_factor,
         .damping_in_matrix = true};
     tw_stage_result result;
-    tw_vector_copy(system->n, memory->x, memory->work);
     status = tw_implicit_solve(memory->implicit, &stage, &result);
-    if (status != TW_OK && status != TW_OUT_OF_MEMORY) {
-        tw_vector_copy(system->n, memory->work, memory->x);
-        tw_implicit_reset(memory->implicit);
-        stage.line_search = true;
-        stage.max_iterations *= 4;
-        status = tw_implicit_solve(memory->implicit, &stage, &result);
-    }
     integrator->newton_failed = status != TW_OK;
     return status ? tw_fail(error, status, "Newton's method: %s", tw_status_text(status)) : TW_OK;
 }

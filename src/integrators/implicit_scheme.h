@@ -18,6 +18,8 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
                                      tw_error *error);
 void tw_implicit_memory_release(tw_integrator *integrator);
 size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
+/* Makes the factor that the history describes, where the user lets it serve (options.reuse_factor). */
+tw_status tw_implicit_memory_restored(tw_integrator *integrator);
 /* Forgets factor and history. */
 void tw_implicit_memory_reset(tw_integrator *integrator);
 

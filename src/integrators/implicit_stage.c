@@ -5,72 +5,120 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "integrators/conjugate_gradients.h"
-#include "linalg/dense.h"
+#include "integrators/stage_matrix.h"
 #include "linalg/vector.h"
 
-enum { VECTORS = 10, MAX_RAISES = 40 };
+/* A factorisation that costs less than so many solves is made anew in every iteration: it saves more iterations than it
+ * costs. The ratio is 3 on a hair, 13 on the coil, 50 on the flag. */
+static const double cheap_factor = 8;
+
+/* A kept factor must shrink the corrections by this in every iteration. A slower one hardly arrives. */
+static const double slowest_contraction = 0.3;
+
+/* A correction larger than this, relative to the displacement of the step, changes the tangent too much: the factor that
+ * made it does not serve again, and one of an earlier solution is not trusted at all. */
+static const double far_correction = 1e-2;
+
+/* No element turns by more than this [rad] in one iteration: beyond it the linearisation means nothing. */
+static const double largest_turn = 1.0;
+
+/* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
+typedef struct linear_record {
+    double t;
+    double g;       /* 0: there is no matrix */
+    double clipped; /* 1: compressed elements count as slack in it */
+    double raised;  /* 1: it may have a raised diagonal */
+    double damping; /* factor of R in it */
+} linear_record;
+
+enum { RECORD_SIZE = sizeof(linear_record) / sizeof(double) };
 
 struct tw_implicit {
     tw_system *system;
     tw_linear_solver solver;
-    tw_conjugate_gradients *gradients; /* of TW_LINEAR_PCG */
-    double *dense;                     /* I - gamma J and its pivots, of first-order problems */
-    int *pivots;
-    double factor_g; /* shift g of the factor (or preconditioner) at hand; 0: none */
-    double raised;   /* M was replaced by (1 + raised) M in it */
-    double *a, *v, *residual, *force, *correction, *trial;
-    double *way,
-        *trial_way; /* x - x_star, of the iterate and of a trial: never a difference of the two */
-    double *last_correction, *last_step; /* of the iteration before */
-    bool secant;                         /* ... which had the same factor */
-    int uses;                            /* corrections made with it */
+    tw_stage_matrix *matrix;
+
+    double *a, *v, *residual, *force;    /* of the iterate; residual = gamma a - way */
+    double *correction;                  /* dx */
+    double *way;                         /* x - x_star, never computed as a difference */
+    double *trial_way;                   /* the same of a trial of the line search */
+    double *last_correction, *last_step; /* of the iteration before, for the secant */
+    double *first_guess;
     double *storage;
+
+    int64_t tension_count;
+    double *iterate;   /* tensions of the iterate */
+    double *predicted; /* tensions that the linearisation predicts */
+
+    /* In the scheme's `past`: */
+    double *tension;        /* of the last solution */
+    double *linear_tension; /* of the matrix at hand */
+    double *linear_u;       /* its point: (x, v), or u */
+    linear_record *linear;
 };
 
-static tw_status create_solver(tw_implicit *implicit, tw_error *error)
+/* The state of one iteration. */
+typedef struct newton_state {
+    double g, divisor;   /* Newton's matrix is divisor (M + g K) */
+    double displacement; /* scale + |x - x_star| */
+    double rounding;     /* |dx| that is as good as none */
+    double enough;       /* |dx| at which the iteration ends */
+    double size;         /* |dx| of this iteration */
+    double contraction;  /* that over the one before */
+    double residual;     /* |gamma a - way| */
+    int uses;            /* corrections made with the factor at hand, in this solution */
+    bool factor_is_old;  /* the factor was made for an earlier solution */
+    bool has_secant;     /* the correction before this one was made with the same factor */
+    bool line_search;
+} newton_state;
+
+static int64_t tensions_of(const tw_system *system)
 {
-    tw_system *system = implicit->system;
-    if (system->second_order && system->second.stiffness_is_general && !system->symmetric)
-        return tw_fail(error, TW_UNSUPPORTED, "implicit schemes need a symmetric tangent");
-    if (system->second_order)
-        return implicit->solver == TW_LINEAR_PCG
-                   ? tw_conjugate_gradients_create(system, &implicit->gradients, error)
-                   : tw_system_need_shifted(system, error);
-    if (system->n > TW_DENSE_NEWTON_MAX)
-        return tw_fail(error, TW_UNSUPPORTED,
-                       "implicit schemes take first-order problems of at most %d unknowns",
-                       TW_DENSE_NEWTON_MAX);
-    implicit->dense = TW_NEW_ARRAY(system->n * system->n, double);
-    implicit->pivots = TW_NEW_ARRAY(system->n, int);
-    return implicit->dense && implicit->pivots ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return system->second_order ? system->second.tension.count : 0;
 }
 
-tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_implicit **out,
-                             tw_error *error)
+size_t tw_implicit_past_size(const tw_system *system)
+{
+    return (size_t)(2 * tensions_of(system) + system->size + RECORD_SIZE);
+}
+
+static tw_status allocate(tw_implicit *implicit)
+{
+    int64_t n = implicit->system->n;
+    double **vectors[] = {&implicit->a,          &implicit->v,
+                          &implicit->residual,   &implicit->force,
+                          &implicit->way,        &implicit->trial_way,
+                          &implicit->last_step,  &implicit->last_correction,
+                          &implicit->correction, &implicit->first_guess};
+    enum { COUNT = sizeof vectors / sizeof *vectors };
+    implicit->storage = TW_NEW_ARRAY(COUNT * n + 2 * implicit->tension_count, double);
+    if (!implicit->storage) return TW_OUT_OF_MEMORY;
+
+    for (int i = 0; i < COUNT; i++) *vectors[i] = implicit->storage + i * n;
+    implicit->iterate = implicit->storage + COUNT * n;
+    implicit->predicted = implicit->iterate + implicit->tension_count;
+    return TW_OK;
+}
+
+tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, double *past,
+                             tw_implicit **out, tw_error *error)
 {
     *out = NULL;
     tw_implicit *implicit = TW_NEW(tw_implicit);
     if (!implicit) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     implicit->system = system;
     implicit->solver = solver;
+    implicit->tension_count = tensions_of(system);
+    implicit->tension = past;
+    implicit->linear_tension = past + implicit->tension_count;
+    implicit->linear_u = implicit->linear_tension + implicit->tension_count;
+    implicit->linear = (linear_record *)(implicit->linear_u + system->size);
     tw_system_use_symmetric_part(system);
-    implicit->storage = TW_NEW_ARRAY(VECTORS * system->n, double);
-    tw_status status = implicit->storage ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    double **vectors[VECTORS] = {&implicit->a,
-                                 &implicit->v,
-                                 &implicit->residual,
-                                 &implicit->force,
-                                 &implicit->correction,
-                                 &implicit->trial,
-                                 &implicit->last_correction,
-                                 &implicit->last_step,
-                                 &implicit->way,
-                                 &implicit->trial_way};
-    for (int i = 0; i < VECTORS && status == TW_OK; i++)
-        *vectors[i] = implicit->storage + i * system->n;
-    if (status == TW_OK) status = create_solver(implicit, error);
-    if (status) {
+    tw_status status = allocate(implicit);
+    if (status != TW_OK) tw_fail_plain(error, status);
+    if (status == TW_OK) status = tw_stage_matrix_create(system, solver, &implicit->matrix, error);
+    if (status != TW_OK) {
         tw_implicit_free(implicit);
         return status;
     }
@@ -81,16 +129,27 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, tw_impl
 void tw_implicit_free(tw_implicit *implicit)
 {
     if (!implicit) return;
-    tw_conjugate_gradients_free(implicit->gradients);
+    tw_stage_matrix_free(implicit->matrix);
     tw_release(implicit->storage);
-    tw_release(implicit->dense);
-    tw_release(implicit->pivots);
     tw_release(implicit);
+}
+
+/* Forgets the matrix. */
+static void forget_matrix(tw_implicit *implicit)
+{
+    tw_stage_matrix_forget(implicit->matrix);
+    *implicit->linear = (linear_record){0};
 }
 
 void tw_implicit_reset(tw_implicit *implicit)
 {
-    implicit->factor_g = 0;
+    forget_matrix(implicit);
+    tw_vector_fill(implicit->tension_count, 0.0, implicit->tension);
+}
+
+const double *tw_implicit_linear_point(const tw_implicit *implicit)
+{
+    return implicit->linear_u;
 }
 
 const double *tw_implicit_way(const tw_implicit *implicit)
@@ -100,7 +159,12 @@ const double *tw_implicit_way(const tw_implicit *implicit)
 
 double tw_implicit_factor_shift(const tw_implicit *implicit)
 {
-    return implicit->factor_g;
+    return tw_stage_matrix_shift(implicit->matrix);
+}
+
+bool tw_implicit_is_exact(const tw_implicit *implicit)
+{
+    return implicit->linear->clipped == 0 && tw_stage_matrix_is_exact(implicit->matrix);
 }
 
 /* <x, y>_M. */
@@ -108,10 +172,13 @@ static tw_status mass_dot(tw_implicit *implicit, const double *x, const double *
 {
     tw_system *system = implicit->system;
     if (!system->second_order) return tw_vector_dot(&system->first.space, x, y, dot);
+
+    const tw_space *space = &system->second.space;
     if (!system->second.mass)
-        return tw_vector_weighted_dot(&system->second.space, system->second.lumped_mass, x, y, dot);
+        return tw_vector_weighted_dot(space, system->second.lumped_mass, x, y, dot);
     tw_status status = tw_system_mass(system, x, implicit->force);
-    return status ? status : tw_vector_dot(&system->second.space, implicit->force, y, dot);
+    if (status != TW_OK) return status;
+    return tw_vector_dot(space, implicit->force, y, dot);
 }
 
 /* |x|_M. */
@@ -123,124 +190,45 @@ static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
     return status;
 }
 
-/* Factorises (1 + raised) M + g K = (1 + raised) (M + g/(1 + raised) K), raising the diagonal until it is definite. */
-static tw_status factorise(tw_implicit *implicit, double g)
-{
-    tw_system *system = implicit->system;
-    tw_status status = tw_system_assemble(system);
-    const tw_shifted_solver *shifted = system->pair.shifted;
-    implicit->raised = 0;
-    implicit->factor_g = 0;
-    for (int raise = 0; status == TW_OK && raise < MAX_RAISES; raise++) {
-        int64_t before = *shifted->factorisations;
-        status = shifted->factor(shifted->context, g / (1 + implicit->raised));
-        system->counts->factorisations += *shifted->factorisations - before;
-        if (status != TW_NOT_POSITIVE_DEFINITE) break;
-        implicit->raised = implicit->raised == 0 ? 1.0 : 16 * implicit->raised;
-        if (raise + 1 < MAX_RAISES) status = TW_OK;
-    }
-    if (status == TW_OK) implicit->factor_g = g;
-    return status;
-}
-
-/* I - g J, column by column, and its LU factors. */
-static tw_status factorise_dense(tw_implicit *implicit, double g)
-{
-    tw_system *system = implicit->system;
-    int64_t n = system->n;
-    double *unit = implicit->trial;
-    tw_vector_fill(n, 0.0, unit);
-    for (int64_t j = 0; j < n; j++) {
-        double *column = implicit->dense + j * n;
-        unit[j] = 1;
-        tw_status status = tw_system_jacobian(system, unit, column);
-        unit[j] = 0;
-        if (status) return status;
-        tw_vector_scale(n, -g, column);
-        column[j] += 1;
-    }
-    system->counts->factorisations++;
-    return tw_dense_lu((int)n, implicit->dense, implicit->pivots);
-}
-
-/* Prepares M + g K, or I - g J, at the present linearisation. */
-static tw_status prepare(tw_implicit *implicit, double g)
-{
-    if (!implicit->system->second_order) {
-        tw_status made = factorise_dense(implicit, g);
-        implicit->factor_g = made == TW_OK ? g : 0;
-        return made;
-    }
-    if (implicit->solver == TW_LINEAR_CHOLESKY) return factorise(implicit, g);
-    tw_status status = tw_conjugate_gradients_prepare(implicit->gradients, g);
-    implicit->factor_g = status == TW_OK ? g : 0;
-    return status;
-}
-
-/* correction = (M + g K)^-1 force with what was prepared. */
-static tw_status solve_prepared(tw_implicit *implicit, const double *force, double *correction)
-{
-    tw_system *system = implicit->system;
-    if (!system->second_order) {
-        system->counts->solves++;
-        tw_vector_copy(system->n, force, correction);
-        return tw_dense_lu_solve((int)system->n, implicit->dense, implicit->pivots, correction);
-    }
-    if (implicit->solver == TW_LINEAR_PCG)
-        return tw_conjugate_gradients_solve(implicit->gradients, force, correction);
-    const tw_shifted_solver *shifted = system->pair.shifted;
-    system->counts->solves++;
-    tw_status status = shifted->solve(shifted->context, 1, force, correction);
-    tw_vector_scale(system->n, 1 / (1 + implicit->raised), correction);
-    return status;
-}
-
 tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out)
 {
-    tw_status status = implicit->factor_g == g ? TW_OK : prepare(implicit, g);
-    return status ? status : solve_prepared(implicit, in, out);
-}
-
-bool tw_implicit_at_hand(const tw_implicit *implicit, double g)
-{
-    return implicit->system->second_order && implicit->solver == TW_LINEAR_CHOLESKY &&
-           implicit->factor_g == g && implicit->raised == 0;
+    if (tw_stage_matrix_shift(implicit->matrix) != g) {
+        *implicit->linear = (linear_record){0};
+        tw_status status = tw_stage_matrix_prepare_raised(implicit->matrix, g);
+        if (status != TW_OK) return status;
+    }
+    return tw_stage_matrix_solve(implicit->matrix, in, out);
 }
 
 /* implicit->v = v_star + sigma (x - x_star), the velocity that belongs to x. */
 static void set_velocity(tw_implicit *implicit, const tw_stage *stage, const double *way)
 {
     int64_t n = implicit->system->n;
-    if (stage->v_star) {
-        tw_vector_copy(n, stage->v_star, implicit->v);
-        tw_vector_axpy(n, stage->sigma, way, implicit->v);
-    } else {
+    if (!stage->v_star) {
         tw_vector_fill(n, 0.0, implicit->v);
+        return;
     }
+    tw_vector_copy(n, stage->v_star, implicit->v);
+    tw_vector_axpy(n, stage->sigma, way, implicit->v);
 }
 
-/* residual = gamma a(x) - way, way = x - x_star; its mass norm. */
+/* residual = gamma a(x) - way with way = x - x_star, and its mass norm. */
 static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
                                const double *way, double *size)
 {
     tw_system *system = implicit->system;
-    int64_t n = system->n;
     set_velocity(implicit, stage, way);
     tw_status status = system->second_order
                            ? tw_system_acceleration(system, stage->t, x, implicit->v, implicit->a)
                            : tw_system_rhs(system, stage->t, x, implicit->a);
-    if (status) return status;
-    tw_vector_copy(n, way, implicit->residual);
-    tw_vector_axpby(n, stage->gamma, implicit->a, -1.0, implicit->residual);
+    if (status != TW_OK) return status;
+
+    tw_vector_copy(system->n, way, implicit->residual);
+    tw_vector_axpby(system->n, stage->gamma, implicit->a, -1.0, implicit->residual);
     return mass_norm(implicit, implicit->residual, size);
 }
 
-static void way_between(int64_t n, const double *x_star, const double *x, double *way)
-{
-    tw_vector_copy(n, x, way);
-    tw_vector_axpy(n, -1.0, x_star, way);
-}
-
+/* x = x_star + way. */
 static void point_at(int64_t n, const double *x_star, const double *way, double *x)
 {
     tw_vector_copy(n, x_star, x);
@@ -255,205 +243,354 @@ static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stag
            system->second.assemble && implicit->solver == TW_LINEAR_CHOLESKY;
 }
 
-/* alpha and beta of the damping that is left when R is in the matrix; else of all the damping that is known. */
-static void rayleigh_of(const tw_implicit *implicit, const tw_stage *stage, double *alpha,
-                        double *beta)
+/* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor 1 + gamma sigma alpha. */
+static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
 {
+    /* Where R is in the matrix, alpha and beta are what is left; otherwise they stand for all damping that is known. */
     const tw_system *system = implicit->system;
     bool all = has_damping_matrix(implicit, stage);
-    *alpha = all ? system->second.rayleigh_mass : system->pair.rayleigh_mass;
-    *beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
+    double alpha = all ? system->second.rayleigh_mass : system->pair.rayleigh_mass;
+    double beta = all ? system->second.rayleigh_stiffness : system->pair.rayleigh_stiffness;
+
+    *divisor = 1 + stage->gamma * stage->sigma * alpha;
+    return stage->gamma * (1 + stage->sigma * beta) / *divisor;
 }
 
-tw_status tw_implicit_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
-                               double *residual, double *size)
+/* Linearises where the record says, and prepares M + g K there. */
+static tw_status prepare_record(tw_implicit *implicit)
 {
-    way_between(implicit->system->n, stage->x_star, x, implicit->trial_way);
-    tw_status status = find_residual(implicit, stage, x, implicit->trial_way, size);
-    if (status == TW_OK) tw_vector_copy(implicit->system->n, implicit->residual, residual);
+    tw_system *system = implicit->system;
+    const linear_record *linear = implicit->linear;
+    system->matrix_damping = linear->damping;
+
+    tw_status status =
+        implicit->tension_count == 0
+            ? tw_system_linearise(system, linear->t, implicit->linear_u, NULL)
+            : tw_system_linearise_tension(system, linear->t, implicit->linear_u,
+                                          implicit->linear_tension, linear->clipped != 0);
+    if (status != TW_OK) return status;
+    if (linear->raised != 0) return tw_stage_matrix_prepare_raised(implicit->matrix, linear->g);
+    return tw_stage_matrix_prepare(implicit->matrix, linear->g);
+}
+
+/* Prepares M + g K at stage->x, with these tensions and the velocity of the last residual. */
+static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const double *tension,
+                            double g)
+{
+    const tw_system *system = implicit->system;
+    *implicit->linear = (linear_record){.t = stage->t, .g = g};
+    if (has_damping_matrix(implicit, stage))
+        implicit->linear->damping =
+            stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
+
+    tw_vector_copy(implicit->tension_count, tension, implicit->linear_tension);
+    tw_vector_copy(system->n, stage->x, implicit->linear_u);
+    if (system->second_order)
+        tw_vector_copy(system->n, implicit->v, implicit->linear_u + system->n);
+    return prepare_record(implicit);
+}
+
+tw_status tw_implicit_restore(tw_implicit *implicit)
+{
+    return implicit->linear->g == 0 ? TW_OK : prepare_record(implicit);
+}
+
+/* Makes the matrix at x. Where it is not definite, compressed elements count as slack across their line; where that is
+ * not enough (solids, hinges), the mass is raised. Either way the correction is a direction of descent. */
+static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, double g)
+{
+    tw_status status = prepare_at(implicit, stage, implicit->iterate, g);
+    if (status != TW_NOT_POSITIVE_DEFINITE) return status;
+
+    implicit->linear->clipped = implicit->tension_count > 0;
+    implicit->linear->raised = 1;
+    return prepare_record(implicit);
+}
+
+tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
+{
+    double divisor = 0;
+    double g = shift_of(implicit, stage, &divisor);
+    set_velocity(implicit, stage, implicit->way);
+    tw_status status = prepare_at(implicit, stage, implicit->tension, g);
+
+    /* A smaller g makes M + g K definite in the end: every trial divides it by four. */
+    enum { MAX_TRIALS = 20 };
+    for (int i = 0; i < MAX_TRIALS && status == TW_NOT_POSITIVE_DEFINITE; i++) {
+        implicit->linear->g /= 4;
+        status = tw_stage_matrix_prepare(implicit->matrix, implicit->linear->g);
+    }
     return status;
 }
 
-/* The residual of the guess. */
-static tw_status first_residual(tw_implicit *implicit, const tw_stage *stage, double *size)
-{
-    way_between(implicit->system->n, stage->x_star, stage->x, implicit->way);
-    if (!stage->residual) return find_residual(implicit, stage, stage->x, implicit->way, size);
-    set_velocity(implicit, stage, implicit->way);
-    tw_vector_copy(implicit->system->n, stage->residual, implicit->residual);
-    return mass_norm(implicit, implicit->residual, size);
-}
-
-/* Linearises at x (with the v that belongs to it: implicit->v of the last residual). */
-static tw_status relinearise(tw_implicit *implicit, const tw_stage *stage, double g)
-{
-    tw_system *system = implicit->system;
-    double *u =
-        system->scratch; /* (x, v), copied by linearise before anything else uses the scratch */
-    tw_vector_copy(system->n, stage->x, u);
-    if (system->second_order) tw_vector_copy(system->n, implicit->v, u + system->n);
-    implicit->factor_g = 0;
-    if (has_damping_matrix(implicit, stage))
-        system->matrix_damping =
-            stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
-    implicit->secant = false;
-    tw_status status = tw_system_linearise(system, stage->t, u, NULL);
-    return status ? status : prepare(implicit, g);
-}
-
-/* What a sound correction lowers: the incremental potential |x - x_star|_M^2 / 2 + gamma V(x), whose stationary point
- * is the solution, for conservative problems; the residual's norm otherwise. */
+/* What a sound correction lowers: for conservative problems the incremental potential |x - x_star|_M^2 / 2 + gamma V(x),
+ * whose stationary point is the solution; otherwise the norm of the residual. */
 static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x,
                             double residual, double *merit)
 {
     tw_system *system = implicit->system;
     *merit = residual;
-    if (!system->second_order || !tw_system_has_energy(system) || system->second.velocity_dependent)
-        return TW_OK;
-    double *u = system->scratch, distance = 0, kinetic = 0, potential = 0;
+    bool conservative =
+        system->second_order && tw_system_has_energy(system) && !system->second.velocity_dependent;
+    if (!conservative) return TW_OK;
+
+    /* V(x), at rest. */
+    double *u = system->scratch;
+    double kinetic = 0;
+    double potential = 0;
     tw_vector_copy(system->n, x, u);
     tw_vector_fill(system->n, 0.0, u + system->n);
     tw_status status = tw_system_energy(system, stage->t, u, &kinetic, &potential);
-    if (status) return status;
+    if (status != TW_OK) return status;
+
+    double distance = 0;
     tw_vector_axpy(system->n, -1.0, stage->x_star, u);
     status = mass_norm(implicit, u, &distance);
     *merit = 0.5 * distance * distance + stage->gamma * potential;
     return status;
 }
 
-/* x += correction; under line search halved until the merit falls. */
-static tw_status move(tw_implicit *implicit, const tw_stage *stage, double *size)
+/* way += share * correction, x with it, and the residual there. */
+static tw_status advance(tw_implicit *implicit, const tw_stage *stage, double share,
+                         newton_state *state)
 {
     int64_t n = implicit->system->n;
-    double share = 1, before = 0, after = 0;
-    tw_status status =
-        stage->line_search ? find_merit(implicit, stage, stage->x, *size, &before) : TW_OK;
-    for (int halving = 0; status == TW_OK; halving++, share *= 0.5) {
-        tw_vector_copy(n, implicit->way, implicit->trial_way);
-        tw_vector_axpy(n, share, implicit->correction, implicit->trial_way);
-        point_at(n, stage->x_star, implicit->trial_way, implicit->trial);
-        status = find_residual(implicit, stage, implicit->trial, implicit->trial_way, size);
-        if (!stage->line_search || halving == 30) break;
-        if (status == TW_OK) status = find_merit(implicit, stage, implicit->trial, *size, &after);
+    tw_vector_axpy(n, share, implicit->correction, implicit->way);
+    point_at(n, stage->x_star, implicit->way, stage->x);
+    return find_residual(implicit, stage, stage->x, implicit->way, &state->residual);
+}
+
+/* Halves the correction until the merit falls. */
+static tw_status search_line(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
+{
+    int64_t n = implicit->system->n;
+    double before = 0;
+    tw_vector_copy(n, implicit->way, implicit->trial_way);
+    tw_status status = find_merit(implicit, stage, stage->x, state->residual, &before);
+    if (status != TW_OK) return status;
+
+    enum { MAX_HALVINGS = 30 };
+    double share = 1;
+    for (int halving = 0; halving <= MAX_HALVINGS; halving++, share *= 0.5) {
+        double after = INFINITY;
+        tw_vector_copy(n, implicit->trial_way, implicit->way);
+        status = advance(implicit, stage, share, state);
+        if (status == TW_OK)
+            status = find_merit(implicit, stage, stage->x, state->residual, &after);
+
+        /* A rise within rounding of the merit is none. */
         if (status == TW_OK && after <= before + 1e-14 * fabs(before)) break;
-        if (status == TW_NOT_FINITE || status == TW_RECOVERABLE) status = TW_OK;
+        if (status != TW_OK && status != TW_NOT_FINITE && status != TW_RECOVERABLE) break;
     }
-    tw_vector_copy(n, implicit->trial, stage->x);
-    tw_vector_copy(n, implicit->trial_way, implicit->way);
     return status;
 }
 
 /* An old factor P gets the same modes wrong in every correction f = P^-1 r: they shrink slowly, or swing. One secant
  * takes the worst of them out (Anderson's acceleration of depth one):
  *   step = f - theta (dx + df),  theta = <df, f>_M / <df, df>_M,  df = f - f_before,  dx = the last step. */
-static tw_status accelerate(tw_implicit *implicit)
+static tw_status accelerate(tw_implicit *implicit, newton_state *state)
 {
     int64_t n = implicit->system->n;
-    double *f = implicit->correction, *df = implicit->trial, along = 0, square = 0;
+    double *f = implicit->correction;
+    double *df = implicit->trial_way;
     tw_vector_copy(n, f, df);
-    if (!implicit->secant) {
-        tw_vector_copy(n, f, implicit->last_correction);
-        return TW_OK;
-    }
     tw_vector_axpy(n, -1.0, implicit->last_correction, df);
     tw_vector_copy(n, f, implicit->last_correction);
+    bool first = !state->has_secant;
+    state->has_secant = true;
+    if (first) return TW_OK;
+
+    double along = 0;
+    double square = 0;
     tw_status status = mass_dot(implicit, df, f, &along);
     if (status == TW_OK) status = mass_dot(implicit, df, df, &square);
     double theta = along / square;
-    if (status || !(fabs(theta) < 1e3)) return status;
+
+    /* A secant that asks for a thousand times the correction is noise. */
+    if (status != TW_OK || !(fabs(theta) < 1e3)) return status;
     tw_vector_axpy(n, -theta, implicit->last_step, f);
     tw_vector_axpy(n, -theta, df, f);
     return TW_OK;
 }
 
-/* Whether the factor of an earlier solution serves this one, or goes on serving. */
-static bool old_factor_serves(const tw_implicit *implicit, const tw_stage *stage,
-                              const tw_stage_result *result, double correction, double contraction)
-{
-    if (implicit->raised != 0 || (stage->reuse == 0 && stage->near == 0)) return false;
-    if (result->iterations == 0) return true;
-    if (stage->near > 0 && result->iterations == 1) return correction <= stage->near * stage->scale;
-    return contraction < (stage->reuse > 0 ? stage->reuse : 0.3);
-}
-
-/* Whether the next iteration should make a new factor: there is none, or the old one contracts too slowly. */
+/* Whether the next iteration needs a new factor. */
 static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
-                         const tw_stage_result *result, double g, double correction,
-                         double contraction)
+                         const newton_state *state)
 {
-    if (implicit->factor_g != g) return true;
-    if (result->factorisations == 0)
-        return !old_factor_serves(implicit, stage, result, correction, contraction);
-    bool last = result->factorisations >= stage->max_factorisations;
-    if (!last && stage->good == 0) return true;
-    if (implicit->uses < 2)
-        return false; /* only a correction made with an old factor tells how good it is */
-    if (last) return !(contraction < (stage->slowest > 0 ? stage->slowest : 0.3));
-    return !(contraction < stage->good) &&
-           (correction <= stage->settled * stage->scale || !(contraction < 0.3));
+    if (tw_stage_matrix_shift(implicit->matrix) != state->g) return true;
+    bool cheap = tw_stage_matrix_cost(implicit->matrix) < cheap_factor;
+
+    /* The factor of an earlier solution serves where the user or the scheme lets it. */
+    double bound = slowest_contraction;
+    if (state->factor_is_old && stage->reuse > 0)
+        bound = stage->reuse;
+    else if (cheap || (state->factor_is_old && !stage->keeps_dear_factor))
+        return true;
+    if (!tw_implicit_is_exact(implicit)) return true;
+
+    /* Only a second correction with the same factor tells how good it is. */
+    if (state->uses == 0) return false;
+    if (state->size > far_correction * state->displacement) return true;
+    if (state->uses == 1) return false;
+    if (!(state->contraction < bound)) return true;
+    double iterations_left = log(state->enough / state->size) / log(state->contraction);
+    return iterations_left > tw_stage_matrix_cost(implicit->matrix);
 }
 
-/* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor. */
-static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
+/* dx = (M + g K)^-1 M residual / divisor, and its norm. */
+static tw_status find_correction(tw_implicit *implicit, newton_state *state)
 {
-    double alpha = 0, beta = 0;
-    rayleigh_of(implicit, stage, &alpha, &beta);
-    *divisor = 1 + stage->gamma * stage->sigma * alpha;
-    return stage->gamma * (1 + stage->sigma * beta) / *divisor;
+    tw_system *system = implicit->system;
+    if (system->second_order) {
+        tw_status status = tw_system_mass(system, implicit->residual, implicit->force);
+        if (status != TW_OK) return status;
+    } else {
+        tw_vector_copy(system->n, implicit->residual, implicit->force);
+    }
+    tw_status status =
+        tw_stage_matrix_solve(implicit->matrix, implicit->force, implicit->correction);
+    if (status != TW_OK) return status;
+
+    /* Its norm, and how much smaller it is than the one before. */
+    double before = state->size;
+    tw_vector_scale(system->n, 1 / state->divisor, implicit->correction);
+    status = mass_norm(implicit, implicit->correction, &state->size);
+    state->contraction = state->size / before;
+    state->uses++;
+    system->counts->newton_iterations++;
+    return status;
 }
 
-tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
+/* Moves the tensions to what their laws predict for x + dx. Returns the share of dx that may be taken. */
+static tw_status move_tensions(tw_implicit *implicit, const tw_stage *stage, double *share)
 {
-    double divisor = 0, size = 0, g = shift_of(implicit, stage, &divisor);
-    tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &size);
-    return status ? status : relinearise(implicit, stage, g);
+    *share = 1;
+    if (implicit->tension_count == 0) return TW_OK;
+    const tw_second_order_problem *problem = &implicit->system->second;
+    double turn = 0;
+    tw_status status = problem->tension.predict(problem->context, stage->t, stage->x,
+                                                implicit->correction, implicit->predicted, &turn);
+    if (status != TW_OK) return status;
+    if (turn > largest_turn) *share = largest_turn / turn;
+
+    /* tension += share (predicted - tension) */
+    tw_vector_axpby(implicit->tension_count, *share, implicit->predicted, 1 - *share,
+                    implicit->iterate);
+    return TW_OK;
+}
+
+/* enough = tolerance * (scale + |x - x_star|), or the rounding of x. */
+static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
+{
+    double way = 0;
+    tw_status status = mass_norm(implicit, implicit->way, &way);
+    state->displacement = stage->scale + way;
+    state->enough = fmax(stage->tolerance * state->displacement, state->rounding);
+    return status;
+}
+
+/* Makes a factor at x, and the correction that it gives. */
+static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
+{
+    tw_status status = prepare(implicit, stage, state->g);
+    if (status != TW_OK) return status;
+    state->uses = 0;
+    state->factor_is_old = false;
+    state->has_secant = false;
+    return find_correction(implicit, state);
+}
+
+/* One iteration: a correction of x and of the tensions. */
+static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_state *state,
+                         bool *arrived)
+{
+    int64_t n = implicit->system->n;
+    double contraction_before = state->contraction;
+    tw_status status = set_goal(implicit, stage, state);
+    if (status != TW_OK) return status;
+    if (needs_factor(implicit, stage, state)) {
+        status = correct_anew(implicit, stage, state);
+    } else {
+        status = find_correction(implicit, state);
+        bool astray = state->factor_is_old && state->uses == 1 &&
+                      state->size > far_correction * state->displacement;
+        if (status == TW_OK && astray) status = correct_anew(implicit, stage, state);
+    }
+    if (status != TW_OK) return status;
+
+    /* What is left behind this correction is about its size times c / (1 - c), c the contraction. A kept factor is
+     * judged by the worse of two, because a single good one may be luck. */
+    double left = state->size;
+    double c = state->contraction;
+    if (state->uses > 1) c = fmax(c, contraction_before);
+    if (c > 0 && c < 0.5) left *= c / (1 - c);
+    bool small = left <= state->enough;
+    if (!small && !state->line_search) status = accelerate(implicit, state);
+    if (status != TW_OK) return status;
+
+    double share = 1;
+    status = move_tensions(implicit, stage, &share);
+    if (status != TW_OK) return status;
+    tw_vector_copy(n, implicit->correction, implicit->last_step);
+
+    /* The last correction is small enough to spare the residual behind it. An old factor's first one is not trusted. */
+    *arrived = small && share == 1 && !(state->factor_is_old && state->uses == 1);
+    if (*arrived) {
+        tw_vector_axpy(n, 1.0, implicit->correction, implicit->way);
+        point_at(n, stage->x_star, implicit->way, stage->x);
+        return TW_OK;
+    }
+    if (state->line_search) return search_line(implicit, stage, state);
+    if (share < 1) state->has_secant = false;
+    return advance(implicit, stage, share, state);
+}
+
+/* Newton's iteration from stage->x. */
+static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool line_search,
+                            int max_iterations, tw_stage_result *result)
+{
+    int64_t n = implicit->system->n;
+    newton_state state = {.size = INFINITY,
+                          .contraction = INFINITY,
+                          .factor_is_old = true,
+                          .line_search = line_search};
+    state.g = shift_of(implicit, stage, &state.divisor);
+    tw_vector_copy(implicit->tension_count, implicit->tension, implicit->iterate);
+
+    /* The residual of the guess. */
+    double position = 0;
+    tw_vector_copy(n, stage->x, implicit->way);
+    tw_vector_axpy(n, -1.0, stage->x_star, implicit->way);
+    tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &state.residual);
+    if (status == TW_OK) status = mass_norm(implicit, stage->x, &position);
+    if (status != TW_OK) return status;
+    state.rounding = 8 * DBL_EPSILON * position;
+
+    bool arrived = false;
+    while (!arrived && result->iterations < max_iterations) {
+        status = iterate(implicit, stage, &state, &arrived);
+        if (status != TW_OK) return status;
+        result->iterations++;
+        result->last = state.size;
+    }
+    if (!arrived) return TW_NOT_CONVERGED;
+    tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
+    return TW_OK;
 }
 
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result)
 {
-    tw_system *system = implicit->system;
-    double factor = 0, g = shift_of(implicit, stage, &factor), size = 0, correction = INFINITY,
-           contraction = INFINITY;
+    int64_t n = implicit->system->n;
     *result = (tw_stage_result){0};
-    implicit->secant = false;
-    double state = 0; /* |x|: corrections of its rounding are as good as none */
-    tw_status status = first_residual(implicit, stage, &size);
-    if (status == TW_OK) status = mass_norm(implicit, stage->x, &state);
-    double enough = fmax(stage->tolerance * stage->scale, 8 * DBL_EPSILON * state);
-    while (status == TW_OK && result->iterations < stage->max_iterations) {
-        if (needs_factor(implicit, stage, result, g, correction, contraction)) {
-            status = relinearise(implicit, stage, g);
-            result->factorisations++;
-            implicit->uses = 0;
-            if (status) break;
-        }
-        if (system->second_order)
-            status = tw_system_mass(system, implicit->residual, implicit->force);
-        else
-            tw_vector_copy(system->n, implicit->residual, implicit->force);
-        if (status == TW_OK)
-            status = solve_prepared(implicit, implicit->force, implicit->correction);
-        if (status) break;
-        tw_vector_scale(system->n, 1 / factor, implicit->correction);
-        double before = correction;
-        status = mass_norm(implicit, implicit->correction, &correction);
-        contraction = correction / before;
-        result->iterations++;
-        implicit->uses++;
-        system->counts->newton_iterations++;
-        bool arrived = correction <= enough, old = result->factorisations == 0;
-        if (stage->farthest > 0 && !(correction <= stage->farthest * stage->scale)) break;
-        if (status == TW_OK && arrived && !(result->iterations == 1 && old)) {
-            tw_vector_axpy(system->n, 1.0, implicit->correction, implicit->way);
-            point_at(system->n, stage->x_star, implicit->way, stage->x);
-            break;
-        }
-        if (status == TW_OK && !stage->line_search) status = accelerate(implicit);
-        if (status == TW_OK) status = move(implicit, stage, &size);
-        tw_vector_copy(system->n, implicit->correction, implicit->last_step);
-        implicit->secant = !stage->line_search;
-        if (arrived) break;
-    }
-    if (status == TW_OK && !(correction <= enough)) status = TW_NOT_CONVERGED;
-    return status;
+    tw_vector_copy(n, stage->x, implicit->first_guess);
+    tw_status status = run_newton(implicit, stage, false, stage->max_iterations, result);
+    bool gave_up = status == TW_NOT_CONVERGED || status == TW_NOT_FINITE ||
+                   status == TW_RECOVERABLE || status == TW_NOT_POSITIVE_DEFINITE;
+    if (!gave_up) return status;
+
+    /* A second attempt searches along each correction, and has four times as many of them. */
+    tw_vector_copy(n, implicit->first_guess, stage->x);
+    forget_matrix(implicit);
+    return run_newton(implicit, stage, true, result->iterations + 4 * stage->max_iterations,
+                      result);
 }

@@ -85,7 +85,7 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .energy_gain_bound = 0.5,
                                    .phi = tw_phi_options_default(),
                                    .newton = {.tolerance = 1e-10, .max_iterations = 25},
-                                   .expmid2 = {.filter_cutoff = 2.0},
+                                   .expmid2 = {.filter_cutoff = 2.0, .corrections = 1},
                                    .expmid4 = {.passes = 2},
                                    .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
                                    .generalized_alpha = {.spectral_radius = 0.8}};
@@ -128,6 +128,7 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
      * anyway. */
     if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
         !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
+        o->expmid2.corrections < 0 || o->expmid2.corrections > 10 ||
         !(o->newton.reuse_factor >= 0) || !(o->newton.tolerance > 0) ||
         o->newton.max_iterations < 1 ||
         !(o->generalized_alpha.spectral_radius >= 0 && o->generalized_alpha.spectral_radius <= 1))

@@ -181,9 +181,9 @@ void tw_system_describe_operators(tw_system *system)
 
 /* ---- the point, and the matrix there ---- */
 
-tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F)
+/* Remembers the point, to which finite differences refer, and F there if it is known. */
+static void begin_linearisation(tw_system *system, double t, const double *u, const double *F)
 {
-    /* Finite differences refer to this point. */
     system->counts->linearisations++;
     system->linearisation++;
     system->linear_t = t;
@@ -191,6 +191,19 @@ tw_status tw_system_linearise(tw_system *system, double t, const double *u, cons
     system->linear_f_known = F != NULL;
     if (F) tw_vector_copy(system->size, F, system->linear_f);
     system->matrix_filled = false;
+}
+
+tw_status tw_system_linearise_tension(tw_system *system, double t, const double *u,
+                                      const double *tension, bool definite)
+{
+    const tw_second_order_problem *problem = &system->second;
+    begin_linearisation(system, t, u, NULL);
+    return problem->tension.linearise(problem->context, t, u, u + system->n, tension, definite);
+}
+
+tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F)
+{
+    begin_linearisation(system, t, u, F);
 
     /* The problem may prepare its own tangent there. */
     const tw_second_order_problem *second = &system->second;

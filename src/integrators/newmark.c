@@ -145,7 +145,8 @@ const tw_scheme_table tw_scheme_newmark = {.reserve = alpha_reserve,
                                            .accepted = alpha_accepted,
                                            .history = tw_implicit_memory_history,
                                            .energy_state = tw_implicit_memory_energy_state,
-                                           .equal_steps = true};
+                                           .equal_steps = true,
+                                           .restored = tw_implicit_memory_restored};
 
 const tw_scheme_table tw_scheme_generalized_alpha = {.reserve = alpha_reserve,
                                                      .release = tw_implicit_memory_release,
@@ -155,4 +156,5 @@ const tw_scheme_table tw_scheme_generalized_alpha = {.reserve = alpha_reserve,
                                                      .history = tw_implicit_memory_history,
                                                      .energy_state =
                                                          tw_implicit_memory_energy_state,
-                                                     .equal_steps = true};
+                                                     .equal_steps = true,
+                                                     .restored = tw_implicit_memory_restored};

@@ -81,6 +81,9 @@ void tw_system_describe_operators(tw_system *system);
 /* Fixes J (K and D) at (t, u). F at that point may be given (NULL if unknown); it saves finite
  * differences one evaluation. The assembled matrix is not filled until tw_system_assemble. */
 tw_status tw_system_linearise(tw_system *system, double t, const double *u, const double *F);
+/* The same for a second-order problem whose elements have these tensions (tw_tension_elements). */
+tw_status tw_system_linearise_tension(tw_system *system, double t, const double *u,
+                                      const double *tension, bool definite);
 /* The same, and fills the matrix if there is a shifted solver, since an engine may factorise it. */
 tw_status tw_system_linearise_for_phi(tw_system *system, double t, const double *u,
                                       const double *F);

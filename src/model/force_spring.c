@@ -10,6 +10,14 @@
 /* Weights of the corners: two ends, or a vertex and the three corners of a face. */
 static const double end_weight[2] = {-1.0, 1.0};
 static const double face_weight[4] = {-1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
+static const double section_weight[8] = {-0.25, -0.25, -0.25, -0.25, 0.25, 0.25, 0.25, 0.25};
+
+/* The kinds of springs there are, by the number of their corners: 2^shift. */
+static const struct {
+    int corners;
+    int shift;
+    const double *weight;
+} spring_kinds[] = {{2, 1, end_weight}, {4, 2, face_weight}, {8, 3, section_weight}};
 
 static void springs_release(void *data)
 {
@@ -262,7 +270,9 @@ static void springs_add_stiffness_bound(const void *data, double *bound)
     .add_product = tw_springs_add_product,                                                         \
     .add_symmetric_product = tw_springs_add_symmetric_product,                                     \
     .add_rest_product = tw_springs_add_rest_product, .add_tangent = tw_springs_add_tangent,        \
-    .add_damping_product = tw_springs_add_damping_product, .add_damping = tw_springs_add_damping
+    .add_damping_product = tw_springs_add_damping_product, .add_damping = tw_springs_add_damping,  \
+    .tension_count = tw_springs_tension_count, .linearise_tension = tw_springs_linearise_tension,  \
+    .predict_tension = tw_springs_predict_tension
 
 static const tw_force_table linear_table = {
     .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};
@@ -315,12 +325,10 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
 
     s->count = input->count;
     s->corners = input->corners;
-    if (input->corners == 2) {
-        s->shift = 1;
-        s->weight = end_weight;
-    } else {
-        s->shift = 2;
-        s->weight = face_weight;
+    for (size_t i = 0; i < sizeof spring_kinds / sizeof *spring_kinds; i++) {
+        if (spring_kinds[i].corners != input->corners) continue;
+        s->shift = spring_kinds[i].shift;
+        s->weight = spring_kinds[i].weight;
     }
 
     tw_status status = fill(s, input);

@@ -91,6 +91,11 @@ bool tw_model_exchanges_energy(const tw_model *model);
 
 /* Callbacks of the problem: products with K, S and D, and their matrices. (model_tangent.c) */
 tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);
+int64_t tw_model_tension_count(const tw_model *model);
+tw_status tw_model_linearise_tension(void *context, double t, const double *x, const double *v,
+                                     const double *tension, bool definite);
+tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *dx,
+                                   double *predicted, double *turn);
 tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out);
 tw_status tw_model_apply_symmetric(void *context, int count, const double *in, double *out);
 tw_status tw_model_apply_damping(void *context, int count, const double *in, double *out);

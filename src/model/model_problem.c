@@ -190,6 +190,9 @@ static tw_second_order_problem model_problem(tw_model *model)
         problem.mass = &model->mass.view;
         problem.mass_matrix = model->mass.matrix;
     }
+    problem.tension = (tw_tension_elements){.count = tw_model_tension_count(model),
+                                            .linearise = tw_model_linearise_tension,
+                                            .predict = tw_model_predict_tension};
     describe_damping(model, &problem);
 
     /* Where wind and the like feed energy, the energy says nothing about the quality of a step. */

@@ -20,9 +20,9 @@ static tw_status check_corners(const tw_model *model, int corners, const int64_t
         for (int c = 0; c < b; c++) sound = sound && corner[b] != corner[c];
     }
     if (sound) return TW_OK;
-    const char *number = corners == 2 ? "two" : "four";
-    return tw_fail(error, TW_INVALID_ARGUMENT, "a spring must join %s of the particles 0 to %lld",
-                   number, (long long)(count - 1));
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "a spring must join %d different ones of the particles 0 to %lld", corners,
+                   (long long)(count - 1));
 }
 
 static bool is_at_least(double value, double least)
@@ -115,6 +115,18 @@ tw_status tw_model_add_face_springs(tw_model *model, int64_t count, const int64_
 {
     tw_springs_input input = {.count = count,
                               .corners = 4,
+                              .corner = corners,
+                              .stiffness = stiffness,
+                              .rest_length = rest_length};
+    return add_springs(model, &input, error);
+}
+
+tw_status tw_model_add_section_springs(tw_model *model, int64_t count, const int64_t *corners,
+                                       const double *stiffness, const double *rest_length,
+                                       tw_error *error)
+{
+    tw_springs_input input = {.count = count,
+                              .corners = 8,
                               .corner = corners,
                               .stiffness = stiffness,
                               .rest_length = rest_length};

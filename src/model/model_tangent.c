@@ -1,4 +1,6 @@
 /* Tangents of a model: the sums over its forces of K, S and D (force.h). */
+#include <stddef.h>
+
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
@@ -18,6 +20,57 @@ tw_status tw_model_linearise(void *context, double t, const double *x, const dou
         if (status != TW_OK) return status;
     }
 
+    return TW_OK;
+}
+
+/* ---- tensions ---- */
+
+/* How many tensions a force has. */
+static int64_t tensions_of(const tw_force *force)
+{
+    if (!force->table->tension_count) return 0;
+    return force->table->tension_count(force->data);
+}
+
+int64_t tw_model_tension_count(const tw_model *model)
+{
+    int64_t count = 0;
+    for (int i = 0; i < model->force_count; i++) count += tensions_of(&model->forces[i]);
+    return count;
+}
+
+tw_status tw_model_linearise_tension(void *context, double t, const double *x, const double *v,
+                                     const double *tension, bool definite)
+{
+    tw_model *model = context;
+    tw_model_unpack(model, t, x, v);
+    model->content = TW_MATRIX_STALE;
+    tw_force_view at = {t, model->x, model->v};
+
+    /* Each force takes its own part of the tensions, in the order of the forces. */
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        tw_status status = TW_OK;
+        if (f->table->linearise_tension)
+            status = f->table->linearise_tension(f->data, &at, tension, definite);
+        else if (f->table->linearise)
+            status = f->table->linearise(f->data, &at);
+        if (status != TW_OK) return status;
+        tension += tensions_of(f);
+    }
+    return TW_OK;
+}
+
+tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *dx,
+                                   double *predicted, double *turn)
+{
+    tw_model *model = context;
+    tw_model_unpack(model, t, x, NULL);
+    tw_force_view at = {t, model->x, model->v};
+    *turn = 0.0;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        if (f->table->predict_tension) f->table->predict_tension(f->data, &at, dx, predicted, turn);
+        predicted += tensions_of(f);
+    }
     return TW_OK;
 }
 

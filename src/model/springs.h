@@ -19,7 +19,7 @@ enum {
  * for rest_length it means the length at `positions`. */
 typedef struct tw_springs_input {
     int64_t count;
-    int corners;           /* 2 or 4 */
+    int corners;           /* 2, 4 or 8 */
     const int64_t *corner; /* `corners` particles per spring */
     const double *stiffness;
     const double *cubic;
@@ -104,5 +104,12 @@ void tw_springs_add_rest_product(void *data, int count, const double *in, double
 void tw_springs_add_damping_product(void *data, int count, const double *in, double *out);
 void tw_springs_add_tangent(void *data, tw_sparse *matrix);
 void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix);
+
+/* force_spring_tension.c */
+int64_t tw_springs_tension_count(const void *data);
+tw_status tw_springs_linearise_tension(void *data, const tw_force_view *at, const double *tension,
+                                       bool definite);
+void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx,
+                                double *predicted, double *turn);
 
 #endif

@@ -38,6 +38,7 @@ static const member members[] = {
     MEMBER("integrator.passes", MEMBER_INT, expmid4.passes),
     MEMBER("integrator.filter_cutoff", MEMBER_DOUBLE, expmid2.filter_cutoff),
     MEMBER("integrator.dissipation", MEMBER_DOUBLE, expmid2.dissipation),
+    MEMBER("integrator.corrections", MEMBER_INT, expmid2.corrections),
     MEMBER("integrator.reuse_factor", MEMBER_DOUBLE, newton.reuse_factor),
     MEMBER("integrator.newton_tolerance", MEMBER_DOUBLE, newton.tolerance),
     MEMBER("integrator.newton_iterations", MEMBER_INT, newton.max_iterations),

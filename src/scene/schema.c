@@ -57,6 +57,9 @@ static const tw_schema_field integrator_fields[] = {
      .doc = "mu of expmid2: share of the strain in unresolved modes that a step lets go: 0.1 for "
             "long runs of bodies that "
             "rotate; 0: linear problems are reversible"},
+    {"corrections", TW_FIELD_INTEGER, .range = BETWEEN(0, 10), .fallback = "1",
+     .doc = "expmid2: how often the stage is put on the half step of the step's own flow; 0 loses "
+            "rotation and energy in long runs"},
     {"reuse_factor", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "a factorisation is kept while the tangent changed relatively by less; 0: a new one "
             "each step"},
