@@ -31,9 +31,10 @@ TW_API tw_status tw_model_add_face_springs(tw_model *model, int64_t count, const
                                            const double *stiffness, const double *rest_length,
                                            tw_error *error);
 
-/** Springs between the mean positions of four particles and of four others: the spine of a fibre whose sections have
- *  four corners. `corners` holds the four of one end and the four of the other per spring, all different. Energy
- *  k (l - L)^2 / 2 of the distance l of the two means; otherwise as tw_model_add_springs. */
+/** Springs between the mean positions of four particles and of four others: the spine of a fibre
+ * whose sections have four corners. `corners` holds the four of one end and the four of the other
+ * per spring, all different. Energy k (l - L)^2 / 2 of the distance l of the two means; otherwise
+ * as tw_model_add_springs. */
 TW_API tw_status tw_model_add_section_springs(tw_model *model, int64_t count,
                                               const int64_t *corners, const double *stiffness,
                                               const double *rest_length, tw_error *error);

@@ -28,21 +28,23 @@ typedef struct tw_symmetric_part {
     double rayleigh_stiffness; /**< beta [s] */
 } tw_symmetric_part;
 
-/** Elements that pull with a scalar tension along a line: springs, fibres, contacts. Newton's method in positions alone
- *  fails where such elements are stiff and turn: at an iterate that is off by an angle their tension is nonsense, and so
- *  is the geometric stiffness made of it. A problem that fills this table lets the tension be an unknown of its own.
- *  With l the length of an element, n its direction, T(l) its law, and tension[e] the unknown:
- *      K of `linearise`:  sum over elements of T' n n^T + (tension / l) (I - n n^T), and K of everything else;
+/** Elements that pull with a scalar tension along a line: springs, fibres, contacts. Newton's
+ * method in positions alone fails where such elements are stiff and turn: at an iterate that is off by an
+ * angle their tension is nonsense, and so is the geometric stiffness made of it. A problem that
+ * fills this table lets the tension be an unknown of its own. With l the length of an element, n
+ * its direction, T(l) its law, and tension[e] the unknown:
+ *      K of `linearise`:  T' n n^T + (tension / l) (I - n n^T) per element, and all other K;
  *      `predict`:         T + T' n . d, with d the change of the element's vector that dx makes.
- *  The acceleration stays a(t, x, v): at the solution both tensions are the same. */
+ * The acceleration stays a(t, x, v): at the solution both tensions are the same. */
 typedef struct tw_tension_elements {
     int64_t count; /**< number of elements; 0: there are none, and the functions are not called */
-    /** As tw_second_order_problem.linearise, with these tensions in the geometric stiffness. `definite`: negative ones
-     *  count as 0 there, so that K is positive semidefinite. Required where count > 0. */
+    /** As tw_second_order_problem.linearise, with these tensions in the geometric stiffness.
+     * `definite`: negative ones count as 0 there, so that K is positive semidefinite. Required
+     * where count > 0. */
     tw_status (*linearise)(void *context, double t, const double *x, const double *v,
                            const double *tension, bool definite);
-    /** Tensions that the laws, linearised at (t, x), predict for x + dx, and the largest angle [rad] by which dx turns
-     *  an element, |d| / l. Required where count > 0. */
+    /** Tensions that the laws, linearised at (t, x), predict for x + dx, and the largest angle
+     * [rad] by which dx turns an element, |d| / l. Required where count > 0. */
     tw_status (*predict)(void *context, double t, const double *x, const double *dx,
                          double *tension, double *turn);
 } tw_tension_elements;

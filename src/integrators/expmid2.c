@@ -1,17 +1,21 @@
-/* expmid2: exponential where the step resolves the motion, time-symmetric where it does not (docs/schemes.md).
+/* expmid2: exponential where the step resolves the motion, time-symmetric where it does
+ * not (docs/schemes.md).
  *
- * One step of size h from (x_n, v_n), t = h/2. Nothing is ever evaluated at x_n: off the slow manifold stiff forces
- * mislead.
- *   1. The stage x_m = x_star + t^2 a(x_m), x_star = x_n + t v_n + c with c = 0 at first, by mixed Newton
- *      (implicit_stage.h). Then a_m = (x_m - x_star) / t^2, and A is the tangent there.
- *   2. The symmetric stage, `corrections` times: x_m should lie where the half step of the same linear model ends, or
- *      else the step is not its own inverse. With q the resolved part of the distance between the two,
- *      c += (I + t^2 A) q, and the stage is solved again.
- *   3. The step: functions of A, a filter among them, of v_n, a_m, c and the rate a_t of forces in time
- *      (expmid2_modes.h has the formulas). Shift-invert Lanczos takes Newton's own matrix M + t^2 K as its pole.
+ * One step of size h from (x_n, v_n), t = h/2. Nothing is ever evaluated at x_n: off the slow
+ * manifold stiff forces mislead.
+ *   1. The stage x_m = x_star + t^2 a(x_m), x_star = x_n + t v_n + c with c = 0 at first, is solved
+ *      by mixed Newton (implicit_stage.h). Then a_m = (x_m - x_star) / t^2, and A is the tangent
+ *      there.
+ *   2. The symmetric stage, `corrections` times: x_m should lie where the half step of the same
+ *      linear model ends, or else the step is not its own inverse. With q the resolved part of the
+ *      distance between the two, c += (I + t^2 A) q, and the stage is solved again.
+ *   3. The step: functions of A, a filter among them, of v_n, a_m, c and the rate a_t of forces in
+ *      time (expmid2_modes.h has the formulas). The pole of shift-invert Lanczos is Newton's own
+ *      matrix M + t^2 K.
  *
- * Error estimate: the remainder of this step's linear model at the midpoint of the last step. Both midpoints are on the
- * slow manifold, and the remainder grows with the square of the distance between them. */
+ * The error estimate is the remainder of this step's linear model at the midpoint of the last step.
+ * Both midpoints are on the slow manifold, and the remainder grows with the square of the distance
+ * between them. */
 #include <math.h>
 
 #include "base/allocate.h"
@@ -21,15 +25,18 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
-/* Up to this many unknowns the eigenvectors of A cost less than a Krylov space of it: the engine is `dense`. */
+/* Up to this many unknowns the eigenvectors of A cost less than a Krylov space of it: the engine
+ * is `dense`. */
 enum { LARGEST_DENSE = 64 };
 
-/* Tolerance of shift-invert where the engine is chosen here. Its error falls slowly, and more digits than these are
- * beyond a scheme of order two. A user who names the engine gets the tolerance that he asks for. */
+/* Tolerance of shift-invert where the engine is chosen here. Its error falls slowly, and more
+ * digits than these are beyond a scheme of order two. A user who names the engine gets the
+ * tolerance that he asks for. */
 static const double enough_digits = 1e-5;
 
-/* The tangent is made anew at the stage where the strain energy between the two points exceeds this share of the kinetic
- * energy. Measured on the coil: 1e-9 gives the same errors at twice the factorisations. */
+/* The tangent is made anew at the stage where the strain energy between the two points exceeds
+ * this share of the kinetic energy. Measured on the coil: 1e-9 gives the same errors at twice
+ * the factorisations. */
 static const double frame_tolerance = 1e-3;
 
 typedef struct expmid2_memory {
@@ -54,12 +61,13 @@ typedef struct expmid2_memory {
     bool has_rate;       /* forces depend on time, or the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
 
-    double *
-        past; /* travels through serialise: the history, then x_m, a_m, v_m of the last step (3 N), then the
-                     stage solver's past */
+    /* Travels through serialise: the history, then x_m, a_m, v_m of the last step and the a_m of
+     * the step before it (4 N), then the past of the stage solver. */
+    double *past;
 } expmid2_memory;
 
-/* What the next step wants to know of the last accepted one. Doubles alone, because it is a part of `past`. */
+/* What the next step wants to know of the last accepted one. Doubles alone, because it is a part
+ * of `past`. */
 typedef struct expmid2_history {
     double h;            /* 0: there is no last step */
     double h_before;     /* of the step before it; 0: there is none */
@@ -98,7 +106,8 @@ static tw_phi_engine choose_engine(const tw_integrator *integrator)
     return TW_PHI_SHIFT_INVERT;
 }
 
-/* Chooses the engine and says no to those that do not evaluate functions of a symmetric operator. */
+/* Chooses the engine and says no to those that do not evaluate functions of a
+ * symmetric operator. */
 static tw_status set_engine(const tw_integrator *integrator, expmid2_memory *memory,
                             tw_error *error)
 {
@@ -209,8 +218,9 @@ static void set_target(const tw_integrator *integrator, expmid2_memory *memory)
     if (memory->has_shift) tw_vector_axpy(n, 1.0, memory->shift, memory->x_star);
 }
 
-/* The first guess of x_m: x_star + t^2 (2 a_l - a_b), the accelerations of the last step and of the one before it
- * extrapolated. Where they differ much, elements turn, and the target x_star itself is the better guess. */
+/* The first guess of x_m: x_star + t^2 (2 a_l - a_b), the accelerations of the last step and of the
+ * one before it extrapolated. Where they differ much, elements turn, and the target x_star itself
+ * is the better guess. */
 static tw_status guess_stage(tw_integrator *integrator, expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
@@ -253,9 +263,9 @@ static tw_stage stage_of(const tw_integrator *integrator, const expmid2_memory *
                       .keeps_dear_factor = true};
 }
 
-/* Whether the tangent at hand, made at an iterate before x_m, is too far from x_m. Unresolved modes are reflected in its
- * frame, so the way between the two points appears in them as a strain, of energy way^T K way, to be compared with the
- * kinetic energy. */
+/* Whether the tangent at hand, made at an iterate before x_m, is too far from x_m. Unresolved modes
+ * are reflected in its frame, so the way between the two points appears in them as a strain, of
+ * energy way^T K way, to be compared with the kinetic energy. */
 static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory, bool *off)
 {
     tw_system *system = &integrator->system;
@@ -274,9 +284,11 @@ static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory,
     return TW_OK;
 }
 
-/* rate = the time derivative, along the motion at the midpoint, of what the linear model leaves out:
+/* rate = the time derivative, along the motion at the midpoint, of what the linear model
+ * leaves out:
  *     a_t - M^-1 (K v_m + D a_m) + M^-1 S (v_m + beta a_m) + alpha a_m,
- * with S the symmetric stand-in of K, and alpha M + beta S that of D. Without a stand-in it is a_t alone. */
+ * with S the symmetric stand-in of K, and alpha M + beta S that of D. Without a stand-in it is
+ * a_t alone. */
 static tw_status find_rate(tw_integrator *integrator, expmid2_memory *memory)
 {
     tw_system *system = &integrator->system;
@@ -465,8 +477,8 @@ static void compose(const tw_integrator *integrator, const expmid2_memory *memor
 
 /* ---- the symmetric stage ---- */
 
-/* Moves the target so that the resolved part of x_m comes to lie on the half step of the linear model: q, c and x_star,
- * and x_m + q as the next guess. */
+/* Moves the target so that the resolved part of x_m comes to lie on the half step of the linear
+ * model: q, c and x_star, and x_m + q as the next guess. */
 static tw_status correct_target(tw_integrator *integrator, expmid2_memory *memory, tw_error *error)
 {
     int64_t n = integrator->system.n;
@@ -506,8 +518,8 @@ static tw_status find_stage(tw_integrator *integrator, expmid2_memory *memory, t
 
 /* ---- the error estimate ---- */
 
-/* remainder = s^2 [a_l - a_m + A (x_l - x_m) + B (v_l - v_m) - rate (t_l - t_m)], l the last step's midpoint, B = alpha
- * + beta A, s = half the step over the distance of the midpoints. */
+/* remainder = s^2 [a_l - a_m + A (x_l - x_m) + B (v_l - v_m) - rate (t_l - t_m)], l the last step's
+ * midpoint, B = alpha + beta A, s = half the step over the distance of the midpoints. */
 static tw_status find_remainder(tw_integrator *integrator, expmid2_memory *memory)
 {
     tw_system *system = &integrator->system;
@@ -542,8 +554,9 @@ static tw_status find_remainder(tw_integrator *integrator, expmid2_memory *memor
     return TW_OK;
 }
 
-/* The largest |a| of late: the present one, or the last one forgotten in ten times the time |v|/|a| in which the motion
- * changes. Where a body passes the point without force, |a| alone would say that it moves on for ever. */
+/* The largest |a| of late: the present one, or the last one forgotten in ten times the time |v|/|a|
+ * in which the motion changes. Where a body passes the point without force, |a| alone would say
+ * that it moves on for ever. */
 static double recent_acceleration(const expmid2_memory *memory)
 {
     double before = history_of(memory)->acceleration;
@@ -551,9 +564,10 @@ static double recent_acceleration(const expmid2_memory *memory)
     return fmax(memory->acceleration, memory->speed > 0 ? before * forgotten : 0);
 }
 
-/* What the engine's error in the filtered remainder counts beside. A thousandth of |a| is safe. But the remainder has
- * all frequencies, and its filter has its pole far from Newton's where steps are short: the basis for that would be many
- * times the step's own. h/3 of it is compared with the speed, so a twentieth of what would reject the step will do. */
+/* What the engine's error in the filtered remainder counts beside. A thousandth of |a| is safe. But
+ * the remainder has all frequencies, and its filter has its pole far from Newton's where steps are
+ * short: the basis for that would be many times the step's own. h/3 of it is compared with the
+ * speed, so a twentieth of what would reject the step will do. */
 static double estimate_reference(const tw_integrator *integrator, const expmid2_memory *memory)
 {
     const double *given = integrator->options.reference;
@@ -563,8 +577,8 @@ static double estimate_reference(const tw_integrator *integrator, const expmid2_
     return fmax(safe, 0.05 * rejecting / memory->phi.tolerance);
 }
 
-/* error = (h^2/6, h/3) times the filtered remainder: the parabola through r(-h/2) = r(h/2) = r, r(0) = 0, integrated
- * over the step. */
+/* error = (h^2/6, h/3) times the filtered remainder: the parabola through r(-h/2) = r(h/2) = r,
+ * r(0) = 0, integrated over the step. */
 static tw_status estimate_from_remainder(tw_integrator *integrator, expmid2_memory *memory,
                                          tw_error *error)
 {
@@ -597,7 +611,8 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, expmid2_memo
     return TW_OK;
 }
 
-/* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the same order. */
+/* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the
+ * same order. */
 static void estimate_from_midpoint(tw_integrator *integrator, const expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
@@ -610,8 +625,8 @@ static void estimate_from_midpoint(tw_integrator *integrator, const expmid2_memo
     tw_vector_axpy(n, -h, memory->a_m, estimate + n);
 }
 
-/* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m + c - x_m| / |h v|, where the
- * reversed step would need the same shift c. */
+/* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m + c - x_m| /
+ * |h v|, where the reversed step would need the same shift c. */
 static tw_status measure_asymmetry(tw_integrator *integrator, expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
@@ -692,7 +707,8 @@ static size_t expmid2_past(tw_integrator *integrator, double **values)
     return past_size(integrator);
 }
 
-/* The factor at hand is part of the future where it may be kept. It was counted when it was made. */
+/* The factor at hand is part of the future where it may be kept. It was counted when it
+ * was made. */
 static tw_status expmid2_restored(tw_integrator *integrator)
 {
     expmid2_memory *memory = integrator->memory;

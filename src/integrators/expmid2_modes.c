@@ -1,10 +1,11 @@
 #include "integrators/expmid2_modes.h"
 
 #include <math.h>
-#include <twang/stumpff.h>
 
-/* A compressed stiff element has modes that grow in the linear model. In truth they buckle within a fraction of the
- * step: their growth rate is bounded by sqrt(fastest_growth) / h. */
+#include "phi/scalar_functions.h"
+
+/* A compressed stiff element has modes that grow in the linear model. In truth they buckle within a
+ * fraction of the step: their growth rate is bounded by sqrt(fastest_growth) / h. */
 static const double fastest_growth = 4;
 
 /* (z / cutoff^2)^4, bounded where exp(-r) has underflowed. */
@@ -53,26 +54,14 @@ static mode_state begin(const tw_mode_function *f, double lambda)
     return m;
 }
 
-/* The exact flow after the time s: changes of displacement and velocity,
- *     undamped  Y = s c_1 w + s^2 c_2 B + s^3 c_3 b,   Y' = (c_0 - 1) w + s c_1 B + s^2 c_2 b   (c_k at s^2 lambda; the
- *               start's own acceleration -lambda y is in B, so that (c_0 - 1) w = -s^2 lambda c_2 w),
- *     damped    (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b),   phi_k at s [[0, 1], [-lambda, -delta]]. */
+/* The exact flow after the time s: the changes of displacement and velocity,
+ *     (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b),   phi_k at s [[0, 1], [-lambda, -delta]]. */
 static void flow(const mode_state *m, double s, double *Y, double *rate)
 {
-    double z = s * s * m->lambda;
-    if (m->delta == 0) {
-        double c[4];
-        tw_stumpff(z, 4, c);
-        *Y = s * (c[1] * m->w + s * (c[2] * m->B + s * c[3] * m->b));
-        *rate = -z * c[2] * m->w + s * (c[1] * m->B + s * c[2] * m->b);
-        return;
-    }
-    double one[4];
-    double two[4];
-    tw_phi_oscillator(s, m->lambda, m->delta, 1, one);
-    tw_phi_oscillator(s, m->lambda, m->delta, 2, two);
-    *Y = s * (one[0] * m->w + one[1] * m->B + s * two[1] * m->b);
-    *rate = s * (one[2] * m->w + one[3] * m->B + s * two[3] * m->b);
+    double phi[3][4]; /* entries xx, xv, vx, vv of phi_1 and phi_2 */
+    tw_mode_phi(s, m->lambda, m->delta, 1u << 1 | 1u << 2, phi);
+    *Y = s * (phi[1][0] * m->w + phi[1][1] * m->B + s * phi[2][1] * m->b);
+    *rate = s * (phi[1][2] * m->w + phi[1][3] * m->B + s * phi[2][3] * m->b);
 }
 
 /* x - x_n, or v, of an unresolved mode. `z` is h^2 lambda, `kept` is E. */
@@ -98,7 +87,8 @@ double tw_mode_by_hand(const tw_mode_function *f)
     if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) return 0;
     if (f->start == TW_MODE_FROM_T) return 0;
 
-    /* Of lambda = infinity: no support (g = 0), no filter, and E = 0 under stiffness-proportional damping. */
+    /* Of lambda = infinity: no support (g = 0), no filter, and E = 0 under
+     * stiffness-proportional damping. */
     double t = 0.5 * f->h;
     double v = f->start == TW_MODE_FROM_V;
     double a = f->start == TW_MODE_FROM_A;

@@ -1,24 +1,31 @@
-/* What one mode of the linear model does during a step of expmid2: scalar functions of its eigenvalue lambda.
+/* What one mode of the linear model does during a step of expmid2: scalar functions of its
+ * eigenvalue lambda.
  *
- * The linear model about the stage (x_m, a_m) at the middle of the step, t = h/2, s the time since its start:
- *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t),   delta = alpha + beta lambda,  v_m = v_n + t a_m.
- * The filter chi(z) = exp(-(z / cutoff^2)^4), z = h^2 lambda, splits a_t: b = chi a_t acts on resolved modes, and
- * g = (1 - chi) a_t / lambda is the speed at which unresolved modes are carried along by their support. With
- *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m
- * (displacement, velocity and acceleration at the start, in the frame of the support):
+ * The linear model about the stage (x_m, a_m) in the middle of the step, t = h/2, s the time since
+ * the start of the step, v_m = v_n + t a_m, delta = alpha + beta lambda:
+ *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t).
+ * The filter chi(z) = exp(-(z / cutoff^2)^4), z = h^2 lambda, splits a_t: b = chi a_t acts on
+ * resolved modes, and g = (1 - chi) a_t / lambda is the speed at which the support carries
+ * unresolved modes along. Displacement, velocity and acceleration at the start, in the frame of the support, are
+ *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m.
  *
- * Resolved (chi = 1): the exact flow. x = x_n + s g + Y, v = v_n + Y', where (Y, Y') is the solution that starts at
- *     (0, w) with acceleration B + b s.
- * Unresolved (chi = 0): the displacement is kept and the velocity reversed, on a path that is even about the middle:
- *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w,   theta = s/h.
- *     An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w + (2/t) y, is a
- *     vibration, whose smallest energy has the displacement xi = (t/2) u / (1 + z/16) and the velocity
- *     eta = u (z/16) / (1 + z/16). Damping lets both decay by E = exp(-delta s / 2); rotation is not damped.
- *     The option `dissipation` lets a share mu of the strain (t/2) u go besides.
+ * Resolved modes (chi = 1) follow the exact flow: x = x_n + s g + Y and v = v_n + Y', where (Y, Y')
+ * is the solution that starts at (0, w) with the acceleration B + b s.
  *
- * Every output is linear in four start vectors: v_n, a_m, the shift c and a_t, where x_n - x_m = -(t v_n + t^2 a_m + c):
- * c is what the symmetric stage has moved the target of the stage by (expmid2.c). What a mode with lambda = infinity
- * does needs no function of the operator: tw_mode_by_hand gives it, and tw_mode_value the rest, which decays. */
+ * Unresolved modes (chi = 0) keep their displacement and reverse their velocity, on a path that is
+ * even about the middle of the step, theta = s/h:
+ *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w.
+ * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that,
+ * u = w + (2/t) y, is a vibration. Of all vibrations with this u the one of smallest energy has the
+ *     displacement xi = (t/2) u / (1 + z/16)   and the velocity eta = u (z/16) / (1 + z/16).
+ * Damping lets both decay by E = exp(-delta s / 2) and leaves rotation alone. The option
+ * `dissipation` removes a share mu of the strain (t/2) u besides.
+ *
+ * Every output is linear in four start vectors: v_n, a_m, the shift c and a_t, where
+ *     x_n - x_m = -(t v_n + t^2 a_m + c)
+ * and c is the distance by which the symmetric stage has moved its target (expmid2.c). What a mode
+ * with lambda = infinity does needs no function of the operator: tw_mode_by_hand gives it, and
+ * tw_mode_value gives the rest, which decays. */
 #ifndef TW_INTEGRATORS_EXPMID2_MODES_H
 #define TW_INTEGRATORS_EXPMID2_MODES_H
 
@@ -31,9 +38,9 @@ typedef enum tw_mode_start {
 } tw_mode_start;
 
 typedef enum tw_mode_output {
-    TW_MODE_X,    /* x(theta h) - x_n */
-    TW_MODE_V,    /* v(theta h) */
-    TW_MODE_HALF, /* q = chi times where the exact flow is at h/2, seen from x_m; theta is not used */
+    TW_MODE_X,     /* x(theta h) - x_n */
+    TW_MODE_V,     /* v(theta h) */
+    TW_MODE_HALF,  /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
     TW_MODE_TARGET /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
 } tw_mode_output;
 
@@ -52,9 +59,10 @@ double tw_mode_by_hand(const tw_mode_function *f);
 /* The rest, as tw_spectral_function.value wants it (context is a tw_mode_function). */
 double tw_mode_value(const void *context, double lambda);
 
-/* What of a remainder the error estimate counts: chi / (1 + lambda slow^2). Remainders in slow modes add up from step to
- * step. In a fast mode a remainder is a smooth load that the mode carries at rest, and the mode has at most the share
- * 1/(omega slow) of the speed, because omega |v_fast| <= |a| = |v|/slow. */
+/* What of a remainder the error estimate counts: chi / (1 + lambda slow^2). Remainders in slow
+ * modes add up from step to step. In a fast mode a remainder is a smooth load that the mode carries
+ * at rest, and the mode has at most the share 1/(omega slow) of the speed, because omega |v_fast|
+ * <= |a| = |v|/slow. */
 typedef struct tw_mode_estimate {
     double h, cutoff;
     double slow; /* |v|/|a| [s]: the time in which the motion changes */

@@ -11,16 +11,21 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
 {
     tw_implicit_memory *memory = integrator->memory = TW_NEW(tw_implicit_memory);
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* Four vectors, then what travels through serialise: the scheme's history and the stage
+     * solver's past. */
     size_t size = (size_t)integrator->system.size;
     size_t past_count = tw_implicit_past_size(&integrator->system);
     memory->history_count = history_count + past_count;
     memory->storage = tw_allocate_zeroed(4 * size + memory->history_count, sizeof(double));
     if (!memory->storage) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
     memory->x_star = memory->storage;
     memory->v_star = memory->storage + size;
     memory->x = memory->storage + 2 * size;
     memory->work = memory->storage + 3 * size;
     memory->history = memory->storage + 4 * size;
+
     return tw_implicit_create(&integrator->system, integrator->options.newton.linear_solver,
                               memory->history + history_count, &memory->implicit, error);
 }
@@ -47,7 +52,8 @@ tw_status tw_implicit_memory_restored(tw_integrator *integrator)
     tw_implicit_memory *memory = integrator->memory;
     if (integrator->options.newton.reuse_factor == 0) return TW_OK;
 
-    /* The run that was not interrupted made this factor in an earlier step: it does not count twice. */
+    /* The run that was not interrupted made this factor in an earlier step: it does not
+     * count twice. */
     tw_integrator_statistics before = integrator->counts;
     tw_status status = tw_implicit_restore(memory->implicit);
     integrator->counts = before;
@@ -67,19 +73,25 @@ void tw_implicit_memory_reset(tw_integrator *integrator)
     for (size_t i = 0; i < memory->history_count; i++) memory->history[i] = 0;
 }
 
-/* Newton's corrections are measured by the way from u_n to x_star, and by 1e-6 of the state where there is none. */
+/* Newton's corrections are measured by the way from u_n to x_star, and by 1e-6 of the state where
+ * there is none. */
 static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory,
                              double *scale)
 {
     tw_space space = integrator->system.jacobian.space;
     space.local_size = integrator->system.n;
-    double way = 0, size = 0;
+
+    /* The way from u_n to x_star. */
+    double way = 0;
     tw_vector_copy(space.local_size, memory->x_star, memory->work);
     tw_vector_axpy(space.local_size, -1.0, integrator->u, memory->work);
-    tw_status status = tw_vector_norm(&space, memory->work, &way);
-    if (status == TW_OK) status = tw_vector_norm(&space, integrator->u, &size);
+    TW_TRY(tw_vector_norm(&space, memory->work, &way));
+
+    /* The smallest number keeps the scale of a state of zeros positive. */
+    double size = 0;
+    TW_TRY(tw_vector_norm(&space, integrator->u, &size));
     *scale = way + 1e-6 * size + 1e-300;
-    return status;
+    return TW_OK;
 }
 
 tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma,
@@ -88,8 +100,8 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
     tw_implicit_memory *memory = integrator->memory;
     const tw_system *system = &integrator->system;
     double scale = 0;
-    tw_status status = stage_scale(integrator, memory, &scale);
-    if (status) return status;
+    TW_TRY(stage_scale(integrator, memory, &scale));
+
     tw_stage stage = {
         .t = t,
         .gamma = gamma,
@@ -102,8 +114,10 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
         .max_iterations = integrator->options.newton.max_iterations,
         .reuse = integrator->options.newton.reuse_factor,
         .damping_in_matrix = true};
+
     tw_stage_result result;
-    status = tw_implicit_solve(memory->implicit, &stage, &result);
+    tw_status status = tw_implicit_solve(memory->implicit, &stage, &result);
     integrator->newton_failed = status != TW_OK;
-    return status ? tw_fail(error, status, "Newton's method: %s", tw_status_text(status)) : TW_OK;
+    if (status == TW_OK) return TW_OK;
+    return tw_fail(error, status, "Newton's method: %s", tw_status_text(status));
 }

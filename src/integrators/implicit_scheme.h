@@ -1,4 +1,5 @@
-/* What the implicit schemes share: a stage solver, a few vectors, and a stage equation solved robustly. */
+/* What the implicit schemes share: a stage solver, a few vectors, and a stage equation
+ * solved robustly. */
 #ifndef TW_INTEGRATORS_IMPLICIT_SCHEME_H
 #define TW_INTEGRATORS_IMPLICIT_SCHEME_H
 
@@ -18,18 +19,20 @@ tw_status tw_implicit_memory_reserve(tw_integrator *integrator, size_t history_c
                                      tw_error *error);
 void tw_implicit_memory_release(tw_integrator *integrator);
 size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
-/* Makes the factor that the history describes, where the user lets it serve (options.reuse_factor). */
+/* Makes the factor that the history describes, where the user lets it serve
+ * (options.reuse_factor). */
 tw_status tw_implicit_memory_restored(tw_integrator *integrator);
 /* Forgets factor and history. */
 void tw_implicit_memory_reset(tw_integrator *integrator);
 
-/* The stage (x, v) of midpoint rules, where unresolved strain is in balance: what the energy guard looks at. At the
- * step's end a link that turned by h omega is strained by its square, and stiff springs make much energy of that. */
+/* The stage (x, v) of midpoint rules, where unresolved strain is in balance: what the energy guard
+ * looks at. At the step's end a link that turned by h omega is strained by its square, and stiff
+ * springs make much energy of that. */
 const double *tw_implicit_memory_energy_state(tw_integrator *integrator);
 
-/* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u = u_star + gamma F),
- * starting from what memory->x holds: plain Newton first, then with line search. Marks Newton's failure for the
- * statistics. */
+/* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u =
+ * u_star + gamma F), starting from what memory->x holds: plain Newton first, then with line search.
+ * Marks Newton's failure for the statistics. */
 tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double gamma, double sigma,
                                    tw_error *error);
 

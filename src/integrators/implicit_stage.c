@@ -8,18 +8,24 @@
 #include "integrators/stage_matrix.h"
 #include "linalg/vector.h"
 
-/* A factorisation that costs less than so many solves is made anew in every iteration: it saves more iterations than it
- * costs. The ratio is 3 on a hair, 13 on the coil, 50 on the flag. */
+/* A factorisation that costs less than so many solves is made anew in every iteration: it saves
+ * more iterations than it costs. The ratio is 3 on a hair, 13 on the coil, 50 on the flag. */
 static const double cheap_factor = 8;
 
-/* A kept factor must shrink the corrections by this in every iteration. A slower one hardly arrives. */
+/* A kept factor must shrink the corrections by this in every iteration. A slower one
+ * hardly arrives. */
 static const double slowest_contraction = 0.3;
 
-/* A correction larger than this, relative to the displacement of the step, changes the tangent too much: the factor that
- * made it does not serve again, and one of an earlier solution is not trusted at all. */
+/* A correction larger than this, relative to the displacement of the step, changes the tangent too
+ * much: the factor that made it does not serve again, and one of an earlier solution is not trusted
+ * at all. */
 static const double far_correction = 1e-2;
 
-/* No element turns by more than this [rad] in one iteration: beyond it the linearisation means nothing. */
+/* The iteration ends where the corrections to come are about this share of what is enough. */
+static const double left_share = 0.05;
+
+/* No element turns by more than this [rad] in one iteration: beyond it the linearisation
+ * means nothing. */
 static const double largest_turn = 1.0;
 
 /* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
@@ -246,7 +252,8 @@ static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stag
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor 1 + gamma sigma alpha. */
 static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
 {
-    /* Where R is in the matrix, alpha and beta are what is left; otherwise they stand for all damping that is known. */
+    /* Where R is in the matrix, alpha and beta are what is left; otherwise they stand for all
+     * damping that is known. */
     const tw_system *system = implicit->system;
     bool all = has_damping_matrix(implicit, stage);
     double alpha = all ? system->second.rayleigh_mass : system->pair.rayleigh_mass;
@@ -295,8 +302,9 @@ tw_status tw_implicit_restore(tw_implicit *implicit)
     return implicit->linear->g == 0 ? TW_OK : prepare_record(implicit);
 }
 
-/* Makes the matrix at x. Where it is not definite, compressed elements count as slack across their line; where that is
- * not enough (solids, hinges), the mass is raised. Either way the correction is a direction of descent. */
+/* Makes the matrix at x. Where it is not definite, compressed elements count as slack across their
+ * line; where that is not enough (solids, hinges), the mass is raised. Either way the correction is
+ * a direction of descent. */
 static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, double g)
 {
     tw_status status = prepare_at(implicit, stage, implicit->iterate, g);
@@ -323,8 +331,9 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
     return status;
 }
 
-/* What a sound correction lowers: for conservative problems the incremental potential |x - x_star|_M^2 / 2 + gamma V(x),
- * whose stationary point is the solution; otherwise the norm of the residual. */
+/* What a sound correction lowers: for conservative problems the incremental potential |x -
+ * x_star|_M^2 / 2 + gamma V(x), whose stationary point is the solution; otherwise the norm of
+ * the residual. */
 static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x,
                             double residual, double *merit)
 {
@@ -385,9 +394,10 @@ static tw_status search_line(tw_implicit *implicit, const tw_stage *stage, newto
     return status;
 }
 
-/* An old factor P gets the same modes wrong in every correction f = P^-1 r: they shrink slowly, or swing. One secant
- * takes the worst of them out (Anderson's acceleration of depth one):
- *   step = f - theta (dx + df),  theta = <df, f>_M / <df, df>_M,  df = f - f_before,  dx = the last step. */
+/* An old factor P gets the same modes wrong in every correction f = P^-1 r: they shrink slowly, or
+ * swing. One secant takes the worst of them out (Anderson's acceleration of depth one):
+ *   step = f - theta (dx + df),  theta = <df, f>_M / <df, df>_M,  df = f - f_before,
+ * with dx the last step. */
 static tw_status accelerate(tw_implicit *implicit, newton_state *state)
 {
     int64_t n = implicit->system->n;
@@ -461,7 +471,8 @@ static tw_status find_correction(tw_implicit *implicit, newton_state *state)
     return status;
 }
 
-/* Moves the tensions to what their laws predict for x + dx. Returns the share of dx that may be taken. */
+/* Moves the tensions to what their laws predict for x + dx. Returns the share of dx that may
+ * be taken. */
 static tw_status move_tensions(tw_implicit *implicit, const tw_stage *stage, double *share)
 {
     *share = 1;
@@ -518,13 +529,13 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
     }
     if (status != TW_OK) return status;
 
-    /* What is left behind this correction is about its size times c / (1 - c), c the contraction. A kept factor is
-     * judged by the worse of two, because a single good one may be luck. */
-    double left = state->size;
+    /* The correction is small, or what it leaves behind is. That is about its size times
+     * c / (1 - c), c the contraction. A kept factor is judged by the worse of two contractions,
+     * because a single good one may be luck. */
     double c = state->contraction;
     if (state->uses > 1) c = fmax(c, contraction_before);
-    if (c > 0 && c < 0.5) left *= c / (1 - c);
-    bool small = left <= state->enough;
+    bool small = state->size <= state->enough;
+    if (c > 0 && c < 0.5) small = small || state->size * c / (1 - c) <= left_share * state->enough;
     if (!small && !state->line_search) status = accelerate(implicit, state);
     if (status != TW_OK) return status;
 
@@ -533,7 +544,8 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
     if (status != TW_OK) return status;
     tw_vector_copy(n, implicit->correction, implicit->last_step);
 
-    /* The last correction is small enough to spare the residual behind it. An old factor's first one is not trusted. */
+    /* The last correction is small enough to spare the residual behind it. An old factor's first
+     * one is not trusted. */
     *arrived = small && share == 1 && !(state->factor_is_old && state->uses == 1);
     if (*arrived) {
         tw_vector_axpy(n, 1.0, implicit->correction, implicit->way);

@@ -1,7 +1,7 @@
 /* The matrix of Newton's iteration, prepared once and solved with often.
  *
- * Second order: M + g K at the system's linearisation, by sparse Cholesky or by conjugate gradients.
- * First order:  I - g J, by dense LU. */
+ * Second order: M + g K at the system's linearisation, by sparse Cholesky or by conjugate
+ * gradients. First order:  I - g J, by dense LU. */
 #ifndef TW_INTEGRATORS_STAGE_MATRIX_H
 #define TW_INTEGRATORS_STAGE_MATRIX_H
 
@@ -16,11 +16,12 @@ tw_status tw_stage_matrix_create(tw_system *system, tw_linear_solver solver, tw_
                                  tw_error *error);
 void tw_stage_matrix_free(tw_stage_matrix *matrix);
 
-/* Prepares M + g K, or I - g J, at the present linearisation. TW_NOT_POSITIVE_DEFINITE leaves nothing prepared. */
+/* Prepares M + g K, or I - g J, at the present linearisation. TW_NOT_POSITIVE_DEFINITE leaves
+ * nothing prepared. */
 tw_status tw_stage_matrix_prepare(tw_stage_matrix *matrix, double g);
 
-/* The same with M + g K made definite where it is not: M is replaced by (1 + r) M with the smallest r of 1, 16, 256 ...
- * that will do. */
+/* The same with M + g K made definite where it is not: M is replaced by (1 + r) M with the smallest
+ * r of 1, 16, 256 ... that will do. */
 tw_status tw_stage_matrix_prepare_raised(tw_stage_matrix *matrix, double g);
 
 /* out = (what was prepared)^-1 in. */

@@ -81,14 +81,16 @@ typedef struct tw_force_table {
 
     /* Fixes K, S and D at this point for the functions that follow. */
     tw_status (*linearise)(void *data, const tw_force_view *at);
-    /* Elements with a scalar tension may take it as an unknown of its own (force_spring_tension.c). How many there
-     * are; NULL: none. */
+    /* Elements with a scalar tension may take it as an unknown of its own (force_spring_tension.c).
+     * How many there are; NULL: none. */
     int64_t (*tension_count)(const void *data);
-    /* As linearise, with geometric stiffness made of the given tensions; `definite`: of max(tension, 0). */
+    /* As linearise, with geometric stiffness made of the given tensions; `definite`: of
+     * max(tension, 0). */
     tw_status (*linearise_tension)(void *data, const tw_force_view *at, const double *tension,
                                    bool definite);
-    /* The tensions that the laws, linearised at this point, predict for x + dx (dx of the unknowns), and *turn = the
-     * largest of itself and the angle [rad] by which dx can turn an element. */
+    /* The tensions that the laws, linearised at this point, predict for x + dx (dx of the
+     * unknowns), and *turn = the largest of itself and the angle [rad] by which dx can turn
+     * an element. */
     void (*predict_tension)(void *data, const tw_force_view *at, const double *dx,
                             double *predicted, double *turn);
     /* out += K in, for `count` columns. */

@@ -1,7 +1,8 @@
 /* Springs whose tension is an unknown of Newton's iteration (docs/schemes.md, "Mixed Newton").
  *
- * At an iterate that is off by an angle theta the law's tension T(l) is wrong by k theta^2 L / 2, and so is the
- * geometric stiffness T/l (I - n n^T) made of it. Newton therefore carries a tension lam of its own per spring:
+ * At an iterate that is off by an angle theta the law's tension T(l) is wrong by k theta^2 L / 2,
+ * and so is the geometric stiffness T/l (I - n n^T) made of it. Newton therefore carries a tension
+ * lam of its own per spring:
  *     tangent     E = T'(l) n n^T + (lam / l) (I - n n^T)
  *     prediction  lam + d_lam = T(l) + T'(l) n . dd,   dd = the change of the spring's vector. */
 #include <math.h>
@@ -38,7 +39,8 @@ static void replace_body(void *context, int64_t begin, int64_t end, int64_t bloc
         double *tangent = s->tangent + 5 * e;
         double slope = tangent[3] + tangent[4];
 
-        /* A spring without rest length pulls like k d, whatever its direction: its tangent is right as it is. */
+        /* A spring without rest length pulls like k d, whatever its direction: its tangent is right
+         * as it is. */
         if (!(length > 0.0) || s->rest_length[e] == 0.0) continue;
 
         double lam = p->tension[e];
