@@ -35,8 +35,7 @@ static void exchange(double **a, double **b)
     *b = c;
 }
 
-/* One attempt of the scheme from (t, u) to u_new. */
-static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *error)
+tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_status status = TW_OK;
     if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
@@ -44,58 +43,6 @@ static tw_status plain_attempt(tw_integrator *integrator, double h, tw_error *er
     if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
         status = TW_NOT_FINITE;
     return status;
-}
-
-/* The second half step of step doubling: from (t + h/2, u_new) to u_new. Afterwards t, u and F are
- * as before. */
-static tw_status second_half(tw_integrator *integrator, double h, tw_error *error)
-{
-    int64_t size = integrator->system.size;
-
-    /* The end of the first half becomes the state, at which F is not known. F(t, u) is kept in
-     * F_old. */
-    bool known = integrator->F_known;
-    exchange(&integrator->u, &integrator->u_new);
-    exchange(&integrator->F, &integrator->F_old);
-    integrator->t += 0.5 * h;
-    integrator->F_known = false;
-    integrator->F_old_known = false;
-
-    /* The attempt overwrites u_new, so the state at the step's start waits in the scratch. */
-    double *start = integrator->scratch + size;
-    tw_vector_copy(size, integrator->u_new, start);
-    tw_status status = plain_attempt(integrator, 0.5 * h, error);
-
-    /* Everything that describes the step's start is put back. */
-    integrator->t -= 0.5 * h;
-    tw_vector_copy(size, start, integrator->u);
-    exchange(&integrator->F, &integrator->F_old);
-    integrator->F_known = known;
-    return status;
-}
-
-/* Schemes without an embedded estimate: one step of h is compared with two steps of h/2
- * (Richardson). The two halves are the result; their error is (u_halves - u_whole) / (2^p - 1) for
- * a scheme of order p. */
-static tw_status doubled_attempt(tw_integrator *integrator, double h, tw_error *error)
-{
-    int64_t size = integrator->system.size;
-    integrator->retry = false;
-
-    /* The whole step waits in error_vector. */
-    tw_status status = plain_attempt(integrator, h, error);
-    if (status) return status;
-    tw_vector_copy(size, integrator->u_new, integrator->error_vector);
-
-    /* The two halves. */
-    status = plain_attempt(integrator, 0.5 * h, error);
-    if (status == TW_OK) status = second_half(integrator, h, error);
-    if (status) return status;
-
-    double factor = 1.0 / (pow(2.0, integrator->order) - 1.0);
-    tw_vector_axpby(size, factor, integrator->u_new, -factor, integrator->error_vector);
-    integrator->has_error = true;
-    return TW_OK;
 }
 
 static void count_rejection(tw_integrator *integrator, tw_status status)
@@ -130,9 +77,9 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
 
     /* The attempt itself may fail in a way that a smaller step can cure. */
     if (integrator->doubles)
-        *status = doubled_attempt(integrator, h, error);
+        *status = tw_doubling_attempt(integrator, h, error);
     else
-        *status = plain_attempt(integrator, h, error);
+        *status = tw_integrator_attempt(integrator, h, error);
     if (*status) {
         if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
         count_rejection(integrator, *status);

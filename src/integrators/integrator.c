@@ -159,7 +159,11 @@ static tw_status prepare(tw_integrator *integrator, const tw_second_order_proble
         tw_system_create(&integrator->system, second, first, &integrator->counts, error);
     if (status) return status;
     if (allocate(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return integrator->scheme->reserve ? integrator->scheme->reserve(integrator, error) : TW_OK;
+    if (integrator->scheme->reserve) TW_TRY(integrator->scheme->reserve(integrator, error));
+
+    /* The scheme now knows the order of its estimate, and whether it has one. */
+    if (tw_doubling_reserve(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return TW_OK;
 }
 
 /* Exactly one of `second` and `first` is given. */
@@ -187,10 +191,6 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
         return status;
     }
 
-    /* An adaptive scheme without an estimate compares one step with two halves. */
-    integrator->doubles = options->relative_tolerance > 0 && integrator->error_order == 0 &&
-                          !integrator->scheme->own_steps;
-    if (integrator->doubles) integrator->error_order = integrator->order;
     tw_energy_guard_prepare(integrator);
     *out = integrator;
     return TW_OK;
@@ -224,6 +224,7 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_release(integrator->F_old);
     tw_release(integrator->error_vector);
     tw_release(integrator->scratch);
+    tw_doubling_release(integrator);
     tw_release(integrator);
 }
 

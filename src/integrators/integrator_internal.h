@@ -57,6 +57,13 @@ typedef struct tw_scheme_table {
 
 enum { TW_MAX_EVENTS = 16 };
 
+/* Memory of step doubling, in one piece: system.size entries each, then the scheme's history. */
+typedef struct tw_step_doubling {
+    double *u_whole;  /* the result of one step of h */
+    double *u_middle; /* the end of the first half */
+    double *past;     /* the scheme's history at the start of the step */
+} tw_step_doubling;
+
 struct tw_integrator {
     tw_integrator_options options;
     const tw_scheme_table *scheme;
@@ -79,8 +86,9 @@ struct tw_integrator {
     bool retry;           /* it repeats a rejected one */
     double *error_vector; /* local error estimate, system.size entries, if has_error */
     bool has_error;
-    bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
-    double own_step;    /* length of the step that a scheme with own_steps took */
+    bool doubles; /* adaptive without an embedded estimate: one step against two halves */
+    tw_step_doubling doubling; /* allocated if `doubles` */
+    double own_step;           /* length of the step that a scheme with own_steps took */
     bool newton_failed; /* set by an implicit scheme whose attempt failed in Newton's iteration */
     double *scratch;    /* 4 system.size entries for driver and output; schemes have their own */
 
@@ -141,6 +149,17 @@ bool tw_status_is_rejection(tw_status status);
 double tw_controller_after_accept(tw_integrator *integrator, double h, double error, double work);
 double tw_controller_after_reject(tw_integrator *integrator, double h, double error);
 tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, double *h);
+
+/* One attempt of the scheme from (t, u) to u_new, checked to be finite. (driver.c) */
+tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error);
+
+/* Step doubling (step_doubling.c): decides at creation whether it is needed and allocates; makes an
+ * attempt with an error estimate; gives the state at t_old + theta h in such a step for schemes
+ * that interpolate by themselves. */
+tw_status tw_doubling_reserve(tw_integrator *integrator);
+void tw_doubling_release(tw_integrator *integrator);
+tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *error);
+tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, double *u);
 
 /* The energy guard: decides at creation whether the problem is guarded, notes the energy at the
  * start, and judges u_new at t_new: TW_NOT_CONVERGED if the energy explodes. (energy_guard.c) */

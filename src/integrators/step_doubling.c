@@ -1,0 +1,132 @@
+/* Step doubling: the error estimate of schemes that have none of their own, and what lies inside
+ * such a step. */
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "integrators/integrator_internal.h"
+#include "linalg/vector.h"
+
+tw_status tw_doubling_reserve(tw_integrator *integrator)
+{
+    integrator->doubles = integrator->options.relative_tolerance > 0 &&
+                          integrator->error_order == 0 && !integrator->scheme->own_steps;
+    if (!integrator->doubles) return TW_OK;
+    integrator->error_order = integrator->order;
+
+    /* The whole step, the state between the halves, and what the scheme remembers of the past. */
+    double *past = NULL;
+    size_t size = (size_t)integrator->system.size;
+    size_t past_count = 0;
+    if (integrator->scheme->history) past_count = integrator->scheme->history(integrator, &past);
+    integrator->doubling.u_whole = tw_allocate_zeroed(2 * size + past_count, sizeof(double));
+    if (!integrator->doubling.u_whole) return TW_OUT_OF_MEMORY;
+    integrator->doubling.u_middle = integrator->doubling.u_whole + size;
+    integrator->doubling.past = integrator->doubling.u_whole + 2 * size;
+    return TW_OK;
+}
+
+void tw_doubling_release(tw_integrator *integrator)
+{
+    tw_release(integrator->doubling.u_whole);
+}
+
+/* What an attempt reads of the integrator and of the scheme: where it starts. */
+typedef struct starting_point {
+    double t;
+    double *u, *F, *u_new;
+    bool F_known;
+} starting_point;
+
+static starting_point starting_point_of(const tw_integrator *integrator)
+{
+    return (starting_point){integrator->t, integrator->u, integrator->F, integrator->u_new,
+                            integrator->F_known};
+}
+
+static void start_from(tw_integrator *integrator, starting_point from)
+{
+    integrator->t = from.t;
+    integrator->u = from.u;
+    integrator->F = from.F;
+    integrator->u_new = from.u_new;
+    integrator->F_known = from.F_known;
+}
+
+/* The second half: from (t + h/2, u_middle) to u_new. Afterwards t, u, F and the past are those of
+ * the step's start. The past that the next step needs is taken over by accepted(), from what the
+ * attempt left. */
+static tw_status second_half(tw_integrator *integrator, double h, tw_error *error)
+{
+    tw_step_doubling *doubling = &integrator->doubling;
+    double *past = NULL;
+    size_t past_count = 0;
+    if (integrator->scheme->history) past_count = integrator->scheme->history(integrator, &past);
+    if (past_count) memcpy(doubling->past, past, past_count * sizeof(double));
+
+    /* The first half is accepted on trial: it becomes the scheme's past. F is evaluated at the
+     * middle. */
+    starting_point start = starting_point_of(integrator);
+    tw_vector_copy(integrator->system.size, integrator->u_new, doubling->u_middle);
+    if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, 0.5 * h);
+    start_from(integrator, (starting_point){start.t + 0.5 * h, doubling->u_middle,
+                                            integrator->F_old, start.u_new, false});
+    integrator->F_old_known = false;
+    tw_status status = tw_integrator_attempt(integrator, 0.5 * h, error);
+
+    start_from(integrator, start);
+    if (past_count) memcpy(past, doubling->past, past_count * sizeof(double));
+    return status;
+}
+
+/* One step of h is compared with two steps of h/2 (Richardson). The two halves are the result;
+ * their error is (u_halves - u_whole) / (2^p - 1) for a scheme of order p. */
+tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *error)
+{
+    int64_t size = integrator->system.size;
+    integrator->retry = false;
+    tw_status status = tw_integrator_attempt(integrator, h, error);
+    if (status) return status;
+    tw_vector_copy(size, integrator->u_new, integrator->doubling.u_whole);
+
+    status = tw_integrator_attempt(integrator, 0.5 * h, error);
+    if (status == TW_OK) status = second_half(integrator, h, error);
+    if (status) return status;
+
+    /* Schemes may use error_vector as scratch, so it is written after the last attempt. */
+    double factor = 1.0 / (pow(2.0, integrator->order) - 1.0);
+    tw_vector_copy(size, integrator->doubling.u_whole, integrator->error_vector);
+    tw_vector_axpby(size, factor, integrator->u_new, -factor, integrator->error_vector);
+    integrator->has_error = true;
+    return TW_OK;
+}
+
+/* The scheme's memory describes the second half alone, so its own interpolation does not apply to
+ * the whole step. A shorter step from the start, or from the middle, leads to the point instead: it
+ * meets u_middle and the end exactly, and its error is not larger than theirs. */
+tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, double *u)
+{
+    bool in_first = theta <= 0.5;
+    double h = integrator->step_taken;
+    double t_start = integrator->t_old;
+    double length = theta * h;
+    double *u_start = integrator->u_old;
+    if (!in_first) {
+        t_start += 0.5 * h;
+        length -= 0.5 * h;
+        u_start = integrator->doubling.u_middle;
+    }
+    if (length == 0) {
+        tw_vector_copy(integrator->system.size, u_start, u);
+        return TW_OK;
+    }
+
+    /* The attempt writes into u. F is evaluated anew, in the driver's scratch. */
+    starting_point now = starting_point_of(integrator);
+    start_from(integrator, (starting_point){t_start, u_start, integrator->scratch, u, false});
+    integrator->retry = false;
+    tw_status status = tw_integrator_attempt(integrator, length, NULL);
+    if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, length);
+    start_from(integrator, now);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* Step-size control where it once failed: step doubling of every scheme, steps that shrink without end, times far from
+ * one second. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "problems/oscillators.h"
+#include "support/run_suite.h"
+
+/* Duffing's oscillator x'' = -x - x^3 from rest at 1, by rk4 with 2e-4: exact to 1e-13 at t = 2. */
+static void duffing_at(double t, double *u)
+{
+    enum { STEPS_PER_UNIT = 5000 };
+    int steps = (int)ceil(t * STEPS_PER_UNIT);
+    double h = t / steps;
+    u[0] = 1;
+    u[1] = 0;
+    for (int n = 0; n < steps; n++) {
+        static const double node[4] = {0, 0.5, 0.5, 1};
+        double k[4][2];
+        for (int s = 0; s < 4; s++) {
+            double x = u[0] + (s ? h * node[s] * k[s - 1][0] : 0);
+            double v = u[1] + (s ? h * node[s] * k[s - 1][1] : 0);
+            k[s][0] = v;
+            k[s][1] = -x - x * x * x;
+        }
+        for (int i = 0; i < 2; i++) u[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    }
+}
+
+static const double SPAN = 2;
+
+typedef struct outcome {
+    double error;  /* at the end */
+    double inside; /* largest at the output times */
+    int64_t steps;
+} outcome;
+
+static tw_status compare_output(void *context, double t, const double *u)
+{
+    outcome *result = context;
+    double exact[2];
+    duffing_at(t, exact);
+    result->inside = fmax(result->inside, hypot(u[0] - exact[0], u[1] - exact[1]));
+    return TW_OK;
+}
+
+static outcome run_duffing(tw_integrator_options options, double rtol)
+{
+    oscillator o;
+    oscillator_create(DUFFING, &o);
+    options.relative_tolerance = rtol;
+    options.phi.engine = TW_PHI_DENSE;
+    options.phi.tolerance = 1e-13;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(!tw_integrator_create_second_order(&o.table, &options, &integrator, &error), "%s",
+                  error.text);
+    outcome result = {0};
+    double u[2] = {1, 0}, exact[2];
+    ck_assert_int_eq(tw_integrator_on_output(integrator, 0, 0.11, compare_output, &result), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, &error), TW_OK);
+    ck_assert_msg(!tw_integrator_advance(integrator, SPAN, &error), "%s", error.text);
+    tw_integrator_state(integrator, NULL, u);
+    duffing_at(SPAN, exact);
+    result.error = hypot(u[0] - exact[0], u[1] - exact[1]);
+    result.steps = tw_integrator_statistics_now(integrator).steps;
+    printf("%-18s rtol %.0e: error %.1e, inside %.1e, %lld steps\n", tw_scheme_name(options.scheme),
+           rtol, result.error, result.inside, (long long)result.steps);
+    tw_integrator_free(integrator);
+    oscillator_free(&o);
+    return result;
+}
+
+/* The error follows rtol, at the end and inside the steps, and the steps shrink as the order says. */
+static void follows_rtol(tw_integrator_options options, int order, double lowest, double highest)
+{
+    outcome coarse = run_duffing(options, highest);
+    outcome fine = run_duffing(options, lowest);
+    ck_assert_double_le(coarse.error, 100 * highest);
+    ck_assert_double_le(fine.error, 100 * lowest);
+    ck_assert_double_le(fine.inside, 200 * lowest);
+    double growth = log((double)fine.steps / (double)coarse.steps) / log(highest / lowest);
+    ck_assert_msg(growth < 1.25 / order, "steps grow like rtol^-%.3f", growth);
+}
+
+START_TEST(etdrk4_is_adaptive)
+{
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_ETDRK4;
+    follows_rtol(options, 4, 1e-8, 1e-4);
+}
+END_TEST
+
+/* exprb42 without its estimate. */
+START_TEST(a_tableau_without_estimate_is_adaptive)
+{
+    tw_tableau own = *tw_tableau_by_name("exprb42");
+    own.name = "own";
+    own.error_order = 0;
+    int kept = 0;
+    for (int i = 0; i < own.term_count; i++)
+        if (own.terms[i].row != TW_ROW_ERROR) own.terms[kept++] = own.terms[i];
+    own.term_count = kept;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.tableau = &own;
+    follows_rtol(options, 4, 1e-8, 1e-4);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("step control");
+    TCase *cases = tcase_create("step control");
+    tcase_add_test(cases, etdrk4_is_adaptive);
+    tcase_add_test(cases, a_tableau_without_estimate_is_adaptive);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
