@@ -15,8 +15,8 @@ static const double LIMIT_SLACK = 1e-12;
 static const double SMALLEST_STEP = 1e-14;
 
 /* A step that was shortened to end at the limit says little about the next step size: unless its
- * error exceeds this share of the tolerance, the step size from before is kept if it is the larger
- * one. */
+ * error exceeds this share of the tolerance, the step size from before is kept if it is the
+ * larger one. */
 static const double SHORT_STEP_ERROR = 0.5;
 
 /* What the driver makes of an attempt: the state may be trusted, a smaller step may help, or
@@ -86,8 +86,8 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
         return VERDICT_REJECT;
     }
 
-    /* The local error must be within the tolerance. The comparison also rejects an estimate that is
-     * NaN. */
+    /* The local error must be within the tolerance. The comparison also rejects an estimate that
+     * is NaN. */
     if (is_adaptive(integrator) && integrator->has_error) {
         *status = tw_error_norm(integrator, integrator->error_vector, size);
         if (*status) return VERDICT_FAIL;
@@ -112,7 +112,10 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
 /* Makes u_new the state. The state before the step and its F are kept for dense output. */
 static void accept(tw_integrator *integrator, double h, double t_new, double size)
 {
-    if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, h);
+    /* The scheme hears of the step that it made last: with step doubling that is the
+     * second half. */
+    double made = integrator->doubles ? 0.5 * h : h;
+    if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, made);
 
     exchange(&integrator->u_old, &integrator->u);
     exchange(&integrator->u, &integrator->u_new);
@@ -154,8 +157,8 @@ static const char *reason_of(const tw_error *inner, tw_status status)
     return inner->text[0] ? inner->text : tw_status_text(status);
 }
 
-/* Plans equal steps from t to t_limit: span/ceil(span/step) each. A plan with the same end goes
- * on. */
+/* Plans equal steps from t to t_limit: span/ceil(span/step) each. A plan with the same end
+ * goes on. */
 static void plan_fixed(tw_integrator *integrator, double t_limit)
 {
     if (integrator->plan_count > 0 && integrator->plan_end == t_limit &&
@@ -227,8 +230,8 @@ static double smallest_step(const tw_integrator *integrator)
     return given > 0 ? given : SMALLEST_STEP * fmax(1.0, fabs(integrator->t));
 }
 
-/* Sets h_next if no step has been proposed yet: the user's first step, or one from the size of
- * F. */
+/* Sets h_next if no step has been proposed yet: the user's first step, or one from the size
+ * of F. */
 static tw_status propose_first_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
     if (integrator->h_next > 0) return TW_OK;
@@ -271,6 +274,9 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
         verdict judged = judge(integrator, h, &size, &status, &inner);
         count_work(integrator, evaluations);
 
+        /* The halves of a doubled step are in the scheme's past: only an accepted step
+         * keeps them. */
+        if (integrator->doubles && judged != VERDICT_ACCEPT) tw_doubling_undo(integrator);
         if (judged == VERDICT_FAIL)
             return fail_at(integrator, status, h, reason_of(&inner, status), error);
         if (judged == VERDICT_ACCEPT) {

@@ -159,6 +159,8 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
 tw_status tw_doubling_reserve(tw_integrator *integrator);
 void tw_doubling_release(tw_integrator *integrator);
 tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *error);
+/* After a rejected attempt: the scheme's past is that of the step's start again. */
+void tw_doubling_undo(tw_integrator *integrator);
 tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, double *u);
 
 /* The energy guard: decides at creation whether the problem is guarded, notes the energy at the

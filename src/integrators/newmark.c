@@ -21,11 +21,21 @@ typedef struct alpha_parameters {
     double c;
 } alpha_parameters;
 
-/* History: A_n (N entries), then whether it is known. */
-static double *known_of(const tw_integrator *integrator)
+/* The numbers at the end of the history. */
+enum { LAST_STEP, KNOWN, NUMBERS };
+
+/* History: A_n and A_{n-1} (N entries each), then the step h_n that led to A_n (0 at the start) and
+ * whether A_n is known. */
+static double *earlier_of(const tw_integrator *integrator)
 {
     const tw_implicit_memory *memory = integrator->memory;
     return memory->history + integrator->system.n;
+}
+
+static double *numbers_of(const tw_integrator *integrator)
+{
+    const tw_implicit_memory *memory = integrator->memory;
+    return memory->history + 2 * integrator->system.n;
 }
 
 static tw_status alpha_reserve(tw_integrator *integrator, tw_error *error)
@@ -33,30 +43,53 @@ static tw_status alpha_reserve(tw_integrator *integrator, tw_error *error)
     if (!integrator->system.second_order)
         return tw_fail(error, TW_UNSUPPORTED, "%s needs a second-order problem",
                        tw_scheme_name(integrator->options.scheme));
-    return tw_implicit_memory_reserve(integrator, (size_t)integrator->system.n + 1, error);
+    return tw_implicit_memory_reserve(integrator, 2 * (size_t)integrator->system.n + NUMBERS,
+                                      error);
 }
 
-/* A_0 = a(t_0, x_0, v_0). Step doubling goes back in time, so it evaluates A_n in every step. */
+/* A_0 = a(t_0, x_0, v_0). */
 static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory *memory)
 {
-    double *known = known_of(integrator);
-    if (*known != 0 && !integrator->doubles) return TW_OK;
+    double *numbers = numbers_of(integrator);
+    if (numbers[KNOWN] != 0) return TW_OK;
     int64_t n = integrator->system.n;
     tw_status status = tw_system_acceleration(&integrator->system, integrator->t, integrator->u,
                                               integrator->u + n, memory->history);
-    *known = status == TW_OK;
+    numbers[KNOWN] = status == TW_OK;
+    numbers[LAST_STEP] = 0;
     return status;
 }
 
-/* Solves for the stage X into memory->x. `carry` = am / (1 - am). */
-static tw_status solve_stage(tw_integrator *integrator, double h, alpha_parameters p, double carry,
-                             tw_error *error)
+/* A_n belongs to the time t_n - (af - am) h_n: it lags behind. The formulas are of second order
+ * only if the lag is that of the present step. A step h of another length therefore moves A_n along
+ * the line through A_{n-1}:
+ *   A = A_n + (af - am) (1 - h/h_n) (A_n - A_{n-1}).
+ * At the start A_0 = a(t_0) has no lag and there is no line; that costs O(h^2) once. */
+static const double *present_acceleration(tw_integrator *integrator, double h, alpha_parameters p)
+{
+    tw_implicit_memory *memory = integrator->memory;
+    double last = numbers_of(integrator)[LAST_STEP];
+    double lag = p.af - p.am;
+    if (last == 0 || last == h || lag == 0) return memory->history;
+
+    /* The stage uses the first N entries of x_star only. */
+    int64_t n = integrator->system.n;
+    double share = lag * (1 - h / last);
+    double *moved = memory->x_star + n;
+    tw_vector_copy(n, memory->history, moved);
+    tw_vector_axpby(n, -share, earlier_of(integrator), 1 + share, moved);
+    return moved;
+}
+
+/* Solves for the stage X into memory->x and for A_{n+1} into memory->work; A is A_n. */
+static tw_status solve_stage(tw_integrator *integrator, double h, alpha_parameters p,
+                             const double *A, tw_error *error)
 {
     tw_implicit_memory *memory = integrator->memory;
     int64_t n = integrator->system.n;
     const double *x = integrator->u;
     const double *v = x + n;
-    const double *A = memory->history;
+    double carry = p.am / (1 - p.am);
     double share = 1 - p.af;
     double G = share * h * h * p.b / (1 - p.am);
     double S = share * h * p.c / (1 - p.am);
@@ -89,14 +122,14 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
     int64_t n = integrator->system.n;
     const double *x = integrator->u;
     const double *v = x + n;
-    const double *A = memory->history;
     const double *A_new = memory->work;
     double *x_new = integrator->u_new;
     double *v_new = x_new + n;
 
     /* A_n, then the stage and A_{n+1}. */
     TW_TRY(need_acceleration(integrator, memory));
-    TW_TRY(solve_stage(integrator, h, p, p.am / (1 - p.am), error));
+    const double *A = present_acceleration(integrator, h, p);
+    TW_TRY(solve_stage(integrator, h, p, A, error));
 
     /* x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}] */
     tw_vector_copy(n, x, x_new);
@@ -133,9 +166,10 @@ static tw_status generalized_attempt(tw_integrator *integrator, double h, tw_err
 
 static void alpha_accepted(tw_integrator *integrator, double h)
 {
-    (void)h;
     tw_implicit_memory *memory = integrator->memory;
+    tw_vector_copy(integrator->system.n, memory->history, earlier_of(integrator));
     tw_vector_copy(integrator->system.n, memory->work, memory->history);
+    numbers_of(integrator)[LAST_STEP] = h;
 }
 
 const tw_scheme_table tw_scheme_newmark = {.reserve = alpha_reserve,

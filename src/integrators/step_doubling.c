@@ -53,20 +53,24 @@ static void start_from(tw_integrator *integrator, starting_point from)
     integrator->F_known = from.F_known;
 }
 
-/* The second half: from (t + h/2, u_middle) to u_new. Afterwards t, u, F and the past are those of
- * the step's start. The past that the next step needs is taken over by accepted(), from what the
- * attempt left. */
+/* Copies what the scheme remembers of the past into `kept`, or back from there. */
+static void copy_past(tw_integrator *integrator, double *kept, bool back)
+{
+    double *past = NULL;
+    if (!integrator->scheme->history) return;
+    size_t bytes = integrator->scheme->history(integrator, &past) * sizeof(double);
+    if (bytes) memcpy(back ? past : kept, back ? kept : past, bytes);
+}
+
+/* The second half: from (t + h/2, u_middle) to u_new. Afterwards t, u and F are those of the
+ * step's start. */
 static tw_status second_half(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_step_doubling *doubling = &integrator->doubling;
-    double *past = NULL;
-    size_t past_count = 0;
-    if (integrator->scheme->history) past_count = integrator->scheme->history(integrator, &past);
-    if (past_count) memcpy(doubling->past, past, past_count * sizeof(double));
-
-    /* The first half is accepted on trial: it becomes the scheme's past. F is evaluated at the
-     * middle. */
     starting_point start = starting_point_of(integrator);
+
+    /* The first half is accepted on trial: it becomes the scheme's past. F is evaluated at
+     * the middle. */
     tw_vector_copy(integrator->system.size, integrator->u_new, doubling->u_middle);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, 0.5 * h);
     start_from(integrator, (starting_point){start.t + 0.5 * h, doubling->u_middle,
@@ -75,8 +79,12 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
     tw_status status = tw_integrator_attempt(integrator, 0.5 * h, error);
 
     start_from(integrator, start);
-    if (past_count) memcpy(past, doubling->past, past_count * sizeof(double));
     return status;
+}
+
+void tw_doubling_undo(tw_integrator *integrator)
+{
+    copy_past(integrator, integrator->doubling.past, true);
 }
 
 /* One step of h is compared with two steps of h/2 (Richardson). The two halves are the result;
@@ -85,10 +93,14 @@ tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *err
 {
     int64_t size = integrator->system.size;
     integrator->retry = false;
+    copy_past(integrator, integrator->doubling.past, false);
+
+    /* The whole step. */
     tw_status status = tw_integrator_attempt(integrator, h, error);
     if (status) return status;
     tw_vector_copy(size, integrator->u_new, integrator->doubling.u_whole);
 
+    /* The two halves. */
     status = tw_integrator_attempt(integrator, 0.5 * h, error);
     if (status == TW_OK) status = second_half(integrator, h, error);
     if (status) return status;
