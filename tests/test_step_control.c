@@ -123,6 +123,120 @@ START_TEST(implicit_schemes_keep_their_order)
 }
 END_TEST
 
+static tw_status square(void *context, double t, const double *u, double *F)
+{
+    (void)context, (void)t;
+    F[0] = u[0] * u[0];
+    return TW_OK;
+}
+
+/* u' = u^2 from 1 is infinite at t = 1. The run comes close and says that it cannot go on. */
+START_TEST(a_run_into_a_singularity_ends)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_RK4, TW_SCHEME_EXPRB32};
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 1;
+    problem.rhs = square;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = schemes[_i];
+    options.relative_tolerance = 1e-6;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_integrator_create_first_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1}, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 2, &error), TW_STEP_TOO_SMALL);
+    double t = 0;
+    tw_integrator_state(integrator, &t, NULL);
+    tw_integrator_statistics counts = tw_integrator_statistics_now(integrator);
+    printf("%s: t = %.15f after %lld steps, the last %.1e: %s\n", tw_scheme_name(schemes[_i]), t,
+           (long long)counts.steps, counts.last_step, error.text);
+    ck_assert(t < 1 + 1e-3 && t > 0.9);
+    ck_assert_double_ge(counts.last_step, 1e-15);
+    ck_assert_int_lt(counts.steps, 5000);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
+/* The user's smallest step holds for accepted steps as well. */
+START_TEST(the_smallest_step_is_enforced)
+{
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 1;
+    problem.rhs = square;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.relative_tolerance = 1e-6;
+    options.smallest_step = 1e-4;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_first_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1}, NULL), TW_OK);
+    tw_status status = TW_OK;
+    while (status == TW_OK) {
+        status = tw_integrator_step(integrator, 2, NULL);
+        if (status == TW_OK)
+            ck_assert_double_ge(tw_integrator_statistics_now(integrator).last_step, 1e-4);
+    }
+    ck_assert_int_eq(status, TW_STEP_TOO_SMALL);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
+static tw_status fast(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context, (void)t, (void)v;
+    a[0] = -1e26 * x[0];
+    return TW_OK;
+}
+
+/* omega = 1e13 1/s: three periods take 2e-12 s. */
+START_TEST(fast_motion_has_its_own_scale)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_RK4, TW_SCHEME_EXPRB42, TW_SCHEME_MIDPOINT};
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 1;
+    problem.acceleration = fast;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = schemes[_i];
+    options.relative_tolerance = 1e-5;
+    tw_sparse *matrix = NULL;
+    ck_assert_int_eq(
+        tw_sparse_create(1, 1, (int64_t[]){0, 1}, (int64_t[]){0}, TW_STORE_FULL, &matrix, NULL),
+        TW_OK);
+    problem.stiffness_matrix = matrix;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, &error),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1e-10, 0}, NULL), TW_OK);
+    const double end = 6 * acos(-1.0) * 1e-13;
+    ck_assert_msg(!tw_integrator_advance(integrator, end, &error), "%s", error.text);
+    double u[2];
+    tw_integrator_state(integrator, NULL, u);
+    ck_assert_double_eq_tol(u[0], 1e-10, 1e-13);
+    tw_integrator_free(integrator);
+    tw_sparse_free(matrix);
+}
+END_TEST
+
+/* Fixed steps that rounding swallows. */
+START_TEST(time_does_not_stand_still)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 1;
+    problem.acceleration = fast;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_VERLET;
+    options.step = 1e-17;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 1, (double[]){1e-10, 0}, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 1 + 1e-12, NULL), TW_STEP_TOO_SMALL);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("step control");
@@ -130,6 +244,10 @@ int main(void)
     tcase_add_test(cases, etdrk4_is_adaptive);
     tcase_add_test(cases, a_tableau_without_estimate_is_adaptive);
     tcase_add_loop_test(cases, implicit_schemes_keep_their_order, 0, 3);
+    tcase_add_loop_test(cases, a_run_into_a_singularity_ends, 0, 3);
+    tcase_add_test(cases, the_smallest_step_is_enforced);
+    tcase_add_loop_test(cases, fast_motion_has_its_own_scale, 0, 3);
+    tcase_add_test(cases, time_does_not_stand_still);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

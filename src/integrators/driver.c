@@ -10,9 +10,12 @@
  * left over. */
 static const double LIMIT_SLACK = 1e-12;
 
-/* Without options.smallest_step an adaptive run gives up below this share of max(1 s, |t|): there t
- * + h no longer differs from t by more than a few rounding errors. */
-static const double SMALLEST_STEP = 1e-14;
+/* Without options.smallest_step an adaptive run gives up below the larger of two bounds: this share
+ * of |t|, where t + h hardly differs from t, and this share of the span t_limit - t, which matters
+ * near t = 0 only. The second is so small because problems over many decades of time begin with
+ * steps that are tiny compared with the span. */
+static const double SMALLEST_SHARE_OF_TIME = 16 * DBL_EPSILON;
+static const double SMALLEST_SHARE_OF_SPAN = 1e-30;
 
 /* A step that was shortened to end at the limit says little about the next step size: unless its
  * error exceeds this share of the tolerance, the step size from before is kept if it is the
@@ -183,6 +186,9 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
     double h = (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
     double t_new = integrator->plan_start + (double)(integrator->plan_done + 1) * h;
     if (integrator->plan_done + 1 == integrator->plan_count) t_new = integrator->plan_end;
+    if (!(t_new > integrator->t))
+        return tw_fail(error, TW_STEP_TOO_SMALL, "a step of %g s does not change t = %.17g s", h,
+                       integrator->t);
 
     /* A fixed step cannot be made smaller: every rejection is a failure. */
     double size = 0;
@@ -224,10 +230,25 @@ static double fitting_step(const tw_integrator *integrator, double t_limit)
     return h > 0.5 * rest ? 0.5 * rest : h;
 }
 
-static double smallest_step(const tw_integrator *integrator)
+static double smallest_step(const tw_integrator *integrator, double t_limit)
 {
-    double given = integrator->options.smallest_step;
-    return given > 0 ? given : SMALLEST_STEP * fmax(1.0, fabs(integrator->t));
+    if (integrator->options.smallest_step > 0) return integrator->options.smallest_step;
+    return fmax(SMALLEST_SHARE_OF_TIME * fabs(integrator->t),
+                SMALLEST_SHARE_OF_SPAN * (t_limit - integrator->t));
+}
+
+/* Refuses a proposed step that is too small to go on with. The rest before the limit may be
+ * smaller. `reason` says why the step became so small. */
+static tw_status check_proposed_step(const tw_integrator *integrator, double t_limit,
+                                     const char *reason, tw_error *error)
+{
+    double smallest = smallest_step(integrator, t_limit);
+    double rest = t_limit - integrator->t;
+    if (integrator->h_next >= fmin(smallest, rest)) return TW_OK;
+    return tw_fail(error, TW_STEP_TOO_SMALL,
+                   "%s: the next step at t = %.17g s, %g s, is below the smallest, %g s: %s",
+                   tw_scheme_name(integrator->options.scheme), integrator->t, integrator->h_next,
+                   smallest, reason);
 }
 
 /* Sets h_next if no step has been proposed yet: the user's first step, or one from the size
@@ -260,8 +281,10 @@ static void accept_adaptive(tw_integrator *integrator, double h, double t_limit,
 
 static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
-    tw_status status = propose_first_step(integrator, t_limit, error);
-    if (status) return status;
+    tw_status status = TW_OK;
+    TW_TRY(propose_first_step(integrator, t_limit, error));
+    TW_TRY(check_proposed_step(integrator, t_limit, "the error asks for smaller and smaller steps",
+                               error));
 
     integrator->retry = false;
     for (int64_t tries = 0; tries < integrator->options.max_steps; tries++) {
@@ -287,8 +310,7 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
         /* Rejected: a smaller step from the same state. */
         integrator->h_next = tw_controller_after_reject(integrator, h, size);
         integrator->retry = true;
-        if (integrator->h_next < smallest_step(integrator))
-            return fail_at(integrator, TW_STEP_TOO_SMALL, h, reason_of(&inner, status), error);
+        TW_TRY(check_proposed_step(integrator, t_limit, reason_of(&inner, status), error));
     }
     return tw_fail_plain(error, TW_BUDGET_EXHAUSTED);
 }

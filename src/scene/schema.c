@@ -36,7 +36,8 @@ static const tw_schema_field integrator_fields[] = {
     {"reference", TW_FIELD_NUMBERS, .length = 2, .range = AT_LEAST(0), .fallback = "[0, 0]",
      .doc = "magnitudes of x and v that rtol refers to; 0: their own root mean square"},
     {"smallest_step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
-     .doc = "an adaptive run that needs a smaller step ends as failed; not given: 1e-14 max(1, t)"},
+     .doc = "an adaptive run that needs a smaller step ends as failed; not given: 16 rounding "
+            "errors of t"},
     {"largest_step", TW_FIELD_NUMBER, .unit = "s", .range = AT_LEAST(0), .fallback = "0",
      .doc = "adaptive steps never grow beyond it; 0: no limit"},
     {"max_steps", TW_FIELD_INTEGER, .range = AT_LEAST(1), .fallback = "1000000000",
