@@ -237,6 +237,89 @@ START_TEST(time_does_not_stand_still)
 }
 END_TEST
 
+/* Robertson's kinetics: y2 is 1e-5 of the others, and decides over them. */
+static tw_status robertson(void *context, double t, const double *y, double *F)
+{
+    (void)context, (void)t;
+    double fast = 1e4 * y[1] * y[2];
+    double third = 3e7 * y[1] * y[1];
+    F[0] = -0.04 * y[0] + fast;
+    F[1] = 0.04 * y[0] - fast - third;
+    F[2] = third;
+    return TW_OK;
+}
+
+/* tests/reference/make_robertson_reference.py 200: at least 12 digits. */
+static const double robertson_times[] = {0.4, 4, 40, 400, 4000, 40000};
+static const double robertson_states[][3] = {
+    {9.8517211386099e-01, 3.3863953789749e-05, 1.4794022185220e-02},
+    {9.0551867858426e-01, 2.2404756875605e-05, 9.4458916658871e-02},
+    {7.1582706871941e-01, 9.1855347645582e-06, 2.8416374574583e-01},
+    {4.5051866847110e-01, 3.2229014416746e-06, 5.4947810862746e-01},
+    {1.8320225777671e-01, 8.9423712527759e-07, 8.1679684798617e-01},
+    {3.8983377085483e-02, 1.6217683159097e-07, 9.6101646073769e-01}};
+
+static tw_integrator *start_robertson(const double *tolerances)
+{
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 3;
+    problem.rhs = robertson;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPRB42;
+    options.relative_tolerance = 1e-5;
+    options.absolute_tolerances = tolerances;
+    options.phi.engine = TW_PHI_DENSE;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(!tw_integrator_create_first_order(&problem, &options, &integrator, &error), "%s",
+                  error.text);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){1, 0, 0}, NULL), TW_OK);
+    return integrator;
+}
+
+/* The largest relative error of y2 at t = 0.4, 4 and 40. */
+static double robertson_error(const double *tolerances)
+{
+    tw_integrator *integrator = start_robertson(tolerances);
+    double worst = 0;
+    for (int k = 0; k < 3; k++) {
+        tw_error error = {0};
+        double y[3];
+        ck_assert_msg(!tw_integrator_advance(integrator, robertson_times[k], &error), "%s",
+                      error.text);
+        tw_integrator_state(integrator, NULL, y);
+        for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(y[i] / robertson_states[k][i] - 1));
+    }
+    printf("robertson: error %.1e, %lld steps\n", worst,
+           (long long)tw_integrator_statistics_now(integrator).steps);
+    tw_integrator_free(integrator);
+    return worst;
+}
+
+START_TEST(every_entry_has_its_own_tolerance)
+{
+    double tolerances[3] = {1e-8, 1e-12, 1e-8};
+    ck_assert_double_le(robertson_error(tolerances), 1e-4);
+}
+END_TEST
+
+START_TEST(tolerances_of_entries_are_checked)
+{
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 3;
+    problem.rhs = robertson;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.relative_tolerance = 1e-5;
+    options.absolute_tolerances = (double[]){1e-8, -1, 1e-8};
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_int_eq(tw_integrator_create_first_order(&problem, &options, &integrator, &error),
+                     TW_INVALID_ARGUMENT);
+    ck_assert(strstr(error.text, "absolute_tolerances[1]") != NULL);
+    ck_assert_ptr_null(integrator);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("step control");
@@ -248,6 +331,8 @@ int main(void)
     tcase_add_test(cases, the_smallest_step_is_enforced);
     tcase_add_loop_test(cases, fast_motion_has_its_own_scale, 0, 3);
     tcase_add_test(cases, time_does_not_stand_still);
+    tcase_add_test(cases, every_entry_has_its_own_tolerance);
+    tcase_add_test(cases, tolerances_of_entries_are_checked);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

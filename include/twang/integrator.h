@@ -156,6 +156,12 @@ typedef struct tw_integrator_options {
     double relative_tolerance;
     /** Added to the relative tolerance, in units of the state. Default 1e-12. */
     double absolute_tolerance;
+    /** One absolute tolerance per entry of the state (2N or n values >= 0, copied at creation) in
+     *  place of absolute_tolerance, for states whose entries have different magnitudes or units.
+     *  The error is then measured entry by entry: the root mean square of
+     *  e_i / (max |u_i| + tolerance_i / relative_tolerance) over each block, with `reference` in
+     *  place of |u_i| where it is given. Not for cvode. Default NULL. */
+    const double *absolute_tolerances;
     /** Magnitudes to which the relative tolerance refers, for x and for v (first order: [0] for u).
      *  Default 0: the root mean square of the block itself. */
     double reference[2];

@@ -74,8 +74,8 @@ static tw_status rms(const tw_integrator *integrator, int64_t n, const double *x
 
 /* rms(e) / (scale + atol/rtol) of one block, its relative local error. The scale is the user's
  * reference, or the rms of the state at the larger end of the step. */
-static tw_status relative_error(const tw_integrator *integrator, int block, const double *e,
-                                double *result)
+static tw_status relative_error_of_block(const tw_integrator *integrator, int block,
+                                         const double *e, double *result)
 {
     const tw_integrator_options *options = &integrator->options;
     int64_t n = integrator->system.n;
@@ -94,6 +94,32 @@ static tw_status relative_error(const tw_integrator *integrator, int block, cons
 
     *result = size / (scale + options->absolute_tolerance / options->relative_tolerance + DBL_MIN);
     return status;
+}
+
+/* The rms of e_i / (scale_i + atol_i/rtol) over one block, where every entry has a tolerance of its
+ * own. The scale is the user's reference, or |u_i| at the larger end of the step. */
+static tw_status relative_error_of_entries(const tw_integrator *integrator, int block,
+                                           const double *e, double *result)
+{
+    const tw_integrator_options *options = &integrator->options;
+    int64_t n = integrator->system.n;
+    int64_t offset = block * n;
+    double reference = options->reference[block];
+    double *scaled = integrator->scratch + 2 * integrator->system.size;
+    for (int64_t i = offset; i < offset + n; i++) {
+        double scale = reference;
+        if (scale == 0) scale = fmax(fabs(integrator->u[i]), fabs(integrator->u_new[i]));
+        double tolerance = integrator->tolerances[i] / options->relative_tolerance;
+        scaled[i - offset] = e[i] / (scale + tolerance + DBL_MIN);
+    }
+    return rms(integrator, n, scaled, result);
+}
+
+static tw_status relative_error(const tw_integrator *integrator, int block, const double *e,
+                                double *result)
+{
+    if (integrator->tolerances) return relative_error_of_entries(integrator, block, e, result);
+    return relative_error_of_block(integrator, block, e, result);
 }
 
 /* The larger of the relative errors of the two blocks x and v, or that of u alone. NaN counts as

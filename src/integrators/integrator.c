@@ -151,6 +151,26 @@ static tw_status allocate(tw_integrator *integrator)
     return integrator->scratch ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
+/* Copies and checks the absolute tolerances of the single entries, if there are any. */
+static tw_status copy_tolerances(tw_integrator *integrator, tw_error *error)
+{
+    const double *given = integrator->options.absolute_tolerances;
+    if (!given) return TW_OK;
+    if (integrator->scheme->own_steps)
+        return tw_fail(error, TW_UNSUPPORTED, "%s takes one absolute tolerance for all entries",
+                       tw_scheme_name(integrator->options.scheme));
+    for (int64_t i = 0; i < integrator->system.size; i++)
+        if (!(given[i] >= 0) || isinf(given[i]))
+            return tw_fail(error, TW_INVALID_ARGUMENT, "absolute_tolerances[%lld] = %g is not >= 0",
+                           (long long)i, given[i]);
+
+    integrator->tolerances = TW_NEW_ARRAY(integrator->system.size, double);
+    if (!integrator->tolerances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_vector_copy(integrator->system.size, given, integrator->tolerances);
+    integrator->options.absolute_tolerances = integrator->tolerances;
+    return TW_OK;
+}
+
 /* The problem's table, the arrays, and the memory of the scheme. */
 static tw_status prepare(tw_integrator *integrator, const tw_second_order_problem *second,
                          const tw_first_order_problem *first, tw_error *error)
@@ -159,6 +179,7 @@ static tw_status prepare(tw_integrator *integrator, const tw_second_order_proble
         tw_system_create(&integrator->system, second, first, &integrator->counts, error);
     if (status) return status;
     if (allocate(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    TW_TRY(copy_tolerances(integrator, error));
     if (integrator->scheme->reserve) TW_TRY(integrator->scheme->reserve(integrator, error));
 
     /* The scheme now knows the order of its estimate, and whether it has one. */
@@ -225,6 +246,7 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_release(integrator->error_vector);
     tw_release(integrator->scratch);
     tw_doubling_release(integrator);
+    tw_release(integrator->tolerances);
     tw_release(integrator);
 }
 

@@ -86,7 +86,8 @@ struct tw_integrator {
     bool retry;           /* it repeats a rejected one */
     double *error_vector; /* local error estimate, system.size entries, if has_error */
     bool has_error;
-    bool doubles; /* adaptive without an embedded estimate: one step against two halves */
+    double *tolerances; /* absolute ones, system.size entries; NULL: options.absolute_tolerance */
+    bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
     tw_step_doubling doubling; /* allocated if `doubles` */
     double own_step;           /* length of the step that a scheme with own_steps took */
     bool newton_failed; /* set by an implicit scheme whose attempt failed in Newton's iteration */
