@@ -303,6 +303,65 @@ START_TEST(every_entry_has_its_own_tolerance)
 }
 END_TEST
 
+typedef struct visits {
+    int count;
+    double worst;      /* up to t = 400 */
+    double worst_late; /* after that, where errors have accumulated over two more decades */
+} visits;
+
+static tw_status visit(void *context, double t, const double *y)
+{
+    visits *seen = context;
+    ck_assert(t == robertson_times[seen->count]);
+    for (int i = 0; i < 3; i++) {
+        double exact = robertson_states[seen->count][i];
+        double error = fabs(y[i] / exact - 1);
+        if (t <= 400) seen->worst = fmax(seen->worst, error);
+        seen->worst_late = fmax(seen->worst_late, error);
+    }
+    seen->count++;
+    return TW_OK;
+}
+
+/* Decades of time in one run: no interval serves them. */
+START_TEST(outputs_come_at_the_listed_times)
+{
+    double tolerances[3] = {1e-10, 1e-14, 1e-10};
+    tw_integrator *integrator = start_robertson(tolerances);
+    visits seen = {0};
+    tw_error error = {0};
+    ck_assert_int_eq(
+        tw_integrator_on_output_at(integrator, robertson_times, 6, visit, &seen, &error), TW_OK);
+    ck_assert_msg(!tw_integrator_advance(integrator, 50000, &error), "%s", error.text);
+    ck_assert_int_eq(seen.count, 6);
+    printf("robertson at six times: error %.1e, %.1e\n", seen.worst, seen.worst_late);
+    ck_assert_double_le(seen.worst, 1e-4);
+    ck_assert_double_le(seen.worst_late, 5e-3);
+
+    /* A new start goes through them again; what lies before it is skipped. */
+    seen = (visits){.count = 3};
+    ck_assert_int_eq(tw_integrator_start(integrator, 40, robertson_states[2], NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 4000, NULL), TW_OK);
+    ck_assert_int_eq(seen.count, 5);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
+START_TEST(lists_of_times_are_checked)
+{
+    tw_integrator *integrator = start_robertson(NULL);
+    visits seen = {0};
+    ck_assert_int_eq(
+        tw_integrator_on_output_at(integrator, (double[]){1, 1}, 2, visit, &seen, NULL),
+        TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_on_output_at(integrator, (double[]){NAN}, 1, visit, &seen, NULL),
+                     TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_on_output_at(integrator, (double[]){1}, 0, visit, &seen, NULL),
+                     TW_INVALID_ARGUMENT);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
 START_TEST(tolerances_of_entries_are_checked)
 {
     tw_first_order_problem problem = tw_first_order_problem_default();
@@ -333,6 +392,8 @@ int main(void)
     tcase_add_test(cases, time_does_not_stand_still);
     tcase_add_test(cases, every_entry_has_its_own_tolerance);
     tcase_add_test(cases, tolerances_of_entries_are_checked);
+    tcase_add_test(cases, outputs_come_at_the_listed_times);
+    tcase_add_test(cases, lists_of_times_are_checked);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

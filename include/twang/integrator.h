@@ -285,6 +285,15 @@ typedef tw_status tw_output_function(void *context, double t, const double *u);
 TW_API tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double interval,
                                          tw_output_function *function, void *context);
 
+/** The same at each of these times: `count` >= 1 finite values in ascending order, copied. Times up
+ *  to the start are skipped. It replaces the times of tw_integrator_on_output(), and that one these;
+ *  `function` NULL ends the outputs. TW_INVALID_ARGUMENT if the times are not as said. Neither the
+ *  function nor the times are part of what tw_integrator_serialise() writes: after a restore the
+ *  outputs go on behind the restored time. */
+TW_API tw_status tw_integrator_on_output_at(tw_integrator *integrator, const double *times,
+                                            int64_t count, tw_output_function *function,
+                                            void *context, tw_error *error);
+
 /** An event: a zero of `value`. */
 typedef struct tw_event {
     tw_status (*value)(void *context, double t, const double *u, double *g);

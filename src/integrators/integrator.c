@@ -247,6 +247,7 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_release(integrator->scratch);
     tw_doubling_release(integrator);
     tw_release(integrator->tolerances);
+    tw_release(integrator->output_times);
     tw_release(integrator);
 }
 
@@ -259,6 +260,7 @@ static void forget_steps(tw_integrator *integrator)
     integrator->F_old_known = false;
     integrator->retry = false;
     integrator->truncated = false;
+    integrator->output_next = 0;
 
     /* The controller and the plan of fixed steps. */
     integrator->h_next = 0;

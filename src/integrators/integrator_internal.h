@@ -120,8 +120,10 @@ struct tw_integrator {
     void *on_step_context;
     tw_output_function *on_output;
     void *on_output_context;
-    double output_start, output_interval;
-    int64_t output_next; /* the next output is at output_start + output_next output_interval */
+    double output_start, output_interval; /* output k is at output_start + k output_interval ... */
+    double *output_times;                 /* ... or at output_times[k], if it is not NULL */
+    int64_t output_count;                 /* of output_times */
+    int64_t output_next;                  /* number k of the next output */
     tw_event events[TW_MAX_EVENTS];
     double event_values[TW_MAX_EVENTS]; /* at the last step's end */
     int event_count;

@@ -131,6 +131,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->F_old_known = false;
     integrator->retry = false;
     integrator->truncated = false;
+    integrator->output_next = 0;
     integrator->started = true;
 }
 

@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
@@ -23,6 +24,8 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
         return TW_INVALID_ARGUMENT;
 
     /* Outputs before the present time are skipped when the next step is reported. */
+    tw_release(integrator->output_times);
+    integrator->output_times = NULL;
     integrator->on_output = function;
     integrator->on_output_context = context;
     integrator->output_start = t0;
@@ -31,10 +34,48 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
     return function ? tw_integrator_expect_output(integrator, t0, interval) : TW_OK;
 }
 
+tw_status tw_integrator_on_output_at(tw_integrator *integrator, const double *times, int64_t count,
+                                     tw_output_function *function, void *context, tw_error *error)
+{
+    if (!integrator || !times || count < 1) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(times[i]) || (i > 0 && !(times[i] > times[i - 1])))
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "output time %lld, %g, is not finite or not after the one before",
+                           (long long)i, times[i]);
+
+    double *copy = TW_NEW_ARRAY(count, double);
+    if (!copy) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_vector_copy(count, times, copy);
+    tw_release(integrator->output_times);
+    integrator->output_times = copy;
+    integrator->output_count = count;
+    integrator->output_next = 0;
+    integrator->on_output = function;
+    integrator->on_output_context = context;
+
+    /* The times follow no rule that a scheme could be told. */
+    return tw_integrator_expect_output(integrator, 0, 0);
+}
+
+/* The time of output k, INFINITY after the last one. */
+static double output_time(const tw_integrator *integrator, int64_t k)
+{
+    if (!integrator->output_times)
+        return integrator->output_start + (double)k * integrator->output_interval;
+    return k < integrator->output_count ? integrator->output_times[k] : INFINITY;
+}
+
 /* Raises output_next to the first k whose time lies after t_old: earlier times belong to another
  * run. */
 static void skip_past_outputs(tw_integrator *integrator)
 {
+    if (integrator->output_times) {
+        double slack = tw_time_slack(integrator->t_old, integrator->step_taken);
+        while (output_time(integrator, integrator->output_next) <= integrator->t_old + slack)
+            integrator->output_next++;
+        return;
+    }
     double passed = floor((integrator->t_old - integrator->output_start) /
                           integrator->output_interval * (1 + 1e-12));
     int64_t first = passed < 0 ? 0 : (int64_t)passed + 1;
@@ -52,8 +93,7 @@ static tw_status report_outputs(tw_integrator *integrator, tw_error *error)
     double last = integrator->t * (1 + sign * 1e-14) + DBL_MIN;
     double *u = integrator->scratch + 2 * integrator->system.size;
     for (;; integrator->output_next++) {
-        double t = integrator->output_start +
-                   (double)integrator->output_next * integrator->output_interval;
+        double t = output_time(integrator, integrator->output_next);
         if (t > last) return TW_OK;
         tw_status status = tw_integrator_interpolate(integrator, fmin(t, integrator->t), u, error);
         if (status == TW_OK) status = integrator->on_output(integrator->on_output_context, t, u);
