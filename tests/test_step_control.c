@@ -379,6 +379,42 @@ START_TEST(tolerances_of_entries_are_checked)
 }
 END_TEST
 
+static tw_status dashpot(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context, (void)t;
+    double force = 0.3 * (v[0] - v[1]);
+    a[0] = -x[0] - force;
+    a[1] = -x[1] + force;
+    return TW_OK;
+}
+
+/* A damper between two particles does not act at equal velocities, as those at rest are. */
+START_TEST(a_forgotten_velocity_dependence_is_noticed)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 2;
+    problem.acceleration = dashpot;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_RK4;
+    options.step = 0.1;
+    const double starts[3][4] = {{1, 2, 0, 0}, {1, 2, 3, 3}, {0, 0, 0, 0}};
+    for (int declared = 0; declared < 2; declared++) {
+        problem.velocity_dependent = declared;
+        tw_integrator *integrator = NULL;
+        ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                         TW_OK);
+        for (int i = 0; i < 3; i++) {
+            tw_error error = {0};
+            tw_status status = tw_integrator_start(integrator, 0, starts[i], &error);
+            ck_assert_int_eq(status, declared ? TW_OK : TW_INVALID_ARGUMENT);
+            if (!declared) ck_assert(strstr(error.text, "velocity_dependent") != NULL);
+            ck_assert_int_eq(tw_integrator_statistics_now(integrator).force_evaluations, 0);
+        }
+        tw_integrator_free(integrator);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("step control");
@@ -394,6 +430,7 @@ int main(void)
     tcase_add_test(cases, tolerances_of_entries_are_checked);
     tcase_add_test(cases, outputs_come_at_the_listed_times);
     tcase_add_test(cases, lists_of_times_are_checked);
+    tcase_add_test(cases, a_forgotten_velocity_dependence_is_noticed);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

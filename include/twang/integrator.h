@@ -241,7 +241,9 @@ TW_API tw_status tw_integrator_create_first_order(const tw_first_order_problem *
 TW_API void tw_integrator_free(tw_integrator *integrator);
 
 /** Sets time and state (2N or n entries, copied) and clears history and counts. TW_NOT_FINITE if
- *  an entry of u is not finite. */
+ *  an entry of u is not finite. Where a second-order problem does not say that it is
+ *  velocity_dependent, two evaluations of the acceleration (not counted) at different velocities
+ *  check that: TW_INVALID_ARGUMENT if they differ. */
 TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u,
                                      tw_error *error);
 

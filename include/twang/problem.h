@@ -85,7 +85,7 @@ typedef struct tw_second_order_problem {
     /** The assembled consistent mass, needed to factorise M + gamma K. NULL if there is none. */
     const tw_sparse *mass_matrix;
 
-    /** a depends on v. Default false; needed for any damping. */
+    /** a depends on v. Default false; needed for any damping. Checked by tw_integrator_start(). */
     bool velocity_dependent;
     /** alpha [1/s] of Rayleigh damping: f contains -(alpha M + beta K) v, K the tangent. */
     double rayleigh_mass;

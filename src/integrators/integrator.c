@@ -45,6 +45,9 @@ static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
     [TW_SCHEME_CVODE] = &tw_scheme_cvode,
 };
 
+/* A change of the acceleration with the velocity below this share of the acceleration is rounding. */
+static const double VELOCITY_NOISE = 1e-12;
+
 static bool in_list(tw_scheme scheme)
 {
     return (int)scheme >= 0 && scheme < TW_SCHEME_COUNT;
@@ -273,12 +276,58 @@ static void forget_steps(tw_integrator *integrator)
     integrator->plan_done = 0;
 }
 
+/* Whether the acceleration at (t, x, v) changes with v. Two evaluations that are not counted: a at v,
+ * and at velocities that differ from v by another amount in every entry, so that relative velocities
+ * change too. Only a difference beyond rounding counts. Where an evaluation fails nothing is known,
+ * and the answer is no. */
+static bool depends_on_velocity(tw_integrator *integrator, double t, const double *u)
+{
+    const tw_second_order_problem *problem = &integrator->system.second;
+    int64_t n = integrator->system.n;
+    double *moved = integrator->scratch;
+    double *a = integrator->scratch + n;
+    double *a_moved = integrator->scratch + 2 * n;
+
+    /* The change has the size of v, or 1 in its unit if v = 0, and alternates in sign. */
+    double size = 0;
+    if (tw_vector_norm(&problem->space, u + n, &size) != TW_OK) return false;
+    size = size > 0 ? size / sqrt((double)n) : 1;
+    for (int64_t i = 0; i < n; i++) {
+        double change = size * (1 + 0.125 * (double)(i % 7));
+        moved[i] = u[n + i] + (i % 2 ? -change : change);
+    }
+    if (problem->acceleration(problem->context, t, u, u + n, a) != TW_OK) return false;
+    if (problem->acceleration(problem->context, t, u, moved, a_moved) != TW_OK) return false;
+
+    /* |a(v') - a(v)| against |a(v)|. */
+    double scale = 0;
+    double difference = 0;
+    tw_vector_axpy(n, -1.0, a, a_moved);
+    if (tw_vector_norm(&problem->space, a, &scale) != TW_OK) return false;
+    if (tw_vector_norm(&problem->space, a_moved, &difference) != TW_OK) return false;
+    return difference > VELOCITY_NOISE * scale;
+}
+
+/* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times the steps. */
+static tw_status check_velocity_dependence(tw_integrator *integrator, double t, const double *u,
+                                           tw_error *error)
+{
+    if (!integrator->system.second_order || integrator->system.second.velocity_dependent)
+        return TW_OK;
+    if (!depends_on_velocity(integrator, t, u)) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "the acceleration depends on the velocity, but the problem's "
+                   "velocity_dependent is false: set it");
+}
+
 tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u, tw_error *error)
 {
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!isfinite(t) || !tw_vector_is_finite(integrator->system.size, u))
         return tw_fail(error, TW_NOT_FINITE,
                        "the initial time or state has a value that is NaN or infinite");
+
+    TW_TRY(check_velocity_dependence(integrator, t, u, error));
 
     forget_steps(integrator);
     integrator->t = t;
