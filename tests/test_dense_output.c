@@ -1,5 +1,5 @@
-/* Dense output inside a step: at ten interior points its error is at most twice the step's own; points that were
- * announced are the same points and cost fewer products. */
+/* Dense output inside a step: at ten interior points its error is at most twice the step's own;
+ * points that were announced are the same points and cost fewer products. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 
 #include "problems/integrable.h"
 #include "problems/link_chain.h"
+#include "problems/spring_network.h"
 #include "support/run_suite.h"
 
 enum { UNKNOWNS = 6, SIZE = 2 * UNKNOWNS, POINTS = 10, FINE = 400 };
@@ -18,7 +19,8 @@ static void slope(const problem *p, const double *u, double *F)
     p->acceleration(p->context, u, F + UNKNOWNS);
 }
 
-/* The classical Runge-Kutta method with `FINE` steps: h omega of about 1e-3 each, exact to 1e-14. */
+/* The classical Runge-Kutta method with `FINE` steps: h omega of about 1e-3 each, exact
+ * to 1e-14. */
 static void exactly(const problem *p, double T, double *u)
 {
     double h = T / FINE, k[4][SIZE], w[SIZE];
@@ -44,7 +46,8 @@ static const tw_scheme schemes[] = {TW_SCHEME_EXPRB2,   TW_SCHEME_EXPRB32, TW_SC
                                     TW_SCHEME_PEXPRB43, TW_SCHEME_EXPRB53, TW_SCHEME_EPIRK4S3,
                                     TW_SCHEME_EXPMID2,  TW_SCHEME_EXPMID4};
 
-/* The third step, so that schemes with a history have one; its own error is that of its end from its own start. */
+/* The third step, so that schemes with a history have one; its own error is that of its end from
+ * its own start. */
 START_TEST(ten_points_inside_a_step)
 {
     tw_scheme scheme = schemes[_i / 2];
@@ -87,6 +90,118 @@ START_TEST(ten_points_inside_a_step)
     tw_integrator_free(integrator);
     integrable_free(&p);
     link_chain_free(chain);
+}
+END_TEST
+
+/* ---- stiff problems ---- */
+
+/* The rope of MATH 6 with ten links: least and largest length of a link over all frames, relative
+ * to its own. */
+typedef struct lengths {
+    double rest[10];
+    double least;
+    double largest;
+} lengths;
+
+static double link_length(const double *u, int link)
+{
+    double sum = 0;
+    for (int c = 0; c < 3; c++) {
+        double before = link > 0 ? u[3 * (link - 1) + c] : 0;
+        sum += (u[3 * link + c] - before) * (u[3 * link + c] - before);
+    }
+    return sqrt(sum);
+}
+
+static tw_status measure_links(void *context, double t, const double *u)
+{
+    (void)t;
+    lengths *seen = context;
+    for (int i = 0; i < 10; i++) {
+        double length = link_length(u, i) / seen->rest[i];
+        seen->least = fmin(seen->least, length);
+        seen->largest = fmax(seen->largest, length);
+    }
+    return TW_OK;
+}
+
+static const tw_scheme stiff_schemes[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_GENERALIZED_ALPHA,
+                                          TW_SCHEME_NEWMARK, TW_SCHEME_BDF1, TW_SCHEME_BDF2};
+
+/* 240 frames a second between steps of 0.02 s that resolve nothing of the springs: a quintic
+ * through the accelerations at the ends stretched links 207-fold. */
+START_TEST(frames_between_stiff_steps_keep_the_links)
+{
+    tw_scheme scheme = stiff_schemes[_i];
+    for (int exponent = 4; exponent <= 10; exponent += 2) {
+        spring_network *network = NULL;
+        ck_assert_int_eq(rope_create(pow(10, exponent), &network), TW_OK);
+        problem plain = spring_network_problem(network);
+        integrable p;
+        ck_assert_int_eq(integrable_create(&plain, true, &p), TW_OK);
+        double u[60] = {0};
+        memcpy(u, network->initial, sizeof(double) * 30);
+        lengths seen = {.least = INFINITY};
+        for (int i = 0; i < 10; i++) seen.rest[i] = link_length(u, i);
+        tw_integrator_options options = tw_integrator_options_default();
+        options.scheme = scheme;
+        options.step = 0.02;
+        tw_integrator *integrator = NULL;
+        tw_error error = {0};
+        ck_assert_msg(!tw_integrator_create_second_order(&p.table, &options, &integrator, &error),
+                      "%s", error.text);
+        ck_assert_int_eq(tw_integrator_on_output(integrator, 0, 1.0 / 240, measure_links, &seen),
+                         TW_OK);
+        ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
+        ck_assert_msg(!tw_integrator_advance(integrator, 0.4, &error), "%s", error.text);
+        printf("%-18s k = 1e%-2d links within [%.4f, %.4f]\n", tw_scheme_name(scheme), exponent,
+               seen.least, seen.largest);
+        ck_assert_double_ge(seen.least, 0.99);
+        ck_assert_double_le(seen.largest, 1.03);
+        tw_integrator_free(integrator);
+        integrable_free(&p);
+        spring_network_free(network);
+    }
+}
+END_TEST
+
+/* u' = -1e6 (u - cos t): the ends of steps lie off the manifold u = cos t by up to 1. */
+static tw_status relaxation(void *context, double t, const double *u, double *F)
+{
+    (void)context;
+    F[0] = -1e6 * (u[0] - cos(t));
+    return TW_OK;
+}
+
+static tw_status measure_range(void *context, double t, const double *u)
+{
+    (void)t;
+    double *largest = context;
+    *largest = fmax(*largest, fabs(u[0]));
+    return TW_OK;
+}
+
+START_TEST(frames_between_stiff_steps_of_first_order)
+{
+    static const tw_scheme implicit[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_BDF1, TW_SCHEME_BDF2};
+    tw_first_order_problem p = tw_first_order_problem_default();
+    p.space.local_size = 1;
+    p.rhs = relaxation;
+    p.time_dependent = true;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = implicit[_i];
+    options.step = 0.1;
+    options.newton.tolerance =
+        1e-6; /* of 1e-6 |u|: the stage equation of the midpoint rule has no other scale */
+    tw_integrator *integrator = NULL;
+    double largest = 0;
+    ck_assert_int_eq(tw_integrator_create_first_order(&p, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_on_output(integrator, 0, 0.013, measure_range, &largest), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, (double[]){2}, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 3, NULL), TW_OK);
+    printf("%s: at most %.3f\n", tw_scheme_name(implicit[_i]), largest);
+    ck_assert_double_le(largest, 2.01);
+    tw_integrator_free(integrator);
 }
 END_TEST
 
@@ -205,6 +320,9 @@ int main(void)
     TCase *cases = tcase_create("dense output");
     tcase_add_loop_test(cases, ten_points_inside_a_step, 0,
                         2 * (int)(sizeof schemes / sizeof *schemes));
+    tcase_add_loop_test(cases, frames_between_stiff_steps_keep_the_links, 0,
+                        (int)(sizeof stiff_schemes / sizeof *stiff_schemes));
+    tcase_add_loop_test(cases, frames_between_stiff_steps_of_first_order, 0, 3);
     tcase_add_loop_test(cases, announced_points_cost_less, 0,
                         2 * (int)(sizeof announced / sizeof *announced));
     tcase_add_test(cases, auto_keeps_bases_for_those_who_may_ask);
