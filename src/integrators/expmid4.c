@@ -245,6 +245,8 @@ static tw_status expmid4_attempt(tw_integrator *integrator, double h, tw_error *
     integrator->counts.phi_error_estimate = 0;
 
     /* The midpoint, J there, and r_0. */
+    TW_TRY(
+        tw_propagator_note_rounding(memory->propagator, system, h, integrator->u, integrator->F));
     TW_TRY(find_middle(integrator, memory, h, error));
     TW_TRY(tw_system_rhs(system, t_middle, memory->middle, memory->F_middle));
     TW_TRY(linearise(integrator, t_middle, memory->middle, memory->F_middle));

@@ -420,6 +420,8 @@ static tw_status rosenbrock_attempt(tw_integrator *integrator, double h, tw_erro
     /* J, F_t, the linear parts, and the stages with their remainders. */
     tw_rosenbrock_choose_points(integrator, h);
     TW_TRY(linearise(integrator, memory));
+    TW_TRY(tw_propagator_note_rounding(memory->propagator, &integrator->system, h, integrator->u,
+                                       integrator->F));
     TW_TRY(linear_parts(integrator, memory, h, error));
     TW_TRY(find_stages(integrator, h, error));
 

@@ -19,6 +19,10 @@ static const double decides_nothing = 1e250;
 /* Largest relative error that is accepted as rounding. */
 static const double rounding_accepted = 1e-6;
 
+/* Rounding errors of a step, relative to the terms that it is made of: some units in the
+ * last place. */
+static const double rounding_share = 1e-15;
+
 /* Below this h omega_max a sharper eigenvalue bound costs as many products as it saves. */
 static const double worthwhile_to_sharpen = 40;
 
@@ -363,6 +367,38 @@ static tw_status sharpen_bound(tw_propagator *propagator, tw_system *system, dou
                                &system->pair.eigenvalue_max);
 }
 
+tw_status tw_propagator_note_rounding(tw_propagator *propagator, const tw_system *system, double h,
+                                      const double *u, const double *F)
+{
+    const double *mass = system->second.lumped_mass;
+    tw_space space = system->jacobian.space;
+    space.local_size = system->n;
+
+    /* |x| + h |v| and |v| + h |a|, in the mass norm. */
+    for (int part = 0; part < (system->second_order ? 2 : 1); part++) {
+        const double *state = u + part * system->n;
+        const double *slope = F + part * system->n;
+        double state_square = 0;
+        double slope_square = 0;
+        TW_TRY(tw_vector_weighted_dot(&space, mass, state, state, &state_square));
+        TW_TRY(tw_vector_weighted_dot(&space, mass, slope, slope, &slope_square));
+        propagator->rounding[part] = rounding_share * (sqrt(state_square) + h * sqrt(slope_square));
+    }
+    return TW_OK;
+}
+
+/* The sum, with references so large that no error below rounding is asked for. */
+static tw_phi_sum raise_references(const tw_propagator *propagator, const tw_phi_sum *sum,
+                                   double tolerance)
+{
+    tw_phi_sum raised = *sum;
+    for (int row = 0; row < sum->row_count; row++)
+        for (int part = 0; part < 2; part++)
+            raised.reference[row][part] =
+                fmax(sum->reference[row][part], propagator->rounding[part] / tolerance);
+    return raised;
+}
+
 tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                               tw_error *error)
 {
@@ -373,6 +409,9 @@ tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, cons
     if (status == TW_OK) status = sharpen_bound(propagator, system, sum->h);
     if (status) return tw_fail_plain(error, status);
 
-    if (propagator->spectral) return apply_spectral(propagator, system, sum, error);
+    if (propagator->spectral) {
+        tw_phi_sum above_rounding = raise_references(propagator, sum, options.tolerance);
+        return apply_spectral(propagator, system, &above_rounding, error);
+    }
     return tw_propagator_apply_general(propagator, system, sum, error);
 }

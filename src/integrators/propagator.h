@@ -56,6 +56,12 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
                                tw_propagator **out, tw_error *error);
 void tw_propagator_free(tw_propagator *propagator);
 
+/* Notes the size of the terms that make a step of h from u with the slope F. Sums that follow are
+ * not asked for errors below the rounding of these terms: a row may be 0 where they are not, for
+ * example after a whole period, and cannot be accurate relative to itself. */
+tw_status tw_propagator_note_rounding(tw_propagator *propagator, const tw_system *system, double h,
+                                      const double *u, const double *F);
+
 /* Evaluates the rows and adds to the system's counts. */
 tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, const tw_phi_sum *sum,
                               tw_error *error);
@@ -83,8 +89,9 @@ tw_status tw_accept_rounding(tw_status status, const tw_phi_statistics *statisti
 struct tw_propagator {
     tw_phi_workspace *workspace;
     tw_phi_options options;
-    bool spectral;   /* by scalar functions of the spectrum */
-    bool polynomial; /* every engine of the last call made polynomials, or exact functions */
+    double rounding[2]; /* of the x- and the v-part of a step, see tw_propagator_note_rounding */
+    bool spectral;      /* by scalar functions of the spectrum */
+    bool polynomial;    /* every engine of the last call made polynomials, or exact functions */
     /* Number of the linearisation whose eigenvalue bound was sharpened; 0: none. */
     int64_t sharpened;
     double *vectors; /* TW_PHI_MAX_ORDER + 2 vectors of `size` entries */
