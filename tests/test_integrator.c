@@ -218,13 +218,13 @@ START_TEST(events_are_located_by_dense_output)
     tw_integrator *integrator = start(TW_SCHEME_RK4, 0.05, 0);
     tw_event event = {.value = height, .direction = -1, .stop = true};
     ck_assert_int_eq(tw_integrator_add_event(integrator, &event, NULL), TW_OK);
-    ck_assert_int_eq(tw_integrator_advance(integrator, 10.0, NULL), TW_INTERRUPTED);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 10.0, NULL), TW_EVENT_STOP);
     double t = 0, u[2];
     tw_integrator_state(integrator, &t, u);
     ck_assert_double_eq_tol(t, acos(-1.0) / 2, 1e-6);
     ck_assert_double_eq_tol(u[0], 0.0, 1e-9);
     ck_assert_int_eq(tw_integrator_advance(integrator, 10.0, NULL),
-                     TW_INTERRUPTED); /* the next falling zero */
+                     TW_EVENT_STOP); /* the next falling zero */
     tw_integrator_state(integrator, &t, u);
     ck_assert_double_eq_tol(t, 2.5 * acos(-1.0), 1e-5);
     tw_integrator_free(integrator);

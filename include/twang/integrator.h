@@ -252,7 +252,7 @@ TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const 
 TW_API tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error *error);
 
 /** Steps until t_end exactly. Fixed steps have the size T/ceil(T/step). Ends early with
- *  TW_INTERRUPTED if a callback says so. */
+ *  TW_EVENT_STOP at an event that stops, or with TW_INTERRUPTED if a callback says so. */
 TW_API tw_status tw_integrator_advance(tw_integrator *integrator, double t_end, tw_error *error);
 
 /** Current time and state; `t` and `u` may be NULL. */
@@ -262,10 +262,10 @@ TW_API double tw_integrator_previous_time(const tw_integrator *integrator);
 /** The state, read-only and without a copy; valid until the next call. */
 TW_API const double *tw_integrator_state_view(const tw_integrator *integrator);
 
-/** The state at any t inside the last accepted step. Schemes with a phi basis evaluate it there, the
- *  explicit ones use Hermite's polynomial through the states and forces at both ends, the implicit
- *  ones the cubic through positions and velocities (first order: a line or a parabola), which keeps
- *  stiff bodies whole (docs/schemes.md). The error is of the order of the step's own. */
+/** The state at any t inside the last accepted step. Schemes with a phi basis evaluate it there.
+ *  The explicit ones use Hermite's polynomial through the states and forces at both ends, the
+ *  implicit ones the cubic through positions and velocities (first order: a line or a parabola),
+ *  which keeps stiff bodies whole (docs/schemes.md). The error is of the order of the step's own. */
 TW_API tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double *u,
                                            tw_error *error);
 
@@ -290,27 +290,38 @@ TW_API tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, d
                                          tw_output_function *function, void *context);
 
 /** The same at each of these times: `count` >= 1 finite values in ascending order, copied. Times up
- *  to the start are skipped. It replaces the times of tw_integrator_on_output(), and that one these;
- *  `function` NULL ends the outputs. TW_INVALID_ARGUMENT if the times are not as said. Neither the
- *  function nor the times are part of what tw_integrator_serialise() writes: after a restore the
- *  outputs go on behind the restored time. */
+ * to the start are skipped. It replaces the times of tw_integrator_on_output(), and that one these;
+ * `function` NULL ends the outputs. TW_INVALID_ARGUMENT if the times are not as said. Neither the
+ * function nor the times are part of what tw_integrator_serialise() writes: after a restore the
+ * outputs go on behind the restored time. */
 TW_API tw_status tw_integrator_on_output_at(tw_integrator *integrator, const double *times,
                                             int64_t count, tw_output_function *function,
                                             void *context, tw_error *error);
 
-/** An event: a zero of `value`. */
+/** An event: a zero of `value` along the dense output.
+ *
+ *  Each step is looked through as finely as the values need: it is divided until a cubic through
+ *  the values and slopes at two points predicts those between them to 2 %. An event that comes and
+ *  goes within 1/500 of a step can be missed; options.largest_step is the remedy. Events are
+ *  reported in the order of time, each once. A value that is 0 at the start does not count. */
 typedef struct tw_event {
     tw_status (*value)(void *context, double t, const double *u, double *g);
     void *context;
-    int direction;    /**< +1: only rising, -1: only falling, 0: both */
-    bool stop;        /**< end advance there: the state becomes the event's */
-    double tolerance; /**< in time; 0: 1e-12 relative */
+    int direction; /**< +1: only rising, -1: only falling, 0: both */
+    /** The run ends there with TW_EVENT_STOP: the state becomes the event's. Nothing behind it is
+     *  reported, and the run can go on from there. tw_integrator_stopped_at() says which event. */
+    bool stop;
+    double tolerance; /**< in time; 0: 1e-12 max(|t|, step) */
     /** Called when the event is located; may be NULL. */
     void (*located)(void *context, double t, const double *u);
 } tw_event;
 /** Adds an event (copied); at most 16. */
 TW_API tw_status tw_integrator_add_event(tw_integrator *integrator, const tw_event *event,
                                          tw_error *error);
+
+/** Whether an event ended the last step; then *event is its number in the order of
+ *  tw_integrator_add_event(), from 0, and *t its time. Both may be NULL. */
+TW_API bool tw_integrator_stopped_at(const tw_integrator *integrator, int *event, double *t);
 
 TW_API tw_integrator_statistics tw_integrator_statistics_now(const tw_integrator *integrator);
 TW_API tw_scheme tw_integrator_scheme(const tw_integrator *integrator);

@@ -26,6 +26,7 @@ extern "C" {
     X(TW_BUDGET_EXHAUSTED, "the budget of steps or products is exhausted")                         \
     X(TW_CALLBACK_FAILED, "a user callback reported failure")                                      \
     X(TW_INTERRUPTED, "interrupted")                                                               \
+    X(TW_EVENT_STOP, "an event stopped the run")                                                   \
     X(TW_BAD_INPUT, "bad input")                                                                   \
     X(TW_INPUT_OUTPUT, "input or output failed")                                                   \
     X(TW_INTERNAL, "internal error")

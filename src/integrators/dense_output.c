@@ -9,13 +9,13 @@
  * motion: h^2 k d is 1e4 times d for the rope of 1e8 N/m at h = 0.02 s. Their interpolation does
  * not use F at points where the scheme does not.
  *
- * Second order: the cubic through (x, v) at both ends. For the midpoint rule it is the parabola
- * x_n + s h v_n + (s h)^2/2 a_m. An unresolved mode with the velocities w and -w at the ends moves
- * by at most h w/4, and a link that turns keeps its length.
+ * Second order: the cubic through (x, v) at both ends. For the midpoint rule it is the parabola x_n
+ * + s h v_n + (s h)^2/2 a_m. An unresolved mode with the velocities w and -w at the ends moves by
+ * at most h w/4, and a link that turns keeps its length.
  *
- * First order: the straight line, which is the collocation polynomial of the midpoint rule and of
- * implicit Euler; for bdf2 the parabola through both ends with the slope F(u_{n+1}), which is in
- * balance. */
+ * First order: the straight line, which is the collocation polynomial of the midpoint rule and
+ * of implicit Euler; for bdf2 the parabola through both ends with the slope F(u_{n+1}), which is
+ * in balance. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -29,17 +29,25 @@ typedef struct step_ends {
     const double *F0, *F1;
 } step_ends;
 
-/* F at both ends of the last step, into the given arrays. */
-static tw_status end_slopes(tw_integrator *integrator, const double *u_end, double *F0, double *F1)
+/* F at both ends of the last step. Both are kept: F at the end is what the next step
+ * begins with. */
+static tw_status end_slopes(tw_integrator *integrator, const double *u_end, const double **F0,
+                            const double **F1)
 {
-    double t_end = integrator->t_old + integrator->step_taken;
-    tw_status status = TW_OK;
-    if (integrator->F_old_known)
-        tw_vector_copy(integrator->system.size, integrator->F_old, F0);
-    else
-        status = tw_system_rhs(&integrator->system, integrator->t_old, integrator->u_old, F0);
-    if (status == TW_OK) status = tw_system_rhs(&integrator->system, t_end, u_end, F1);
-    return status;
+    if (!integrator->F_old_known)
+        TW_TRY(tw_system_rhs(&integrator->system, integrator->t_old, integrator->u_old,
+                             integrator->F_old));
+    integrator->F_old_known = true;
+    *F0 = integrator->F_old;
+
+    /* Where an event has cut the step short, F(t, u) is not that of its full end. */
+    if (integrator->truncated) {
+        double t_end = integrator->t_old + integrator->step_taken;
+        *F1 = integrator->scratch;
+        return tw_system_rhs(&integrator->system, t_end, u_end, integrator->scratch);
+    }
+    *F1 = integrator->F;
+    return tw_integrator_need_rhs(integrator);
 }
 
 /* Second-order problems: the quintic through (x, v, a) at both ends, and its derivative, at t_old +
@@ -173,11 +181,7 @@ static tw_status interpolate_ends(tw_integrator *integrator, double theta, doubl
         return stiff_interpolation(integrator, theta, ends, u);
 
     /* Hermite's polynomial needs F at both ends. */
-    double *F0 = integrator->scratch;
-    double *F1 = integrator->scratch + integrator->system.size;
-    TW_TRY(end_slopes(integrator, u_end, F0, F1));
-    ends.F0 = F0;
-    ends.F1 = F1;
+    TW_TRY(end_slopes(integrator, u_end, &ends.F0, &ends.F1));
     if (integrator->system.second_order)
         quintic(integrator->system.n, theta, &ends, u);
     else

@@ -323,6 +323,10 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
         return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit,
                        integrator->t);
 
+    /* An event cut the last step short: what the scheme remembers lies behind the present state. */
+    integrator->stopped = false;
+    if (integrator->truncated && integrator->scheme->reset) integrator->scheme->reset(integrator);
+
     /* One accepted step. */
     tw_status status = TW_OK;
     if (integrator->scheme->own_steps)
@@ -345,7 +349,9 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
             return tw_fail(error, status, "the step callback ended the run: %s",
                            tw_status_text(status));
     }
-    if (stopped) return tw_fail(error, TW_INTERRUPTED, "stopped at an event");
+    if (stopped)
+        return tw_fail(error, TW_EVENT_STOP, "event %d stopped the run at t = %g s",
+                       integrator->stop_event, integrator->stop_time);
     return TW_OK;
 }
 

@@ -18,8 +18,8 @@ typedef struct scheme_entry {
 static const scheme_entry entries[TW_SCHEME_COUNT] = {TW_SCHEME_LIST(SCHEME_ENTRY)};
 #undef SCHEME_ENTRY
 
-/* What runs each scheme. The exponential Rosenbrock schemes share one stepper and differ by their
- * tableau. */
+/* What runs each scheme. The exponential Rosenbrock schemes share one stepper and differ by
+ * their tableau. */
 static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
     [TW_SCHEME_EXPRB2] = &tw_scheme_rosenbrock,
     [TW_SCHEME_EXPRB32] = &tw_scheme_rosenbrock,
@@ -45,7 +45,8 @@ static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
     [TW_SCHEME_CVODE] = &tw_scheme_cvode,
 };
 
-/* A change of the acceleration with the velocity below this share of the acceleration is rounding. */
+/* A change of the acceleration with the velocity below this share of the acceleration
+ * is rounding. */
 static const double VELOCITY_NOISE = 1e-12;
 
 static bool in_list(tw_scheme scheme)
@@ -127,8 +128,8 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
     if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
         return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
 
-    /* Options of single schemes are checked for every scheme: a value out of range is a mistake
-     * anyway. */
+    /* Options of single schemes are checked for every scheme: a value out of range is a
+     * mistake anyway. */
     if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
         !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
         o->expmid2.corrections < 0 || o->expmid2.corrections > 10 ||
@@ -200,8 +201,8 @@ static tw_status create(const tw_second_order_problem *second, const tw_first_or
     tw_status status = check_options(options, error);
     if (status) return status;
 
-    /* The scheme's order and that of its estimate. A user's tableau replaces them when memory is
-     * reserved. */
+    /* The scheme's order and that of its estimate. A user's tableau replaces them when memory
+     * is reserved. */
     tw_integrator *integrator = TW_NEW(tw_integrator);
     if (!integrator) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     integrator->options = *options;
@@ -264,6 +265,7 @@ static void forget_steps(tw_integrator *integrator)
     integrator->retry = false;
     integrator->truncated = false;
     integrator->output_next = 0;
+    integrator->stopped = false;
 
     /* The controller and the plan of fixed steps. */
     integrator->h_next = 0;
@@ -276,10 +278,10 @@ static void forget_steps(tw_integrator *integrator)
     integrator->plan_done = 0;
 }
 
-/* Whether the acceleration at (t, x, v) changes with v. Two evaluations that are not counted: a at v,
- * and at velocities that differ from v by another amount in every entry, so that relative velocities
- * change too. Only a difference beyond rounding counts. Where an evaluation fails nothing is known,
- * and the answer is no. */
+/* Whether the acceleration at (t, x, v) changes with v. Two evaluations that are not counted: a at
+ * v, and at velocities that differ from v by another amount in every entry, so that relative
+ * velocities change too. Only a difference beyond rounding counts. Where an evaluation fails
+ * nothing is known, and the answer is no. */
 static bool depends_on_velocity(tw_integrator *integrator, double t, const double *u)
 {
     const tw_second_order_problem *problem = &integrator->system.second;
@@ -308,7 +310,8 @@ static bool depends_on_velocity(tw_integrator *integrator, double t, const doubl
     return difference > VELOCITY_NOISE * scale;
 }
 
-/* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times the steps. */
+/* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times
+ * the steps. */
 static tw_status check_velocity_dependence(tw_integrator *integrator, double t, const double *u,
                                            tw_error *error)
 {
@@ -336,8 +339,8 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
     integrator->started = true;
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
 
-    /* The energy and the values of the events at the start are what later steps are compared
-     * with. */
+    /* The energy and the values of the events at the start are what later steps are
+     * compared with. */
     tw_status status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
     if (status) return tw_fail(error, status, "at the start: %s", tw_status_text(status));

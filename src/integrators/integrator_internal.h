@@ -127,6 +127,9 @@ struct tw_integrator {
     tw_event events[TW_MAX_EVENTS];
     double event_values[TW_MAX_EVENTS]; /* at the last step's end */
     int event_count;
+    bool stopped;     /* an event ended the last step: */
+    int stop_event;   /* its number, in the order in which events were added */
+    double stop_time; /* [s] */
 };
 
 /* The table of each scheme; integrator.c lists them. */
@@ -175,6 +178,9 @@ tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new);
 /* Reports the events and the outputs that the last accepted step passed. An event may end the step
  * earlier: then *stopped is true. (step_output.c) */
 tw_status tw_integrator_report_step(tw_integrator *integrator, bool *stopped, tw_error *error);
+
+/* The events alone. (events.c) */
+tw_status tw_integrator_report_events(tw_integrator *integrator, bool *stopped, tw_error *error);
 
 /* Evaluates the events at the present state. */
 tw_status tw_integrator_reset_events(tw_integrator *integrator);

@@ -22,6 +22,8 @@ typedef struct snapshot {
     int32_t last_rejected, cost_direction;
     double energy_start, potential_start, sound_scale, violated_scale;
     double event_values[TW_MAX_EVENTS];
+    int32_t F_known;   /* whether the next step, or dense output, finds F(t, u) */
+    int32_t truncated; /* an event cut the last step short: the history is not to be used */
     tw_integrator_statistics counts;
 } snapshot;
 
@@ -71,6 +73,8 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.sound_scale = integrator->sound_scale;
     s.violated_scale = integrator->violated_scale;
     memcpy(s.event_values, integrator->event_values, sizeof s.event_values);
+    s.F_known = integrator->F_known;
+    s.truncated = integrator->truncated;
     s.counts = integrator->counts;
     return s;
 }
@@ -132,6 +136,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->retry = false;
     integrator->truncated = false;
     integrator->output_next = 0;
+    integrator->stopped = false;
     integrator->started = true;
 }
 
@@ -159,13 +164,14 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     size_t state_bytes = (size_t)s.size * sizeof(double);
     memcpy(integrator->u, cursor, state_bytes);
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
-    if (history_count) memcpy(history, cursor + state_bytes, history_count * sizeof(double));
+    if (history_count && !s.truncated)
+        memcpy(history, cursor + state_bytes, history_count * sizeof(double));
     put_back(integrator, &s);
 
     /* F and what the scheme derives from its history are rebuilt. This does not count as work of
      * the run. */
     tw_status status = TW_OK;
-    if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
+    if (integrator->scheme->uses_rhs || s.F_known) status = tw_integrator_need_rhs(integrator);
     if (status == TW_OK && integrator->scheme->restored)
         status = integrator->scheme->restored(integrator);
     integrator->counts = s.counts;
