@@ -2,7 +2,7 @@
 # find_package(twang COMPONENTS static), so that no path of the building machine is written into the package.
 if(NOT TARGET twang::link_libraries)
   add_library(twang::link_libraries INTERFACE IMPORTED)
-  set(twang_link_names cholmod suitesparseconfig lapacke openblas yaml z)
+  set(twang_link_names klu cholmod btf amd colamd suitesparseconfig lapacke openblas yaml z)
   if(TWANG_WITH_CVODE)
     list(PREPEND twang_link_names sundials_cvode sundials_nvecserial)
   endif()
