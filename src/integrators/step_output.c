@@ -21,7 +21,8 @@ tw_status tw_integrator_on_output(tw_integrator *integrator, double t0, double i
     integrator->output_start = t0;
     integrator->output_interval = interval;
     integrator->output_next = 0;
-    return function ? tw_integrator_expect_output(integrator, t0, interval) : TW_OK;
+    if (!function) return TW_OK;
+    return tw_integrator_expect_output(integrator, t0, interval);
 }
 
 tw_status tw_integrator_on_output_at(tw_integrator *integrator, const double *times, int64_t count,
@@ -68,7 +69,8 @@ static void skip_past_outputs(tw_integrator *integrator)
     }
     double passed = floor((integrator->t_old - integrator->output_start) /
                           integrator->output_interval * (1 + 1e-12));
-    int64_t first = passed < 0 ? 0 : (int64_t)passed + 1;
+    if (passed < 0) return;
+    int64_t first = (int64_t)passed + 1;
     if (first > integrator->output_next) integrator->output_next = first;
 }
 

@@ -70,6 +70,7 @@ static int64_t write_row(tw_sparse_lu *lu, int64_t i, int64_t c, int64_t at)
         }
     }
 
+    /* ... or at the end of the row. */
     if (!has_diagonal) {
         lu->column[at] = diagonal;
         lu->source[at++] = -1;
@@ -86,6 +87,7 @@ static tw_status build_pattern(tw_sparse_lu *lu)
     lu->values = TW_NEW_ARRAY(entries, double);
     if (!lu->start || !lu->column || !lu->source || !lu->values) return TW_OUT_OF_MEMORY;
 
+    /* Row after row. */
     int64_t block = tw_sparse_block(lu->J);
     int64_t at = 0;
     for (int64_t row = 0; row < lu->n; row++) {
@@ -225,6 +227,7 @@ tw_status tw_sparse_lu_factorise(tw_sparse_lu *lu, double a, double b)
     }
     tw_solver_memory_leave(previous);
 
+    /* A factor that failed is not kept. */
     tw_status status = status_of(lu);
     if (status != TW_OK || !lu->numeric) {
         drop_factor(lu);
@@ -239,6 +242,7 @@ tw_status tw_sparse_lu_solve(tw_sparse_lu *lu, const double *rhs, double *x)
     if (!lu->numeric) return TW_INVALID_ARGUMENT;
     if (x != rhs) tw_vector_copy(lu->n, rhs, x);
 
+    /* KLU's matrix is the transpose of ours. */
     tw_solver_memory *previous = tw_solver_memory_enter(&lu->memory);
     bool solved = klu_l_tsolve(lu->symbolic, lu->numeric, lu->n, 1, x, &lu->common) != 0;
     tw_solver_memory_leave(previous);
