@@ -265,7 +265,7 @@ TW_API const double *tw_integrator_state_view(const tw_integrator *integrator);
 /** The state at any t inside the last accepted step. Schemes with a phi basis evaluate it there.
  *  The explicit ones use Hermite's polynomial through the states and forces at both ends, the
  *  implicit ones the cubic through positions and velocities (first order: a line or a parabola),
- *  which keeps stiff bodies whole (docs/schemes.md). The error is of the order of the step's own. */
+ *  which keeps stiff bodies whole (docs/schemes.md). The error has the order of the step's own. */
 TW_API tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double *u,
                                            tw_error *error);
 

@@ -1,9 +1,10 @@
 /* Sparse LU over KLU, for matrices a I + b J where J is general: Newton's matrix of first-order
  * problems, I - gamma J.
  *
- * The pattern is analysed once (block triangular form, minimum degree). The first factorisation
- * chooses pivots. Later ones keep them, which is several times faster and allocates nothing, as long
- * as the growth of the factors shows that they are still good; otherwise pivots are chosen anew.
+ * The pattern is analysed once (block triangular form, minimum degree). The first
+ * factorisation chooses pivots. Later ones keep them, which is several times faster and
+ * allocates nothing, as long as the growth of the factors shows that they are still good;
+ * otherwise pivots are chosen anew.
  *
  * KLU is LGPL. (UMFPACK, its sibling for denser factors, is GPL.) */
 #ifndef TW_LINALG_SPARSE_LU_H
@@ -20,8 +21,8 @@ tw_status tw_sparse_lu_create(const tw_sparse *J, tw_sparse_lu **out, tw_error *
 /* Accepts NULL. */
 void tw_sparse_lu_free(tw_sparse_lu *lu);
 
-/* Factorises a I + b J with the present values of J. TW_SINGULAR if a pivot is 0, TW_NOT_FINITE if an
- * entry is not finite; then there is no factor. */
+/* Factorises a I + b J with the present values of J. TW_SINGULAR if a pivot is 0, TW_NOT_FINITE if
+ * an entry is not finite; then there is no factor. */
 tw_status tw_sparse_lu_factorise(tw_sparse_lu *lu, double a, double b);
 
 /* Solves (a I + b J) x = rhs with the last factor; x and rhs may be the same array.
