@@ -205,6 +205,105 @@ START_TEST(expmid2_follows_rtol_at_any_stiffness)
 }
 END_TEST
 
+/* x'' = -x - x^3 - c v + F cos(w t). */
+typedef struct driven_duffing {
+    double damping, load, frequency;
+    double t_end;
+    double tangent;
+} driven_duffing;
+
+static tw_status driven_duffing_force(void *context, double t, const double *x, const double *v,
+                                      double *a)
+{
+    const driven_duffing *d = context;
+    *a = -*x - *x * *x * *x - d->damping * *v + d->load * cos(d->frequency * t);
+    return TW_OK;
+}
+
+static tw_status driven_duffing_linearise(void *context, double t, const double *x, const double *v)
+{
+    (void)t, (void)v;
+    ((driven_duffing *)context)->tangent = 1 + 3 * *x * *x;
+    return TW_OK;
+}
+
+static tw_status driven_duffing_product(void *context, int count, const double *in, double *out)
+{
+    for (int i = 0; i < count; i++) out[i] = ((driven_duffing *)context)->tangent * in[i];
+    return TW_OK;
+}
+
+static tw_status driven_duffing_assemble(void *context, tw_sparse *matrix)
+{
+    *tw_sparse_values(matrix) = ((driven_duffing *)context)->tangent;
+    return TW_OK;
+}
+
+/* Position at the end by expmid2 at rtol, or by rk4 with 20,000 steps where rtol is 0; and the number of steps. */
+static int64_t run_duffing(driven_duffing d, double rtol, double *x)
+{
+    static const int64_t row_start[2] = {0, 1};
+    static const int64_t column[1] = {0};
+    static const double start[2] = {1, 0};
+    tw_second_order_problem table = tw_second_order_problem_default();
+    table.space.local_size = 1;
+    table.context = &d;
+    table.acceleration = driven_duffing_force;
+    table.linearise = driven_duffing_linearise;
+    table.apply_stiffness = driven_duffing_product;
+    table.assemble = driven_duffing_assemble;
+    table.velocity_dependent = d.damping > 0;
+    table.rayleigh_mass = d.damping;
+    table.time_dependent = d.load > 0;
+    ck_assert_int_eq(
+        tw_sparse_create(1, 1, row_start, column, TW_STORE_FULL, &table.stiffness_matrix, NULL),
+        TW_OK);
+
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = rtol > 0 ? TW_SCHEME_EXPMID2 : TW_SCHEME_RK4;
+    options.relative_tolerance = rtol;
+    options.step = rtol > 0 ? 0 : d.t_end / 20000;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&table, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, d.t_end, NULL), TW_OK);
+    *x = tw_integrator_state_view(integrator)[0];
+    int64_t steps = tw_integrator_statistics_now(integrator).steps;
+    tw_integrator_free(integrator);
+    tw_sparse_free(table.stiffness_matrix);
+    return steps;
+}
+
+/* Damping and loads neither mislead the estimate nor cost steps, and it does not go blind: not where a = 0, and not where
+ * the motion has become so small that it is linear. Errors are relative to the amplitude, 1. */
+START_TEST(expmid2_follows_rtol_on_duffing)
+{
+    static const driven_duffing kinds[] = {{.t_end = 10},
+                                           {.damping = 0.1, .t_end = 10},
+                                           {.damping = 1, .t_end = 10},
+                                           {.load = 0.5, .frequency = 1.3, .t_end = 10},
+                                           {.damping = 0.2, .load = 1, .frequency = 2, .t_end = 10},
+                                           {.damping = 0.1, .t_end = 50},
+                                           {.damping = 1, .t_end = 50}};
+    driven_duffing d = kinds[_i];
+    double expected = 0;
+    run_duffing(d, 0, &expected);
+    for (int e = 2; e <= 5; e++) {
+        double rtol = pow(10, -e);
+        double x = 0;
+        double ignored = 0;
+        int64_t steps = run_duffing(d, rtol, &x);
+        int64_t plain = run_duffing((driven_duffing){.t_end = d.t_end}, rtol, &ignored);
+        double error = fabs(x - expected);
+        printf("duffing %d rtol %.0e: error %.1e, %ld steps (plain %ld)\n", _i, rtol, error,
+               (long)steps, (long)plain);
+        ck_assert_msg(error < 5 * rtol, "kind %d, rtol %g: error %g", _i, rtol, error);
+        ck_assert_msg(steps < 2 * plain, "kind %d, rtol %g: %ld steps, plain %ld", _i, rtol,
+                      (long)steps, (long)plain);
+    }
+}
+END_TEST
+
 /* Whatever the stiffness, adaptive steps end well or say why; energy tells a wrong success. */
 START_TEST(the_rope_never_returns_nonsense)
 {
@@ -359,6 +458,7 @@ int main(void)
     tcase_add_loop_test(cases, rope_follows_rtol, 0, 3);
     tcase_add_loop_test(cases, a_stiff_linear_system_needs_few_steps, 0, 3);
     tcase_add_loop_test(cases, expmid2_follows_rtol_at_any_stiffness, 2, 6);
+    tcase_add_loop_test(cases, expmid2_follows_rtol_on_duffing, 0, 7);
     tcase_add_loop_test(cases, midpoint_rules_run_at_the_highest_stiffness, 0, 3);
     tcase_add_loop_test(cases, a_start_from_rest_far_from_the_origin_takes_no_tiny_steps, 0, 7);
     tcase_add_test(cases, expmid2_estimates_the_error_of_a_jelly_cheaply);

@@ -25,8 +25,11 @@ static const double EXPONENT_OLD = 0.4;
 /* Errors below this share of the tolerance all count as this share: 0 has no logarithm. */
 static const double ERROR_FLOOR = 1e-10;
 
-/* Schemes with equal_steps keep their step while the wanted change lies between these factors. */
-static const double KEEP_ABOVE = 0.85;
+/* Schemes with equal_steps aim at EQUAL_SAFETY^q of the tolerance, a half, and keep their step
+ * while the wanted change lies between these factors: errors between a fifth of the tolerance and
+ * all of it leave the step as it is. */
+static const double EQUAL_SAFETY = 0.7;
+static const double KEEP_ABOVE = 0.7;
 static const double KEEP_BELOW = 1.5;
 
 /* Cost-aware control: steps are tried that are longer or shorter by these factors. A cost per unit
@@ -193,20 +196,29 @@ static double cost_aware(tw_integrator *integrator, double h, double h_error, do
     return fmin(h_error, wish);
 }
 
-/* h_new = h SAFETY err^(-0.7/q) err_old^(0.4/q), q the effective order: err is proportional to h^q
- * (Gustafsson). */
+/* The change of the step that the error asks for, q the effective order (err is proportional to
+ * h^q): SAFETY err^(-0.7/q) err_old^(0.4/q) (Gustafsson). Schemes that want equal steps take
+ * EQUAL_SAFETY err^(-1/q) and ignore small changes: that is steady without the PI formula, which
+ * asks for little where a small error stays the same. */
+static double wanted_change(const tw_integrator *integrator, double now, double old)
+{
+    double q = effective_order(integrator);
+    if (!integrator->scheme->equal_steps)
+        return SAFETY * pow(now, -EXPONENT_NOW / q) * pow(old, EXPONENT_OLD / q);
+
+    double factor = EQUAL_SAFETY * pow(now, -1 / q);
+    return factor > KEEP_ABOVE && factor < KEEP_BELOW ? 1 : factor;
+}
+
 double tw_controller_after_accept(tw_integrator *integrator, double h, double error, double work)
 {
-    /* The PI formula. The first step has no predecessor and takes its own error for both. */
-    double q = effective_order(integrator);
+    /* The first step has no predecessor and takes its own error for both. */
     double now = fmax(error, ERROR_FLOOR);
     double old = integrator->error_old > 0 ? integrator->error_old : now;
-    double factor = SAFETY * pow(now, -EXPONENT_NOW / q) * pow(old, EXPONENT_OLD / q);
 
-    /* After a rejection the step does not grow at once; schemes that want equal steps ignore small
-     * changes. */
+    /* After a rejection the step does not grow at once. */
+    double factor = wanted_change(integrator, now, old);
     factor = clamp(factor, SHRINK_MOST, integrator->last_rejected ? 1.0 : GROW_MOST);
-    if (integrator->scheme->equal_steps && factor > KEEP_ABOVE && factor < KEEP_BELOW) factor = 1;
 
     double next = h * factor;
     if (integrator->options.controller == TW_CONTROLLER_COST)
@@ -226,7 +238,8 @@ double tw_controller_after_reject(tw_integrator *integrator, double h, double er
      * from. */
     if (!(error > 1) || !isfinite(error)) return SHRINK_BLIND * h;
 
-    double factor = SAFETY * pow(error, -1.0 / effective_order(integrator));
+    double safety = integrator->scheme->equal_steps ? EQUAL_SAFETY : SAFETY;
+    double factor = safety * pow(error, -1.0 / effective_order(integrator));
     return h * clamp(factor, SHRINK_MOST, SHRINK_LEAST);
 }
 

@@ -10,6 +10,10 @@
  * left over. */
 static const double LIMIT_SLACK = 1e-12;
 
+/* Steps before the limit that schemes with equal_steps make equal: each is then shorter by at most
+ * one part in so many. */
+static const double LAST_STRETCH = 20;
+
 /* Without options.smallest_step an adaptive run gives up below the larger of two bounds: this share
  * of |t|, where t + h hardly differs from t, and this share of the span t_limit - t, which matters
  * near t = 0 only. The second is so small because problems over many decades of time begin with
@@ -221,12 +225,15 @@ static tw_status step_of_own_choice(tw_integrator *integrator, double t_limit, t
     return TW_OK;
 }
 
-/* The step that fits: it never goes past the limit, and it leaves no tiny step before the limit. */
+/* The step that fits: it never goes past the limit, and it leaves no tiny step before the limit.
+ * Schemes that want equal steps share out the last stretch before the limit in equal parts. */
 static double fitting_step(const tw_integrator *integrator, double t_limit)
 {
     double rest = t_limit - integrator->t;
     double h = integrator->h_next;
     if (h >= rest * (1.0 - LIMIT_SLACK)) return rest;
+    if (integrator->scheme->equal_steps && h * LAST_STRETCH > rest)
+        return rest / ceil(rest / h * (1.0 - LIMIT_SLACK));
     return h > 0.5 * rest ? 0.5 * rest : h;
 }
 

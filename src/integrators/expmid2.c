@@ -350,6 +350,25 @@ static tw_status solve_stage(tw_integrator *integrator, expmid2_memory *memory, 
     return find_rate(integrator, memory);
 }
 
+/* ---- how fast the motion changes ---- */
+
+/* The largest |a| of late: the present one, or the last one forgotten in ten times the time |v|/|a|
+ * in which the motion changes. Where a body passes the point without force, |a| alone would say
+ * that it moves on for ever. */
+static double recent_acceleration(const expmid2_memory *memory)
+{
+    double before = history_of(memory)->acceleration;
+    double forgotten = exp(-0.1 * memory->h * before / memory->speed);
+    return fmax(memory->acceleration, memory->speed > 0 ? before * forgotten : 0);
+}
+
+/* The time |v|/|a| in which the motion changes; 0 where nothing accelerates. */
+static double slow_time(const expmid2_memory *memory)
+{
+    double recent = recent_acceleration(memory);
+    return recent > 0 ? memory->speed / recent : 0;
+}
+
 /* ---- functions of the operator ---- */
 
 static void count(tw_integrator *integrator, const tw_phi_statistics *statistics)
@@ -429,6 +448,7 @@ static tw_status apply_modes(tw_integrator *integrator, expmid2_memory *memory, 
         modes[i] = mode_of(integrator, theta);
         modes[i].output = outputs->kind[i / start_count];
         modes[i].start = kinds[i % start_count];
+        modes[i].slow = slow_time(memory);
         functions[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
     }
 
@@ -554,16 +574,6 @@ static tw_status find_remainder(tw_integrator *integrator, expmid2_memory *memor
     return TW_OK;
 }
 
-/* The largest |a| of late: the present one, or the last one forgotten in ten times the time |v|/|a|
- * in which the motion changes. Where a body passes the point without force, |a| alone would say
- * that it moves on for ever. */
-static double recent_acceleration(const expmid2_memory *memory)
-{
-    double before = history_of(memory)->acceleration;
-    double forgotten = exp(-0.1 * memory->h * before / memory->speed);
-    return fmax(memory->acceleration, memory->speed > 0 ? before * forgotten : 0);
-}
-
 /* What the engine's error in the filtered remainder counts beside. A thousandth of |a| is safe. But
  * the remainder has all frequencies, and its filter has its pole far from Newton's where steps are
  * short: the basis for that would be many times the step's own. h/3 of it is compared with the
@@ -577,6 +587,22 @@ static double estimate_reference(const tw_integrator *integrator, const expmid2_
     return fmax(safe, 0.05 * rejecting / memory->phi.tolerance);
 }
 
+/* error += what the filter changes in slow modes. Without it the estimate is blind where a step has
+ * become so long that it resolves nothing. The basis is that of the step. */
+static tw_status add_filter_error(tw_integrator *integrator, expmid2_memory *memory,
+                                  tw_error *error)
+{
+    int64_t n = integrator->system.n;
+    mode_outputs outputs = {.kind = {TW_MODE_FILTER_X, TW_MODE_FILTER_V},
+                            .vector = {memory->change, memory->change + n},
+                            .reference = {memory->h * memory->speed, memory->speed}};
+    tw_status status = apply_modes(integrator, memory, 1.0, &outputs, true, error);
+    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
+        status = apply_modes(integrator, memory, 1.0, &outputs, false, error);
+    if (status == TW_OK) tw_vector_axpy(2 * n, 1.0, memory->change, integrator->error_vector);
+    return status;
+}
+
 /* error = (h^2/6, h/3) times the filtered remainder: the parabola through r(-h/2) = r(h/2) = r,
  * r(0) = 0, integrated over the step. */
 static tw_status estimate_from_remainder(tw_integrator *integrator, expmid2_memory *memory,
@@ -587,9 +613,8 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, expmid2_memo
     double *estimate = integrator->error_vector;
     TW_TRY(find_remainder(integrator, memory));
 
-    double recent = recent_acceleration(memory);
-    tw_mode_estimate mode = {.h = h, .cutoff = integrator->options.expmid2.filter_cutoff};
-    if (recent > 0) mode.slow = memory->speed / recent;
+    tw_mode_estimate mode = {
+        .h = h, .cutoff = integrator->options.expmid2.filter_cutoff, .slow = slow_time(memory)};
     const tw_spectral_function function = {tw_mode_accumulating, &mode};
     const double *starts[1] = {memory->remainder};
     double reference[1] = {estimate_reference(integrator, memory)};
@@ -608,7 +633,7 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, expmid2_memo
     tw_vector_copy(n, estimate, estimate + n);
     tw_vector_scale(n, h * h / 6, estimate);
     tw_vector_scale(n, h / 3, estimate + n);
-    return TW_OK;
+    return add_filter_error(integrator, memory, error);
 }
 
 /* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the

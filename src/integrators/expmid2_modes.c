@@ -1,6 +1,7 @@
 #include "integrators/expmid2_modes.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "phi/scalar_functions.h"
 
@@ -76,7 +77,8 @@ static double unresolved(const tw_mode_function *f, const mode_state *m, double 
     double xi = 0.5 * t * vibration * soft;
     double eta = vibration * (1 - soft);
 
-    if (f->output == TW_MODE_V) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
+    bool wants_v = f->output == TW_MODE_V || f->output == TW_MODE_FILTER_V;
+    if (wants_v) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
     double strain = 0.5 * t * vibration;
     return theta * f->h * m->g + theta * (1 - theta) * f->h * m->w - (1 - kept) * xi -
            f->mu * theta * strain;
@@ -84,7 +86,7 @@ static double unresolved(const tw_mode_function *f, const mode_state *m, double 
 
 double tw_mode_by_hand(const tw_mode_function *f)
 {
-    if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) return 0;
+    if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
     if (f->start == TW_MODE_FROM_T) return 0;
 
     /* Of lambda = infinity: no support (g = 0), no filter, and E = 0 under
@@ -96,6 +98,25 @@ double tw_mode_by_hand(const tw_mode_function *f)
     mode_state m = {.y = -(t * v + t * t * a + c), .w = v};
     double kept = f->beta > 0 && f->theta > 0 ? 0 : exp(-0.5 * f->theta * f->h * f->alpha);
     return unresolved(f, &m, kept, INFINITY);
+}
+
+/* (1 - chi) times the difference between the exact flow and what an unresolved mode does. It is an
+ * error where the mode takes part in the motion, lambda slow^2 <= 1; a mode that is much faster
+ * rides on the motion. */
+static double filter_error(const tw_mode_function *f, const mode_state *m)
+{
+    double h = f->h;
+    double Y = 0;
+    double rate = 0;
+    flow(m, h, &Y, &rate);
+    double exact = f->output == TW_MODE_FILTER_V ? m->g + m->w + rate : h * m->g + Y;
+    double kept = exp(-fmin(0.5 * h * fmax(m->delta, 0), 700));
+    double difference = exact - unresolved(f, m, kept, fmax(h * h * m->lambda, 0));
+
+    /* The fourth power leaves out modes that hardly take part. Measured: the second power makes a
+     * rope of k = 1e10 take twenty times as many steps. */
+    double fast = 1 + fabs(m->lambda) * f->slow * f->slow;
+    return (1 - m->chi) * difference / (fast * fast * fast * fast);
 }
 
 double tw_mode_value(const void *context, double lambda)
@@ -115,6 +136,9 @@ double tw_mode_value(const void *context, double lambda)
         double q = m.chi * (m.y + Y);
         return f->output == TW_MODE_HALF ? q : (1 + t * t * lambda + t * m.delta) * q;
     }
+
+    bool is_error = f->output == TW_MODE_FILTER_X || f->output == TW_MODE_FILTER_V;
+    if (is_error) return filter_error(f, &m);
 
     double s = f->theta * h;
     double kept = exp(-fmin(0.5 * s * fmax(m.delta, 0), 700));

@@ -38,10 +38,12 @@ typedef enum tw_mode_start {
 } tw_mode_start;
 
 typedef enum tw_mode_output {
-    TW_MODE_X,     /* x(theta h) - x_n */
-    TW_MODE_V,     /* v(theta h) */
-    TW_MODE_HALF,  /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
-    TW_MODE_TARGET /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
+    TW_MODE_X,        /* x(theta h) - x_n */
+    TW_MODE_V,        /* v(theta h) */
+    TW_MODE_HALF,     /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
+    TW_MODE_TARGET,   /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
+    TW_MODE_FILTER_X, /* what the filter changes in x of a slow mode: an error */
+    TW_MODE_FILTER_V  /* the same in v */
 } tw_mode_output;
 
 typedef struct tw_mode_function {
@@ -49,6 +51,7 @@ typedef struct tw_mode_function {
     double cutoff;      /* of the filter */
     double mu;          /* share of unresolved strain that is let go */
     double alpha, beta; /* Rayleigh damping */
+    double slow;        /* of tw_mode_estimate, for the errors of the filter */
     tw_mode_start start;
     tw_mode_output output;
 } tw_mode_function;
