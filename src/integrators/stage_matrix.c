@@ -4,12 +4,14 @@
 #include "base/fail.h"
 #include "integrators/conjugate_gradients.h"
 #include "linalg/dense.h"
+#include "linalg/sparse_lu.h"
 #include "linalg/vector.h"
 
 struct tw_stage_matrix {
     tw_system *system;
     tw_linear_solver solver;
     tw_conjugate_gradients *gradients; /* of TW_LINEAR_PCG */
+    tw_sparse_lu *sparse;              /* of a first-order problem that gives jacobian_matrix */
     double *dense;                     /* I - g J and its pivots, of first-order problems */
     int *pivots;
     double *unit;  /* N entries: the column of J that is asked for */
@@ -22,7 +24,8 @@ static tw_status reserve_dense(tw_stage_matrix *matrix, tw_error *error)
     int64_t n = matrix->system->n;
     if (n > TW_DENSE_NEWTON_MAX)
         return tw_fail(error, TW_UNSUPPORTED,
-                       "implicit schemes take first-order problems of at most %d unknowns",
+                       "implicit schemes take first-order problems of more than %d unknowns only "
+                       "with a jacobian_matrix",
                        TW_DENSE_NEWTON_MAX);
     matrix->dense = TW_NEW_ARRAY(n * n, double);
     matrix->pivots = TW_NEW_ARRAY(n, int);
@@ -35,6 +38,8 @@ static tw_status reserve_dense(tw_stage_matrix *matrix, tw_error *error)
 static tw_status reserve(tw_stage_matrix *matrix, tw_error *error)
 {
     tw_system *system = matrix->system;
+    if (!system->second_order && system->first.jacobian_matrix)
+        return tw_sparse_lu_create(system->first.jacobian_matrix, &matrix->sparse, error);
     if (!system->second_order) return reserve_dense(matrix, error);
 
     if (system->second.stiffness_is_general && !system->symmetric)
@@ -66,6 +71,7 @@ void tw_stage_matrix_free(tw_stage_matrix *matrix)
 {
     if (!matrix) return;
     tw_conjugate_gradients_free(matrix->gradients);
+    tw_sparse_lu_free(matrix->sparse);
     tw_release(matrix->dense);
     tw_release(matrix->pivots);
     tw_release(matrix->unit);
@@ -90,6 +96,9 @@ void tw_stage_matrix_forget(tw_stage_matrix *matrix)
 double tw_stage_matrix_cost(const tw_stage_matrix *matrix)
 {
     const tw_system *system = matrix->system;
+
+    /* A sparse LU is made anew in every iteration: its pivots follow the values. */
+    if (matrix->sparse) return 0;
 
     /* Dense LU: 2/3 n^3 operations against 2 n^2. */
     if (!system->second_order) return (double)system->n / 3;
@@ -121,6 +130,15 @@ static tw_status factorise(tw_stage_matrix *matrix, double g, double raised)
     return TW_OK;
 }
 
+/* I - g J of an assembled Jacobian. */
+static tw_status factorise_sparse(tw_stage_matrix *matrix, double g)
+{
+    tw_system *system = matrix->system;
+    TW_TRY(tw_system_assemble(system));
+    system->counts->factorisations++;
+    return tw_sparse_lu_factorise(matrix->sparse, 1.0, -g);
+}
+
 /* I - g J, column by column, and its LU factors. */
 static tw_status factorise_dense(tw_stage_matrix *matrix, double g)
 {
@@ -149,9 +167,13 @@ tw_status tw_stage_matrix_prepare(tw_stage_matrix *matrix, double g)
     if (matrix->system->second_order && matrix->solver == TW_LINEAR_CHOLESKY)
         return factorise(matrix, g, 0.0);
 
-    tw_status status = matrix->system->second_order
-                           ? tw_conjugate_gradients_prepare(matrix->gradients, g)
-                           : factorise_dense(matrix, g);
+    tw_status status = TW_OK;
+    if (matrix->gradients)
+        status = tw_conjugate_gradients_prepare(matrix->gradients, g);
+    else if (matrix->sparse)
+        status = factorise_sparse(matrix, g);
+    else
+        status = factorise_dense(matrix, g);
     if (status == TW_OK) matrix->shift = g;
     return status;
 }
@@ -175,6 +197,7 @@ tw_status tw_stage_matrix_solve(tw_stage_matrix *matrix, const double *in, doubl
         return tw_conjugate_gradients_solve(matrix->gradients, in, out);
 
     system->counts->solves++;
+    if (matrix->sparse) return tw_sparse_lu_solve(matrix->sparse, in, out);
     if (!system->second_order) {
         tw_vector_copy(system->n, in, out);
         return tw_dense_lu_solve((int)system->n, matrix->dense, matrix->pivots, out);

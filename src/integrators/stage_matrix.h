@@ -1,7 +1,7 @@
 /* The matrix of Newton's iteration, prepared once and solved with often.
  *
- * Second order: M + g K at the system's linearisation, by sparse Cholesky or by conjugate
- * gradients. First order:  I - g J, by dense LU. */
+ * Second order: M + g K at the system's linearisation, by sparse Cholesky or conjugate gradients.
+ * First order: I - g J, by sparse LU where the problem gives jacobian_matrix, else by dense LU. */
 #ifndef TW_INTEGRATORS_STAGE_MATRIX_H
 #define TW_INTEGRATORS_STAGE_MATRIX_H
 
