@@ -5,9 +5,9 @@
 #define TWANG_VERSION_H
 
 #define TW_VERSION_MAJOR 0
-#define TW_VERSION_MINOR 1
+#define TW_VERSION_MINOR 2
 #define TW_VERSION_PATCH 0
-#define TW_VERSION       "0.1.0"
+#define TW_VERSION       "0.2.0"
 
 #if defined(TW_STATIC) || !defined(__GNUC__)
 #define TW_API
