@@ -16,6 +16,9 @@ static const double smallest_curvature = 1e-13;
 /* An x-part below this share of the whole vector is rounding and tells nothing about K. */
 static const double negligible_share = 1e-24;
 
+/* A curvature x^T K x or x^T D x below -this share of |x| |K x| is not rounding. */
+static const double CURVATURE_ROUNDING = 1e-10;
+
 size_t tw_phi_pair_scratch(int64_t n)
 {
     return 3 * (size_t)n;
@@ -83,6 +86,23 @@ static tw_status apply_scaled_stiffness(tw_phi_pair *pair, const double *in, dou
     return status;
 }
 
+/* Notes whether x^T y is negative beyond rounding, where y = K x or y = D x: then the energy of an
+ * error may grow. */
+static tw_status watch_curvature(tw_phi_pair *pair, const double *x, const double *y)
+{
+    double curvature = 0;
+    double x_square = 0;
+    double y_square = 0;
+    if (!pair->dissipates) return TW_OK;
+
+    TW_TRY(tw_vector_dot(&pair->half, x, y, &curvature));
+    if (curvature >= 0) return TW_OK;
+    TW_TRY(tw_vector_dot(&pair->half, x, x, &x_square));
+    TW_TRY(tw_vector_dot(&pair->half, y, y, &y_square));
+    if (curvature < -CURVATURE_ROUNDING * sqrt(x_square) * sqrt(y_square)) pair->dissipates = false;
+    return TW_OK;
+}
+
 /* force -= D R^-1 y_v for the damping that is not Rayleigh's. Uses scratch[0] and scratch[1]. */
 static tw_status subtract_damping(tw_phi_pair *pair, const double *y_v, double *force)
 {
@@ -96,10 +116,9 @@ static tw_status subtract_damping(tw_phi_pair *pair, const double *y_v, double *
         v = pair->scratch[0];
     }
 
-    tw_status status = D->apply(D->context, 1, v, pair->scratch[1]);
-    if (status == TW_OK) tw_vector_axpy(pair->n, -1.0, pair->scratch[1], force);
-
-    return status;
+    TW_TRY(D->apply(D->context, 1, v, pair->scratch[1]));
+    tw_vector_axpy(pair->n, -1.0, pair->scratch[1], force);
+    return watch_curvature(pair, v, pair->scratch[1]);
 }
 
 /* force = -K (x + beta v) - D v, where x and v are the plain coordinates of y. `force` must not be
@@ -113,6 +132,7 @@ static tw_status restoring_force(tw_phi_pair *pair, const double *y, double *for
     tw_parallel_for(pair->n, MAP_BLOCK, gather_block, &job);
 
     TW_TRY(apply_stiffness(pair, pair->scratch[0], force));
+    TW_TRY(watch_curvature(pair, pair->scratch[0], force));
     return subtract_damping(pair, y + pair->n, force);
 }
 
@@ -228,6 +248,7 @@ static tw_status energy_apply(void *context, const double *u, const double *dual
 
     /* q */
     TW_TRY(apply_scaled_stiffness(pair, u + n, dual_out));
+    TW_TRY(watch_curvature(pair, u + n, dual_out));
 
     /* force = -omega dual_x - beta q - D^ u_v */
     tw_vector_fill(n, 0.0, force);
@@ -333,6 +354,14 @@ void tw_phi_pair_bind(tw_phi_pair *pair, const tw_second_order *op,
     else if (op->mass && inner_product == TW_INNER_SCALED)
         pair->metric = (tw_phi_metric){mass_dual, mass_apply, mass_square, pair};
     if (pair->metric.dual) pair->frame.metric = &pair->metric;
+
+    /* The energy decays if K is symmetric and all damping is positive. In raw coordinates the parts
+     * do not compare. */
+    bool damped = op->damping || op->rayleigh_mass > 0 || op->rayleigh_stiffness > 0;
+    bool positive = op->rayleigh_mass >= 0 && op->rayleigh_stiffness >= 0;
+    pair->dissipates = damped && positive && op->stiffness.symmetry == TW_SYMMETRIC &&
+                       inner_product != TW_INNER_EUCLIDEAN;
+    pair->frame.dissipates = &pair->dissipates;
 
     /* The norms are those of the mass. In scaled coordinates they are Euclidean. */
     if (op->mass || (op->lumped_mass && !pair->root)) {

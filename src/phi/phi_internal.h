@@ -67,6 +67,11 @@ typedef struct tw_phi_frame {
     /* Norm of each part; NULL: Euclidean. */
     tw_status (*norms)(void *context, const double *u, double norms[2]);
     void *context; /* handed to norms */
+    /* Whether the products so far agree with positive semidefinite K and D; NULL: nothing is known.
+     * Then the energy of an error decays, and e(t) = exp(t J) e(0) satisfies for t > 0
+     *     |e_v(t)| <= |e(0)|,   |e_x(t)| <= |e_x(0)| + exchange t |e(0)|. */
+    const bool *dissipates;
+    double exchange;
 } tw_phi_frame;
 
 struct tw_phi_workspace {
@@ -151,6 +156,7 @@ typedef struct tw_phi_pair {
     const double *root; /* R, n entries; NULL means ones */
     int64_t products;   /* with K so far */
     double *scratch[3]; /* n entries each */
+    bool dissipates;    /* no product showed negative curvature of K or D (tw_phi_frame) */
     tw_phi_metric metric;
     tw_phi_frame frame;
 } tw_phi_pair;

@@ -13,6 +13,9 @@ enum {
     POWER_STEPS = 6 /* products with K that estimate omega */
 };
 
+/* omega is an estimate from below, so the exchange of an error between the parts gets this margin. */
+static const double FREQUENCY_MARGIN = 2;
+
 /* ---- memory ---- */
 
 /* What a workspace keeps for it. */
@@ -266,6 +269,7 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
     if (inner != TW_INNER_EUCLIDEAN) status = find_frequency(&pair, request, &omega);
     if (status) return tw_fail(error, status, "the product with K failed");
     pair.omega = omega;
+    pair.frame.exchange = FREQUENCY_MARGIN * omega;
     status = evaluate_in(workspace, engine, &pair, request, statistics, error);
 
     /* If the energy proves to be no inner product, then the scaled coordinates take its place. */
@@ -273,6 +277,7 @@ tw_status tw_phi_pair_evaluate(tw_phi_workspace *workspace, const tw_phi_engine_
         int64_t products = pair.products;
         tw_phi_pair_bind(&pair, op, TW_INNER_SCALED, memory->root, memory->scratch);
         pair.omega = omega;
+        pair.dissipates = false; /* K is not positive definite */
         pair.products = products;
         *statistics = (tw_phi_statistics){.engine = statistics->engine, .fell_back = true};
         status = evaluate_in(workspace, engine, &pair, request, statistics, error);

@@ -7,9 +7,15 @@
  * grow. */
 static const double USUAL_GROWTH = 30;
 
-void tw_accounts_begin(tw_error_accounts *a, double initial_size)
+void tw_accounts_begin(tw_error_accounts *a, double initial_size, const tw_phi_frame *frame,
+                       double scale)
 {
     *a = (tw_error_accounts){.initial_size = initial_size};
+
+    /* Backwards in time the energy of an error grows. */
+    if (!frame || !frame->dissipates || scale < 0) return;
+    a->dissipates = frame->dissipates;
+    a->exchange = scale * frame->exchange;
 }
 
 /* sum = growth * sum + factor * errors. */
@@ -19,6 +25,18 @@ static void charge(tw_part_errors *sum, double growth, double factor, const tw_p
         sum->truncation[b] = growth * sum->truncation[b] + factor * errors->truncation[b];
         sum->rounding[b] = growth * sum->rounding[b] + factor * errors->rounding[b];
     }
+}
+
+/* Adds errors whose energy decays over the time s: e_x + exchange s |e|, and |e| in the v-part. */
+static void charge_dissipated(const tw_error_accounts *a, tw_part_errors *sum, double s,
+                              const tw_part_errors *errors)
+{
+    double truncation = hypot(errors->truncation[0], errors->truncation[1]);
+    double rounding = hypot(errors->rounding[0], errors->rounding[1]);
+    sum->truncation[0] += errors->truncation[0] + a->exchange * s * truncation;
+    sum->truncation[1] += truncation;
+    sum->rounding[0] += errors->rounding[0] + a->exchange * s * rounding;
+    sum->rounding[1] += rounding;
 }
 
 /* Makes room: two neighbouring substeps become one record, at the time of the earlier one. */
@@ -42,6 +60,8 @@ void tw_accounts_add(tw_error_accounts *a, const tw_account_entry *entry, int fi
     const tw_part_errors *errors = &entry->errors;
     charge(&a->step_by_step, entry->growth, 1, errors);
     for (int i = first; i < end; i++) charge(&a->foreseen[i], 1, entry->amplified[i], errors);
+    for (int i = first; i < end; i++)
+        charge_dissipated(a, &a->dissipated[i], entry->nodes[i] - entry->time, errors);
 
     /* The third one needs the substep itself. */
     if (a->count == TW_ACCOUNT_RECORDS) halve(a);
@@ -85,16 +105,26 @@ tw_part_errors tw_accounts_settle(const tw_error_accounts *a, int i, double time
 {
     tw_part_errors product = a->step_by_step;
     tw_part_errors foreseen = a->foreseen[i];
+    tw_part_errors dissipated = a->dissipated[i];
     tw_part_errors history = history_at(a, time, size);
 
     /* The last substep adds its errors as they are. */
     if (last) {
         charge(&product, growth, 1, last);
         charge(&foreseen, 1, 1, last);
+        charge(&dissipated, 1, 1, last);
         charge(&history, 1, 1, last);
     }
 
-    /* Combine the three: max(history, min(product, foreseen)). */
+    /* Decay of the energy is an upper bound like the second one. */
+    if (a->dissipates && *a->dissipates) {
+        for (int b = 0; b < 2; b++) {
+            foreseen.truncation[b] = fmin(foreseen.truncation[b], dissipated.truncation[b]);
+            foreseen.rounding[b] = fmin(foreseen.rounding[b], dissipated.rounding[b]);
+        }
+    }
+
+    /* Combine the estimates: max(history, min(product, foreseen)). */
     tw_part_errors result;
     for (int b = 0; b < 2; b++) {
         result.truncation[b] =

@@ -210,13 +210,18 @@ enum { TW_ACCOUNT_RECORDS = 256 };
  *   history       An error grows as the solution has grown since, and as the solution grew in the
  *                 same time from the start. This sees directions that the small matrices have lost
  *                 (Jordan blocks).
+ *   dissipated    In a damped second-order pair the energy of an error decays (tw_phi_frame). This is
+ *                 an upper bound as long as the products agree with K and D being semidefinite.
  * The first two err upwards and the third downwards, so the result is max(third, min(first,
  * second)). */
 typedef struct tw_error_accounts {
     double initial_size; /* |u(0)|, or the size that the b_k alone give u, if that is larger */
     tw_part_errors step_by_step;
     tw_part_errors foreseen[TW_PHI_MAX_NODES];
-    int count; /* of records */
+    tw_part_errors dissipated[TW_PHI_MAX_NODES];
+    const bool *dissipates; /* of tw_phi_frame; NULL: not known */
+    double exchange;        /* of tw_phi_frame, per unit of theta */
+    int count;              /* of records */
     struct {
         double time; /* end of a substep */
         double size; /* largest |u| until then */
@@ -224,7 +229,8 @@ typedef struct tw_error_accounts {
     } records[TW_ACCOUNT_RECORDS];
 } tw_error_accounts;
 
-void tw_accounts_begin(tw_error_accounts *accounts, double initial_size);
+void tw_accounts_begin(tw_error_accounts *accounts, double initial_size, const tw_phi_frame *frame,
+                       double scale);
 
 /* A substep as it is entered. */
 typedef struct tw_account_entry {
@@ -233,6 +239,7 @@ typedef struct tw_account_entry {
     tw_part_errors errors;
     double growth;           /* by which it multiplies earlier errors at most */
     const double *amplified; /* [i]: by which its own errors are multiplied until node i */
+    const double *nodes;     /* [i]: time of node i */
 } tw_account_entry;
 
 /* Enters a substep; nodes first <= i < end are still to come. */

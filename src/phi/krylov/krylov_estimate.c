@@ -218,8 +218,10 @@ static void estimate_rounding(const tw_krylov_stepper *s, double tau, const doub
     for (int b = 0; b < 2; b++) {
         double cancelled = coefficients + fmax(0, polynomial[b] - CANCELLATION * scale[b]);
 
-        /* A disturbance counts as far as it exceeds the solution. */
-        double disturbed = fmax((sensitivity - 1) * scale[b],
+        /* A disturbance counts as far as it exceeds the solution. The small matrix does not know the
+         * blocks, so the disturbance of a large block also reaches a small one. */
+        double spread = scale[b] > 0 ? whole : 0;
+        double disturbed = fmax((sensitivity - 1) * spread,
                                 p->forward[TW_PROJECTION_SAMPLES] * s->scale[b] - scale[b]);
         e->floor[b] = DBL_EPSILON * (1 + T) * scale[b];
         e->excess[b] = e->remainder[b] + DBL_EPSILON * (cancelled + (1 + T) * fmax(0, disturbed));

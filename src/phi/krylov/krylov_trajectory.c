@@ -213,7 +213,8 @@ static tw_status take(tw_krylov_stepper *s, double tau, bool reaches_node,
                               .size = whole,
                               .errors = errors_of(e),
                               .growth = s->growth,
-                              .amplified = s->amplified};
+                              .amplified = s->amplified,
+                              .nodes = s->trajectory->nodes};
     tw_accounts_add(&s->accounts, &entry, s->next, s->trajectory->node_count);
     return reaches_node ? emit(s, s->u, NULL, 1) : TW_OK;
 }
@@ -398,7 +399,7 @@ static void start(tw_krylov_stepper *s)
     /* Errors are compared with the size at the start, or with that of the last node. */
     const double *final = trajectory->scales[trajectory->node_count - 1];
     double initial_size = hypot(fmax(s->size[0], final[0]), fmax(s->size[1], final[1]));
-    tw_accounts_begin(&s->accounts, initial_size);
+    tw_accounts_begin(&s->accounts, initial_size, s->workspace->frame, trajectory->scale);
 }
 
 tw_status tw_krylov_trajectory_run(const tw_phi_workspace *workspace,
