@@ -15,6 +15,9 @@ static const double maximum_weight = 0.25;
 /* Unseen modes count with this weight, because the bound on them is a crude one. */
 static const double hidden_weight = 1e-6;
 
+/* Values of a function this much above those on the Ritz values count as growth. */
+static const double notable_growth = 10;
+
 /* Gaps between Ritz values below this share of the spectrum are not sampled. Copies of one
  * eigenvalue, which appear when orthogonality is lost, leave no gap. */
 static const double least_relative_gap = 1e-10;
@@ -129,14 +132,22 @@ static void sample(const tw_spectral_function *f, int m, const tw_ritz *ritz, do
     s->largest = fmax(s->largest, r);
 }
 
-/* Samples zero (or what lies a residual below a negative end), every gap between Ritz values, and
- * the upper end. */
+/* The largest |f| on the Ritz values. */
+static double largest_value(int m, const tw_ritz *ritz)
+{
+    double largest = 0;
+    for (int k = 0; k < m; k++) largest = fmax(largest, fabs(ritz[k].value));
+    return largest;
+}
+
+/* Samples zero (or what lies a residual below a negative end), every gap between Ritz values, the
+ * upper end, and the known end of the spectrum if f grows towards it. */
 static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *ritz, double beta,
-                           double lowest)
+                           const tw_chain_range *range)
 {
     samples s = {0};
     double low = ritz[0].theta < 0 ? ritz[0].theta - beta * fabs(ritz[0].last) : 0;
-    low = fmin(low, lowest);
+    low = fmin(low, range->lowest);
     double high = ritz[m - 1].theta + beta * fabs(ritz[m - 1].last);
     double least_gap = least_relative_gap * (high - low);
 
@@ -156,6 +167,11 @@ static samples sample_gaps(const tw_spectral_function *f, int m, const tw_ritz *
 
     if (high - ritz[m - 1].theta > least_gap) sample(f, m, ritz, beta, high, &s);
 
+    /* A smooth start vector hides the stiff modes, however fast they grow. */
+    if (range->highest - high > least_gap &&
+        fabs(f->value(f->context, range->highest)) > notable_growth * largest_value(m, ritz))
+        sample(f, m, ritz, beta, range->highest, &s);
+
     return s;
 }
 
@@ -165,11 +181,8 @@ static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *
                            double end, double reach)
 {
     enum { PLACES = 8 };         /* where f is looked at */
-    const double growth = 10;    /* "well above" */
     const double overflow = 700; /* cosh of more is no double */
-
-    double known = 0;
-    for (int k = 0; k < m; k++) known = fmax(known, fabs(ritz[k].value));
+    double known = largest_value(m, ritz);
 
     /* 1/T_m(1 + 2 distance/spread) = 1/cosh(m acosh(1 + 2 distance/spread)) */
     double worst = 0;
@@ -177,7 +190,7 @@ static double hidden_error(const tw_spectral_function *f, int m, const tw_ritz *
         double distance = reach * j * j / (PLACES * PLACES);
         double value = fabs(f->value(f->context, end + distance));
         double seen = m * acosh(1 + 2 * fabs(distance) / spread);
-        if (isfinite(value) && value > growth * known)
+        if (isfinite(value) && value > notable_growth * known)
             worst = fmax(worst, value / cosh(fmin(seen, overflow)));
     }
 
@@ -189,7 +202,7 @@ static double sampled_error(const tw_spectral_function *f, int m, const tw_ritz 
                             const tw_chain_range *range, bool *noisy)
 {
     /* Mean square of r, or a fraction of its maximum. */
-    samples s = sample_gaps(f, m, ritz, beta, range->lowest);
+    samples s = sample_gaps(f, m, ritz, beta, range);
     *noisy = s.count == 0 || s.square <= 4 * s.noise;
     double error = 0;
     if (s.count > 0) error = fmax(sqrt(s.square / s.count), maximum_weight * s.largest);

@@ -429,19 +429,17 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, bool *again)
     return enlarge_spectrum(ev, op);
 }
 
-/* The estimated error. Fails if rounding alone exceeds the tolerance. */
+/* The estimated error. Fails if it exceeds the tolerance, for which only rounding is to blame. */
 static tw_status finish(const evaluation *ev, tw_phi_statistics *statistics, tw_error *error)
 {
-    bool ill_conditioned = false;
     for (int i = 0; i < ev->request->output_count; i++) {
         double scale = scale_of(ev, i);
         double rounding = rounding_of(ev, i);
         if (scale > 0)
             statistics->estimated_error =
                 fmax(statistics->estimated_error, fmax(error_of(ev, i), rounding) / scale);
-        if (rounding > ev->options->tolerance * scale) ill_conditioned = true;
     }
-    if (!ill_conditioned) return TW_OK;
+    if (!(statistics->estimated_error > ev->options->tolerance)) return TW_OK;
 
     return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                    statistics->estimated_error);

@@ -17,7 +17,8 @@ enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
     MAX_STARTS = 2 * (TW_PHI_MAX_ORDER + 1), /* x-part and v-part of every vector */
     X = 0,
-    V = 1
+    V = 1,
+    END_STEPS = 20 /* products that look for the end of the spectrum if modes grow towards it */
 };
 
 /* No engine is asked for less than this relative error. */
@@ -69,9 +70,9 @@ typedef struct plan {
     double reference[2];       /* of x- and v-parts */
     double longest;            /* largest |nodes[i] * time| */
     double bound[MAX_OUTPUTS]; /* errors promised by the blocks so far, in units of the tolerance */
+    double error[MAX_OUTPUTS]; /* errors that the blocks so far have estimated */
     double *outputs[MAX_OUTPUTS]; /* x- and v-part of each output in turn */
     double lowest_first;          /* smallest Ritz value that the first block met */
-    bool ill_conditioned;
 } plan;
 
 /* ---- start vectors ---- */
@@ -160,7 +161,6 @@ static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *pa
     total->solves += part->solves;
     total->factorisations += part->factorisations;
     total->rejected += part->rejected;
-    total->estimated_error += part->estimated_error;
     total->pole = part->pole;
 
     /* The largest of both. */
@@ -168,8 +168,9 @@ static void add_statistics(tw_phi_statistics *total, const tw_phi_statistics *pa
     if (part->dimension > total->dimension) total->dimension = part->dimension;
 }
 
-/* Evaluates block b into `parts`, with what the blocks before left of the budget. */
-static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
+/* Evaluates block b into `parts`, with what the blocks before left of the budget. *estimate is the
+ * error relative to the block's own contribution. */
+static tw_status evaluate_within_budget(plan *p, int b, double *const *parts, double *estimate,
                                         tw_phi_statistics *statistics, tw_error *error)
 {
     int first = b * TW_MAX_BLOCK;
@@ -185,6 +186,7 @@ static tw_status evaluate_within_budget(plan *p, int b, double *const *parts,
     *max_products = budget;
 
     add_statistics(statistics, &one);
+    *estimate = one.estimated_error;
 
     return status;
 }
@@ -194,25 +196,28 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
     int count = 2 * p->request->node_count;
-    for (int i = 0; i < count; i++) p->bound[i] = 0;
-    statistics->estimated_error = 0;
+    for (int i = 0; i < count; i++) p->bound[i] = p->error[i] = 0;
 
     for (int b = 0; b < p->blocks; b++) {
         /* The first block writes the outputs themselves. */
         double *parts[MAX_OUTPUTS];
         for (int i = 0; i < count; i++)
             parts[i] = b == 0 ? p->outputs[i] : memory->parts + i * p->n;
-        tw_status status = evaluate_within_budget(p, b, parts, statistics, error);
+        double estimate = 0;
+        tw_status status = evaluate_within_budget(p, b, parts, &estimate, statistics, error);
         if (b == 0) p->lowest_first = memory->slot[TW_SPECTRAL_OWN_SLOT].range.lowest;
-        if (status == TW_ILL_CONDITIONED) p->ill_conditioned = true;
+
+        /* What rounding limits in one block may still be good enough for the sum. */
         if (status != TW_OK && status != TW_ILL_CONDITIONED) return status;
 
         /* The block's contribution, and what it promises of its error. */
-        for (int i = 0; i < count && p->blocks > 1; i++) {
+        for (int i = 0; i < count; i++) {
             double norm = 0;
             status = tw_mass_norm(&p->metric, parts[i], memory->product, &norm);
             if (status) return tw_fail_plain(error, status);
-            p->bound[i] += fmax(norm, p->reference[i % 2]) / p->blocks;
+            norm = fmax(norm, p->reference[i % 2]);
+            p->bound[i] += norm / p->blocks;
+            p->error[i] += norm * estimate;
             if (b > 0) tw_vector_axpy(p->n, 1, parts[i], p->outputs[i]);
         }
     }
@@ -222,19 +227,21 @@ static tw_status evaluate_blocks(plan *p, tw_phi_statistics *statistics, tw_erro
 
 /* ---- the whole ---- */
 
-/* The factor by which the tolerance must shrink because the blocks' contributions cancel: 1 if they
- * do not. */
-static tw_status cancellation(plan *p, double *factor)
+/* *factor: by which the tolerance must shrink because the blocks' contributions cancel, 1 if they
+ * do not. *estimate: the error of the sum, relative to the sum. */
+static tw_status weigh_sum(plan *p, double *factor, double *estimate)
 {
     tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
     *factor = 1;
-    for (int i = 0; i < 2 * p->request->node_count && p->blocks > 1; i++) {
+    *estimate = 0;
+    for (int i = 0; i < 2 * p->request->node_count; i++) {
         double norm = 0;
         TW_TRY(tw_mass_norm(&p->metric, p->outputs[i], memory->product, &norm));
 
         /* The promised errors must not exceed half of what the sum allows. */
         norm = fmax(norm, p->reference[i % 2]);
-        if (p->bound[i] > norm) *factor = fmin(*factor, 0.5 * norm / p->bound[i]);
+        if (p->bound[i] > norm && p->blocks > 1) *factor = fmin(*factor, 0.5 * norm / p->bound[i]);
+        if (norm > 0) *estimate = fmax(*estimate, p->error[i] / norm);
     }
 
     return TW_OK;
@@ -249,7 +256,8 @@ static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error 
     tw_status status = evaluate_blocks(p, statistics, error);
 
     double factor = 1;
-    if (status == TW_OK) status = cancellation(p, &factor);
+    double *estimate = &statistics->estimated_error;
+    if (status == TW_OK) status = weigh_sum(p, &factor, estimate);
 
     /* Once more if contributions cancelled, or if a later block met growing modes that the first
      * block did not know of. */
@@ -258,14 +266,42 @@ static tw_status evaluate_plan(plan *p, tw_phi_statistics *statistics, tw_error 
     if (status == TW_OK && (factor < 1 || *lowest < p->lowest_first)) {
         options->tolerance = fmax(factor * tolerance / p->blocks, least_tolerance);
         status = evaluate_blocks(p, statistics, error);
+        if (status == TW_OK) status = weigh_sum(p, &factor, estimate);
     }
 
+    /* The engine asked for no more than rounding allows, so rounding is to blame for the rest. */
     options->tolerance = tolerance;
-    if (status == TW_OK && p->ill_conditioned)
+    if (status == TW_OK && *estimate > tolerance)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
-                       statistics->estimated_error);
+                       *estimate);
 
     return status;
+}
+
+/* Backwards in time beta K makes stiff modes grow, and a smooth start vector does not show them. An
+ * engine that sees the start vectors alone is told where the spectrum ends. */
+static tw_status find_growing_end(plan *p, tw_second_order *bounded, tw_phi_statistics *statistics)
+{
+    tw_spectral_memory *memory = tw_spectral_memory_of(p->workspace);
+    const tw_phi_request *q = p->request;
+    bool grows = false;
+    for (int i = 0; i < q->node_count; i++)
+        if (q->nodes[i] * q->time * p->op->rayleigh_stiffness < 0) grows = true;
+    memory->growing_end = 0;
+    memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){0};
+    if (!grows || p->engine == &tw_phi_chebyshev) return TW_OK;
+
+    /* The caller's bound may be generous, and growth is exponential: a few products sharpen it. */
+    tw_spectral_interval interval;
+    TW_TRY(tw_spectral_find_interval(memory, p->op, END_STEPS, NULL, &interval,
+                                     &statistics->products));
+    memory->growing_end = interval.high;
+    memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){.highest = interval.high};
+    *bounded = *p->op;
+    bounded->eigenvalue_max = interval.high;
+    p->op = bounded;
+
+    return TW_OK;
 }
 
 /* tau = 0 for every node: w = sum_k v_k / k!. */
@@ -314,8 +350,12 @@ tw_status tw_phi_spectral_evaluate(tw_phi_workspace *workspace, const tw_phi_eng
         return TW_OK;
     }
 
-    memory->slot[TW_SPECTRAL_OWN_SLOT].range = (tw_chain_range){0};
+    tw_second_order bounded;
+    status = find_growing_end(&p, &bounded, statistics);
+    if (status) return tw_fail_plain(error, status);
+
     status = evaluate_plan(&p, statistics, error);
+    memory->growing_end = 0;
     tw_spectral_open_slot(memory, TW_SPECTRAL_OWN_SLOT);
 
     return status;

@@ -40,7 +40,6 @@ typedef struct evaluation {
     tw_chain_error errors[TW_MAX_BLOCK][MAX_OUTPUTS]; /* of the last check */
     double measured[MAX_OUTPUTS]; /* |output|_M once it was formed, else negative */
     double worst;                 /* largest error / allowed error of the last check */
-    bool ill_conditioned;
 } evaluation;
 
 /* The functions of a request in the displacement norm. */
@@ -352,8 +351,8 @@ static tw_status measure_outputs(evaluation *ev, bool *again)
     return TW_OK;
 }
 
-/* The largest error in units of the scale. Notes whether rounding alone exceeds the tolerance. */
-static double relative_error(evaluation *ev)
+/* The largest error in units of the scale. */
+static double relative_error(const evaluation *ev)
 {
     double worst = 0;
     for (int i = 0; i < ev->request->output_count; i++) {
@@ -366,7 +365,6 @@ static double relative_error(evaluation *ev)
             rounding += ev->errors[j][i].rounding;
         }
         if (scale > 0) worst = fmax(worst, fmax(error, rounding) / scale);
-        if (rounding > ev->options->tolerance * scale) ev->ill_conditioned = true;
     }
 
     return worst;
@@ -380,8 +378,9 @@ static tw_status finish(evaluation *ev, tw_phi_statistics *statistics, tw_error 
         if (ev->slot->chain[j].dimension > statistics->dimension)
             statistics->dimension = ev->slot->chain[j].dimension;
 
+    /* The sweep ends above the tolerance only where rounding is no smaller. */
     statistics->estimated_error = relative_error(ev);
-    if (ev->ill_conditioned)
+    if (statistics->estimated_error > ev->options->tolerance)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        statistics->estimated_error);
 

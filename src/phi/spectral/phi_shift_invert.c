@@ -44,7 +44,6 @@ typedef struct shift_invert_memory {
 typedef struct verdict {
     double excess;    /* largest error / allowed error; at most 1: converged */
     double estimated; /* largest error / scale */
-    bool ill_conditioned;
 } verdict;
 
 /* One evaluation under way. */
@@ -324,7 +323,6 @@ static tw_status judge(evaluation *ev)
         if (scale > 0)
             ev->verdict.estimated =
                 fmax(ev->verdict.estimated, fmax(e->error / safety, e->rounding) / scale);
-        if (e->rounding > tolerance * scale) ev->verdict.ill_conditioned = true;
     }
 
     return TW_OK;
@@ -404,7 +402,9 @@ static tw_status finish(const evaluation *ev, tw_error *error)
     ev->statistics->dimension = basis->processed;
     ev->statistics->estimated_error = ev->verdict.estimated;
     ev->statistics->pole = basis->gamma;
-    if (ev->verdict.ill_conditioned)
+
+    /* The space is left above the tolerance only where rounding is no smaller. */
+    if (ev->verdict.estimated > ev->options->tolerance)
         return tw_fail(error, TW_ILL_CONDITIONED, "rounding alone is about %.1e of the result",
                        ev->verdict.estimated);
 
@@ -425,6 +425,7 @@ static tw_status explain(tw_status status, const evaluation *ev, tw_error *error
 static tw_status build(evaluation *ev, bool may_enlarge, bool *again)
 {
     ev->basis->galerkin = ev->request->velocity != NULL;
+    ev->basis->grows = ev->shared->growing_end > 0;
     TW_TRY(tw_shift_invert_begin(ev->basis, ev->op, ev->request, ev->gamma, &ev->memory->scratch,
                                  &ev->statistics->solves));
     if (ev->basis->count == 0) return TW_OK;

@@ -208,6 +208,8 @@ static double sampled_error(const tw_shift_invert_basis *basis, const tw_shift_i
     const double *theta = modes->theta;
     if (theta[0] - basis->theta_low > least_gap * theta[0])
         sample(basis, modes, f, 0.5 * (basis->theta_low + theta[0]), &s);
+    if (basis->grows && theta[0] - basis->theta_low > least_gap * theta[0])
+        sample(basis, modes, f, basis->theta_low, &s);
 
     /* A filter is a peak at lambda = 0 (theta = 1), which may lie inside an indefinite spectrum. */
     for (int k = 0; k + 1 < p; k++) {
@@ -280,6 +282,11 @@ static tw_shift_invert_error sum_values(const tw_shift_invert_basis *basis,
         norm += y[k] * y[k];
         change += moved * moved;
     }
+
+    /* Rounding of b excites the modes that grow fastest, too. */
+    for (int j = 0; basis->grows && j < basis->start_count; j++)
+        largest = fmax(largest, fabs(value_at(basis, &f[j], basis->theta_low)) *
+                                    (basis->norm[j] / modes->unit));
 
     return (tw_shift_invert_error){.norm = sqrt(norm),
                                    .rounding = sqrt(change) + 2 * DBL_EPSILON * largest};

@@ -206,6 +206,7 @@ typedef struct tw_spectral_memory {
     double *parts;        /* TW_SPECTRAL_MAX_OUTPUTS vectors: sums over blocks of start vectors */
     double *numbers;      /* all small arrays */
     double **pointers;    /* the chains' vectors */
+    double growing_end;   /* end of the spectrum if the functions grow towards it, else 0 */
     double *coefficients; /* TW_SPECTRAL_MAX_OUTPUTS rows of TW_MAX_BLOCK * capacity */
     tw_chain_scratch scratch;
     tw_spectral_slot slot[TW_SPECTRAL_SLOTS];
@@ -377,6 +378,7 @@ typedef struct tw_shift_invert_basis {
     double start[TW_MAX_BLOCK][TW_MAX_BLOCK]; /* b_j/|b_j| in terms of the first vectors of Q */
     double gamma;
     double theta_low; /* lower end of the spectrum of S: 1/(1 + gamma lambda_max), or 0 */
+    bool grows;       /* functions grow towards theta_low: modes that nobody saw count there */
     bool smooth;      /* the start vectors were multiplied by S: functions carry 1/theta */
     int extensions;   /* so far */
     tw_shift_invert_edge *edge; /* edge[e]: after extension e + 1; `capacity` of them */
