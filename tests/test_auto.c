@@ -246,6 +246,61 @@ START_TEST(auto_chooses_alike_every_time)
 }
 END_TEST
 
+enum { TURNS = 11 };
+
+/* A skew matrix with frequencies of about 1e9: rounding alone makes errors of 1e-7 in the phase. */
+static tw_status apply_fast_rotation(void *context, int count, const double *in, double *out)
+{
+    (void)context;
+    for (int column = 0; column < count; column++, in += TURNS, out += TURNS)
+        for (int i = 0; i < TURNS; i++) {
+            double left = i > 0 ? 1e9 * i * in[i - 1] : 0;
+            double right = i + 1 < TURNS ? 1e9 * (i + 1) * in[i + 1] : 0;
+            out[i] = right - left;
+        }
+    return TW_OK;
+}
+
+static tw_status rotate(tw_phi_engine engine, double *output, tw_phi_statistics *statistics)
+{
+    static const double node[] = {1};
+    double vector[TURNS];
+    for (int i = 0; i < TURNS; i++) vector[i] = 1 + i;
+    tw_operator op = {.space = {.local_size = TURNS}, .apply = apply_fast_rotation};
+    tw_phi_request request = {.time = 1,
+                              .node_count = 1,
+                              .nodes = node,
+                              .order = 0,
+                              .vectors = (const double *const[]){vector},
+                              .outputs = &output};
+
+    tw_phi_limits limits = tw_phi_limits_default();
+    tw_phi_workspace *workspace = NULL;
+    limits.size = TURNS;
+    limits.second_order = false;
+    limits.options.engine = engine;
+    limits.options.tolerance = 1e-8;
+    ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
+    tw_status status = tw_phi_evaluate(workspace, &op, &request, statistics, NULL);
+    tw_phi_workspace_free(workspace);
+    return status;
+}
+
+/* Dense has an answer after 11 products, and rounding forbids a better one. The polynomial engines
+ * would need 1e9 products: auto must neither try that nor lose the answer. */
+START_TEST(auto_keeps_the_answer_that_rounding_limits)
+{
+    double dense[TURNS];
+    double chosen[TURNS];
+    tw_phi_statistics statistics;
+    ck_assert_int_eq(rotate(TW_PHI_DENSE, dense, &statistics), TW_ILL_CONDITIONED);
+    ck_assert_int_eq(rotate(TW_PHI_AUTO, chosen, &statistics), TW_ILL_CONDITIONED);
+    ck_assert_int_eq(statistics.engine, TW_PHI_DENSE);
+    ck_assert_int_le(statistics.products, 2000);
+    for (int i = 0; i < TURNS; i++) ck_assert(chosen[i] == dense[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("auto");
@@ -253,6 +308,7 @@ int main(void)
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, auto_is_within_half_of_the_cheapest);
     tcase_add_test(cases, auto_chooses_alike_every_time);
+    tcase_add_test(cases, auto_keeps_the_answer_that_rounding_limits);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

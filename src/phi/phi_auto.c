@@ -249,16 +249,38 @@ static bool may_go_on(tw_status status)
     }
 }
 
-/* Calls one engine with what is left of the budget, and adds its work to *total. */
-static tw_status try_one(tw_phi_workspace *workspace, tw_phi_engine engine, const auto_call *call,
-                         tw_phi_statistics *total, tw_phi_statistics *statistics, tw_error *error)
-{
-    int64_t budget = workspace->options.max_products;
-    int64_t left = budget - total->products;
+/* The best of the answers that rounding alone limited. */
+typedef struct rounded_answer {
+    int place;        /* of its engine in the ranking; -1: there is none */
+    double error;     /* as the engine estimated it */
+    int64_t products; /* that it took */
+} rounded_answer;
 
+/* The products that the next engine may take. If there is an answer that rounding limits, then
+ * enough is kept back to repeat it, and a better one may cost a few times as much. */
+static int64_t allowance(const tw_phi_workspace *workspace, const tw_phi_statistics *total,
+                         const rounded_answer *best)
+{
+    const int64_t times = 10; /* as much as the answer at hand took; rarely does it pay at all */
+    const int64_t least = 100;
+    int64_t left = workspace->options.max_products - total->products;
+    if (best->place < 0) return left;
+
+    int64_t worth = times * best->products + least;
+    left -= best->products;
+
+    return left < worth ? left : worth;
+}
+
+/* Calls one engine with that many products, and adds its work to *total. */
+static tw_status try_one(tw_phi_workspace *workspace, tw_phi_engine engine, const auto_call *call,
+                         int64_t allowed, tw_phi_statistics *total, tw_phi_statistics *statistics,
+                         tw_error *error)
+{
     /* At least one product is allowed, so that the engine itself reports an exhausted budget. */
+    int64_t budget = workspace->options.max_products;
     *statistics = (tw_phi_statistics){.engine = engine};
-    workspace->options.max_products = left > 1 ? left : 1;
+    workspace->options.max_products = allowed > 1 ? allowed : 1;
     tw_status status =
         call_engine(workspace, call, tw_phi_engine_table_of(engine), statistics, error);
     workspace->options.max_products = budget;
@@ -271,23 +293,32 @@ static tw_status try_one(tw_phi_workspace *workspace, tw_phi_engine engine, cons
 }
 
 /* Calls one engine after the other. The statistics count what the ranking and the failed engines
- * did too. If none succeeds, then the best answer is that of the first engine which only rounding
- * limited; it is called again. */
+ * did too. If none succeeds, then the best of the answers that rounding alone limited is computed
+ * again. */
 static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
                               const auto_call *call, int64_t products,
                               tw_phi_statistics *statistics, tw_error *error)
 {
     tw_phi_statistics total = {.products = products};
+    rounded_answer best = {.place = -1};
     tw_status status = TW_UNSUPPORTED;
-    int rounded = -1; /* the first engine that only rounding limited */
-    for (int i = 0; i < found->count && may_go_on(status); i++) {
-        status = try_one(workspace, found->list[i].engine, call, &total, statistics, error);
-        if (status == TW_ILL_CONDITIONED && rounded < 0) rounded = i;
+    int last = -1;
+    while (last + 1 < found->count && may_go_on(status)) {
+        int64_t allowed = allowance(workspace, &total, &best);
+        last++;
+        status =
+            try_one(workspace, found->list[last].engine, call, allowed, &total, statistics, error);
+
+        /* It is the best so far if no other one is better. */
+        if (status != TW_ILL_CONDITIONED) continue;
+        if (best.place >= 0 && best.error <= statistics->estimated_error) continue;
+        best = (rounded_answer){last, statistics->estimated_error, statistics->products};
     }
 
     /* No engine succeeded, but one came as near as rounding allows. */
-    if (may_go_on(status) && status != TW_ILL_CONDITIONED && rounded >= 0)
-        status = try_one(workspace, found->list[rounded].engine, call, &total, statistics, error);
+    if (may_go_on(status) && best.place >= 0 && best.place != last)
+        status = try_one(workspace, found->list[best.place].engine, call, best.products, &total,
+                         statistics, error);
 
     statistics->products = total.products;
     statistics->solves = total.solves;
