@@ -173,6 +173,9 @@ void tw_system_describe_operators(tw_system *system)
     } else {
         system->jacobian.space = system->first.space;
         system->jacobian.symmetry = system->first.symmetry;
+        if (system->first.jacobian_matrix)
+            system->jacobian.bytes_per_product =
+                tw_sparse_bytes_per_product(system->first.jacobian_matrix);
     }
 
     /* J acts on all of u. */

@@ -16,17 +16,18 @@ static const double value_bytes = 300;
 
 /* ---- what a call is about ---- */
 
-static double product_bytes_of(const tw_operator *op)
+/* The operator's own figure, or that many vectors. */
+static double product_bytes_of(const tw_operator *op, double vectors)
 {
     if (op->bytes_per_product > 0) return op->bytes_per_product;
-    return 3 * 8.0 *
-           (double)op->space.local_size; /* a diagonal: it reads two vectors, writes one */
+    return vectors * 8.0 * (double)op->space.local_size;
 }
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs)
 {
+    const double stencil = 12; /* a row of about seven entries, with their places */
     return (tw_phi_setting){.n = (double)op->space.local_size,
-                            .product_bytes = product_bytes_of(op),
+                            .product_bytes = product_bytes_of(op, stencil),
                             .starts = 1,
                             .outputs = outputs};
 }
@@ -39,12 +40,14 @@ static bool is_spectral(tw_phi_engine engine)
 tw_phi_setting tw_phi_setting_second(const tw_second_order *op, tw_phi_engine engine, int starts,
                                      int outputs)
 {
+    const double diagonal = 3; /* it reads two vectors and writes one */
+
     /* The first-order engines work on pairs (x, v). */
     double n = (double)op->stiffness.space.local_size;
     if (!is_spectral(engine) && engine != TW_PHI_DENSE) n = 2 * n;
 
     return (tw_phi_setting){.n = n,
-                            .product_bytes = product_bytes_of(&op->stiffness),
+                            .product_bytes = product_bytes_of(&op->stiffness, diagonal),
                             .solve_bytes = op->shifted ? op->shifted->solve_bytes : 0,
                             .factor_flops = op->shifted ? op->shifted->factor_flops : 0,
                             .starts = starts,
@@ -168,9 +171,78 @@ static double rational_solves(const tw_phi_setting *w, double tolerance)
     return fmin(fmax(solves, 2), w->n);
 }
 
+/* Products of leja for a spectrum of that decay and rotation, measured on diffusion and advection
+ * (docs/phi.md). Up to a few hundred one series is enough. Beyond, its degree is limited, and the
+ * number of substeps grows with the reach. */
+static double leja_products(double decay, double rotation, double digits)
+{
+    const double long_rotation = 400;
+    double series = 25 + 1.1 * sqrt(decay * digits);
+    double turns = 1.15 * rotation;
+    if (rotation > long_rotation) turns = 2.15 * rotation;
+
+    return fmax(series, (0.29 + 0.0062 * digits) * decay) + turns;
+}
+
+/* The degree at which a Krylov space follows exp on [-decay, 0]: about sqrt(decay ln(1/tol)), less
+ * for start vectors with some smoothness. Decay makes the solution smooth, so the later part of a
+ * long time costs little. */
+static double krylov_degree(double decay, double digits)
+{
+    const double whole = 110;  /* a space of that size spans the part until all is smooth */
+    const double later = 0.05; /* what a degree beyond still costs */
+    double degree = 2 + 0.75 * sqrt(decay * digits);
+    if (degree > whole) degree = whole + later * (degree - whole);
+
+    return degree;
+}
+
+/* The counts of a first-order engine where decay and rotation were measured. Rotation costs a
+ * degree per radian. */
+static void predict_measured(const tw_phi_setting *w, double tolerance, tw_phi_statistics *expected)
+{
+    double digits = log(1 / tolerance);
+    double decay = w->decay;
+    double rotation = w->rotation;
+    double turns = rotation + 0.9 * cbrt(rotation * digits * digits);
+    double degree = krylov_degree(decay, digits) + turns;
+    double dimension = 60; /* largest of phipm in practice */
+    double products = degree;
+
+    switch (expected->engine) {
+    case TW_PHI_LEJA:
+        expected->products = (int64_t)leja_products(decay, rotation, digits);
+        return;
+    case TW_PHI_EXPMV:
+        expected->products = (int64_t)(20 + 2.3 * decay + 5.3 * rotation);
+        return;
+    case TW_PHI_KIOPS: /* it grows its space first */
+        dimension = 128;
+        break;
+    case TW_PHI_PHIPM:
+        degree = sqrt(decay * digits) + turns;
+        products = 10 + 2 * degree;
+        break;
+    default: /* small spaces profit less from what has become smooth */
+        degree = sqrt(decay * digits) + turns;
+        products = 12 + 1.2 * degree;
+    }
+
+    expected->products = (int64_t)products;
+    expected->dimension = (int)fmin(fmin(degree, dimension), w->n);
+    expected->substeps = (int64_t)(1 + degree / dimension);
+}
+
 void tw_phi_predict(tw_phi_engine engine, const tw_phi_setting *w, double tolerance,
                     tw_phi_statistics *expected)
 {
+    /* A dense matrix does not care where the spectrum lies. */
+    if (w->decay + w->rotation > 0 && engine != TW_PHI_DENSE) {
+        *expected = (tw_phi_statistics){.engine = engine, .substeps = 1};
+        predict_measured(w, tolerance, expected);
+        return;
+    }
+
     double degree = polynomial_degree(w->reach, tolerance);
     double along = degree; /* products of an engine that works on J itself */
     if (w->pair) along = 2 * degree;

@@ -4,6 +4,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/start_vector.h"
 #include "linalg/largest_eigenvalue.h"
 #include "linalg/vector.h"
 #include "phi/spectral/spectral.h"
@@ -49,13 +50,13 @@ static double span_of(const tw_phi_request *request)
     return fabs(request->time) * largest;
 }
 
-/* About |A|, A = Op or M^-1 Op, by a few steps of the power method. */
-static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op,
-                            const tw_second_order *pair, double *norm, int64_t *products)
+/* About |M^-1 K| by a few steps of the power method. */
+static tw_status power_norm(tw_phi_workspace *workspace, const tw_second_order *pair, double *norm,
+                            int64_t *products)
 {
+    const tw_operator *op = &pair->stiffness;
     tw_matrix_pencil pencil = {
-        .stiffness = op->apply, .context = op->context, .mass = {.space = op->space}};
-    if (pair) pencil.mass = tw_mass_metric_of(pair);
+        .stiffness = op->apply, .context = op->context, .mass = tw_mass_metric_of(pair)};
 
     /* The start alternates and varies, so that it has a share in every mode. */
     int64_t n = op->space.local_size;
@@ -71,6 +72,48 @@ static tw_status power_norm(tw_phi_workspace *workspace, const tw_operator *op,
     return status == TW_OK && !isfinite(*norm) ? TW_NOT_FINITE : status;
 }
 
+/* Where the spectrum of a first-order operator lies, from A x and A^2 x with a random x:
+ *     |A^2 x| / |A x|        is somewhat below |A|,
+ *     x^T A^2 x / |A x|^2    is 1 if A is symmetric and -1 if it is skew.
+ * A vector of the power method would not do, because it has lost all but the stiffest modes. Sets
+ * the reach, and what it consists of if that matters. */
+static tw_status find_spectrum(tw_phi_workspace *workspace, const tw_operator *op, double span,
+                               tw_phi_setting *setting, int64_t *products)
+{
+    const double margin = 1.5;    /* of the norm: |A| = 8, ratio 5.3 for the five-point stencil */
+    const double worthwhile = 20; /* reach below which all engines need about the same */
+    setting->reach = span * op->norm;
+    if (op->norm > 0 && setting->reach < worthwhile) return TW_OK;
+
+    /* Two vectors suffice, because the start vector can be made again: x and A x, then A^2 x. */
+    int64_t n = op->space.local_size;
+    double *image = workspace->memory[TW_PHI_AUTO];
+    double *x = image + n;
+    double first = 0;
+    double second = 0;
+    double product = 0;
+    tw_fill_start_vector(n, x);
+    TW_TRY(op->apply(op->context, 1, x, image));
+    TW_TRY(tw_vector_dot(&op->space, image, image, &first));
+    TW_TRY(op->apply(op->context, 1, image, x));
+    TW_TRY(tw_vector_dot(&op->space, x, x, &second));
+    tw_fill_start_vector(n, image);
+    TW_TRY(tw_vector_dot(&op->space, image, x, &product));
+    *products += 2;
+    if (!isfinite(second)) return TW_NOT_FINITE;
+    if (!(first > 0)) return TW_OK;
+
+    /* The caller's norm counts if there is one. */
+    if (!(op->norm > 0)) setting->reach = span * margin * sqrt(second / first);
+    if (setting->reach < worthwhile) return TW_OK;
+
+    double share = fmax(-1, fmin(1, product / first));
+    setting->decay = setting->reach * sqrt((1 + share) / 2);
+    setting->rotation = setting->reach * sqrt((1 - share) / 2);
+
+    return TW_OK;
+}
+
 /* Whether the engines for functions of A apply. */
 static bool is_spectral(const tw_second_order *op)
 {
@@ -81,8 +124,7 @@ static bool is_spectral(const tw_second_order *op)
 static tw_status find_bound(tw_phi_workspace *workspace, tw_second_order *op, int64_t *products)
 {
     if (op->eigenvalue_max > 0) return TW_OK;
-    if (!is_spectral(op))
-        return power_norm(workspace, &op->stiffness, op, &op->eigenvalue_max, products);
+    if (!is_spectral(op)) return power_norm(workspace, op, &op->eigenvalue_max, products);
 
     /* The larger of the two ends counts. */
     tw_spectral_interval interval = {0, 0};
@@ -333,16 +375,12 @@ static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator
                                   const tw_phi_request *request, tw_phi_statistics *statistics,
                                   tw_error *error)
 {
-    /* The caller's norm, or an estimate. */
-    double norm = op->norm;
+    /* Rank by |t| |A|, and by what it consists of. */
     int64_t products = 0;
-    tw_status status = TW_OK;
-    if (!(norm > 0)) status = power_norm(workspace, op, NULL, &norm, &products);
+    tw_phi_setting setting = tw_phi_setting_first(op, request->node_count);
+    tw_status status = find_spectrum(workspace, op, span_of(request), &setting, &products);
     if (status) return tw_fail_plain(error, status);
 
-    /* Rank by |t| |A|. */
-    tw_phi_setting setting = tw_phi_setting_first(op, request->node_count);
-    setting.reach = span_of(request) * norm;
     choices found = rank_first(workspace, &setting);
     auto_call call = {.first = op, .phi = request};
 

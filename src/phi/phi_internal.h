@@ -191,6 +191,10 @@ typedef struct tw_phi_setting {
     /* For predictions only: */
     double reach;     /* |t| |A| (first order) or |t| omega_max (second) */
     double roughness; /* |t| omega of the roughest start vector, omega^2 = b^T K b / b^T M b */
+    /* First order, zero if not measured: the reach along the real and the imaginary axis. Decay is
+     * far cheaper than rotation, for Krylov spaces even more than for leja. */
+    double decay;
+    double rotation;
 } tw_phi_setting;
 
 tw_phi_setting tw_phi_setting_first(const tw_operator *op, int outputs);
