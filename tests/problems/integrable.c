@@ -18,6 +18,24 @@ static tw_status linearise(void *context, double t, const double *x, const doubl
     return TW_OK;
 }
 
+static tw_status linearise_tension(void *context, double t, const double *x, const double *v,
+                                   const double *tension, bool definite)
+{
+    (void)t, (void)v;
+    const problem *p = ((integrable *)context)->plain;
+    p->linearise_tension(p->context, x, tension, definite);
+    return TW_OK;
+}
+
+static tw_status predict_tension(void *context, double t, const double *x, const double *dx,
+                                 double *tension, double *turn)
+{
+    (void)t;
+    const problem *p = ((integrable *)context)->plain;
+    p->predict_tension(p->context, x, dx, tension, turn);
+    return TW_OK;
+}
+
 static tw_status apply_stiffness(void *context, int count, const double *in, double *out)
 {
     const problem *p = ((integrable *)context)->plain;
@@ -51,6 +69,8 @@ tw_status integrable_create(const problem *plain, bool assembled, integrable *ou
     out->table.context = out;
     out->table.acceleration = acceleration;
     out->table.linearise = linearise;
+    out->table.tension = (tw_tension_elements){
+        .count = plain->tension_count, .linearise = linearise_tension, .predict = predict_tension};
     out->table.apply_stiffness = assembled ? NULL : apply_stiffness;
     out->table.lumped_mass = plain->lumped_mass;
     out->table.energy = energy;

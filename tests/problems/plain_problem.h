@@ -3,6 +3,7 @@
 #ifndef PROBLEMS_PLAIN_PROBLEM_H
 #define PROBLEMS_PLAIN_PROBLEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <twang/operator.h>
 #include <twang/sparse.h>
@@ -17,6 +18,11 @@ typedef struct problem {
     double (*potential)(void *context, const double *x);
     /* Fixes the state at which apply_stiffness and fill take K = -df/dx. */
     void (*linearise)(void *context, const double *x);
+    /* Elements with a scalar tension, as tw_tension_elements of problem.h describes them; 0: there are none. */
+    int64_t tension_count;
+    void (*linearise_tension)(void *context, const double *x, const double *tension, bool definite);
+    void (*predict_tension)(void *context, const double *x, const double *dx, double *tension,
+                            double *turn);
     /* out = K in, matrix-free. */
     tw_apply_function *apply_stiffness;
     int block; /* 1 or 3: the block size in which K is assembled */

@@ -4,6 +4,7 @@
 #include "base/parallel_for.h"
 #include "problems/spring_network.h"
 #include "problems/spring_tangent.h"
+#include "problems/spring_tension.h"
 
 enum { SPRING_BLOCK = 4096, BATCH = 64 };
 
@@ -14,8 +15,7 @@ typedef struct network_job {
     int count;
 } network_job;
 
-/* Copies the unknowns beside the pinned particles. */
-static void place(spring_network *network, const double *x)
+void spring_network_place(spring_network *network, const double *x)
 {
     for (int64_t i = 0; i < network->free_count; i++)
         for (int c = 0; c < 3; c++) network->padded[4 * i + c] = x[3 * i + c];
@@ -70,7 +70,7 @@ static void acceleration_block(void *context, int64_t begin, int64_t end, int64_
 static void network_acceleration(void *context, const double *x, double *a)
 {
     spring_network *network = context;
-    place(network, x);
+    spring_network_place(network, x);
     tw_parallel_for(network->free_count, NETWORK_BLOCK, acceleration_block,
                     &(network_job){.network = network, .out = a});
 }
@@ -78,7 +78,7 @@ static void network_acceleration(void *context, const double *x, double *a)
 static double network_potential(void *context, const double *x)
 {
     spring_network *network = context;
-    place(network, x);
+    spring_network_place(network, x);
     double elastic = 0, field = 0;
     for (int64_t s = 0; s < network->spring_count; s++) {
         const block_spring *own = &network->springs[s];
@@ -118,7 +118,7 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
 static void network_linearise(void *context, const double *x)
 {
     spring_network *network = context;
-    place(network, x);
+    spring_network_place(network, x);
     tw_parallel_for(network->spring_count, SPRING_BLOCK, tangent_block,
                     &(network_job){.network = network});
 }
@@ -165,6 +165,9 @@ problem spring_network_problem(spring_network *network)
                      .acceleration = network_acceleration,
                      .potential = network_potential,
                      .linearise = network_linearise,
+                     .tension_count = network->spring_count,
+                     .linearise_tension = spring_tension_linearise,
+                     .predict_tension = spring_tension_predict,
                      .apply_stiffness = network_apply_stiffness,
                      .block = 3,
                      .pattern = spring_tangent_pattern,

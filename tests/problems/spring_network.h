@@ -66,6 +66,9 @@ void spring_network_free(spring_network *network);
 /* The network as a problem of 3 * free_count unknowns; lives as long as the network. One thread at a time. */
 problem spring_network_problem(spring_network *network);
 
+/* Copies the unknowns beside the pinned particles, into network->padded. */
+void spring_network_place(spring_network *network, const double *x);
+
 /* The coil of docs/scenes.md. */
 typedef struct coil_parameters {
     int64_t

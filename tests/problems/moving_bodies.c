@@ -1,0 +1,347 @@
+#include "problems/moving_bodies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/forces.h>
+#include <twang/motion.h>
+
+static const double pi = 3.14159265358979323846;
+static const double amplitude = 0.03; /* of a shaken root [m] */
+static const double frequency = 2;    /* of it [Hz] */
+static const double earth[3] = {0, 0, -9.81};
+
+/* Makes a simulation of the model, or frees it. `status` is that of what came before. */
+static tw_status finish(tw_status status, tw_model *model, tw_simulation **out, tw_error *error)
+{
+    if (status == TW_OK) status = tw_simulation_of_model(model, out, error);
+    if (status != TW_OK) tw_model_free(model);
+    return status;
+}
+
+/* ---- the shaken root ---- */
+
+double shake_displacement(shake kind, double t)
+{
+    double angle = 2 * pi * frequency * t;
+    return kind == SHAKE_JERK ? amplitude * sin(angle) : amplitude * (1 - cos(angle));
+}
+
+static void move(shake kind, double t, const double start[3], double position[3],
+                 double velocity[3], double acceleration[3])
+{
+    double w = 2 * pi * frequency;
+    double speed = amplitude * w * cos(w * t);
+    double change = -amplitude * w * w * sin(w * t);
+    if (kind == SHAKE_SMOOTH) {
+        speed = amplitude * w * sin(w * t);
+        change = amplitude * w * w * cos(w * t);
+    }
+
+    /* Along x and y alike; z stays. */
+    for (int k = 0; k < 3; k++) {
+        double share = k < 2 ? 1 : 0;
+        position[k] = start[k] + share * shake_displacement(kind, t);
+        velocity[k] = share * speed;
+        acceleration[k] = share * change;
+    }
+}
+
+static void move_jerk(void *context, double t, const double start[3], double position[3],
+                      double velocity[3], double acceleration[3])
+{
+    (void)context;
+    move(SHAKE_JERK, t, start, position, velocity, acceleration);
+}
+
+static void move_smooth(void *context, double t, const double start[3], double position[3],
+                        double velocity[3], double acceleration[3])
+{
+    (void)context;
+    move(SHAKE_SMOOTH, t, start, position, velocity, acceleration);
+}
+
+static tw_status shake_particles(tw_model *model, int64_t last, shake kind, tw_error *error)
+{
+    tw_motion motion = {.at = move_jerk};
+    if (kind == SHAKE_SMOOTH) motion.at = move_smooth;
+    return tw_model_prescribe(model, 0, last, &motion, error);
+}
+
+/* ---- the rope ---- */
+
+tw_status shaken_rope_create(double stiffness, shake kind, tw_simulation **out, tw_error *error)
+{
+    double x[3 * (SHAKEN_LINKS + 1)] = {0};
+    double v[3 * (SHAKEN_LINKS + 1)] = {0};
+    double mass[SHAKEN_LINKS + 1];
+    double k[SHAKEN_LINKS];
+    int64_t ends[2 * SHAKEN_LINKS];
+    for (int i = 0; i <= SHAKEN_LINKS; i++) {
+        x[3 * i] = 0.1 * i;
+        mass[i] = 0.1;
+    }
+    for (int i = 0; i < SHAKEN_LINKS; i++) {
+        ends[2 * i] = i;
+        ends[2 * i + 1] = i + 1;
+        k[i] = stiffness;
+    }
+
+    tw_model *model = NULL;
+    tw_status status = tw_model_create(&model, error);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, SHAKEN_LINKS + 1, x, v, mass, NULL, error);
+    if (status == TW_OK) status = tw_model_add_springs(model, SHAKEN_LINKS, ends, k, NULL, error);
+    if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
+    if (status == TW_OK) status = shake_particles(model, 0, kind, error);
+    return finish(status, model, out, error);
+}
+
+/* ---- the hair: wide cuboids with a spine ---- */
+
+/* Human hair. */
+static const double young = 3.6e9;      /* [Pa] */
+static const double shear = 1e9;        /* [Pa] */
+static const double thickness = 7e-5;   /* [m] */
+static const double density = 1320;     /* [kg/m^3] */
+static const double fibre_length = 0.3; /* [m] */
+static const double relative_width =
+    0.54; /* of a cuboid, over the length of a segment: just above the smallest */
+
+enum {
+    HAIR_PARTICLES = 4 * (HAIR_SEGMENTS + 1),
+    HAIR_SPRINGS = 6 * (HAIR_SEGMENTS + 1) + 12 * HAIR_SEGMENTS
+};
+
+/* Springs that give EI, GJ and EA:
+ *     k_f = G J (l^2 + a^2) / (2 l a^4)  face diagonals, k_l = E I / (a^2 l) - G J l / (2 a^4)  edges along the fibre,
+ *     k_c = 100 max(k_l, k_f)  edges and diagonals of a section, E A / l  the spine. */
+typedef struct hair_springs {
+    double segment, width, section_mass;
+    double edge, diagonal, section, spine;
+} hair_springs;
+
+static hair_springs hair_stiffness(void)
+{
+    double area = pi * thickness * thickness / 4;
+    double I = pi * pow(thickness, 4) / 64;
+    double J = 2 * I;
+    double l = fibre_length / HAIR_SEGMENTS;
+    double a = relative_width * l;
+    hair_springs h = {.segment = l, .width = a, .section_mass = density * area * l};
+    h.diagonal = shear * J * (l * l + a * a) / (2 * l * pow(a, 4));
+    h.edge = young * I / (a * a * l) - shear * J * l / (2 * pow(a, 4));
+    h.section = 100 * fmax(h.edge, h.diagonal);
+    h.spine = young * area / l;
+    return h;
+}
+
+/* Lists of the hair's particles and springs. */
+typedef struct hair_parts {
+    double x[3 * HAIR_PARTICLES], v[3 * HAIR_PARTICLES], mass[HAIR_PARTICLES];
+    int64_t ends[2 * HAIR_SPRINGS];
+    double stiffness[HAIR_SPRINGS];
+    int springs;
+    int64_t corners[8 * HAIR_SEGMENTS];
+    double spine[HAIR_SEGMENTS];
+} hair_parts;
+
+static void add_spring(hair_parts *p, int from, int to, double stiffness)
+{
+    p->ends[2 * p->springs] = from;
+    p->ends[2 * p->springs + 1] = to;
+    p->stiffness[p->springs++] = stiffness;
+}
+
+static void add_section(hair_parts *p, const hair_springs *h, int section)
+{
+    bool at_end = section == 0 || section == HAIR_SEGMENTS;
+    int first = 4 * section;
+    for (int c = 0; c < 4; c++) {
+        double *x = p->x + 3 * (first + c);
+        x[0] = section * h->segment;
+        x[1] = (c == 1 || c == 2 ? 0.5 : -0.5) * h->width;
+        x[2] = (c >= 2 ? 0.5 : -0.5) * h->width;
+        p->mass[first + c] = h->section_mass / 4 * (at_end ? 0.5 : 1);
+        add_spring(p, first + c, first + (c + 1) % 4, h->section);
+    }
+    add_spring(p, first, first + 2, h->section);
+    add_spring(p, first + 1, first + 3, h->section);
+}
+
+static void add_segment(hair_parts *p, const hair_springs *h, int segment)
+{
+    int first = 4 * segment;
+    for (int c = 0; c < 4; c++) {
+        int next = (c + 1) % 4;
+        add_spring(p, first + c, first + 4 + c, h->edge);
+        add_spring(p, first + c, first + 4 + next, h->diagonal);
+        add_spring(p, first + next, first + 4 + c, h->diagonal);
+    }
+    for (int c = 0; c < 8; c++) p->corners[8 * segment + c] = first + c;
+    p->spine[segment] = h->spine;
+}
+
+tw_status hair_create(tw_simulation **out, tw_error *error)
+{
+    hair_springs h = hair_stiffness();
+    hair_parts p = {.springs = 0};
+    for (int s = 0; s <= HAIR_SEGMENTS; s++) add_section(&p, &h, s);
+    for (int s = 0; s < HAIR_SEGMENTS; s++) add_segment(&p, &h, s);
+
+    tw_model *model = NULL;
+    tw_status status = tw_model_create(&model, error);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, HAIR_PARTICLES, p.x, p.v, p.mass, NULL, error);
+    if (status == TW_OK)
+        status = tw_model_add_springs(model, p.springs, p.ends, p.stiffness, NULL, error);
+    if (status == TW_OK)
+        status =
+            tw_model_add_section_springs(model, HAIR_SEGMENTS, p.corners, p.spine, NULL, error);
+    if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
+    if (status == TW_OK) status = shake_particles(model, 3, SHAKE_SMOOTH, error);
+    return finish(status, model, out, error);
+}
+
+void hair_centres(const double *u, double centres[3 * HAIR_SEGMENTS])
+{
+    for (int i = 0; i < 3 * HAIR_SEGMENTS; i++) {
+        const double *section = u + 12 * (i / 3) + i % 3;
+        centres[i] = 0.25 * (section[0] + section[3] + section[6] + section[9]);
+    }
+}
+
+double hair_length(double t, const double centres[3 * HAIR_SEGMENTS])
+{
+    double moved = shake_displacement(SHAKE_SMOOTH, t);
+    const double root[3] = {moved, moved, 0};
+    const double *before = root;
+    double length = 0;
+    for (int s = 0; s < HAIR_SEGMENTS; s++) {
+        const double *at = centres + 3 * s;
+        double square = 0;
+        for (int k = 0; k < 3; k++) square += (at[k] - before[k]) * (at[k] - before[k]);
+        length += sqrt(square);
+        before = at;
+    }
+    return length;
+}
+
+/* ---- the box ---- */
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+static double distance(const double *a, const double *b)
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) square += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(square);
+}
+
+static void box_particles(double x[3 * BOX_PARTICLES])
+{
+    for (int i = 0; i < BOX_PARTICLES; i++) {
+        x[3 * i] = i / 4;
+        x[3 * i + 1] = i / 2 % 2;
+        x[3 * i + 2] = i % 2;
+    }
+}
+
+/* Pairs nearer than this are joined: edges, diagonals of faces and of cubes [m]. */
+static const double box_reach = 1.75;
+
+static int box_ends(const double *x, int64_t ends[2 * BOX_SPRINGS])
+{
+    int count = 0;
+    for (int i = 0; i < BOX_PARTICLES; i++)
+        for (int j = 0; j < i; j++) {
+            if (distance(x + 3 * i, x + 3 * j) >= box_reach) continue;
+            ends[2 * count] = i;
+            ends[2 * count++ + 1] = j;
+        }
+    return count;
+}
+
+tw_status box_create(const double spin[3], tw_simulation **out, tw_error *error)
+{
+    static const double middle[3] = {1, 0.5, 0.5};
+    double x[3 * BOX_PARTICLES];
+    double v[3 * BOX_PARTICLES];
+    double mass[BOX_PARTICLES];
+    int64_t ends[2 * BOX_SPRINGS];
+    double k[BOX_SPRINGS];
+    box_particles(x);
+    int count = box_ends(x, ends);
+    for (int i = 0; i < count; i++) k[i] = 1e6;
+
+    /* v = spin x (x - middle) */
+    for (int i = 0; i < BOX_PARTICLES; i++) {
+        double arm[3];
+        for (int c = 0; c < 3; c++) arm[c] = x[3 * i + c] - middle[c];
+        cross(spin, arm, v + 3 * i);
+        mass[i] = 1;
+    }
+
+    tw_model *model = NULL;
+    tw_status status = tw_model_create(&model, error);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, BOX_PARTICLES, x, v, mass, NULL, error);
+    if (status == TW_OK) status = tw_model_add_springs(model, count, ends, k, NULL, error);
+    return finish(status, model, out, error);
+}
+
+void box_momentum(const double *u, double momentum[3], double *kinetic)
+{
+    const double *v = u + 3 * BOX_PARTICLES;
+    *kinetic = 0;
+    for (int k = 0; k < 3; k++) momentum[k] = 0;
+    for (int i = 0; i < BOX_PARTICLES; i++) {
+        double own[3];
+        cross(u + 3 * i, v + 3 * i, own);
+        for (int k = 0; k < 3; k++) momentum[k] += own[k];
+        for (int k = 0; k < 3; k++) *kinetic += 0.5 * v[3 * i + k] * v[3 * i + k];
+    }
+}
+
+double box_strain(const double *u)
+{
+    double x[3 * BOX_PARTICLES];
+    int64_t ends[2 * BOX_SPRINGS];
+    double largest = 0;
+    box_particles(x);
+    int count = box_ends(x, ends);
+    for (int s = 0; s < count; s++) {
+        int64_t i = 3 * ends[2 * s];
+        int64_t j = 3 * ends[2 * s + 1];
+        double ratio = distance(u + i, u + j) / distance(x + i, x + j);
+        largest = fmax(largest, fabs(ratio - 1));
+    }
+    return largest;
+}
+
+/* ---- the pendulum ---- */
+
+tw_status pendulum_create(double stiffness, tw_simulation **out, tw_error *error)
+{
+    const double x[6] = {0, 0, 0, sin(pi / 3), 0, -cos(pi / 3)};
+    const double v[6] = {0};
+    const double mass[2] = {1, 1};
+    const int64_t ends[2] = {0, 1};
+
+    tw_model *model = NULL;
+    tw_status status = tw_model_create(&model, error);
+    if (status == TW_OK) status = tw_model_add_particles(model, 2, x, v, mass, NULL, error);
+    if (status == TW_OK) status = tw_model_add_springs(model, 1, ends, &stiffness, NULL, error);
+    if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
+    if (status == TW_OK) status = tw_model_pin(model, 0, 0, error);
+    return finish(status, model, out, error);
+}
+
+double pendulum_angle(const double *u)
+{
+    return fabs(atan2(u[0], -u[2])) * 180 / pi;
+}
