@@ -4,7 +4,7 @@
  * The linear model about the stage (x_m, a_m) in the middle of the step, t = h/2, s the time since
  * the start of the step, v_m = v_n + t a_m, delta = alpha + beta lambda:
  *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t).
- * The filter chi(z) = exp(-(z / cutoff^2)^4), z = h^2 lambda, splits a_t: b = chi a_t acts on
+ * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, splits a_t: b = chi a_t acts on
  * resolved modes, and g = (1 - chi) a_t / lambda is the speed at which the support carries
  * unresolved modes along. Displacement, velocity and acceleration at the start, in the frame of the support, are
  *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m.
