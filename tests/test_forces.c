@@ -108,6 +108,29 @@ static tw_status faces(tw_model *model, const cloth *c)
     return tw_model_add_face_springs(model, c->face_count, c->faces, c->tens, NULL, NULL);
 }
 
+/* Springs between the middles of neighbouring cells that share no particle. */
+static tw_status sections(tw_model *model, const cloth *c)
+{
+    int64_t *corners = zeros(8 * c->face_count, sizeof *corners);
+    int64_t count = 0;
+    int64_t across = c->columns - 1; /* faces of a row */
+    for (int64_t f = 0; f < c->face_count; f++) {
+        if (f % across + 2 >= across) continue;
+        memcpy(corners + 8 * count, c->faces + 4 * f, 4 * sizeof *corners);
+        memcpy(corners + 8 * count + 4, c->faces + 4 * (f + 2), 4 * sizeof *corners);
+        count++;
+    }
+    tw_status status = tw_model_add_section_springs(model, count, corners, c->tens, NULL, NULL);
+    free(corners);
+    return status;
+}
+
+static tw_status damped_sections(tw_model *model, const cloth *c)
+{
+    tw_status status = sections(model, c);
+    return status ? status : tw_model_set_rayleigh(model, 0, 0.3, NULL);
+}
+
 static tw_status dashpots(tw_model *model, const cloth *c)
 {
     return tw_model_add_dashpots(model, c->edge_count, c->edges, c->tens, NULL);
@@ -387,6 +410,8 @@ static const force_case cases[] = {
     {"linear springs", linear, true, false, false},
     {"cubic springs", cubic, true, false, false},
     {"face springs", faces, true, false, false},
+    {"section springs", sections, true, false, false},
+    {"section springs, Rayleigh beta", damped_sections, true, false, false},
     {"bending springs", bending, true, false, false},
     {"hinges", hinges, true, false, false},
     {"bending hinges", bending_hinges, true, false, false},
