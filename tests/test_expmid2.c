@@ -37,8 +37,8 @@ static tw_sparse *diagonal_matrix(void)
     return matrix;
 }
 
-static void run_two_modes(tw_sparse *matrix, double dissipation, const double *start, double t_end,
-                          double *u)
+static void run_two_modes(tw_sparse *matrix, double dissipation, int corrections,
+                          const double *start, double t_end, double *u)
 {
     tw_second_order_problem table = tw_second_order_problem_default();
     table.space.local_size = 2;
@@ -49,6 +49,7 @@ static void run_two_modes(tw_sparse *matrix, double dissipation, const double *s
     options.scheme = TW_SCHEME_EXPMID2;
     options.step = 0.5;
     options.expmid2.dissipation = dissipation;
+    options.expmid2.corrections = corrections;
     options.phi.tolerance = 1e-13;
     options.newton.tolerance = 1e-14;
     tw_integrator *integrator = NULL;
@@ -65,14 +66,15 @@ START_TEST(resolved_modes_are_exact_and_the_path_is_reversible)
 {
     tw_sparse *matrix = diagonal_matrix();
     double start[4] = {1, 1e-6, 0.3, 2e-3}, u[4], back[4];
-    run_two_modes(matrix, 0, start, 20, u);
+    int corrections = _i;
+    run_two_modes(matrix, 0, corrections, start, 20, u);
     ck_assert_double_eq_tol(u[0], cos(2.0) + 3 * sin(2.0), 1e-8);
     ck_assert_double_eq_tol(u[2], 0.3 * cos(2.0) - 0.1 * sin(2.0), 1e-8);
     /* the unresolved mode keeps displacement and speed: 40 reversals */
     ck_assert_double_eq_tol(u[1], 1e-6, 1e-12);
     ck_assert_double_eq_tol(u[3], 2e-3, 1e-10);
     double reversed[4] = {u[0], u[1], -u[2], -u[3]};
-    run_two_modes(matrix, 0, reversed, 20, back);
+    run_two_modes(matrix, 0, corrections, reversed, 20, back);
     ck_assert_double_eq_tol(back[0], start[0], 1e-8);
     ck_assert_double_eq_tol(back[1], start[1], 1e-12);
     ck_assert_double_eq_tol(-back[2], start[2], 1e-8);
@@ -86,12 +88,37 @@ START_TEST(unresolved_strain_is_let_go)
 {
     tw_sparse *matrix = diagonal_matrix();
     double start[4] = {1, 1e-3, 0.3, 0}, u[4];
-    run_two_modes(matrix, 0.1, start, 20, u);
+    run_two_modes(matrix, 0.1, _i, start, 20, u);
     ck_assert_double_eq_tol(u[0], cos(2.0) + 3 * sin(2.0), 1e-8);
     ck_assert_double_eq_tol(u[2], 0.3 * cos(2.0) - 0.1 * sin(2.0), 1e-8);
     ck_assert_double_eq_tol(u[1], 1e-3 * pow(0.9, 40), 1e-9);
     ck_assert_double_eq_tol(u[3], 0, 1e-12);
     tw_sparse_free(matrix);
+}
+END_TEST
+
+static tw_status decay(void *context, double t, const double *u, double *u_t)
+{
+    (void)context, (void)t;
+    u_t[0] = -u[0];
+    return TW_OK;
+}
+
+/* There is no x'' = a(x) to work with, and creation says so. */
+START_TEST(a_first_order_problem_is_unsupported)
+{
+    tw_first_order_problem table = tw_first_order_problem_default();
+    table.space.local_size = 1;
+    table.rhs = decay;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = 0.1;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    tw_status status = tw_integrator_create_first_order(&table, &options, &integrator, &error);
+    ck_assert_int_eq(status, TW_UNSUPPORTED);
+    ck_assert_ptr_null(integrator);
+    ck_assert_ptr_nonnull(strstr(error.text, "second-order"));
 }
 END_TEST
 
@@ -198,21 +225,32 @@ static coil_run run_coil(coil_parameters parameters, tw_scheme scheme, double h,
 /* Ten seconds of the coil; coil-hard is the same motion ten times faster. */
 START_TEST(the_coil_at_ten_times_the_papers_step)
 {
-    static const double steps[] = {1.0, 0.5, 0.25}, allowed[] = {3e-3, 5e-4, 1.5e-4};
+    static const double steps[] = {1.0, 0.5, 0.25};
+    static const double allowed[] = {1.6e-3, 3.5e-4, 7.9e-5};
+    static const double factorisations[] = {3.5, 2.0, 2.0}; /* per step */
     bool hard = _i == 1;
     coil_parameters parameters = hard ? coil_hard() : coil_default();
     double faster = hard ? 0.1 : 1;
     for (int s = 0; s < 3; s++) {
         coil_run ours = run_coil(parameters, TW_SCHEME_EXPMID2, steps[s] * faster, 10 * faster);
         ck_assert_msg(ours.error <= allowed[s], "h = %g: error %g", steps[s], ours.error);
-        ck_assert_msg(ours.counts.factorisations <= 2 * ours.counts.steps,
-                      "%ld factorisations in %ld steps", (long)ours.counts.factorisations,
-                      (long)ours.counts.steps);
-        ck_assert_msg(ours.energy <= 3e-3, "h = %g: energy error %g", steps[s], ours.energy);
+        double per_step = (double)ours.counts.factorisations / (double)ours.counts.steps;
+        ck_assert_msg(per_step <= factorisations[s], "h = %g: %g factorisations per step", steps[s],
+                      per_step);
         coil_run rule = run_coil(parameters, TW_SCHEME_MIDPOINT, steps[s] * faster, 10 * faster);
         ck_assert_msg(4 * ours.error <= rule.error, "h = %g: %g against the midpoint rule's %g",
                       steps[s], ours.error, rule.error);
     }
+}
+END_TEST
+
+/* A minute of the whole coil. */
+START_TEST(a_minute_of_the_coil)
+{
+    coil_run half = run_coil(coil_default(), TW_SCHEME_EXPMID2, 0.5, 60);
+    ck_assert_double_le(half.error, 1e-3);
+    coil_run whole = run_coil(coil_default(), TW_SCHEME_EXPMID2, 1.0, 60);
+    ck_assert_int_eq(whole.counts.rejected_steps, 0);
 }
 END_TEST
 
@@ -223,7 +261,7 @@ typedef struct long_run {
 } long_run;
 
 /* A minute of a short coil at h = 0.5. */
-static long_run run_a_minute(double gravity, double dissipation)
+static long_run run_a_minute(double gravity, double dissipation, int corrections)
 {
     coil_parameters parameters = coil_default();
     parameters.sections = 200;
@@ -239,6 +277,7 @@ static long_run run_a_minute(double gravity, double dissipation)
     options.scheme = TW_SCHEME_EXPMID2;
     options.step = 0.5;
     options.expmid2.dissipation = dissipation;
+    options.expmid2.corrections = corrections;
     options.phi.tolerance = 1e-4;
     tw_integrator *integrator = NULL;
     ck_assert_int_eq(tw_integrator_create_second_order(&p.table, &options, &integrator, NULL),
@@ -258,8 +297,10 @@ static long_run run_a_minute(double gravity, double dissipation)
     result.first /= most;
     result.last /= most;
     result.counts = tw_integrator_statistics_now(integrator);
-    printf("a minute at gravity %g, mu %g: energy error %.2e, %.2e, %ld factorisations\n", gravity,
-           dissipation, result.first, result.last, (long)result.counts.factorisations);
+    printf("a minute at gravity %g, mu %g, %d corrections: energy error %.2e, %.2e, %ld "
+           "factorisations\n",
+           gravity, dissipation, corrections, result.first, result.last,
+           (long)result.counts.factorisations);
     tw_integrator_free(integrator);
     free(u);
     integrable_free(&p);
@@ -267,21 +308,30 @@ static long_run run_a_minute(double gravity, double dissipation)
     return result;
 }
 
-/* What is left is a steady loss at most; strain that is kept makes more energy, and ever faster. */
-START_TEST(the_energy_error_does_not_run_away)
+/* Without corrections: what is left with dissipation is a steady loss at most; strain that is kept makes more energy, and
+ * ever faster. */
+START_TEST(dissipation_stops_the_energy_error)
 {
-    long_run ours = run_a_minute(0.05, 0.1);
+    long_run ours = run_a_minute(0.05, 0.1, 0);
     ck_assert_double_le(ours.last, 3 * ours.first);
-    long_run kept = run_a_minute(0.05, 0);
+    long_run kept = run_a_minute(0.05, 0, 0);
     ck_assert_double_ge(kept.last, 3 * ours.last);
     ck_assert_double_ge(kept.last, 3 * kept.first);
+}
+END_TEST
+
+/* The symmetric stage does without dissipation. */
+START_TEST(the_energy_error_does_not_run_away)
+{
+    long_run ours = run_a_minute(0.05, 0, 1);
+    ck_assert_double_le(ours.last, 3 * ours.first);
 }
 END_TEST
 
 /* In a weak field the coil hardly deforms: a factor serves ten steps and more. */
 START_TEST(small_motion_needs_no_new_factor)
 {
-    long_run ours = run_a_minute(1e-6, 0.1);
+    long_run ours = run_a_minute(1e-6, 0, 1);
     ck_assert_int_le(10 * ours.counts.factorisations, ours.counts.steps);
     ck_assert_double_le(ours.last, 3 * ours.first);
 }
@@ -292,13 +342,16 @@ int main(void)
     Suite *suite = suite_create("expmid2");
     TCase *cases = tcase_create("expmid2");
     tcase_set_timeout(cases, 600);
-    tcase_add_test(cases, resolved_modes_are_exact_and_the_path_is_reversible);
-    tcase_add_test(cases, unresolved_strain_is_let_go);
+    tcase_add_loop_test(cases, resolved_modes_are_exact_and_the_path_is_reversible, 0, 3);
+    tcase_add_loop_test(cases, unresolved_strain_is_let_go, 0, 2);
+    tcase_add_test(cases, a_first_order_problem_is_unsupported);
     tcase_add_loop_test(cases, the_rope_never_fails, 0, 4);
     tcase_add_loop_test(cases, the_coil_at_ten_times_the_papers_step, 0, 2);
     suite_add_tcase(suite, cases);
     TCase *minute = tcase_create("a minute");
     tcase_set_timeout(minute, 600);
+    tcase_add_test(minute, a_minute_of_the_coil);
+    tcase_add_test(minute, dissipation_stops_the_energy_error);
     tcase_add_test(minute, the_energy_error_does_not_run_away);
     tcase_add_test(minute, small_motion_needs_no_new_factor);
     suite_add_tcase(suite, minute);

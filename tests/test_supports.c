@@ -88,12 +88,13 @@ START_TEST(the_stiff_rope_has_a_limit)
 }
 END_TEST
 
-/* From rest: errors in m, second order where the rope's stretch is unresolved altogether. */
+/* From rest: errors in m, second order where the rope's stretch is unresolved altogether. At k = 1e7 and h = 0.001 the
+ * slowest stretching mode has h omega = 1.5, between resolved and unresolved: that is the worst case at short steps. */
 START_TEST(a_rope_follows_its_root)
 {
     static const double stiffness[] = {1e4, 1e5, 1e6, 1e7, 1e8, 1e10};
     static const double steps[] = {0.02, 0.01, 0.005, 0.0025, 0.001};
-    static const double allowed[] = {4e-3, 2e-3, 1e-3, 1e-3, 1e-3};
+    static const double allowed[] = {4e-3, 2e-3, 1e-3, 1e-3, 1.3e-3};
     double k = stiffness[_i];
     double reference[ROPE_SIZE];
     rope_reference(k, SHAKE_SMOOTH, reference);
@@ -188,8 +189,12 @@ START_TEST(a_hair_follows_its_root)
     static const double iterations[] = {10, 8, 7, 6};
     double reference[HAIR_SIZE];
     hair_reference(reference);
+    hair_run runs[HAIR_STEPS];
+    for (int i = 0; i < HAIR_STEPS; i++)
+        runs[i] = run_hair(TW_SCHEME_EXPMID2, hair_steps[i], reference);
+
     for (int i = 0; i < HAIR_STEPS; i++) {
-        hair_run run = run_hair(TW_SCHEME_EXPMID2, hair_steps[i], reference);
+        hair_run run = runs[i];
         ck_assert_int_eq(run.status, TW_OK);
         ck_assert_double_le(run.error, 1.5 * prototype[i]);
         ck_assert_double_le(run.iterations, iterations[i]);
@@ -219,9 +224,175 @@ START_TEST(implicit_schemes_solve_the_hair)
 }
 END_TEST
 
+/* ---- the table of tensions ---- */
+
+/* A rope that is bent and unevenly stretched, so that some links pull and others push. */
+static tw_simulation *bent_rope(double *x)
+{
+    tw_simulation *simulation = NULL;
+    ck_assert_int_eq(shaken_rope_create(1e4, SHAKE_SMOOTH, &simulation, NULL), TW_OK);
+    memcpy(x, tw_simulation_start(simulation), ROPE_SIZE * sizeof *x);
+    for (int i = 0; i < ROPE_SIZE; i++) x[i] += 0.03 * sin(1.7 * i * i);
+    return simulation;
+}
+
+/* The law's own tensions at x: those predicted for no change. */
+static void tensions_at(const tw_second_order_problem *p, const double *x, double *tension)
+{
+    static const double none[ROPE_SIZE] = {0};
+    double turn = 0;
+    ck_assert_int_eq(p->tension.predict(p->context, 0, x, none, tension, &turn), TW_OK);
+    ck_assert_double_eq(turn, 0);
+}
+
+/* The stiffness K at the last linearisation, by columns. */
+static void dense_stiffness(const tw_second_order_problem *p, double K[ROPE_SIZE * ROPE_SIZE])
+{
+    double unit[ROPE_SIZE * ROPE_SIZE] = {0};
+    for (int i = 0; i < ROPE_SIZE; i++) unit[i * ROPE_SIZE + i] = 1;
+    for (int i = 0; i < ROPE_SIZE; i++) {
+        tw_status status =
+            p->apply_stiffness(p->context, 1, unit + i * ROPE_SIZE, K + i * ROPE_SIZE);
+        ck_assert_int_eq(status, TW_OK);
+    }
+}
+
+/* T(x + dx) - T(x) by central differences is what `predict` adds, and the turn is |d| / L. */
+START_TEST(predicted_tensions_agree_with_differences)
+{
+    double x[ROPE_SIZE];
+    tw_simulation *simulation = bent_rope(x);
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    ck_assert_int_eq(p->tension.count, SHAKEN_LINKS);
+
+    double dx[ROPE_SIZE];
+    double before[ROPE_SIZE];
+    double after[ROPE_SIZE];
+    static const double s = 1e-5; /* of the differences */
+    for (int i = 0; i < ROPE_SIZE; i++) dx[i] = 0.01 * cos(2.3 * i);
+    for (int i = 0; i < ROPE_SIZE; i++) before[i] = x[i] - s * dx[i];
+    for (int i = 0; i < ROPE_SIZE; i++) after[i] = x[i] + s * dx[i];
+
+    double T[SHAKEN_LINKS];
+    double T_before[SHAKEN_LINKS];
+    double T_after[SHAKEN_LINKS];
+    double predicted[SHAKEN_LINKS];
+    double turn = 0;
+    tensions_at(p, x, T);
+    tensions_at(p, before, T_before);
+    tensions_at(p, after, T_after);
+    ck_assert_int_eq(p->tension.predict(p->context, 0, x, dx, predicted, &turn), TW_OK);
+
+    /* T = k (l - L) of the first link, whose root is at the origin. */
+    double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    ck_assert_double_eq_tol(T[0], 1e4 * (length - 0.1), 1e-9);
+    double largest = 0;
+    for (int e = 0; e < SHAKEN_LINKS; e++) {
+        double slope = (T_after[e] - T_before[e]) / (2 * s);
+        ck_assert_double_eq_tol(predicted[e], T[e] + slope, 1e-5 * fabs(slope) + 1e-6);
+        double square = 0;
+        for (int k = 0; k < 3; k++) {
+            double first = e > 0 ? dx[3 * e - 3 + k] : 0;
+            square += pow(dx[3 * e + k] - first, 2);
+        }
+        largest = fmax(largest, sqrt(square) / 0.1);
+    }
+    ck_assert_double_eq_tol(turn, largest, 1e-12);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+/* With the law's own tensions K is that of `linearise`; with others it differs by their geometric stiffness alone. */
+START_TEST(the_tangent_of_the_laws_tensions_is_the_tangent)
+{
+    enum { SIZE = ROPE_SIZE * ROPE_SIZE };
+    static double plain[SIZE], own[SIZE], slack[SIZE], double_pull[SIZE];
+    double x[ROPE_SIZE];
+    double T[SHAKEN_LINKS];
+    static const double none[ROPE_SIZE] = {0};
+    tw_simulation *simulation = bent_rope(x);
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    tensions_at(p, x, T);
+
+    ck_assert_int_eq(p->linearise(p->context, 0, x, none), TW_OK);
+    dense_stiffness(p, plain);
+    ck_assert_int_eq(p->tension.linearise(p->context, 0, x, none, T, false), TW_OK);
+    dense_stiffness(p, own);
+    ck_assert_int_eq(p->tension.linearise(p->context, 0, x, none, none, false), TW_OK);
+    dense_stiffness(p, slack);
+    for (int e = 0; e < SHAKEN_LINKS; e++) T[e] *= 2;
+    ck_assert_int_eq(p->tension.linearise(p->context, 0, x, none, T, false), TW_OK);
+    dense_stiffness(p, double_pull);
+
+    double largest = 0;
+    double geometric = 0;
+    for (int i = 0; i < SIZE; i++) largest = fmax(largest, fabs(plain[i]));
+    for (int i = 0; i < SIZE; i++) {
+        ck_assert_double_eq_tol(own[i], plain[i], 1e-12 * largest);
+        ck_assert_double_eq_tol(double_pull[i] - own[i], own[i] - slack[i], 1e-12 * largest);
+        geometric = fmax(geometric, fabs(own[i] - slack[i]));
+    }
+    ck_assert_double_ge(geometric, 1e-2 * largest);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+/* The smallest of x^T K x / x^T x over many vectors: power iteration with `top` - K. */
+static double smallest_eigenvalue(const double K[ROPE_SIZE * ROPE_SIZE], double top)
+{
+    double x[ROPE_SIZE];
+    double y[ROPE_SIZE];
+    double value = 0;
+    for (int i = 0; i < ROPE_SIZE; i++) x[i] = 1 + sin(3.1 * i);
+    for (int iteration = 0; iteration < 20000; iteration++) {
+        double square = 0;
+        for (int i = 0; i < ROPE_SIZE; i++) square += x[i] * x[i];
+        for (int i = 0; i < ROPE_SIZE; i++) x[i] /= sqrt(square);
+        value = 0;
+        for (int i = 0; i < ROPE_SIZE; i++) {
+            double sum = 0;
+            for (int j = 0; j < ROPE_SIZE; j++) sum += K[j * ROPE_SIZE + i] * x[j];
+            value += x[i] * sum;
+            y[i] = top * x[i] - sum;
+        }
+        memcpy(x, y, sizeof x);
+    }
+    return value;
+}
+
+/* `definite` lets no link push across its line. */
+START_TEST(a_definite_tangent_is_definite)
+{
+    static double K[ROPE_SIZE * ROPE_SIZE];
+    static const double none[ROPE_SIZE] = {0};
+    static const double top = 5e4; /* above the largest eigenvalue, 4 k */
+    double x[ROPE_SIZE];
+    double T[SHAKEN_LINKS];
+    tw_simulation *simulation = bent_rope(x);
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    tensions_at(p, x, T);
+
+    ck_assert_int_eq(p->tension.linearise(p->context, 0, x, none, T, false), TW_OK);
+    dense_stiffness(p, K);
+    double exact = smallest_eigenvalue(K, top);
+    ck_assert_int_eq(p->tension.linearise(p->context, 0, x, none, T, true), TW_OK);
+    dense_stiffness(p, K);
+    double clipped = smallest_eigenvalue(K, top);
+    printf("bent rope: smallest eigenvalue %.3g, definite %.3g\n", exact, clipped);
+    ck_assert_double_lt(exact, -1);
+    ck_assert_double_ge(clipped, -1e-9 * top);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("supports");
+    TCase *table = tcase_create("table");
+    tcase_add_test(table, predicted_tensions_agree_with_differences);
+    tcase_add_test(table, the_tangent_of_the_laws_tensions_is_the_tangent);
+    tcase_add_test(table, a_definite_tangent_is_definite);
+    suite_add_tcase(suite, table);
     TCase *rope = tcase_create("rope");
     tcase_set_timeout(rope, 300);
     tcase_add_test(rope, the_stiff_rope_has_a_limit);
