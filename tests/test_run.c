@@ -449,7 +449,7 @@ START_TEST(what_cannot_be_resumed_is_refused)
     checkpoint[size / 2] ^= 1;
     checkpoint[16] = '9';
     put("out", "checkpoint.bin", checkpoint, size);
-    refused_resume("out/checkpoint.bin: was written by twang 9.1.0, resume with that version (this "
+    refused_resume("out/checkpoint.bin: was written by twang 9.2.0, resume with that version (this "
                    "is " TW_VERSION ")");
     checkpoint[16] = TW_VERSION[0];
     put("out", "checkpoint.bin", checkpoint, size);
