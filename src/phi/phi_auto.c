@@ -346,7 +346,9 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
     tw_status status = TW_UNSUPPORTED;
     int last = -1;
     while (last + 1 < found->count && may_go_on(status)) {
+        /* An answer that could not be computed again is given at once. */
         int64_t allowed = allowance(workspace, &total, &best);
+        if (best.place >= 0 && allowed < 1) break;
         last++;
         status =
             try_one(workspace, found->list[last].engine, call, allowed, &total, statistics, error);
@@ -358,9 +360,11 @@ static tw_status try_in_order(tw_phi_workspace *workspace, const choices *found,
     }
 
     /* No engine succeeded, but one came as near as rounding allows. */
-    if (may_go_on(status) && best.place >= 0 && best.place != last)
-        status = try_one(workspace, found->list[best.place].engine, call, best.products, &total,
-                         statistics, error);
+    if (may_go_on(status) && best.place >= 0 && best.place != last) {
+        int64_t left = workspace->options.max_products - total.products;
+        status = try_one(workspace, found->list[best.place].engine, call, left, &total, statistics,
+                         error);
+    }
 
     statistics->products = total.products;
     statistics->solves = total.solves;
