@@ -170,7 +170,7 @@ double tw_implicit_factor_shift(const tw_implicit *implicit)
 
 bool tw_implicit_is_exact(const tw_implicit *implicit)
 {
-    return implicit->linear->clipped == 0 && tw_stage_matrix_is_exact(implicit->matrix);
+    return tw_stage_matrix_is_exact(implicit->matrix);
 }
 
 /* <x, y>_M. */
@@ -282,10 +282,10 @@ static tw_status prepare_record(tw_implicit *implicit)
 
 /* Prepares M + g K at stage->x, with these tensions and the velocity of the last residual. */
 static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const double *tension,
-                            double g)
+                            double g, bool clipped)
 {
     const tw_system *system = implicit->system;
-    *implicit->linear = (linear_record){.t = stage->t, .g = g};
+    *implicit->linear = (linear_record){.t = stage->t, .g = g, .clipped = clipped};
     if (has_damping_matrix(implicit, stage))
         implicit->linear->damping =
             stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
@@ -302,15 +302,30 @@ tw_status tw_implicit_restore(tw_implicit *implicit)
     return implicit->linear->g == 0 ? TW_OK : prepare_record(implicit);
 }
 
-/* Makes the matrix at x. Where it is not definite, compressed elements count as slack across their
- * line; where that is not enough (solids, hinges), the mass is raised. Either way the correction is
- * a direction of descent. */
-static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, double g)
+/* Makes the matrix at stage->x with these tensions. Where it is not definite, compressed elements
+ * count as slack across their line. That matrix is definite, and near convergence it is close to
+ * the exact one: a sheet that folds is hardly compressed. It is kept in later iterations and
+ * solutions, too, because an exact matrix next to a singular one throws the iterate far off.
+ * `wants_exact`: it has contracted badly, so the exact one is tried first. */
+static tw_status prepare_definite(tw_implicit *implicit, const tw_stage *stage,
+                                  const double *tension, double g, bool wants_exact)
 {
-    tw_status status = prepare_at(implicit, stage, implicit->iterate, g);
-    if (status != TW_NOT_POSITIVE_DEFINITE) return status;
+    bool clipped = implicit->linear->clipped != 0 && !wants_exact;
+    if (!clipped) {
+        tw_status status = prepare_at(implicit, stage, tension, g, false);
+        if (status != TW_NOT_POSITIVE_DEFINITE || implicit->tension_count == 0) return status;
+    }
+    return prepare_at(implicit, stage, tension, g, true);
+}
 
-    implicit->linear->clipped = implicit->tension_count > 0;
+/* Makes the matrix of the next correction. Where slack elements are not enough (solids, hinges),
+ * the mass is raised: the correction is a direction of descent always. */
+static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, const newton_state *state)
+{
+    bool contracts_badly = isfinite(state->contraction) && state->contraction > slowest_contraction;
+    tw_status status =
+        prepare_definite(implicit, stage, implicit->iterate, state->g, contracts_badly);
+    if (status != TW_NOT_POSITIVE_DEFINITE) return status;
     implicit->linear->raised = 1;
     return prepare_record(implicit);
 }
@@ -320,7 +335,7 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
     double divisor = 0;
     double g = shift_of(implicit, stage, &divisor);
     set_velocity(implicit, stage, implicit->way);
-    tw_status status = prepare_at(implicit, stage, implicit->tension, g);
+    tw_status status = prepare_definite(implicit, stage, implicit->tension, g, false);
 
     /* A smaller g makes M + g K definite in the end: every trial divides it by four. */
     enum { MAX_TRIALS = 20 };
@@ -503,7 +518,7 @@ static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_s
 /* Makes a factor at x, and the correction that it gives. */
 static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
-    tw_status status = prepare(implicit, stage, state->g);
+    tw_status status = prepare(implicit, stage, state);
     if (status != TW_OK) return status;
     state->uses = 0;
     state->factor_is_old = false;

@@ -64,8 +64,9 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
  * steps are small: it is gamma a to rounding, however far x is from the origin. */
 const double *tw_implicit_way(const tw_implicit *implicit);
 
-/* Linearises at the last solution, with its tensions, and factorises M + g K there. `g` is the
- * stage's own, or a smaller one where that is not positive definite. */
+/* Linearises at the last solution, with its tensions, and factorises M + g K there. Where that is
+ * not positive definite, compressed elements count as slack in K, and where that is not enough, g
+ * is smaller than the stage's own. */
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);
 /* Where the factor at hand was made, N entries. */
 const double *tw_implicit_linear_point(const tw_implicit *implicit);
@@ -74,7 +75,8 @@ const double *tw_implicit_linear_point(const tw_implicit *implicit);
  * as needed). */
 tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out);
 
-/* Whether the factor at hand is M + g K itself: not clipped, not with a raised diagonal. */
+/* Whether the factor at hand is M + g K of the present linearisation, not one with a raised
+ * diagonal. */
 bool tw_implicit_is_exact(const tw_implicit *implicit);
 /* g of the factor at hand, or 0 if there is none. */
 double tw_implicit_factor_shift(const tw_implicit *implicit);
