@@ -417,18 +417,19 @@ static tw_status evaluate(tw_integrator *integrator, expmid2_memory *memory,
     if (options.engine == TW_PHI_SHIFT_INVERT && !own_pole && shift > 0)
         options.pole = sqrt(shift) / memory->h;
 
-    /* Ten times the tolerance serves where the space does not converge. */
-    tw_phi_statistics statistics = {0};
-    tw_status status = TW_NOT_CONVERGED;
-    for (; status == TW_NOT_CONVERGED && options.tolerance <= fewest_digits;
-         options.tolerance *= 10) {
+    /* Ten times the tolerance serves where the space of an engine chosen here does not converge. */
+    bool may_loosen = integrator->options.phi.engine == TW_PHI_AUTO && !reuse;
+    tw_phi_statistics statistics;
+    tw_status status;
+    for (;; options.tolerance *= 10) {
         statistics = (tw_phi_statistics){0};
         TW_TRY(tw_phi_workspace_set_options(memory->workspace, &options));
         status = reuse ? tw_spectral_reuse(memory->workspace, request, &statistics, error)
                        : tw_spectral_apply(memory->workspace, &integrator->system.pair, request,
                                            &statistics, error);
         count(integrator, &statistics);
-        if (options.engine != TW_PHI_SHIFT_INVERT || reuse) break;
+        bool loosen = may_loosen && 10 * options.tolerance <= fewest_digits;
+        if (status != TW_NOT_CONVERGED || !loosen) break;
     }
 
     /* An answer that rounding limits will do: a thousandth is below the scheme's own error. */

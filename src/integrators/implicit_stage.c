@@ -28,6 +28,10 @@ static const double left_share = 0.05;
  * means nothing. */
 static const double largest_turn = 1.0;
 
+/* The line search lets a correction pass the lowest point of its line until the energy rises by this
+ * share of the slope that it fell with at first. */
+static const double largest_rise = 0.5;
+
 /* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
 typedef struct linear_record {
     double t;
@@ -322,10 +326,12 @@ static tw_status prepare_definite(tw_implicit *implicit, const tw_stage *stage,
  * the mass is raised: the correction is a direction of descent always. */
 static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, const newton_state *state)
 {
-    bool contracts_badly = isfinite(state->contraction) && state->contraction > slowest_contraction;
+    bool contracts_badly = isfinite(state->contraction) &&
+                           state->contraction > slowest_contraction && !state->line_search;
     tw_status status =
         prepare_definite(implicit, stage, implicit->iterate, state->g, contracts_badly);
     if (status != TW_NOT_POSITIVE_DEFINITE) return status;
+
     implicit->linear->raised = 1;
     return prepare_record(implicit);
 }
@@ -346,34 +352,6 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
     return status;
 }
 
-/* What a sound correction lowers: for conservative problems the incremental potential |x -
- * x_star|_M^2 / 2 + gamma V(x), whose stationary point is the solution; otherwise the norm of
- * the residual. */
-static tw_status find_merit(tw_implicit *implicit, const tw_stage *stage, const double *x,
-                            double residual, double *merit)
-{
-    tw_system *system = implicit->system;
-    *merit = residual;
-    bool conservative =
-        system->second_order && tw_system_has_energy(system) && !system->second.velocity_dependent;
-    if (!conservative) return TW_OK;
-
-    /* V(x), at rest. */
-    double *u = system->scratch;
-    double kinetic = 0;
-    double potential = 0;
-    tw_vector_copy(system->n, x, u);
-    tw_vector_fill(system->n, 0.0, u + system->n);
-    tw_status status = tw_system_energy(system, stage->t, u, &kinetic, &potential);
-    if (status != TW_OK) return status;
-
-    double distance = 0;
-    tw_vector_axpy(system->n, -1.0, stage->x_star, u);
-    status = mass_norm(implicit, u, &distance);
-    *merit = 0.5 * distance * distance + stage->gamma * potential;
-    return status;
-}
-
 /* way += share * correction, x with it, and the residual there. */
 static tw_status advance(tw_implicit *implicit, const tw_stage *stage, double share,
                          newton_state *state)
@@ -384,26 +362,27 @@ static tw_status advance(tw_implicit *implicit, const tw_stage *stage, double sh
     return find_residual(implicit, stage, stage->x, implicit->way, &state->residual);
 }
 
-/* Halves the correction until the merit falls. */
+/* Halves the correction until it does not overshoot: <residual, dx>_M, the descent of the energy
+ * along dx, may turn into a rise of a share of it at most. This needs no energy, and holds for
+ * forces that have none, such as wind. */
 static tw_status search_line(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
     int64_t n = implicit->system->n;
     double before = 0;
     tw_vector_copy(n, implicit->way, implicit->trial_way);
-    tw_status status = find_merit(implicit, stage, stage->x, state->residual, &before);
+    tw_status status = mass_dot(implicit, implicit->residual, implicit->correction, &before);
     if (status != TW_OK) return status;
 
     enum { MAX_HALVINGS = 30 };
     double share = 1;
     for (int halving = 0; halving <= MAX_HALVINGS; halving++, share *= 0.5) {
-        double after = INFINITY;
+        double after = -INFINITY;
         tw_vector_copy(n, implicit->trial_way, implicit->way);
         status = advance(implicit, stage, share, state);
         if (status == TW_OK)
-            status = find_merit(implicit, stage, stage->x, state->residual, &after);
+            status = mass_dot(implicit, implicit->residual, implicit->correction, &after);
 
-        /* A rise within rounding of the merit is none. */
-        if (status == TW_OK && after <= before + 1e-14 * fabs(before)) break;
+        if (status == TW_OK && after >= -largest_rise * before) break;
         if (status != TW_OK && status != TW_NOT_FINITE && status != TW_RECOVERABLE) break;
     }
     return status;
@@ -442,7 +421,7 @@ static tw_status accelerate(tw_implicit *implicit, newton_state *state)
 static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
                          const newton_state *state)
 {
-    if (tw_stage_matrix_shift(implicit->matrix) != state->g) return true;
+    if (tw_stage_matrix_shift(implicit->matrix) != state->g || state->line_search) return true;
     bool cheap = tw_stage_matrix_cost(implicit->matrix) < cheap_factor;
 
     /* The factor of an earlier solution serves where the user or the scheme lets it. */
@@ -618,6 +597,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     /* A second attempt searches along each correction, and has four times as many of them. */
     tw_vector_copy(n, implicit->first_guess, stage->x);
     forget_matrix(implicit);
+    implicit->linear->clipped = implicit->tension_count > 0;
     return run_newton(implicit, stage, true, result->iterations + 4 * stage->max_iterations,
                       result);
 }
