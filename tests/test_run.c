@@ -1,5 +1,6 @@
 /* labels: threads */
-/* Runs into directories: what they leave, and that a run that was interrupted ends in the same bytes. */
+/* Runs into directories: what they leave, and that a run that was interrupted ends in the same
+ * bytes. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -206,7 +207,8 @@ START_TEST(a_step_that_cannot_be_trusted_ends_the_run)
 }
 END_TEST
 
-/* Baraff's stiff line: explicit Euler has the limit step * k = 2 and says so, the others have none. */
+/* Baraff's stiff line: explicit Euler has the limit step * k = 2 and says so, the others have none.
+ * */
 START_TEST(only_explicit_methods_fail_on_the_stiff_line)
 {
     static const struct {
@@ -237,8 +239,8 @@ END_TEST
 
 /* ---- energy ---- */
 
-/* A cloth with something that gives or takes energy: kinetic + potential changes by much, and all but errors of the
- * scheme is accounted for. */
+/* A cloth with something that gives or takes energy: kinetic + potential changes by much, and all
+ * but errors of the scheme is accounted for. */
 START_TEST(work_is_no_energy_error)
 {
     static const char everything[] =
@@ -280,7 +282,43 @@ START_TEST(work_is_no_energy_error)
 }
 END_TEST
 
-/* Nothing moves but by 1e-16 m/s, and rounding of the potential energy is far above that: it is no error. */
+/* Runs whose step ends are off the slow manifold: energy is judged at the stage, and says so. A
+ * scheme that really loses energy still shows it. */
+START_TEST(strain_at_step_ends_is_no_energy_error)
+{
+    static const char *const bodies[] = {
+        "{kind: rope, count: 10, length: 1, direction: [1, 0, 0], mass: 0.1, stiffness: 1e8}",
+        "{kind: rope, count: 1, length: 1, direction: [1, 0, 0], mass: 1, stiffness: 1e6}"};
+    static const double steps[] = {0.01, 0.05};
+    static const struct {
+        const char *scheme, *place;
+        double least, most; /* of the drift */
+    } kinds[] = {{"expmid2", "\"energy_at\": \"stage\"", 0, 1e-2},
+                 {"bdf1", "\"energy_at\": \"step end\"", 2e-2, 10}};
+    test_enter_temporary_folder();
+    for (int k = 0; k < 2; k++) {
+        char text[500];
+        tw_run_report report;
+        tw_error error = {0};
+        snprintf(text, sizeof text,
+                 "name: rope\nduration: 1\nfps: 0\ngravity: [0, 0, -9.81]\nintegrator: {name: %s, "
+                 "step: %g}\nbodies: [%s]\npins: [{from: 0}]\n",
+                 kinds[k].scheme, steps[_i], bodies[_i]);
+        ck_assert_msg(run_into(kinds[k].scheme, text, 0, &report, &error) == TW_OK, "%s",
+                      error.text);
+        printf("%s: drift %.1e\n", kinds[k].scheme, report.energy_drift_max);
+        ck_assert_msg(report.energy_drift_max >= kinds[k].least, "drift %g",
+                      report.energy_drift_max);
+        ck_assert_msg(report.energy_drift_max <= kinds[k].most, "drift %g",
+                      report.energy_drift_max);
+        assert_contains(kinds[k].scheme, "run.json", kinds[k].place);
+        assert_contains(kinds[k].scheme, "telemetry.csv", ",outside_work,energy_t\n");
+    }
+}
+END_TEST
+
+/* Nothing moves but by 1e-16 m/s, and rounding of the potential energy is far above that: it is no
+ * error. */
 START_TEST(rounding_at_rest_is_no_energy_error)
 {
     tw_run_report report;
@@ -363,7 +401,8 @@ START_TEST(every_scheme_resumes_bitwise)
 }
 END_TEST
 
-/* What was written after the checkpoint is cut away: a row and a frame too many, and half a checkpoint. */
+/* What was written after the checkpoint is cut away: a row and a frame too many, and half a
+ * checkpoint. */
 START_TEST(leftovers_after_the_checkpoint_do_no_harm)
 {
     test_enter_temporary_folder();
@@ -566,6 +605,7 @@ int main(void)
     Suite *suite = suite_create("run");
     TCase *cases = tcase_create("run");
     tcase_add_loop_test(cases, work_is_no_energy_error, 0, 6);
+    tcase_add_loop_test(cases, strain_at_step_ends_is_no_energy_error, 0, 2);
     tcase_add_test(cases, rounding_at_rest_is_no_energy_error);
     tcase_add_test(cases, a_run_leaves_what_it_promises);
     tcase_add_test(cases, an_existing_directory_is_refused_without_force);

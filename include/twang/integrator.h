@@ -326,7 +326,18 @@ TW_API bool tw_integrator_stopped_at(const tw_integrator *integrator, int *event
 TW_API tw_integrator_statistics tw_integrator_statistics_now(const tw_integrator *integrator);
 TW_API tw_scheme tw_integrator_scheme(const tw_integrator *integrator);
 
-/** Kinetic and potential energy at the current state. TW_UNSUPPORTED without an energy callback. */
+/** The state by which to judge energy and momenta, and its time *t. For most schemes it is the
+ *  current state. Schemes of midpoint type (expmid2, midpoint, newmark, generalized-alpha) leave
+ *  strain without meaning in unresolved modes at the end of a step, and stiff elements make much
+ *  energy of it: theirs is the stage inside the last step, where these modes are in balance. Before
+ *  the first step, after tw_integrator_restore and after an event that ended a step it is the
+ *  current state. Owned by the integrator and valid until its next call. */
+TW_API const double *tw_integrator_energy_state(tw_integrator *integrator, double *t);
+/** Whether the scheme's energy is that of a stage. */
+TW_API bool tw_integrator_energy_at_stage(const tw_integrator *integrator);
+
+/** Kinetic and potential energy at tw_integrator_energy_state(). TW_UNSUPPORTED without an energy
+ *  callback. */
 TW_API tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic,
                                       double *potential);
 

@@ -133,6 +133,7 @@ static void accept(tw_integrator *integrator, double h, double t_new, double siz
     integrator->t_old = integrator->t;
     integrator->t = t_new;
     integrator->step_taken = h;
+    integrator->stage_known = true;
     integrator->retry = false;
     integrator->truncated = false;
 
@@ -334,7 +335,8 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
     integrator->stopped = false;
     if (integrator->truncated && integrator->scheme->reset) integrator->scheme->reset(integrator);
 
-    /* One accepted step. */
+    /* One accepted step. Attempts overwrite the stage of the step before. */
+    integrator->stage_known = false;
     tw_status status = TW_OK;
     if (integrator->scheme->own_steps)
         status = step_of_own_choice(integrator, t_limit, error);

@@ -61,10 +61,12 @@ typedef struct expmid2_memory {
     double *half, *target;            /* q and (I + t^2 A) q */
     double *change;                   /* outputs of step 3: x, then v (2 N) */
     double *remainder;
-    double *work; /* 2 N */
+    double *work;   /* 2 N */
+    double *judged; /* the state whose energy is judged (2 N) */
     double *storage;
 
     double h;            /* of this step */
+    double t_m;          /* time of its middle */
     double start_speed;  /* |v_n| in the mass norm */
     double speed;        /* |v_n| + t |a_m| in the mass norm: of a start from rest, too */
     double acceleration; /* |a_m| in the mass norm */
@@ -166,7 +168,7 @@ static tw_status allocate(tw_integrator *integrator, expmid2_memory *memory)
     double **single[] = {&memory->x_star,  &memory->x_m,      &memory->a_m,  &memory->v_m,
                          &memory->shift,   &memory->rate,     &memory->half, &memory->target,
                          &memory->start_v, &memory->remainder};
-    enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 2 };
+    enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 3 };
     memory->storage = tw_allocate_zeroed((size_t)((SINGLE + 2 * DOUBLE) * n), sizeof(double));
     memory->past = tw_allocate_zeroed(past_size(integrator), sizeof(double));
     if (!memory->storage || !memory->past) return TW_OUT_OF_MEMORY;
@@ -174,6 +176,7 @@ static tw_status allocate(tw_integrator *integrator, expmid2_memory *memory)
     for (int i = 0; i < SINGLE; i++) *single[i] = memory->storage + i * n;
     memory->change = memory->storage + SINGLE * n;
     memory->work = memory->change + 2 * n;
+    memory->judged = memory->work + 2 * n;
     return TW_OK;
 }
 
@@ -697,6 +700,7 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
 {
     expmid2_memory *memory = integrator->memory;
     memory->h = h;
+    memory->t_m = integrator->t + 0.5 * h;
     tw_status status = find_stage(integrator, memory, error);
     if (status != TW_OK) {
         integrator->newton_failed = true;
@@ -713,14 +717,21 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     return measure_asymmetry(integrator, memory);
 }
 
-/* The midpoint is on the slow manifold. */
-static const double *expmid2_energy_state(tw_integrator *integrator)
+/* The midpoint is on the slow manifold. Its velocity is that of the half step: in resolved modes
+ * v_m, the velocity of the midpoint rule, is off by the square of h omega. */
+static const double *expmid2_energy_state(tw_integrator *integrator, double *t)
 {
     expmid2_memory *memory = integrator->memory;
     int64_t n = integrator->system.n;
-    tw_vector_copy(n, memory->x_m, memory->work);
-    tw_vector_copy(n, memory->v_m, memory->work + n);
-    return memory->work;
+    double *x = memory->judged;
+    double *v = memory->judged + n;
+
+    tw_status status = find_change(integrator, memory, 0.5, true, NULL);
+    if (status == TW_OK) compose(integrator, memory, 0.5, memory->x_m, memory->judged);
+    if (status != TW_OK) tw_vector_copy(n, memory->v_m, v);
+    tw_vector_copy(n, memory->x_m, x);
+    *t = memory->t_m;
+    return memory->judged;
 }
 
 static void expmid2_accepted(tw_integrator *integrator, double h)

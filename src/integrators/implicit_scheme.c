@@ -60,9 +60,10 @@ tw_status tw_implicit_memory_restored(tw_integrator *integrator)
     return status;
 }
 
-const double *tw_implicit_memory_energy_state(tw_integrator *integrator)
+const double *tw_implicit_memory_energy_state(tw_integrator *integrator, double *t)
 {
     const tw_implicit_memory *memory = integrator->memory;
+    *t = memory->stage_t;
     return memory->x;
 }
 
@@ -102,6 +103,7 @@ tw_status tw_implicit_memory_solve(tw_integrator *integrator, double t, double g
     double scale = 0;
     TW_TRY(stage_scale(integrator, memory, &scale));
 
+    memory->stage_t = t;
     tw_stage stage = {
         .t = t,
         .gamma = gamma,

@@ -11,6 +11,7 @@ typedef struct tw_implicit_memory {
     double *x_star, *v_star, *x, *work; /* size entries each */
     double *history;                    /* `history_count` doubles that travel through serialise */
     size_t history_count;
+    double stage_t; /* time of the last stage */
     double *storage;
 } tw_implicit_memory;
 
@@ -28,7 +29,7 @@ void tw_implicit_memory_reset(tw_integrator *integrator);
 /* The stage (x, v) of midpoint rules, where unresolved strain is in balance: what the energy guard
  * looks at. At the step's end a link that turned by h omega is strained by its square, and stiff
  * springs make much energy of that. */
-const double *tw_implicit_memory_energy_state(tw_integrator *integrator);
+const double *tw_implicit_memory_energy_state(tw_integrator *integrator, double *t);
 
 /* Solves x = x_star + gamma a(t, x, v_star + sigma (x - x_star)) into memory->x (first order: u =
  * u_star + gamma F), starting from what memory->x holds: plain Newton first, then with line search.

@@ -260,6 +260,7 @@ static void forget_steps(tw_integrator *integrator)
 {
     integrator->counts = (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
     integrator->step_taken = 0;
+    integrator->stage_known = false;
     integrator->F_known = false;
     integrator->F_old_known = false;
     integrator->retry = false;
@@ -379,9 +380,24 @@ tw_scheme tw_integrator_scheme(const tw_integrator *integrator)
     return integrator->options.scheme;
 }
 
+const double *tw_integrator_energy_state(tw_integrator *integrator, double *t)
+{
+    *t = integrator->t;
+    bool at_stage = integrator->scheme->energy_state != NULL;
+    if (!at_stage || !integrator->stage_known || integrator->truncated) return integrator->u;
+    return integrator->scheme->energy_state(integrator, t);
+}
+
+bool tw_integrator_energy_at_stage(const tw_integrator *integrator)
+{
+    return integrator->scheme->energy_state != NULL;
+}
+
 tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, double *potential)
 {
-    return tw_system_energy(&integrator->system, integrator->t, integrator->u, kinetic, potential);
+    double t = 0;
+    const double *u = tw_integrator_energy_state(integrator, &t);
+    return tw_system_energy(&integrator->system, t, u, kinetic, potential);
 }
 
 tw_status tw_integrator_need_rhs(tw_integrator *integrator)

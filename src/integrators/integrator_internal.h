@@ -43,10 +43,10 @@ typedef struct tw_scheme_table {
      * cached force). NULL if nothing does. */
     tw_status (*restored)(tw_integrator *integrator);
 
-    /* The state whose energy tells whether the step is sound, where that is not u_new: unresolved
-     * stiff modes leave a spurious energy at step ends. Valid after a successful attempt. NULL:
-     * u_new. */
-    const double *(*energy_state)(tw_integrator *integrator);
+    /* The state whose energy tells whether the step is sound, and its time, where that is not
+     * u_new: unresolved stiff modes leave a spurious energy at step ends. Valid after a successful
+     * attempt. NULL: u_new. */
+    const double *(*energy_state)(tw_integrator *integrator, double *t);
 
     bool equal_steps; /* small changes of the step do harm: the controller does not make them */
     int error_order;  /* r of the embedded estimate (error ~ h^(r+1)); 0: step doubling */
@@ -80,7 +80,8 @@ struct tw_integrator {
     double *F, *F_old;         /* F(t, u) if F_known; F(t_old, u_old) if F_old_known */
     bool F_known, F_old_known;
     bool started;
-    bool truncated; /* an event cut the last step short: the state at its full end is in u_new */
+    bool stage_known; /* the last attempt was accepted: energy_state is of the last step */
+    bool truncated;   /* an event cut the last step short: the state at its full end is in u_new */
 
     /* The attempt. */
     bool retry;           /* it repeats a rejected one */

@@ -109,6 +109,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->t = s->t;
     integrator->t_old = s->t_old;
     integrator->step_taken = 0;
+    integrator->stage_known = false;
     integrator->plan_start = s->plan_start;
     integrator->plan_end = s->plan_end;
     integrator->plan_count = s->plan_count;

@@ -24,6 +24,7 @@ typedef struct tw_run_memory {
     double wall_seconds;     /* spent up to the checkpoint */
     int64_t has_energy;      /* 0: the problem has none, and all below are 0 */
     double energy_start;     /* [J] */
+    double energy_expected;  /* what energy and work would add up to without errors [J] */
     double energy_end;       /* now [J] */
     double energy_error;     /* now [J] */
     double energy_error_max; /* largest so far [J] */

@@ -104,6 +104,10 @@ static void add_energies(const tw_run *run, tw_json *json)
                 {"outside_work", m->outside.sum},
                 {"energy_drift_max", tw_run_energy_drift(run)}};
 
+    /* Where in a step the energies are taken. */
+    bool at_stage = tw_integrator_energy_at_stage(run->integrator);
+    tw_json_string(json, "energy_at", at_stage ? "stage" : "step end");
+
     /* A problem without energy has null in place of each. */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (m->has_energy)
