@@ -294,6 +294,11 @@ static tw_status frame_is_off(tw_integrator *integrator, expmid2_memory *memory,
     double strain = 0;
     tw_vector_copy(n, memory->x_m, way);
     tw_vector_axpy(n, -1.0, tw_implicit_linear_point(memory->implicit), way);
+    bool keeps = false;
+    const double *from = tw_implicit_linear_point(memory->implicit);
+    TW_TRY(tw_implicit_keeps_tangent(memory->implicit, from, way, &keeps));
+    if (keeps) return TW_OK;
+
     TW_TRY(tw_system_stiffness(system, 1, way, force));
     TW_TRY(tw_vector_dot(&system->second.space, way, force, &strain));
     *off = strain > frame_tolerance * memory->speed * memory->speed;

@@ -32,6 +32,10 @@ static const double largest_turn = 1.0;
  * share of the slope that it fell with at first. */
 static const double largest_rise = 0.5;
 
+/* A change that turns no element by more than this [rad] leaves the tangent as it is, however large it is beside the
+ * displacement of the step. */
+static const double negligible_turn = 1e-4;
+
 /* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
 typedef struct linear_record {
     double t;
@@ -79,6 +83,7 @@ typedef struct newton_state {
     int uses;            /* corrections made with the factor at hand, in this solution */
     bool factor_is_old;  /* the factor was made for an earlier solution */
     bool has_secant;     /* the correction before this one was made with the same factor */
+    bool far; /* the last correction changes the tangent too much for its factor to serve again */
     bool line_search;
 } newton_state;
 
@@ -417,6 +422,19 @@ static tw_status accelerate(tw_implicit *implicit, newton_state *state)
     return TW_OK;
 }
 
+tw_status tw_implicit_keeps_tangent(tw_implicit *implicit, const double *x, const double *change,
+                                    bool *keeps)
+{
+    *keeps = false;
+    if (implicit->tension_count == 0) return TW_OK;
+    const tw_second_order_problem *problem = &implicit->system->second;
+    double turn = 0;
+    tw_status status = problem->tension.predict(problem->context, implicit->linear->t, x, change,
+                                                implicit->predicted, &turn);
+    *keeps = turn <= negligible_turn;
+    return status;
+}
+
 /* Whether the next iteration needs a new factor. */
 static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
                          const newton_state *state)
@@ -434,7 +452,7 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
 
     /* Only a second correction with the same factor tells how good it is. */
     if (state->uses == 0) return false;
-    if (state->size > far_correction * state->displacement) return true;
+    if (state->far) return true;
     if (state->uses == 1) return false;
     if (!(state->contraction < bound)) return true;
     double iterations_left = log(state->enough / state->size) / log(state->contraction);
@@ -494,6 +512,17 @@ static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_s
     return status;
 }
 
+/* Whether the correction changes the tangent: it is large, and it turns elements (where there are any). */
+static tw_status judge_distance(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
+{
+    state->far = state->size > far_correction * state->displacement;
+    if (!state->far) return TW_OK;
+    bool keeps = false;
+    tw_status status = tw_implicit_keeps_tangent(implicit, stage->x, implicit->correction, &keeps);
+    state->far = !keeps;
+    return status;
+}
+
 /* Makes a factor at x, and the correction that it gives. */
 static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
@@ -502,7 +531,9 @@ static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newt
     state->uses = 0;
     state->factor_is_old = false;
     state->has_secant = false;
-    return find_correction(implicit, state);
+    status = find_correction(implicit, state);
+    if (status != TW_OK) return status;
+    return judge_distance(implicit, stage, state);
 }
 
 /* One iteration: a correction of x and of the tensions. */
@@ -517,8 +548,8 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
         status = correct_anew(implicit, stage, state);
     } else {
         status = find_correction(implicit, state);
-        bool astray = state->factor_is_old && state->uses == 1 &&
-                      state->size > far_correction * state->displacement;
+        if (status == TW_OK) status = judge_distance(implicit, stage, state);
+        bool astray = state->factor_is_old && state->uses == 1 && state->far;
         if (status == TW_OK && astray) status = correct_anew(implicit, stage, state);
     }
     if (status != TW_OK) return status;

@@ -68,6 +68,10 @@ const double *tw_implicit_way(const tw_implicit *implicit);
  * not positive definite, compressed elements count as slack in K, and where that is not enough, g
  * is smaller than the stage's own. */
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage);
+/* Whether `change`, from x, leaves the tangent as it is: it turns no element with a tension by a noticeable angle. False
+ * where there are no such elements. */
+tw_status tw_implicit_keeps_tangent(tw_implicit *implicit, const double *x, const double *change,
+                                    bool *keeps);
 /* Where the factor at hand was made, N entries. */
 const double *tw_implicit_linear_point(const tw_implicit *implicit);
 
