@@ -1,7 +1,7 @@
-/* What keeps rotating: amplitude of a stiff pendulum and angular momentum of a free box over time, by
- * expmid2 with 0, 1 and 2 corrections of its stage and by the midpoint rule, as tables for
- * bench/rotation.gp.
- * usage: bench_rotation FOLDER      writes FOLDER/rotation_pendulum.csv and FOLDER/rotation_box.csv */
+/* What keeps rotating: amplitude of a stiff pendulum and angular momentum of a free box over
+ * time, by expmid2 with 0, 1 and 2 corrections of its stage and by the midpoint rule, as tables
+ * for bench/rotation.gp. usage: bench_rotation FOLDER      writes FOLDER/rotation_pendulum.csv
+ * and FOLDER/rotation_box.csv */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

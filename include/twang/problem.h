@@ -29,9 +29,9 @@ typedef struct tw_symmetric_part {
 } tw_symmetric_part;
 
 /** Elements that pull with a scalar tension along a line: springs, fibres, contacts. Newton's
- * method in positions alone fails where such elements are stiff and turn: at an iterate that is off by an
- * angle their tension is nonsense, and so is the geometric stiffness made of it. A problem that
- * fills this table lets the tension be an unknown of its own. With l the length of an element, n
+ * method in positions alone fails where such elements are stiff and turn: at an iterate that is off
+ * by an angle their tension is nonsense, and so is the geometric stiffness made of it. A problem
+ * that fills this table lets the tension be an unknown of its own. With l the length of an element, n
  * its direction, T(l) its law, and tension[e] the unknown:
  *      K of `linearise`:  T' n n^T + (tension / l) (I - n n^T) per element, and all other K;
  *      `predict`:         T + T' n . d, with d the change of the element's vector that dx makes.
@@ -44,7 +44,8 @@ typedef struct tw_tension_elements {
     tw_status (*linearise)(void *context, double t, const double *x, const double *v,
                            const double *tension, bool definite);
     /** Tensions that the laws, linearised at (t, x), predict for x + dx, and the largest angle
-     * [rad] by which dx turns an element, |d| / l. Required where count > 0. */
+     * [rad] by which dx turns an element, |d| / l or |d| over its rest length. Required
+     * where count > 0. */
     tw_status (*predict)(void *context, double t, const double *x, const double *dx,
                          double *tension, double *turn);
 } tw_tension_elements;

@@ -9,10 +9,11 @@
  * fraction of the step: their growth rate is bounded by sqrt(fastest_growth) / h. */
 static const double fastest_growth = 4;
 
-/* Where the filter's exponent changes from q^2 / filter_bend to q. The resolved part turns in the phase plane, the
- * unresolved part is reflected in it: a mixture of both contracts areas by 2 chi - 1 in every step, and takes energy from
- * the mode. With 1/16, chi = 1 - 2e-9 where a period has 20 steps; with the plain exponent q it is 1 - 1e-5, and a Duffing
- * oscillator loses 72 % of its energy in 1e5 periods. */
+/* Where the filter's exponent changes from q^2 / filter_bend to q. The resolved part turns in the
+ * phase plane, the unresolved part is reflected in it: a mixture of both contracts areas by 2 chi -
+ * 1 in every step, and takes energy from the mode. With 1/16, chi = 1 - 2e-9 where a period has 20
+ * steps; with the plain exponent q it is 1 - 1e-5, and a Duffing oscillator loses 72 % of its
+ * energy in 1e5 periods. */
 static const double filter_bend = 1.0 / 16;
 
 /* q^2 / (q + bend) with q = (z / cutoff^2)^4, bounded where exp(-r) has underflowed. */

@@ -4,9 +4,10 @@
  * The linear model about the stage (x_m, a_m) in the middle of the step, t = h/2, s the time since
  * the start of the step, v_m = v_n + t a_m, delta = alpha + beta lambda:
  *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t).
- * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, splits a_t: b = chi a_t acts on
- * resolved modes, and g = (1 - chi) a_t / lambda is the speed at which the support carries
- * unresolved modes along. Displacement, velocity and acceleration at the start, in the frame of the support, are
+ * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, splits a_t: b = chi a_t
+ * acts on resolved modes, and g = (1 - chi) a_t / lambda is the speed at which the support carries
+ * unresolved modes along. Displacement, velocity and acceleration at the start, in the frame of the
+ * support, are
  *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m.
  *
  * Resolved modes (chi = 1) follow the exact flow: x = x_n + s g + Y and v = v_n + Y', where (Y, Y')
@@ -15,8 +16,8 @@
  * Unresolved modes (chi = 0) keep their displacement and reverse their velocity, on a path that is
  * even about the middle of the step, theta = s/h:
  *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w.
- * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that,
- * u = w + (2/t) y, is a vibration. Of all vibrations with this u the one of smallest energy has the
+ * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w +
+ * (2/t) y, is a vibration. Of all vibrations with this u the one of smallest energy has the
  *     displacement xi = (t/2) u / (1 + z/16)   and the velocity eta = u (z/16) / (1 + z/16).
  * Damping lets both decay by E = exp(-delta s / 2) and leaves rotation alone. The option
  * `dissipation` removes a share mu of the strain (t/2) u besides.

@@ -1,5 +1,6 @@
-/* Implicit midpoint: x_m = x_n + t v_n + t^2 a(x_m), t = h/2; x_{n+1} = 2 x_m - x_n, v_{n+1} = v_n + h a_m. Symplectic,
- * time-symmetric, conserves quadratic invariants; reverses the displacement of modes it does not resolve. */
+/* Implicit midpoint: x_m = x_n + t v_n + t^2 a(x_m), t = h/2; x_{n+1} = 2 x_m - x_n, v_{n+1} = v_n
+ * + h a_m. Symplectic, time-symmetric, conserves quadratic invariants; reverses the displacement of
+ * modes it does not resolve. */
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
 
