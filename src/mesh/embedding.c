@@ -26,7 +26,7 @@ static double distance_to_item(const void *context, int64_t item, vec3 q)
 
 typedef struct search {
     const tw_mesh *mesh;
-    const tw_box_tree *tree;
+    tw_box_tree tree;
     const double *points;
     tw_embedding *out;
     double *distances; /* may be NULL */
@@ -40,7 +40,7 @@ static void embed_block(void *context, int64_t begin, int64_t end, int64_t block
         /* Find the nearest tetrahedron; -1 if all are flat. */
         vec3 q = vec3_at(s->points, i);
         double distance = INFINITY;
-        int64_t found = tw_box_tree_nearest(s->tree, q, distance_to_item, s->mesh, &distance);
+        int64_t found = tw_box_tree_nearest(&s->tree, q, distance_to_item, s->mesh, &distance);
         s->out->tetrahedra[i] = distance < INFINITY ? found : -1;
         if (s->distances) s->distances[i] = sqrt(distance);
         if (s->out->tetrahedra[i] < 0) continue;
@@ -93,11 +93,9 @@ static tw_status check_points(int64_t count, const double *points, tw_error *err
 /* Embeds all points of the search, in parallel. */
 static tw_status embed_all(search *s, int64_t count, tw_error *error)
 {
-    tw_box_tree tree = {0};
-    TW_TRY(build_tree(s->mesh, &tree, error));
-    s->tree = &tree;
+    TW_TRY(build_tree(s->mesh, &s->tree, error));
     tw_parallel_for(count, BLOCK, embed_block, s);
-    tw_box_tree_free(&tree);
+    tw_box_tree_free(&s->tree);
 
     /* A point without a tetrahedron means that all of them are flat. */
     for (int64_t i = 0; i < count; i++)
