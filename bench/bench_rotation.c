@@ -61,7 +61,8 @@ static tw_simulation *make_box(void)
     double v[3 * BOX_PARTICLES];
     double masses[BOX_PARTICLES];
     for (int i = 0; i < BOX_PARTICLES; i++) {
-        x[3 * i] = i / 4 - 1.0;
+        int column = i / 4;
+        x[3 * i] = column - 1.0;
         x[3 * i + 1] = i / 2 % 2 - 0.5;
         x[3 * i + 2] = i % 2 - 0.5;
         v[3 * i] = -2 * pi * x[3 * i + 1];

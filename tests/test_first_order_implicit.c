@@ -123,7 +123,8 @@ START_TEST(heat_decays_at_its_rate)
     tw_integrator_statistics counts;
     double dx = 1.0 / (POINTS + 1);
     double rate = 4 * pow(sin(0.5 * pi * dx), 2) / (dx * dx);
-    double exact = sin(pi * (POINTS / 2 + 1) / (POINTS + 1)) * exp(-0.1 * rate);
+    int middle = POINTS / 2;
+    double exact = sin(pi * (middle + 1) * dx) * exp(-0.1 * rate);
     double coarse = fabs(run(schemes[_i], 0, 20, &counts) - exact);
     double fine = fabs(run(schemes[_i], 0, 40, &counts) - exact);
     double order = log2(coarse / fine);

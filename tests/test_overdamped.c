@@ -87,6 +87,7 @@ static tw_status run(setup *s, tw_phi_engine engine, double tolerance, double *o
     s->request.outputs = outputs;
     tw_status status =
         tw_phi_evaluate_second_order(workspace, &s->op, &s->request, &s->statistics, NULL);
+    s->request.outputs = NULL;
     tw_phi_workspace_free(workspace);
     return status;
 }

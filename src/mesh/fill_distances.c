@@ -46,9 +46,9 @@ static tw_status measure_distances(const tw_winding *input, const tw_mesh *solid
                           .solid = solid,
                           .on_surface = tw_allocate_zeroed((size_t)solid->vertex_count, 1),
                           .distances = TW_NEW_ARRAY(solid->vertex_count, double)};
+    bool allocated = work.on_surface && work.distances;
     tw_status status = TW_OK;
-
-    if (work.on_surface && work.distances)
+    if (allocated)
         status = find_distances(&work, error);
     else
         status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -56,7 +56,7 @@ static tw_status measure_distances(const tw_winding *input, const tw_mesh *solid
     /* The mean is taken over the vertices on the surface; the others add 0. */
     int64_t vertices = 0;
     double sum = 0.0;
-    for (int64_t i = 0; status == TW_OK && i < solid->vertex_count; i++) {
+    for (int64_t i = 0; allocated && status == TW_OK && i < solid->vertex_count; i++) {
         vertices += work.on_surface[i];
         sum += work.distances[i];
         report->largest_distance = fmax(report->largest_distance, work.distances[i]);

@@ -245,7 +245,8 @@ static double distance(const double *a, const double *b)
 static void box_particles(double x[3 * BOX_PARTICLES])
 {
     for (int i = 0; i < BOX_PARTICLES; i++) {
-        x[3 * i] = i / 4;
+        int column = i / 4;
+        x[3 * i] = column;
         x[3 * i + 1] = i / 2 % 2;
         x[3 * i + 2] = i % 2;
     }

@@ -69,7 +69,8 @@ static void fill_start(reaction_diffusion *r)
     int n = r->cells;
     for (int k = 0; k < n * n; k++) {
         double x = (k % n + 0.5) / n;
-        double y = (k / n + 0.5) / n;
+        int row = k / n;
+        double y = (row + 0.5) / n;
         if (r->kind == ALLEN_CAHN) {
             r->state[k] = 0.4 + 0.1 * (x + y) + 0.1 * sin(10 * x) * sin(20 * y);
         } else {
