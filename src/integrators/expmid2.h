@@ -1,0 +1,113 @@
+/* What the parts of expmid2 share: its memory, its history, and what each part offers the others.
+ *     expmid2.c            creation, the symmetric stage, the step
+ *     expmid2_stage.c      one solution of the stage: x_m, a_m, v_m, the tangent and the rate there
+ *     expmid2_functions.c  functions of the tangent applied to the start vectors
+ *     expmid2_estimate.c   the error estimate
+ *     expmid2_modes.h      what one mode does */
+#ifndef TW_INTEGRATORS_EXPMID2_H
+#define TW_INTEGRATORS_EXPMID2_H
+
+#include "integrators/expmid2_modes.h"
+#include "integrators/implicit_stage.h"
+#include "integrators/integrator_internal.h"
+
+typedef struct tw_expmid2_memory {
+    tw_implicit *implicit;
+    tw_phi_workspace *workspace;
+    tw_phi_options phi;
+    double stage_tolerance; /* of Newton's iteration */
+
+    double *x_star, *x_m, *a_m, *v_m; /* of this step's stage */
+    double *shift;                    /* c: x_star = x_n + t v_n + c */
+    double *rate;                     /* a_t, and what the linear model lacks of the damping */
+    double *start_v;                  /* v_n of the step that the basis belongs to */
+    double *half, *target;            /* q and (I + t^2 A) q */
+    double *change;                   /* outputs of step 3: x, then v (2 N) */
+    double *remainder;
+    double *work;   /* 2 N */
+    double *judged; /* the state whose energy is judged (2 N) */
+    double *storage;
+
+    double h;            /* of this step */
+    double t_m;          /* time of its middle */
+    double start_speed;  /* |v_n| in the mass norm */
+    double speed;        /* |v_n| + t |a_m| in the mass norm: of a start from rest, too */
+    double acceleration; /* |a_m| in the mass norm */
+    bool has_rate;       /* forces depend on time, or the symmetric stand-in lacks something */
+    bool has_shift;      /* c is not zero */
+
+    /* Travels through serialise: the history, then x_m, a_m, v_m of the last step and the a_m of
+     * the step before it (4 N), then the past of the stage solver. */
+    double *past;
+} tw_expmid2_memory;
+
+/* What the next step wants to know of the last accepted one. Doubles alone, because it is a part
+ * of `past`. */
+typedef struct tw_expmid2_history {
+    double h;            /* 0: there is no last step */
+    double h_before;     /* of the step before it; 0: there is none */
+    double t_m;          /* time of its midpoint */
+    double acceleration; /* largest |a_m| of late */
+} tw_expmid2_history;
+
+enum { TW_EXPMID2_HISTORY_SIZE = sizeof(tw_expmid2_history) / sizeof(double) };
+
+static inline tw_expmid2_history *tw_expmid2_history_of(const tw_expmid2_memory *memory)
+{
+    return (tw_expmid2_history *)memory->past;
+}
+
+/* The last step's x_m, a_m, v_m, and the a_m of the step before it: which = 0, 1, 2, 3. */
+static inline double *tw_expmid2_last(const tw_integrator *integrator, int which)
+{
+    const tw_expmid2_memory *memory = integrator->memory;
+    return memory->past + TW_EXPMID2_HISTORY_SIZE + which * integrator->system.n;
+}
+
+/* ---- expmid2_stage.c ---- */
+
+/* |x| in the mass norm. */
+tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm);
+/* x_star = x_n + t v_n + c. */
+void tw_expmid2_set_target(const tw_integrator *integrator, tw_expmid2_memory *memory);
+/* The first guess of x_m. */
+tw_status tw_expmid2_guess_stage(tw_integrator *integrator, tw_expmid2_memory *memory);
+/* Solves the stage from the guess in x_m; then a_m, v_m, the speeds and the rate. `final`: the
+ * tangent is that of the step, so it must be near x_m. */
+tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *memory, bool final);
+
+/* ---- expmid2_functions.c ---- */
+
+/* The outputs that two kinds of request want, and where they go. */
+typedef struct tw_expmid2_outputs {
+    tw_mode_output kind[2];
+    double *vector[2];
+    /* Errors count beside this: where nothing is resolved, the outputs themselves are nothing. */
+    double reference[2];
+} tw_expmid2_outputs;
+
+/* outputs = functions of A of the start vectors. `reuse`: the basis of the last call serves. */
+tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                                 const tw_expmid2_outputs *outputs, bool reuse, tw_error *error);
+/* Evaluates a request, with Newton's own matrix as the pole of shift-invert. */
+tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memory,
+                              const tw_spectral_request *request, bool reuse, tw_error *error);
+/* memory->change = the parts of x and v at theta that need functions of A. */
+tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                                 bool reuse, tw_error *error);
+/* u = u_start + the change + what modes of infinite lambda do. */
+void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
+                        double theta, const double *u_start, double *u);
+/* The largest |a| of late, and the time |v|/|a| in which the motion changes. */
+double tw_expmid2_recent_acceleration(const tw_expmid2_memory *memory);
+double tw_expmid2_slow_time(const tw_expmid2_memory *memory);
+
+/* ---- expmid2_estimate.c ---- */
+
+/* integrator->error_vector = the local error of the step in u_new. */
+tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memory,
+                              tw_error *error);
+/* statistics.asymmetry = how far the stage is from that of the reversed step. */
+tw_status tw_expmid2_measure_asymmetry(tw_integrator *integrator, tw_expmid2_memory *memory);
+
+#endif

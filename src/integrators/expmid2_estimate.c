@@ -1,0 +1,148 @@
+/* The error estimate of expmid2, and how far its stage is from symmetry. */
+#include "integrators/expmid2.h"
+
+#include <math.h>
+
+#include "base/fail.h"
+#include "linalg/vector.h"
+
+/* remainder = s^2 [a_l - a_m + A (x_l - x_m) + B (v_l - v_m) - rate (t_l - t_m)], l the last step's
+ * midpoint, B = alpha + beta A, s = half the step over the distance of the midpoints. */
+static tw_status find_remainder(tw_integrator *integrator, tw_expmid2_memory *memory)
+{
+    tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    const tw_expmid2_history *history = tw_expmid2_history_of(memory);
+    double *between = memory->work;
+    double *force = memory->work + n;
+    double *remainder = memory->remainder;
+
+    /* A (x_l - x_m + beta (v_l - v_m)) */
+    double beta = system->pair.rayleigh_stiffness;
+    tw_vector_copy(n, tw_expmid2_last(integrator, 0), between);
+    tw_vector_axpy(n, -1.0, memory->x_m, between);
+    tw_vector_axpy(n, beta, tw_expmid2_last(integrator, 2), between);
+    tw_vector_axpy(n, -beta, memory->v_m, between);
+    TW_TRY(tw_system_stiffness(system, 1, between, force));
+    TW_TRY(tw_system_mass_solve(system, force, remainder));
+
+    /* + a_l - a_m + alpha (v_l - v_m) */
+    double alpha = system->pair.rayleigh_mass;
+    tw_vector_axpy(n, 1.0, tw_expmid2_last(integrator, 1), remainder);
+    tw_vector_axpy(n, -1.0, memory->a_m, remainder);
+    tw_vector_axpy(n, alpha, tw_expmid2_last(integrator, 2), remainder);
+    tw_vector_axpy(n, -alpha, memory->v_m, remainder);
+
+    /* - rate (t_l - t_m) */
+    double t_m = integrator->t + 0.5 * memory->h;
+    if (memory->has_rate) tw_vector_axpy(n, t_m - history->t_m, memory->rate, remainder);
+
+    double s = memory->h / (memory->h + history->h);
+    tw_vector_scale(n, s * s, remainder);
+    return TW_OK;
+}
+
+/* What the engine's error in the filtered remainder counts beside. A thousandth of |a| is safe. But
+ * the remainder has all frequencies, and its filter has its pole far from Newton's where steps are
+ * short: the basis for that would be many times the step's own. h/3 of it is compared with the
+ * speed, so a twentieth of what would reject the step will do. */
+static double estimate_reference(const tw_integrator *integrator, const tw_expmid2_memory *memory)
+{
+    const double *given = integrator->options.reference;
+    double safe = 1e-3 * memory->acceleration;
+    if (given[0] > 0 || given[1] > 0) return safe; /* the caller's own reference is unknown here */
+    double rejecting = tw_error_rejected(integrator) * memory->speed / (memory->h / 3);
+    return fmax(safe, 0.05 * rejecting / memory->phi.tolerance);
+}
+
+/* error += what the filter changes in slow modes. Without it the estimate is blind where a step has
+ * become so long that it resolves nothing. The basis is that of the step. */
+static tw_status add_filter_error(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                  tw_error *error)
+{
+    int64_t n = integrator->system.n;
+    tw_expmid2_outputs outputs = {.kind = {TW_MODE_FILTER_X, TW_MODE_FILTER_V},
+                                  .vector = {memory->change, memory->change + n},
+                                  .reference = {memory->h * memory->speed, memory->speed}};
+    tw_status status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, true, error);
+    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
+        status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error);
+    if (status == TW_OK) tw_vector_axpy(2 * n, 1.0, memory->change, integrator->error_vector);
+    return status;
+}
+
+/* error = (h^2/6, h/3) times the filtered remainder: the parabola through r(-h/2) = r(h/2) = r,
+ * r(0) = 0, integrated over the step. */
+static tw_status estimate_from_remainder(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                         tw_error *error)
+{
+    int64_t n = integrator->system.n;
+    double h = memory->h;
+    double *estimate = integrator->error_vector;
+    TW_TRY(find_remainder(integrator, memory));
+
+    tw_mode_estimate mode = {.h = h,
+                             .cutoff = integrator->options.expmid2.filter_cutoff,
+                             .slow = tw_expmid2_slow_time(memory)};
+    const tw_spectral_function function = {tw_mode_accumulating, &mode};
+    const double *starts[1] = {memory->remainder};
+    double reference[1] = {estimate_reference(integrator, memory)};
+
+    /* The basis of the step stays in slot 0, for points inside the step. */
+    tw_spectral_request request = {.start_count = 1,
+                                   .starts = starts,
+                                   .output_count = 1,
+                                   .outputs = &estimate,
+                                   .functions = &function,
+                                   .reference = reference,
+                                   .time = h,
+                                   .smooth = true,
+                                   .slot = 1};
+    TW_TRY(tw_expmid2_evaluate(integrator, memory, &request, false, error));
+    tw_vector_copy(n, estimate, estimate + n);
+    tw_vector_scale(n, h * h / 6, estimate);
+    tw_vector_scale(n, h / 3, estimate + n);
+    return add_filter_error(integrator, memory, error);
+}
+
+/* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the
+ * same order. */
+static void estimate_from_midpoint(tw_integrator *integrator, const tw_expmid2_memory *memory)
+{
+    int64_t n = integrator->system.n;
+    double h = memory->h;
+    double *estimate = integrator->error_vector;
+    tw_vector_copy(2 * n, integrator->u_new, estimate);
+    tw_vector_axpy(2 * n, -1.0, integrator->u, estimate);
+    tw_vector_axpy(n, -h, integrator->u + n, estimate);
+    tw_vector_axpy(n, -0.5 * h * h, memory->a_m, estimate);
+    tw_vector_axpy(n, -h, memory->a_m, estimate + n);
+}
+
+tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memory, tw_error *error)
+{
+    if (tw_expmid2_history_of(memory)->h > 0)
+        return estimate_from_remainder(integrator, memory, error);
+    estimate_from_midpoint(integrator, memory);
+    return TW_OK;
+}
+
+/* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m + c - x_m| /
+ * |h v|, where the reversed step would need the same shift c. */
+tw_status tw_expmid2_measure_asymmetry(tw_integrator *integrator, tw_expmid2_memory *memory)
+{
+    int64_t n = integrator->system.n;
+    double t = 0.5 * memory->h;
+    double *gap = memory->work;
+    tw_vector_copy(n, integrator->u_new, gap);
+    tw_vector_axpy(n, -t, integrator->u_new + n, gap);
+    tw_vector_axpy(n, t * t, memory->a_m, gap);
+    if (memory->has_shift) tw_vector_axpy(n, 1.0, memory->shift, gap);
+    tw_vector_axpy(n, -1.0, memory->x_m, gap);
+
+    double size = 0;
+    TW_TRY(tw_expmid2_norm(integrator, gap, &size));
+    double scale = memory->h * memory->speed;
+    integrator->counts.asymmetry = scale > 0 ? size / scale : 0;
+    return TW_OK;
+}

@@ -1,0 +1,163 @@
+/* Functions of the tangent in a step of expmid2. */
+#include "integrators/expmid2.h"
+
+#include <math.h>
+
+#include "base/fail.h"
+#include "linalg/vector.h"
+
+/* Where the space of shift-invert does not converge, because a crumpled sheet has a thousand modes
+ * about the cutoff, the step is made with fewer digits, down to this tolerance. Its error is
+ * beside the displacement of one step. */
+static const double fewest_digits = 1e-2;
+
+/* ---- how fast the motion changes ---- */
+
+/* The largest |a| of late: the present one, or the last one forgotten in ten times the time |v|/|a|
+ * in which the motion changes. Where a body passes the point without force, |a| alone would say
+ * that it moves on for ever. */
+double tw_expmid2_recent_acceleration(const tw_expmid2_memory *memory)
+{
+    double before = tw_expmid2_history_of(memory)->acceleration;
+    double forgotten = exp(-0.1 * memory->h * before / memory->speed);
+    return fmax(memory->acceleration, memory->speed > 0 ? before * forgotten : 0);
+}
+
+/* The time |v|/|a| in which the motion changes; 0 where nothing accelerates. */
+double tw_expmid2_slow_time(const tw_expmid2_memory *memory)
+{
+    double recent = tw_expmid2_recent_acceleration(memory);
+    return recent > 0 ? memory->speed / recent : 0;
+}
+
+/* ---- functions of the operator ---- */
+
+static void count(tw_integrator *integrator, const tw_phi_statistics *statistics)
+{
+    tw_integrator_statistics *counts = &integrator->counts;
+    counts->solves += statistics->solves;
+    counts->factorisations += statistics->factorisations;
+    counts->work += statistics->cost;
+
+    /* Of the last evaluation alone. */
+    counts->engine = statistics->engine;
+    counts->pole = statistics->pole;
+    counts->krylov_dimension = statistics->dimension;
+    counts->phi_error_estimate = statistics->estimated_error;
+}
+
+static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
+{
+    const tw_expmid2_memory *memory = integrator->memory;
+    return (tw_mode_function){.h = memory->h,
+                              .theta = theta,
+                              .cutoff = integrator->options.expmid2.filter_cutoff,
+                              .mu = integrator->options.expmid2.dissipation,
+                              .alpha = integrator->system.pair.rayleigh_mass,
+                              .beta = integrator->system.pair.rayleigh_stiffness};
+}
+
+/* Evaluates a request, with Newton's own matrix as the pole of shift-invert. */
+tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memory,
+                              const tw_spectral_request *request, bool reuse, tw_error *error)
+{
+    tw_phi_options options = memory->phi;
+    double shift = tw_implicit_factor_shift(memory->implicit);
+    bool own_pole = options.engine == TW_PHI_SHIFT_INVERT && options.pole != 0;
+    if (options.engine == TW_PHI_SHIFT_INVERT && !own_pole && shift > 0)
+        options.pole = sqrt(shift) / memory->h;
+
+    /* Ten times the tolerance serves where the space of an engine chosen here does not converge. */
+    bool may_loosen = integrator->options.phi.engine == TW_PHI_AUTO && !reuse;
+    tw_phi_statistics statistics;
+    tw_status status;
+    for (;; options.tolerance *= 10) {
+        statistics = (tw_phi_statistics){0};
+        TW_TRY(tw_phi_workspace_set_options(memory->workspace, &options));
+        status = reuse ? tw_spectral_reuse(memory->workspace, request, &statistics, error)
+                       : tw_spectral_apply(memory->workspace, &integrator->system.pair, request,
+                                           &statistics, error);
+        count(integrator, &statistics);
+        bool loosen = may_loosen && 10 * options.tolerance <= fewest_digits;
+        if (status != TW_NOT_CONVERGED || !loosen) break;
+    }
+
+    /* An answer that rounding limits will do: a thousandth is below the scheme's own error. */
+    if (status == TW_ILL_CONDITIONED && statistics.estimated_error < 1e-3) return TW_OK;
+    return status;
+}
+
+/* outputs = functions of A of the start vectors v_n, a_m, c, a_t, as far as there are any. */
+tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                                 const tw_expmid2_outputs *outputs, bool reuse, tw_error *error)
+{
+    /* The start vectors. */
+    const double *vectors[TW_MODE_STARTS] = {memory->start_v, memory->a_m, memory->shift,
+                                             memory->rate};
+    const double *starts[TW_MODE_STARTS];
+    tw_mode_start kinds[TW_MODE_STARTS];
+    int start_count = 0;
+    for (int i = 0; i < TW_MODE_STARTS; i++) {
+        if (i == TW_MODE_FROM_C && !memory->has_shift) continue;
+        if (i == TW_MODE_FROM_T && !memory->has_rate) continue;
+        kinds[start_count] = (tw_mode_start)i;
+        starts[start_count++] = vectors[i];
+    }
+
+    /* One function for each output and start vector. */
+    tw_mode_function modes[2 * TW_MODE_STARTS];
+    tw_spectral_function functions[2 * TW_MODE_STARTS];
+    for (int i = 0; i < 2 * start_count; i++) {
+        modes[i] = mode_of(integrator, theta);
+        modes[i].output = outputs->kind[i / start_count];
+        modes[i].start = kinds[i % start_count];
+        modes[i].slow = tw_expmid2_slow_time(memory);
+        functions[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
+    }
+
+    tw_spectral_request request = {.start_count = start_count,
+                                   .starts = starts,
+                                   .output_count = 2,
+                                   .outputs = outputs->vector,
+                                   .functions = functions,
+                                   .reference = outputs->reference,
+                                   .time = memory->h,
+                                   .smooth = true};
+    return tw_expmid2_evaluate(integrator, memory, &request, reuse, error);
+}
+
+/* memory->change = the parts of x and v at theta that need functions of A. */
+tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                                 bool reuse, tw_error *error)
+{
+    int64_t n = integrator->system.n;
+    tw_expmid2_outputs outputs = {.kind = {TW_MODE_X, TW_MODE_V},
+                                  .vector = {memory->change, memory->change + n},
+                                  .reference = {memory->h * memory->speed, memory->speed}};
+    return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, reuse, error);
+}
+
+/* u = u_start + the change + what modes of infinite lambda do. */
+void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
+                        double theta, const double *u_start, double *u)
+{
+    int64_t n = integrator->system.n;
+    const double *starts[] = {memory->start_v, memory->a_m, memory->shift};
+
+    /* The change: of x from the start, of v as a whole. */
+    tw_vector_copy(n, u_start, u);
+    tw_vector_axpy(n, 1.0, memory->change, u);
+    tw_vector_copy(n, memory->change + n, u + n);
+
+    /* The coefficients of infinite lambda, one start vector after the other. */
+    for (int i = 0; i <= TW_MODE_FROM_C; i++) {
+        if (i == TW_MODE_FROM_C && !memory->has_shift) continue;
+
+        tw_mode_function f = mode_of(integrator, theta);
+        f.start = (tw_mode_start)i;
+        f.output = TW_MODE_X;
+        tw_vector_axpy(n, tw_mode_by_hand(&f), starts[i], u);
+        f.output = TW_MODE_V;
+        tw_vector_axpy(n, tw_mode_by_hand(&f), starts[i], u + n);
+    }
+}
