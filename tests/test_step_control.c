@@ -415,6 +415,27 @@ START_TEST(a_forgotten_velocity_dependence_is_noticed)
 }
 END_TEST
 
+/* Newton's failure is counted as such, not as one of the phi-functions. */
+START_TEST(failures_of_newton_are_counted)
+{
+    tw_simulation *simulation = NULL;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_simulation_fput(3, 100, &simulation, NULL), TW_OK);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_BDF1;
+    options.step = 10;
+    options.newton.max_iterations = 1;
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
+    ck_assert_int_ne(tw_integrator_advance(integrator, 10, NULL), TW_OK);
+
+    tw_integrator_statistics counts = tw_integrator_statistics_now(integrator);
+    ck_assert_int_eq(counts.rejected_newton, 1);
+    ck_assert_int_eq(counts.rejected_phi, 0);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("step control");
@@ -431,6 +452,7 @@ int main(void)
     tcase_add_test(cases, outputs_come_at_the_listed_times);
     tcase_add_test(cases, lists_of_times_are_checked);
     tcase_add_test(cases, a_forgotten_velocity_dependence_is_noticed);
+    tcase_add_test(cases, failures_of_newton_are_counted);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -68,7 +68,10 @@ static void count_rejection(tw_integrator *integrator, tw_status status)
         counts->rejected_newton++;
         break;
     default:
-        counts->rejected_phi++;
+        if (integrator->newton_failed)
+            counts->rejected_newton++;
+        else
+            counts->rejected_phi++;
         break;
     }
 }

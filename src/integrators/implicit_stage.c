@@ -608,7 +608,6 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
         status = iterate(implicit, stage, &state, &arrived);
         if (status != TW_OK) return status;
         result->iterations++;
-        result->last = state.size;
     }
     if (!arrived) return TW_NOT_CONVERGED;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);

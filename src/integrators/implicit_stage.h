@@ -41,7 +41,6 @@ typedef struct tw_stage {
 
 typedef struct tw_stage_result {
     int iterations;
-    double last; /* |dx| of the last iteration */
 } tw_stage_result;
 
 /* `past` is room for tw_implicit_past_size doubles: what the next solution inherits from the
