@@ -35,14 +35,14 @@ double tw_mode_accumulating(const void *context, double lambda)
 /* A mode at the start of the step, in the frame of its support. */
 typedef struct mode_state {
     double lambda, delta;
-    double chi;
     double g, b; /* speed of the support, rate of the load */
     double y, w; /* displacement from the stage, velocity */
     double B;    /* acceleration */
 } mode_state;
 
-/* The state that one unit of the start vector makes. */
-static mode_state begin(const tw_mode_function *f, double lambda)
+/* The state that one unit of the start vector makes. The rate a_t is a load `b` on a resolved mode,
+ * and the speed g = a_t / lambda of the support of an unresolved one. */
+static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
 {
     double t = 0.5 * f->h;
     double v = f->start == TW_MODE_FROM_V;
@@ -50,12 +50,11 @@ static mode_state begin(const tw_mode_function *f, double lambda)
     double c = f->start == TW_MODE_FROM_C;
     double rate = f->start == TW_MODE_FROM_T;
 
-    /* b = chi a_t, g = (1 - chi) a_t / lambda; the latter is smooth, of order lambda^3 at 0. */
     mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
-    double exponent = filter_exponent(f->h, f->cutoff, lambda);
-    m.chi = exp(-exponent);
-    m.b = m.chi * rate;
-    if (exponent > 0) m.g = -expm1(-exponent) / lambda * rate;
+    if (resolved)
+        m.b = rate;
+    else
+        m.g = rate / lambda;
 
     m.y = -(t * v + t * t * a + c) + t * m.g;
     m.w = v - m.g;
@@ -73,7 +72,23 @@ static void flow(const mode_state *m, double s, double *Y, double *rate)
     *rate = s * (phi[1][2] * m->w + phi[1][3] * m->B + s * phi[2][3] * m->b);
 }
 
-/* x - x_n, or v, of an unresolved mode. `z` is h^2 lambda, `kept` is E. */
+/* Whether the output is a velocity. */
+static bool wants_v(const tw_mode_function *f)
+{
+    return f->output == TW_MODE_V || f->output == TW_MODE_FILTER_V;
+}
+
+/* x - x_n, or v, of a resolved mode at theta. */
+static double resolved_path(const tw_mode_function *f, double lambda)
+{
+    mode_state m = begin(f, lambda, true);
+    double Y = 0;
+    double rate = 0;
+    flow(&m, f->theta * f->h, &Y, &rate);
+    return wants_v(f) ? m.w + rate : Y;
+}
+
+/* The same of an unresolved mode in the state m. `z` is h^2 lambda, `kept` is E. */
 static double unresolved(const tw_mode_function *f, const mode_state *m, double kept, double z)
 {
     double t = 0.5 * f->h;
@@ -85,11 +100,19 @@ static double unresolved(const tw_mode_function *f, const mode_state *m, double 
     double xi = 0.5 * t * vibration * soft;
     double eta = vibration * (1 - soft);
 
-    bool wants_v = f->output == TW_MODE_V || f->output == TW_MODE_FILTER_V;
-    if (wants_v) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
+    if (wants_v(f)) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
     double strain = 0.5 * t * vibration;
     return theta * f->h * m->g + theta * (1 - theta) * f->h * m->w - (1 - kept) * xi -
            f->mu * theta * strain;
+}
+
+/* The same of an unresolved mode of finite lambda > 0. */
+static double unresolved_path(const tw_mode_function *f, double lambda)
+{
+    mode_state m = begin(f, lambda, false);
+    double s = f->theta * f->h;
+    double kept = exp(-fmin(0.5 * s * fmax(m.delta, 0), 700));
+    return unresolved(f, &m, kept, f->h * f->h * lambda);
 }
 
 double tw_mode_by_hand(const tw_mode_function *f)
@@ -108,23 +131,28 @@ double tw_mode_by_hand(const tw_mode_function *f)
     return unresolved(f, &m, kept, INFINITY);
 }
 
+/* q = chi (y + Y(t)): where the half step ends, seen from the stage. */
+static double half_step(const tw_mode_function *f, double lambda, double chi)
+{
+    mode_state m = begin(f, lambda, true);
+    double Y = 0;
+    double rate = 0;
+    flow(&m, 0.5 * f->h, &Y, &rate);
+    return chi * (m.y + Y);
+}
+
 /* (1 - chi) times the difference between the exact flow and what an unresolved mode does. It is an
  * error where the mode takes part in the motion, lambda slow^2 <= 1; a mode that is much faster
  * rides on the motion. */
-static double filter_error(const tw_mode_function *f, const mode_state *m)
+static double filter_error(const tw_mode_function *f, double lambda, double not_chi)
 {
-    double h = f->h;
-    double Y = 0;
-    double rate = 0;
-    flow(m, h, &Y, &rate);
-    double exact = f->output == TW_MODE_FILTER_V ? m->g + m->w + rate : h * m->g + Y;
-    double kept = exp(-fmin(0.5 * h * fmax(m->delta, 0), 700));
-    double difference = exact - unresolved(f, m, kept, fmax(h * h * m->lambda, 0));
+    if (not_chi == 0) return 0;
+    double difference = resolved_path(f, lambda) - unresolved_path(f, lambda);
 
     /* The fourth power leaves out modes that hardly take part. Measured: the second power makes a
      * rope of k = 1e10 take twenty times as many steps. */
-    double fast = 1 + fabs(m->lambda) * f->slow * f->slow;
-    return (1 - m->chi) * difference / (fast * fast * fast * fast);
+    double fast = 1 + fabs(lambda) * f->slow * f->slow;
+    return not_chi * difference / (fast * fast * fast * fast);
 }
 
 double tw_mode_value(const void *context, double lambda)
@@ -133,28 +161,29 @@ double tw_mode_value(const void *context, double lambda)
     double h = f->h;
     double t = 0.5 * h;
     lambda = fmax(lambda, -fastest_growth / (h * h));
-    mode_state m = begin(f, lambda);
-    double Y = 0;
-    double rate = 0;
 
-    /* q = chi (y + Y(t)), and the move of the target that makes it. */
-    if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) {
-        if (m.chi == 0) return 0;
-        flow(&m, t, &Y, &rate);
-        double q = m.chi * (m.y + Y);
-        return f->output == TW_MODE_HALF ? q : (1 + t * t * lambda + t * m.delta) * q;
+    /* chi, and 1 - chi with all its digits, which is 0 for lambda <= 0. */
+    double exponent = filter_exponent(h, f->cutoff, lambda);
+    double chi = exp(-exponent);
+    double not_chi = -expm1(-exponent);
+
+    switch (f->output) {
+    case TW_MODE_HALF:
+        return chi > 0 ? half_step(f, lambda, chi) : 0;
+    case TW_MODE_TARGET:
+        /* The move of the target that makes q. */
+        if (chi == 0) return 0;
+        return (1 + t * t * lambda + t * (f->alpha + f->beta * lambda)) * half_step(f, lambda, chi);
+    case TW_MODE_FILTER_X:
+    case TW_MODE_FILTER_V:
+        return filter_error(f, lambda, not_chi);
+    default:
+        break;
     }
 
-    bool is_error = f->output == TW_MODE_FILTER_X || f->output == TW_MODE_FILTER_V;
-    if (is_error) return filter_error(f, &m);
-
-    double s = f->theta * h;
-    double kept = exp(-fmin(0.5 * s * fmax(m.delta, 0), 700));
-    double value = (1 - m.chi) * unresolved(f, &m, kept, fmax(h * h * lambda, 0));
-    if (m.chi > 0) {
-        flow(&m, s, &Y, &rate);
-        double resolved = f->output == TW_MODE_V ? m.g + m.w + rate : s * m.g + Y;
-        value += m.chi * resolved;
-    }
-    return value - tw_mode_by_hand(f);
+    /* The two paths in their shares. */
+    double value = -tw_mode_by_hand(f);
+    if (chi > 0) value += chi * resolved_path(f, lambda);
+    if (not_chi > 0) value += not_chi * unresolved_path(f, lambda);
+    return value;
 }

@@ -4,16 +4,20 @@
  * The linear model about the stage (x_m, a_m) in the middle of the step, t = h/2, s the time since
  * the start of the step, v_m = v_n + t a_m, delta = alpha + beta lambda:
  *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t).
- * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, splits a_t: b = chi a_t
- * acts on resolved modes, and g = (1 - chi) a_t / lambda is the speed at which the support carries
- * unresolved modes along. Displacement, velocity and acceleration at the start, in the frame of the
- * support, are
+ * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, mixes two paths, each of
+ * which follows a slow motion by itself:
+ *     x = chi (resolved path) + (1 - chi) (unresolved path), and v alike.
+ * The rate a_t of forces in time is a load b = a_t on the resolved path, where g = 0. On the
+ * unresolved path it is the speed g = a_t / lambda at which the support carries the mode along, and
+ * b = 0. Displacement, velocity and acceleration at the start, in the frame of the support, are
  *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m.
+ * (Splitting a_t itself by chi, b = chi a_t and g = (1 - chi) a_t / lambda, lets a mode between the
+ * two lag behind its support by chi (1 - chi) h g in every step.)
  *
- * Resolved modes (chi = 1) follow the exact flow: x = x_n + s g + Y and v = v_n + Y', where (Y, Y')
- * is the solution that starts at (0, w) with the acceleration B + b s.
+ * The resolved path is the exact flow: x = x_n + Y and v = v_n + Y', where (Y, Y') is the solution
+ * that starts at (0, w) with the acceleration B + b s.
  *
- * Unresolved modes (chi = 0) keep their displacement and reverse their velocity, on a path that is
+ * On the unresolved path a mode keeps its displacement and reverses its velocity, and the path is
  * even about the middle of the step, theta = s/h:
  *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w.
  * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w +
