@@ -1,0 +1,58 @@
+/* The repulsion between two surfaces as a function of their gap, and the loss of energy when they
+ * part.
+ *
+ *     psi(g) = (2 kappa / 3 d) (d - g)^3      0 <= g < d
+ *     psi(g) = psi(0) + psi'(0) g + 2 kappa g^2   g < 0
+ *
+ * It begins smoothly at the onset distance d, and its curvature is 4 kappa (d - g) / d, which is
+ * never above 4 kappa. Both joints are C2. */
+#ifndef TW_CONTACT_LAW_H
+#define TW_CONTACT_LAW_H
+
+typedef struct tw_contact_law {
+    double onset;     /* d [m] */
+    double stiffness; /* kappa [N/m] */
+} tw_contact_law;
+
+/* psi [J], psi' [N] and psi'' [N/m]. */
+typedef struct tw_repulsion {
+    double energy;
+    double slope;
+    double curvature;
+} tw_repulsion;
+
+static inline tw_repulsion tw_contact_repulsion(const tw_contact_law *law, double gap)
+{
+    double d = law->onset;
+    double kappa = law->stiffness;
+    if (gap >= d) return (tw_repulsion){0.0, 0.0, 0.0};
+
+    /* Outside the surface: the cubic. */
+    if (gap >= 0.0) {
+        double depth = d - gap;
+        return (tw_repulsion){2.0 * kappa / (3.0 * d) * depth * depth * depth,
+                              -2.0 * kappa / d * depth * depth, 4.0 * kappa / d * depth};
+    }
+
+    /* Inside: the parabola with the same value, slope and curvature at gap 0. */
+    return (tw_repulsion){2.0 * kappa * (d * d / 3.0 - d * gap + gap * gap),
+                          -2.0 * kappa * (d - 2.0 * gap), 4.0 * kappa};
+}
+
+/* The share s of the repulsion that acts while the surfaces part at the rate y [m/s]: 1 up to y =
+ * 0, and e^2 beyond `smooth` [m/s], for the coefficient of restitution e. The work that is given
+ * back is e^2 of the work taken, so an impact ends with e times its speed. s falls along a cubic,
+ * C1 at both ends. */
+static inline double tw_contact_share(double restitution, double smooth, double y, double *slope)
+{
+    double loss = 1.0 - restitution * restitution;
+    *slope = 0.0;
+    if (y <= 0.0) return 1.0;
+    if (y >= smooth) return 1.0 - loss;
+
+    double z = y / smooth;
+    *slope = -loss * 6.0 * z * (1.0 - z) / smooth;
+    return 1.0 - loss * z * z * (3.0 - 2.0 * z);
+}
+
+#endif

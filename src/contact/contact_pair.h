@@ -1,0 +1,71 @@
+/* The energy of one contact pair and its derivatives, and the friction between its closest points.
+ *
+ * The energy of most pairs is psi(gap) (contact_law.h), gap = distance - radius, with the radii of
+ * both primitives in `radius`. The closest points of two edges jump when the edges pass through
+ * parallel, so that their pair is a blend:
+ *     E = m psi(edge, edge) + (1 - m)/2 sum of psi(point, edge) over the four ends,
+ *     m = 1 - (1 - c/c_0)^3,   c = |e_1 x e_2|^2,   m = 1 for c >= c_0,
+ * which is C2 in c, and whose first part vanishes where it would jump. */
+#ifndef TW_CONTACT_PAIR_H
+#define TW_CONTACT_PAIR_H
+
+#include <stdint.h>
+
+#include "contact/contact_law.h"
+#include "contact/gap.h"
+
+typedef struct tw_contact_pair {
+    tw_pair_kind kind;
+    int32_t vertex[TW_PAIR_VERTICES]; /* contact vertices */
+    double radius;                    /* of both primitives together [m] */
+    tw_contact_law law;
+    double parallel; /* c_0 of two edges [m^4] */
+} tw_contact_pair;
+
+/* What is wanted of a pair. */
+typedef enum tw_pair_order {
+    TW_PAIR_ENERGY,   /* the energy */
+    TW_PAIR_GRADIENT, /* and the gradient */
+    TW_PAIR_HESSIAN,  /* and the Hessian */
+    TW_PAIR_DEFINITE  /* and the part psi'' grad gap grad gap^T of the Hessian, never negative */
+} tw_pair_order;
+
+typedef struct tw_pair_state {
+    bool active;   /* false: the pair is out of reach, and nothing else is set */
+    bool defined;  /* false: the primitives meet, and there is no normal */
+    double gap;    /* distance - radius [m] */
+    double energy; /* E [J] */
+    double press;  /* N = -dE/dgap [N] */
+    tw_gap frame;  /* closest points and normal */
+    double gradient[TW_PAIR_SIZE];
+    double press_gradient[TW_PAIR_SIZE]; /* dN / dx */
+    double hessian[TW_PAIR_SIZE * TW_PAIR_SIZE];
+} tw_pair_state;
+
+void tw_pair_evaluate(const tw_contact_pair *pair, const double x[TW_PAIR_VERTICES][3],
+                      tw_pair_order order, tw_pair_state *state);
+
+/* How velocities change the force: restitution and friction. */
+typedef struct tw_contact_loss {
+    double restitution; /* e, 0 to 1 */
+    double friction;    /* mu */
+    double smooth;      /* speed at which both laws are rounded off [m/s] */
+} tw_contact_loss;
+
+/* force = -s(y) grad E - friction, with y = -grad E . v / N, the speed at which the pair opens, and
+ * on vertex i the friction  w_i mu N u / sqrt(u^2 + smooth^2),  u = (I - n n^T) sum_i w_i v_i.
+ * state: of order TW_PAIR_GRADIENT or more. */
+void tw_pair_force(const tw_pair_state *state, const tw_contact_loss *loss,
+                   const double v[TW_PAIR_VERTICES][3], double force[TW_PAIR_SIZE]);
+
+/* The friction alone. */
+void tw_pair_friction(const tw_pair_state *state, const tw_contact_loss *loss,
+                      const double v[TW_PAIR_VERTICES][3], double force[TW_PAIR_SIZE]);
+
+/* stiffness = -dforce/dx and damping = -dforce/dv, exact. state: of order TW_PAIR_HESSIAN. */
+void tw_pair_tangents(const tw_pair_state *state, const tw_contact_loss *loss,
+                      const double x[TW_PAIR_VERTICES][3], const double v[TW_PAIR_VERTICES][3],
+                      double stiffness[TW_PAIR_SIZE * TW_PAIR_SIZE],
+                      double damping[TW_PAIR_SIZE * TW_PAIR_SIZE]);
+
+#endif
