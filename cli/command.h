@@ -167,5 +167,7 @@ void progress_show(const char *name, const tw_run_progress *p);
 void progress_count(const char *name, int64_t done, int64_t all);
 /* Removes the line. */
 void progress_clear(void);
+/* From now on the warnings of the library are lines on stderr. */
+void show_warnings(void);
 
 #endif

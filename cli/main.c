@@ -117,6 +117,9 @@ static void help(int count, char **words)
 int main(int count, char **words)
 {
     let_idle_threads_sleep(words);
+
+    /* Whatever is written: a full disk is an error, and not the end of the program. */
+    catch_file_limit();
     if (count < 2) return wrong_use("a verb is missing, twang --help shows how to begin");
 
     const char *word = words[1];

@@ -115,3 +115,17 @@ void progress_clear(void)
     if (is_drawn) fprintf(stderr, "\r\033[K");
     is_drawn = false;
 }
+
+/* Prints a warning of the library; called from any thread. */
+static void print_warning(void *context, tw_log_level level, const char *line)
+{
+    (void)context;
+    (void)level;
+    progress_clear();
+    fprintf(stderr, "twang: %s\n", line);
+}
+
+void show_warnings(void)
+{
+    tw_log_set(print_warning, NULL, TW_LOG_WARNING);
+}

@@ -33,7 +33,6 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    catch_file_limit();
 }
 
 typedef struct session {
@@ -53,15 +52,6 @@ static void show_progress(void *context, const tw_run_progress *progress)
 {
     const session *s = context;
     if (s->on_terminal) progress_show(s->name, progress);
-}
-
-/* Prints a warning of the library; called from any thread. */
-static void print_warning(void *context, tw_log_level level, const char *line)
-{
-    (void)context;
-    (void)level;
-    progress_clear();
-    fprintf(stderr, "twang: %s\n", line);
 }
 
 static void print_record(const char *directory)
@@ -165,7 +155,7 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
 
     has_terminal = s.on_terminal;
     catch_signals();
-    if (!s.quiet) tw_log_set(print_warning, NULL, TW_LOG_WARNING);
+    if (!s.quiet) show_warnings();
 
     tw_run_report report;
     tw_error error = {0};

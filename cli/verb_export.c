@@ -28,8 +28,6 @@ static int export(const arguments *a)
     if (!json && !quiet && terminal_width(STDERR_FILENO) > 0) options.progress = show_count;
     options.context = (void *)a;
 
-    /* A full disk is an error, and not the end of the program. */
-    catch_file_limit();
     tw_export_report report;
     tw_error error = {0};
     tw_status status = tw_run_export(a->positional[0], &options, &report, &error);

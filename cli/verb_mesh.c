@@ -135,6 +135,7 @@ static int mesh_verb(const arguments *a)
         !read_count(a, "--threads", 1, MAX_THREADS, &threads))
         return EXIT_WRONG_USE;
     tw_set_threads((int)threads);
+    if (!is_given(a, "--quiet")) show_warnings();
 
     result r = {0};
     tw_error error = {0};

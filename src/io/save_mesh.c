@@ -56,6 +56,16 @@ static tw_status copy_boundary(const tw_mesh *mesh, tw_mesh *surface, tw_error *
     return status;
 }
 
+/* Tetrahedra that overlap, or are there twice, may have no face that belongs to one of them only. */
+static tw_status check_boundary(const char *path, const tw_mesh *surface, tw_error *error)
+{
+    if (surface->triangle_count > 0) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s: the tetrahedra have no outer face (each face belongs to two or more of "
+                   "them), so there is no surface to write",
+                   path);
+}
+
 /* Writes a format that has surfaces only: of a solid its boundary. */
 static tw_status save_surface(const char *path, const tw_mesh *mesh, tw_mesh_writer *writer,
                               tw_error *error)
@@ -63,6 +73,7 @@ static tw_status save_surface(const char *path, const tw_mesh *mesh, tw_mesh_wri
     if (mesh->tetrahedron_count == 0) return save_text(path, mesh, writer, error);
     tw_mesh surface = {0};
     tw_status status = copy_boundary(mesh, &surface, error);
+    if (status == TW_OK) status = check_boundary(path, &surface, error);
     if (status == TW_OK) status = save_text(path, &surface, writer, error);
     tw_mesh_free(&surface);
     return status;

@@ -1,5 +1,6 @@
 /* Fills a surface with tetrahedra that have about the wanted number of vertices. A lattice is laid
  * over the surface and cut at it; the size of its cell is searched until the number is right. */
+#include <float.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -25,6 +26,14 @@ static const double thin_reach = 0.49;
  * most of the input is thin. */
 static const double least_filled_share = 0.85;
 
+/* Angles take products of up to eight lengths, which leave the range of numbers outside of this [m]. */
+static const double least_size = 1e-30;
+static const double most_size = 1e30;
+
+/* A cell is at least so many times as large as the distance of neighbouring numbers. Then rounding
+ * turns no face by more than about 0.1 degrees. */
+static const double least_steps_per_cell = 1000.0;
+
 tw_fill_options tw_fill_options_default(void)
 {
     return (tw_fill_options){.vertex_count = 4000};
@@ -38,6 +47,18 @@ typedef struct task {
 } task;
 
 /* ---- the surface ---- */
+
+static tw_status check_size(const tw_mesh *surface, tw_error *error)
+{
+    double lower[3];
+    double upper[3];
+    tw_mesh_bounds(surface, lower, upper);
+    double size = 0.0;
+    for (int k = 0; k < 3; k++) size = fmax(size, upper[k] - lower[k]);
+    if ((size >= least_size && size <= most_size) || size == 0.0) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "the surface is %.3g m large, expected %g to %g m", size,
+                   least_size, most_size);
+}
 
 /* Copies vertices and triangles into a mesh of its own, and repairs it. */
 static tw_status copy_surface(const tw_mesh *mesh, tw_mesh *surface, tw_mesh_repairs *repairs,
@@ -78,6 +99,27 @@ static tw_status take_surface(const tw_mesh *mesh, tw_mesh *surface, tw_fill_rep
     report->input_crowded_edges = pairs.crowded;
     tw_release(pairs.partner);
     return TW_OK;
+}
+
+/* Refuses a surface that floating-point numbers cannot hold with room for small cells. */
+static tw_status check_place(const tw_winding *winding, double wanted, tw_error *error)
+{
+    const tw_box *box = &winding->tree.nodes[0].box;
+    double size = 0.0;
+    double farthest = 0.0;
+    for (int k = 0; k < 3; k++) {
+        size = fmax(size, box->upper[k] - box->lower[k]);
+        farthest = fmax(farthest, fmax(fabs(box->lower[k]), fabs(box->upper[k])));
+    }
+
+    /* Neighbouring numbers near x are about |x| DBL_EPSILON apart. A cell is about this large. */
+    double cell = size / cbrt(wanted);
+    double spacing = farthest * DBL_EPSILON;
+    if (cell >= least_steps_per_cell * spacing) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT,
+                   "the surface is %.3g m large and %.3g m from the origin, where numbers are %.3g "
+                   "m apart, expected a surface nearer to the origin",
+                   size, farthest, spacing);
 }
 
 static tw_status nothing_inside(tw_error *error)
@@ -279,7 +321,9 @@ static tw_status fill_surface(const tw_winding *winding, double wanted, tw_mesh 
                               tw_fill_report *report, tw_error *error)
 {
     task job = {.winding = winding, .wanted = wanted};
+    TW_TRY(check_place(winding, wanted, error));
     TW_TRY(estimate_volume(winding, &job.volume, error));
+    TW_TRY(tw_fill_check_cost(winding, job.volume, wanted, error));
     TW_TRY(search_cell(&job, out, report, error));
     TW_TRY(tw_fill_measure_distances(winding, out, report, error));
     TW_TRY(tw_mesh_measure(out, &report->quality, error));
@@ -298,6 +342,8 @@ tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, t
                        "%lld vertices are asked for, expected at least %d",
                        (long long)options->vertex_count, FEWEST_VERTICES);
     TW_TRY(tw_mesh_check(surface, error));
+
+    TW_TRY(check_size(surface, error));
 
     /* Take the triangles, build the tree over them, fill. */
     tw_fill_report made = {0};

@@ -302,6 +302,12 @@ tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, doubl
 tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra,
                                 tw_error *error);
 
+/* Estimates memory and time of filling the surface, which encloses `volume`, with this many
+ * vertices. TW_OUT_OF_MEMORY, with both in the text, if the memory is not there; a warning in the
+ * log if it takes long. (fill_cost.c) */
+tw_status tw_fill_check_cost(const tw_winding *winding, double volume, double wanted,
+                             tw_error *error);
+
 /* Fills in the distances between the input surface and the solid made of it: largest_distance,
  * mean_distance, largest_gap. (fill_distances.c) */
 tw_status tw_fill_measure_distances(const tw_winding *input, const tw_mesh *solid,

@@ -12,32 +12,55 @@ static const double leading_distance = 2.0;
 
 /* ---- small pieces ---- */
 
+/* The longest edge of a triangle, the first one of equal ones: edge e goes from corner e to corner
+ * e + 1. *length becomes its length. */
+static int longest_edge(const double *vertices, const int64_t corners[3], double *length)
+{
+    int longest = 0;
+    *length = 0.0;
+    for (int e = 0; e < 3; e++) {
+        vec3 from = vec3_at(vertices, corners[e]);
+        vec3 to = vec3_at(vertices, corners[(e + 1) % 3]);
+        double distance = vec3_length(vec3_subtract(to, from));
+        if (distance <= *length) continue;
+        *length = distance;
+        longest = e;
+    }
+    return longest;
+}
+
+static bool is_at(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
 /* Adds the triangle in pieces: halves the longest edge until no edge is longer than `length`.
  * Pieces of neighbouring triangles need not fit together. */
-static tw_status split_triangle(tw_builder *out, int64_t a, int64_t b, int64_t c, double length)
+static tw_status split_triangle(tw_builder *out, const int64_t corners[3], double length)
 {
     const double *x = out->mesh.vertices;
     if (!x) return TW_INTERNAL; /* corners of a surface without vertices */
+
+    double longest = 0.0;
+    int edge = longest_edge(x, corners, &longest);
+    int64_t a = corners[edge];
+    int64_t b = corners[(edge + 1) % 3];
+    int64_t c = corners[(edge + 2) % 3];
+
+    /* Far from the origin an edge may be so short that no number lies between its ends. */
     vec3 p = vec3_at(x, a);
     vec3 q = vec3_at(x, b);
-    vec3 r = vec3_at(x, c);
-    double pq = vec3_length(vec3_subtract(p, q));
-    double qr = vec3_length(vec3_subtract(q, r));
-    double rp = vec3_length(vec3_subtract(r, p));
-    if (fmax(pq, fmax(qr, rp)) <= length) return tw_builder_triangle(out, a, b, c);
-
-    /* Rename the corners so that the edge from a to b is the longest. */
-    if (qr >= pq && qr >= rp) return split_triangle(out, b, c, a, length);
-    if (rp > pq) return split_triangle(out, c, a, b, length);
+    vec3 middle = vec3_scale(0.5, vec3_add(p, q));
+    bool is_shortest = is_at(middle, p) || is_at(middle, q);
+    if (longest <= length || is_shortest) return tw_builder_triangle(out, a, b, c);
 
     /* Cut at the middle of that edge. */
-    vec3 middle = vec3_scale(0.5, vec3_add(p, q));
     const double point[3] = {middle.x, middle.y, middle.z};
     int64_t m = out->mesh.vertex_count;
     TW_TRY(tw_builder_vertex(out, point));
-    TW_TRY(split_triangle(out, a, m, c, length));
+    TW_TRY(split_triangle(out, (const int64_t[3]){a, m, c}, length));
 
-    return split_triangle(out, m, b, c, length);
+    return split_triangle(out, (const int64_t[3]){m, b, c}, length);
 }
 
 static tw_status split_surface(const tw_mesh *surface, double length, tw_builder *out,
@@ -48,10 +71,8 @@ static tw_status split_surface(const tw_mesh *surface, double length, tw_builder
         status = tw_builder_vertex(out, surface->vertices + 3 * i);
 
     /* Pieces get new vertices behind those of the surface. */
-    for (int64_t i = 0; i < surface->triangle_count && status == TW_OK; i++) {
-        const int64_t *t = surface->triangles + 3 * i;
-        status = split_triangle(out, t[0], t[1], t[2], length);
-    }
+    for (int64_t i = 0; i < surface->triangle_count && status == TW_OK; i++)
+        status = split_triangle(out, surface->triangles + 3 * i, length);
 
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }

@@ -192,7 +192,18 @@ static tw_status fill_surface(tw_body *body, const char *file, tw_error *error)
 
     tw_fill_options options = tw_fill_options_default();
     options.vertex_count = tw_node_integer(body->node, "vertices");
-    return tw_mesh_fill(&body->surface, &options, &body->mesh, NULL, error);
+    tw_error reason = {0};
+    status = tw_mesh_fill(&body->surface, &options, &body->mesh, NULL, &reason);
+    if (status == TW_OK) return TW_OK;
+
+    /* What was wrong with the surface, or with the number of vertices, and where it was given. */
+    const tw_node *blamed = tw_node_find(body->node, "file");
+    if (status == TW_OUT_OF_MEMORY && tw_node_find(body->node, "vertices"))
+        blamed = tw_node_find(body->node, "vertices");
+    tw_fail_at(error, blamed->mark, "%s.file %.200s: %.300s", body->path,
+               tw_node_text(body->node, "file"), reason.text);
+    if (error) error->status = status;
+    return status;
 }
 
 static tw_status make_mesh(tw_body *body, tw_error *error)
