@@ -38,18 +38,18 @@ static inline tw_wide tw_spring_batch_values(const double *values, int64_t first
     return tw_wide_load(room);
 }
 
-/* Evaluates the springs first to first + count - 1, count <= 4. The rest of the batch repeats
- * the d of the last one. */
-TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first,
-                                               int count, tw_spring_batch *batch)
+/* The lengths of the springs first to first + count - 1, count <= 4, and their vectors d. The rest
+ * of the batch repeats the last spring. */
+TW_ALWAYS_INLINE tw_wide tw_spring_batch_lengths(const tw_springs *s, const double *x,
+                                                 int64_t first, int count, tw_wide d[4])
 {
     /* d = x_1 - x_0 of each spring. */
     const int32_t *corner = s->corner + 2 * first;
     tw_wide part[4];
     for (int j = 0; j < 4; j++) {
         int at = j < count ? j : count - 1;
-        batch->d[j] = part[j] = tw_wide_subtract(tw_wide_load3(x + 3 * (int64_t)corner[2 * at + 1]),
-                                                 tw_wide_load3(x + 3 * (int64_t)corner[2 * at]));
+        d[j] = part[j] = tw_wide_subtract(tw_wide_load3(x + 3 * (int64_t)corner[2 * at + 1]),
+                                          tw_wide_load3(x + 3 * (int64_t)corner[2 * at]));
     }
 
     /* After the transposition part[0], part[1] and part[2] hold x, y and z of all
@@ -57,7 +57,15 @@ TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double
     tw_wide_transpose4(part);
     tw_wide square = tw_wide_multiply(part[0], part[0]);
     square = tw_wide_fma(part[2], part[2], tw_wide_fma(part[1], part[1], square));
-    tw_wide l = tw_wide_sqrt(square);
+    return tw_wide_sqrt(square);
+}
+
+/* Evaluates the springs first to first + count - 1, count <= 4. The rest of the batch repeats
+ * the d of the last one. */
+TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first,
+                                               int count, tw_spring_batch *batch)
+{
+    tw_wide l = tw_spring_batch_lengths(s, x, first, count, batch->d);
 
     /* T' = k + 3 q e^2 and T/l = e (k + q e^2) / l, with e = l - L. */
     tw_wide k = tw_spring_batch_values(s->stiffness, first, count);
