@@ -249,6 +249,8 @@ static const char *needs_of(const char *kind)
         {"cloth", ", stiffness: 1, shear: 1, bending: 1"},
         {"tower", ", stiffness: 1, stiffness_below: 1"},
         {"mesh", ", file: x.obj"},
+        {"fibres", ", length: 1, thickness: 1, youngs_modulus: 1, shear_modulus: 1, density: 1, "
+                   "roots: {points: x.csv}"},
         {"dashpots", ", damping: 1"},
         {"wind", ", velocity: [1, 0, 0]"},
         {"shaking", ", acceleration: [1, 0, 0], frequency: 1"},
@@ -298,13 +300,16 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
                   {"pins", "pins.0.", -1},
                   {"tests", "tests.", -1},
                   {"tests.final", "tests.final.0.", -1},
-                  {"motions.frames", "motions.0.frames.0.", 3}};
+                  {"motions.frames", "motions.0.frames.0.", 3},
+                  {"bodies.roots", "bodies.0.roots.", 4},
+                  {"bodies.curl", "bodies.0.curl.", 4}};
     bool is_system = !kinds[1];
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (strcmp(key->section, places[i].section) != 0) continue;
         snprintf(path, size, "%s%s", places[i].prefix, key->key);
         if (is_system) return false;
         if (places[i].kind == 3) return strcmp(kinds[2], "keyframes") == 0;
+        if (places[i].kind == 4) return strcmp(kinds[0], "fibres") == 0;
         return places[i].kind < 0 || !key->kinds[0] || has_word(key->kinds, kinds[places[i].kind]);
     }
     snprintf(path, size, "%s%s%s", key->section, key->section[0] ? "." : "", key->key);
@@ -320,7 +325,7 @@ START_TEST(every_key_refuses_what_it_is_not)
         {"box", "wind", "rotation"},      {"bar", "shaking", "keyframes"},
         {"rope", "load", "velocity"},     {"tower", "load", "velocity"},
         {"mesh", "load", "velocity"},     {"fput", NULL, NULL},
-        {"stiff-line", NULL, NULL}};
+        {"stiff-line", NULL, NULL},       {"fibres", "load", "velocity"}};
     int count = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         char text[1000];

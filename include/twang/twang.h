@@ -6,6 +6,7 @@
 
 #include <twang/cholesky.h>
 #include <twang/display.h>
+#include <twang/fibres.h>
 #include <twang/forces.h>
 #include <twang/integrator.h>
 #include <twang/log.h>

@@ -121,7 +121,7 @@ static tw_status check_surface(const tw_display_surface *s, int64_t particles, t
     if (s->vertex_count == 0) return TW_OK;
 
     /* The vertices: each is carried by four particles. */
-    if (!s->carriers || !s->weights || !s->corners)
+    if (!s->carriers || !s->weights || (s->face_count && !s->corners))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "an embedded surface needs carriers, weights and faces");
     if (!all_between(4 * s->vertex_count, s->carriers, 0, particles - 1))

@@ -6,6 +6,7 @@
 #include <twang/motion.h>
 
 #include "model/display_list.h"
+#include "model/fibre_parts.h"
 #include "model/force.h"
 #include "model/mass_consistent.h"
 
@@ -41,6 +42,7 @@ struct tw_model {
     int force_count;
     int64_t spring_count;
     tw_display_list displays;
+    tw_fibre_list fibres;
     tw_motions motions;
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */

@@ -225,6 +225,55 @@ static tw_status make_mesh(tw_body *body, tw_error *error)
     return TW_OK;
 }
 
+/* ---- fibres ---- */
+
+static const tw_schema_field root_fields[] = {
+    {"points", TW_FIELD_TEXT, .required = true,
+     .doc =
+         "file of a line x,y,z,nx,ny,nz per fibre: where it begins (the origin is added), and in "
+         "which direction"},
+};
+static SECTION(root_section, "bodies.roots", root_fields);
+
+static const tw_schema_field curl_fields[] = {
+    {"radius", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0), .fallback = "0",
+     .doc = "of the helix that a fibre forms at rest; 0: it is straight"},
+    {"pitch", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0), .fallback = "0",
+     .doc =
+         "rise of the helix per turn along the direction; 0: the fibre is an arc of this radius"},
+};
+static SECTION(curl_section, "bodies.curl", curl_fields);
+
+static const tw_schema_field fibre_fields[] = {
+    {"count", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000000),
+     .doc = "number of fibres, 1 without roots"},
+    {"roots", TW_FIELD_MAP, .section = &root_section,
+     .doc = "where fibres begin; not given: one at the origin, or a grid"},
+    {"columns", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000),
+     .doc = "of a grid of fibres across the direction, with its middle at the origin"},
+    {"rows", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000), .doc = "of the grid"},
+    {"spacing", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .doc = "of the grid"},
+    {"direction", TW_FIELD_NUMBERS, .length = 3, .fallback = "[0, 0, 1]",
+     .doc = "in which one fibre or a grid of them begins, of any length but zero"},
+    {"length", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "along the fibre"},
+    {"segments", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000), .fallback = "8",
+     .doc = "cuboids per fibre; 8 and more are within 5 % of a slender rod"},
+    {"thickness", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "diameter at the root"},
+    {"tip_thickness", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
+     .doc = "diameter at the tip; not given: as at the root"},
+    {"youngs_modulus", TW_FIELD_NUMBER, .unit = "Pa", .range = ABOVE(0), .required = true,
+     .doc = "E of the material"},
+    {"shear_modulus", TW_FIELD_NUMBER, .unit = "Pa", .range = ABOVE(0), .required = true,
+     .doc = "G, at most E"},
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m^3", .range = ABOVE(0), .required = true,
+     .doc = "of the material"},
+    {"curl", TW_FIELD_MAP, .section = &curl_section, .fallback = "{}", .doc = "shape at rest"},
+    {"rooted", TW_FIELD_BOOL, .fallback = "true",
+     .doc = "whether the first section of each fibre is held where it is, or by motions"},
+};
+
 /* ---- fields that kinds share ---- */
 
 static const tw_schema_field turned_fields[] = {
@@ -299,6 +348,9 @@ static const tw_body_kind body_kinds[] = {
      .make_shape = make_mesh,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
+    {.schema = {"fibres", FIELDS(fibre_fields), {NULL}},
+     .build = tw_build_fibres,
+     .check = tw_check_fibres},
 };
 KINDS_OF(body_kinds)
 

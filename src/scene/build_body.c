@@ -6,10 +6,10 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "model/rigid_velocity.h"
 #include "scene/scene_internal.h"
 
 enum {
-    BODY_NAME_SIZE = 256,
     LINEAR_NODES = 4,    /* of a tetrahedron: its corners */
     QUADRATIC_NODES = 10 /* its corners and the middles of its edges */
 };
@@ -59,34 +59,6 @@ static tw_status fill_masses(const tw_body *body, double *masses, tw_error *erro
                         density, masses, error);
 }
 
-/* v = velocity + spin x (x - centre of mass) */
-static void fill_velocities(const tw_body *body, const double *masses, double *v)
-{
-    const double *x = body->mesh.vertices;
-    double velocity[3];
-    double spin[3];
-    tw_node_numbers(body->node, "velocity", 3, velocity);
-    tw_node_numbers(body->node, "spin", 3, spin);
-
-    /* The centre of mass. */
-    double centre[3] = {0.0, 0.0, 0.0};
-    double mass = 0.0;
-    for (int64_t i = 0; i < body->count; i++) {
-        mass += masses[i];
-        for (int k = 0; k < 3; k++) centre[k] += masses[i] * x[3 * i + k];
-    }
-    for (int k = 0; k < 3; k++) centre[k] /= mass;
-
-    /* Component k of the cross product takes the next two components a and b. */
-    for (int64_t i = 0; i < body->count; i++)
-        for (int k = 0; k < 3; k++) {
-            int a = (k + 1) % 3;
-            int b = (k + 2) % 3;
-            v[3 * i + k] = velocity[k] + spin[a] * (x[3 * i + b] - centre[b]) -
-                           spin[b] * (x[3 * i + a] - centre[a]);
-        }
-}
-
 static tw_status add_particles(tw_model *model, tw_body *body, tw_error *error)
 {
     double *velocities = TW_NEW_ARRAY(3 * body->count, double);
@@ -96,7 +68,11 @@ static tw_status add_particles(tw_model *model, tw_body *body, tw_error *error)
     /* The masses come first: the velocities refer to the centre of mass. */
     if (status == TW_OK) status = fill_masses(body, masses, error);
     if (status == TW_OK) {
-        fill_velocities(body, masses, velocities);
+        double velocity[3];
+        double spin[3];
+        tw_node_numbers(body->node, "velocity", 3, velocity);
+        tw_node_numbers(body->node, "spin", 3, spin);
+        tw_rigid_velocities(body->count, body->mesh.vertices, masses, velocity, spin, velocities);
         status = tw_model_add_particles(model, body->count, body->mesh.vertices, velocities, masses,
                                         &body->first, error);
     }
@@ -165,13 +141,11 @@ static tw_status embed_surface(const tw_body *body, tw_embedding *embedding,
     return TW_OK;
 }
 
-/* What the body is called in files: its name, else the name of its mesh file without folders and
- * suffix, else its kind. */
-static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
+void tw_name_body(const tw_node *node, char name[TW_BODY_NAME_SIZE])
 {
     if (tw_node_find(node, "name") || !tw_node_find(node, "file")) {
         const char *key = tw_node_find(node, "name") ? "name" : "kind";
-        snprintf(name, BODY_NAME_SIZE, "%s", tw_node_text(node, key));
+        snprintf(name, TW_BODY_NAME_SIZE, "%s", tw_node_text(node, key));
         return;
     }
 
@@ -180,7 +154,7 @@ static void name_body(const tw_node *node, char name[BODY_NAME_SIZE])
     const char *stem = slash ? slash + 1 : file;
     const char *dot = strrchr(stem, '.');
     size_t length = dot && dot > stem ? (size_t)(dot - stem) : strlen(stem);
-    snprintf(name, BODY_NAME_SIZE, "%.*s", (int)length, stem);
+    snprintf(name, TW_BODY_NAME_SIZE, "%.*s", (int)length, stem);
 }
 
 static tw_status add_display(tw_model *model, const tw_body *body, tw_error *error)
@@ -194,8 +168,8 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
     bool good = edges && triangles && tetrahedra;
     tw_status status = good ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    char name[BODY_NAME_SIZE];
-    name_body(body->node, name);
+    char name[TW_BODY_NAME_SIZE];
+    tw_name_body(body->node, name);
     tw_display display = {.name = name,
                           .first = body->first,
                           .count = body->count,
@@ -285,6 +259,7 @@ static tw_status make_shape(tw_body *body, const tw_body_kind *kind, tw_error *e
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
 {
     const tw_body_kind *kind = tw_body_kind_of(body->node);
+    if (kind->build) return kind->build(model, body, error);
 
     /* The shape, at its place. Its vertices become the particles. */
     TW_TRY(make_shape(body, kind, error));

@@ -4,7 +4,11 @@
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
 
-/* Particles are selected by their number, or by their place at t = 0. */
+/* In the order of body_part. */
+WORDS(parts, "roots", "tips")
+typedef enum body_part { PART_ROOTS, PART_TIPS } body_part;
+
+/* Particles are selected by their number, by their place at t = 0, or as a part of fibres. */
 static const tw_schema_field selection_fields[] = {
     {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "index of the body, from 0"},
@@ -18,6 +22,8 @@ static const tw_schema_field selection_fields[] = {
     {"lower", TW_FIELD_NUMBERS, .length = 3, .unit = "m",
      .doc = "instead: particles in a box, this its lower corner"},
     {"upper", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .doc = "upper corner of the box"},
+    {"part", TW_FIELD_CHOICE, .choice = parts,
+     .doc = "instead: the first or the last section of every fibre"},
 };
 const tw_field_group tw_selection_fields = FIELDS(selection_fields);
 
@@ -114,10 +120,32 @@ static tw_status select_box(const tw_entry *entry, const tw_body *body, tw_range
     return TW_OK;
 }
 
-/* Exactly one of the four ways to select is given, and all of it. */
+/* By name: the first or the last sections of fibres. */
+static tw_status select_part(const tw_entry *entry, const tw_body *body, tw_range_visit *visit,
+                             void *context, tw_error *error)
+{
+    enum { SECTION_PARTICLES = 4 };
+    const tw_node *part = tw_node_find(entry->node, "part");
+    const tw_fibre_set *set = &body->fibres;
+    if (set->count == 0)
+        return tw_fail_at(error, part->mark, "%s.part is %s, which only fibres have, and %s is not",
+                          entry->path, part->text, body->path);
+
+    /* The roots of all fibres are neighbours. */
+    if (part->number == PART_ROOTS)
+        return visit(context, set->first, set->first + SECTION_PARTICLES * set->count - 1, error);
+
+    for (int64_t f = 0; f < set->count; f++) {
+        int64_t tip = tw_fibre_set_section(set, f, set->segments);
+        TW_TRY(visit(context, tip, tip + SECTION_PARTICLES - 1, error));
+    }
+    return TW_OK;
+}
+
+/* Exactly one of the five ways to select is given, and all of it. */
 static tw_status check_ways(const tw_entry *entry, tw_error *error)
 {
-    static const char *const ways[] = {"from", "lowest", "highest", "lower"};
+    static const char *const ways[] = {"from", "lowest", "highest", "lower", "part"};
     const tw_node *node = entry->node;
     const char *path = entry->path;
 
@@ -144,8 +172,8 @@ static tw_status check_ways(const tw_entry *entry, tw_error *error)
     /* At least one way. */
     if (!way)
         return tw_fail_at(error, node->mark,
-                          "%s does not say which particles: give from, lowest, highest, or lower "
-                          "and upper",
+                          "%s does not say which particles: give from, lowest, highest, part, or "
+                          "lower and upper",
                           path);
     return TW_OK;
 }
@@ -158,6 +186,7 @@ tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *co
     if (!body) return TW_BAD_INPUT;
 
     if (tw_node_find(entry->node, "from")) return select_range(entry, body, visit, context, error);
+    if (tw_node_find(entry->node, "part")) return select_part(entry, body, visit, context, error);
     return select_box(entry, body, visit, context, error);
 }
 

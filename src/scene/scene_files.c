@@ -12,6 +12,8 @@
 
 enum { PATH_SIZE = 4096 };
 
+static const char MESH_HINT[] = "; `twang fetch-meshes` gets the bunny and the dragon";
+
 /* The folder of the file that the text stands in, with its slash; empty for the
  * working directory. */
 static void folder_of(const tw_mark *mark, char folder[PATH_SIZE])
@@ -65,14 +67,14 @@ static bool find_file(const tw_node *file, char path[PATH_SIZE])
     return find_in(folder, slash ? slash + 1 : file->text, path);
 }
 
-static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, tw_error *error)
+/* Puts the absolute path of a file into the tree. `hint` is what a user may do if it is absent. */
+static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const char *hint,
+                         tw_error *error)
 {
     char found[PATH_SIZE];
     if (!find_file(file, found))
-        return tw_fail_at(error, file->mark,
-                          "%s.file is '%.200s', which is not there; `twang fetch-meshes` gets the "
-                          "bunny and the dragon",
-                          path, file->text);
+        return tw_fail_at(error, file->mark, "%s.%s is '%.200s', which is not there%s", path,
+                          file->key, file->text, hint);
 
     char *absolute = realpath(found, NULL);
     if (!absolute) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -93,7 +95,13 @@ tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
         char path[TW_ENTRY_PATH_SIZE];
         snprintf(path, sizeof path, "bodies.%d", index++);
         tw_node *file = tw_node_find(body, "file");
-        if (file) TW_TRY(resolve(scene, file, path, error));
+        if (file) TW_TRY(resolve(scene, file, path, MESH_HINT, error));
+
+        /* A list of the roots of fibres. */
+        const tw_node *roots = tw_node_find(body, "roots");
+        tw_node *points = roots ? tw_node_find(roots, "points") : NULL;
+        snprintf(path, sizeof path, "bodies.%d.roots", index - 1);
+        if (points) TW_TRY(resolve(scene, points, path, "", error));
     }
     return TW_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef TW_SCENE_INTERNAL_H
 #define TW_SCENE_INTERNAL_H
 
+#include <twang/fibres.h>
 #include <twang/mesh.h>
 
 #include "scene/schema.h"
@@ -32,6 +33,7 @@ typedef struct tw_body {
     tw_mesh mesh;                  /* its vertices are the particles, at their places at t = 0 */
     int nodes;                     /* of an element: 4, or 10 */
     int64_t *elements;             /* ten vertices each; NULL: the mesh's tetrahedra */
+    tw_fibre_set fibres;           /* of count 0: the body is of another kind */
     tw_mesh surface;               /* shown in place of the mesh's own surface, and carried by
                                     * the mesh; empty: the mesh's own surface is shown */
 } tw_body;
@@ -43,6 +45,9 @@ typedef struct tw_body_kind {
     tw_status (*make_shape)(tw_body *body, tw_error *error);
     /* Adds what holds the body together. */
     tw_status (*add_material)(tw_model *model, const tw_body *body, tw_error *error);
+    /* Adds the whole body to the model, in place of the two functions above; NULL: they do it.
+     * It fills in body->first, body->count and the vertices of body->mesh. */
+    tw_status (*build)(tw_model *model, tw_body *body, tw_error *error);
     /* Rules between the fields; `path` is "bodies.0". NULL: none. */
     tw_status (*check)(const tw_node *body, const char *path, tw_error *error);
 } tw_body_kind;
@@ -56,6 +61,11 @@ tw_status tw_place_body(tw_body *body, tw_error *error);
  * like. (build_body.c) */
 tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error);
 void tw_body_release(tw_body *body);
+
+/* What the body is called in files: its name, else the name of its mesh file without folders and
+ * suffix, else its kind. (build_body.c) */
+enum { TW_BODY_NAME_SIZE = 256 };
+void tw_name_body(const tw_node *node, char name[TW_BODY_NAME_SIZE]);
 
 /* first + indices[i] for every i; NULL when memory is out. Freed by tw_release. (build_body.c) */
 int64_t *tw_shift_indices(int64_t count, const int64_t *indices, int64_t first);
@@ -76,6 +86,10 @@ tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
+
+/* The kind `fibres`. (build_fibres.c) */
+tw_status tw_check_fibres(const tw_node *body, const char *path, tw_error *error);
+tw_status tw_build_fibres(tw_model *model, tw_body *body, tw_error *error);
 
 /* ---- what is done to bodies ---- */
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twang/forces.h>
+#include <twang/fibres.h>
 #include <twang/motion.h>
 
 static const double pi = 3.14159265358979323846;
@@ -97,107 +97,22 @@ tw_status shaken_rope_create(double stiffness, shake kind, tw_simulation **out, 
     return finish(status, model, out, error);
 }
 
-/* ---- the hair: wide cuboids with a spine ---- */
-
-/* Human hair. */
-static const double young = 3.6e9;      /* [Pa] */
-static const double shear = 1e9;        /* [Pa] */
-static const double thickness = 7e-5;   /* [m] */
-static const double density = 1320;     /* [kg/m^3] */
-static const double fibre_length = 0.3; /* [m] */
-static const double relative_width =
-    0.54; /* of a cuboid, over the length of a segment: just above the smallest */
-
-enum {
-    HAIR_PARTICLES = 4 * (HAIR_SEGMENTS + 1),
-    HAIR_SPRINGS = 6 * (HAIR_SEGMENTS + 1) + 12 * HAIR_SEGMENTS
-};
-
-/* Springs that give EI, GJ and EA:
- *     k_f = G J (l^2 + a^2) / (2 l a^4)  face diagonals, k_l = E I / (a^2 l) - G J l / (2 a^4)  edges along the fibre,
- *     k_c = 100 max(k_l, k_f)  edges and diagonals of a section, E A / l  the spine. */
-typedef struct hair_springs {
-    double segment, width, section_mass;
-    double edge, diagonal, section, spine;
-} hair_springs;
-
-static hair_springs hair_stiffness(void)
-{
-    double area = pi * thickness * thickness / 4;
-    double I = pi * pow(thickness, 4) / 64;
-    double J = 2 * I;
-    double l = fibre_length / HAIR_SEGMENTS;
-    double a = relative_width * l;
-    hair_springs h = {.segment = l, .width = a, .section_mass = density * area * l};
-    h.diagonal = shear * J * (l * l + a * a) / (2 * l * pow(a, 4));
-    h.edge = young * I / (a * a * l) - shear * J * l / (2 * pow(a, 4));
-    h.section = 100 * fmax(h.edge, h.diagonal);
-    h.spine = young * area / l;
-    return h;
-}
-
-/* Lists of the hair's particles and springs. */
-typedef struct hair_parts {
-    double x[3 * HAIR_PARTICLES], v[3 * HAIR_PARTICLES], mass[HAIR_PARTICLES];
-    int64_t ends[2 * HAIR_SPRINGS];
-    double stiffness[HAIR_SPRINGS];
-    int springs;
-    int64_t corners[8 * HAIR_SEGMENTS];
-    double spine[HAIR_SEGMENTS];
-} hair_parts;
-
-static void add_spring(hair_parts *p, int from, int to, double stiffness)
-{
-    p->ends[2 * p->springs] = from;
-    p->ends[2 * p->springs + 1] = to;
-    p->stiffness[p->springs++] = stiffness;
-}
-
-static void add_section(hair_parts *p, const hair_springs *h, int section)
-{
-    bool at_end = section == 0 || section == HAIR_SEGMENTS;
-    int first = 4 * section;
-    for (int c = 0; c < 4; c++) {
-        double *x = p->x + 3 * (first + c);
-        x[0] = section * h->segment;
-        x[1] = (c == 1 || c == 2 ? 0.5 : -0.5) * h->width;
-        x[2] = (c >= 2 ? 0.5 : -0.5) * h->width;
-        p->mass[first + c] = h->section_mass / 4 * (at_end ? 0.5 : 1);
-        add_spring(p, first + c, first + (c + 1) % 4, h->section);
-    }
-    add_spring(p, first, first + 2, h->section);
-    add_spring(p, first + 1, first + 3, h->section);
-}
-
-static void add_segment(hair_parts *p, const hair_springs *h, int segment)
-{
-    int first = 4 * segment;
-    for (int c = 0; c < 4; c++) {
-        int next = (c + 1) % 4;
-        add_spring(p, first + c, first + 4 + c, h->edge);
-        add_spring(p, first + c, first + 4 + next, h->diagonal);
-        add_spring(p, first + next, first + 4 + c, h->diagonal);
-    }
-    for (int c = 0; c < 8; c++) p->corners[8 * segment + c] = first + c;
-    p->spine[segment] = h->spine;
-}
+/* ---- the hair ---- */
 
 tw_status hair_create(tw_simulation **out, tw_error *error)
 {
-    hair_springs h = hair_stiffness();
-    hair_parts p = {.springs = 0};
-    for (int s = 0; s <= HAIR_SEGMENTS; s++) add_section(&p, &h, s);
-    for (int s = 0; s < HAIR_SEGMENTS; s++) add_segment(&p, &h, s);
+    static const double root[3] = {0, 0, 0};
+    static const double direction[3] = {1, 0, 0};
+    tw_fibres hair = tw_fibres_default();
+    hair.count = 1;
+    hair.roots = root;
+    hair.directions = direction;
+    hair.thickness = 7e-5;
+    hair.segments = HAIR_SEGMENTS;
 
     tw_model *model = NULL;
     tw_status status = tw_model_create(&model, error);
-    if (status == TW_OK)
-        status = tw_model_add_particles(model, HAIR_PARTICLES, p.x, p.v, p.mass, NULL, error);
-    if (status == TW_OK)
-        status = tw_model_add_springs(model, p.springs, p.ends, p.stiffness, NULL, error);
-    if (status == TW_OK)
-        status =
-            tw_model_add_section_springs(model, HAIR_SEGMENTS, p.corners, p.spine, NULL, error);
+    if (status == TW_OK) status = tw_model_add_fibres(model, &hair, NULL, error);
     if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
     if (status == TW_OK) status = shake_particles(model, 3, SHAKE_SMOOTH, error);
     return finish(status, model, out, error);

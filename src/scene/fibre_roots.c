@@ -1,0 +1,171 @@
+#include "scene/fibre_roots.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/number.h"
+#include "base/read_file.h"
+#include "base/vector3.h"
+
+void tw_fibre_roots_free(tw_fibre_roots *roots)
+{
+    tw_release(roots->points);
+    tw_release(roots->directions);
+    *roots = (tw_fibre_roots){0};
+}
+
+static tw_status allocate(tw_fibre_roots *roots, int64_t count, tw_error *error)
+{
+    roots->points = TW_NEW_ARRAY(3 * count, double);
+    roots->directions = TW_NEW_ARRAY(3 * count, double);
+    if (!roots->points || !roots->directions) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return TW_OK;
+}
+
+static void append(tw_fibre_roots *roots, vec3 point, vec3 direction)
+{
+    vec3_store(roots->points, roots->count, point);
+    vec3_store(roots->directions, roots->count, direction);
+    roots->count++;
+}
+
+static vec3 read_vector(const tw_node *node, const char *key)
+{
+    double values[3];
+    tw_node_numbers(node, key, 3, values);
+    return (vec3){values[0], values[1], values[2]};
+}
+
+/* ---- a grid, or one root ---- */
+
+/* A unit vector across d: along x where that is possible. */
+static vec3 across(vec3 d)
+{
+    vec3 x = {1.0, 0.0, 0.0};
+    vec3 y = {0.0, 1.0, 0.0};
+    double length = vec3_length(d);
+    vec3 wish = fabs(d.x) < 0.9 * length ? x : y;
+
+    vec3 side = vec3_add_scaled(wish, -vec3_dot(wish, d) / (length * length), d);
+    return vec3_scale(1.0 / vec3_length(side), side);
+}
+
+/* Columns along `across`, rows across both; the origin is in the middle of the grid. */
+static tw_status lay_grid(const tw_body *body, tw_fibre_roots *out, tw_error *error)
+{
+    const tw_node *node = body->node;
+    bool is_grid = tw_node_find(node, "columns") != NULL;
+    int64_t columns = is_grid ? tw_node_integer(node, "columns") : 1;
+    int64_t rows = is_grid ? tw_node_integer(node, "rows") : 1;
+    double spacing = is_grid ? tw_node_number(node, "spacing") : 0.0;
+    TW_TRY(allocate(out, columns * rows, error));
+
+    vec3 origin = read_vector(node, "origin");
+    vec3 direction = read_vector(node, "direction");
+    vec3 along_columns = across(direction);
+    vec3 along_rows = vec3_cross(direction, along_columns);
+    along_rows = vec3_scale(1.0 / vec3_length(along_rows), along_rows);
+
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++) {
+            double right = spacing * ((double)c - 0.5 * (double)(columns - 1));
+            double up = spacing * ((double)r - 0.5 * (double)(rows - 1));
+            vec3 point = vec3_add_scaled(origin, right, along_columns);
+            append(out, vec3_add_scaled(point, up, along_rows), direction);
+        }
+    return TW_OK;
+}
+
+/* ---- a file ---- */
+
+enum { ROOT_COLUMNS = 6 };
+
+static const char HEADER[] = "x,y,z,nx,ny,nz";
+
+/* Reads the six numbers of a line; false if it does not hold exactly these. */
+static bool read_line(char *line, double values[ROOT_COLUMNS])
+{
+    char *at = line;
+    for (int c = 0; c < ROOT_COLUMNS; c++) {
+        char *stop = at + strcspn(at, ",");
+        bool is_last = c == ROOT_COLUMNS - 1;
+        if (is_last != (*stop == '\0')) return false;
+
+        *stop = '\0';
+        if (!tw_number_parse(at, &values[c])) return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
+static tw_status read_root(const char *path, int64_t number, char *line, vec3 origin,
+                           tw_fibre_roots *out, tw_error *error)
+{
+    double values[ROOT_COLUMNS];
+    if (!read_line(line, values))
+        return tw_fail(error, TW_BAD_INPUT, "%s:%lld: is not six numbers %s", path,
+                       (long long)number, HEADER);
+
+    vec3 normal = vec3_at(values, 1);
+    if (!(vec3_length(normal) > 0.0))
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s:%lld: the normal nx, ny, nz has length zero, give it any other", path,
+                       (long long)number);
+    append(out, vec3_add(origin, vec3_at(values, 0)), normal);
+    return TW_OK;
+}
+
+static int64_t count_lines(const char *text)
+{
+    int64_t lines = 1;
+    for (const char *at = text; (at = strchr(at, '\n')); at++) lines++;
+    return lines;
+}
+
+/* A line per root. The first line may name the columns, empty lines are skipped. */
+static tw_status parse_roots(const char *path, char *text, vec3 origin, tw_fibre_roots *out,
+                             tw_error *error)
+{
+    TW_TRY(allocate(out, count_lines(text), error));
+
+    int64_t number = 1;
+    for (char *line = text; *line; number++) {
+        /* Cut the line out, also one that ends as on Windows. */
+        char *end = line + strcspn(line, "\n");
+        bool is_last = *end == '\0';
+        *end = '\0';
+        if (end > line && end[-1] == '\r') end[-1] = '\0';
+
+        bool is_header = number == 1 && strcmp(line, HEADER) == 0;
+        if (*line && !is_header) TW_TRY(read_root(path, number, line, origin, out, error));
+        if (is_last) break;
+        line = end + 1;
+    }
+
+    if (out->count > 0) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: has no roots, give a line %s for each", path, HEADER);
+}
+
+static tw_status read_points(const tw_body *body, const char *path, tw_fibre_roots *out,
+                             tw_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    TW_TRY(tw_read_file(path, TW_READ_ALL, &text, &size, error));
+
+    tw_status status = TW_OK;
+    if (strlen(text) != size) status = tw_fail(error, TW_BAD_INPUT, "%s: is not a text file", path);
+    if (status == TW_OK)
+        status = parse_roots(path, text, read_vector(body->node, "origin"), out, error);
+    tw_release(text);
+    return status;
+}
+
+tw_status tw_fibre_roots_find(const tw_body *body, tw_fibre_roots *out, tw_error *error)
+{
+    const tw_node *roots = tw_node_find(body->node, "roots");
+    if (roots) return read_points(body, tw_node_text(roots, "points"), out, error);
+    return lay_grid(body, out, error);
+}
