@@ -1,0 +1,111 @@
+/* A scene all the way: read, built, integrated for a few steps, freed. Shared by the libFuzzer target fuzz_simulation and
+ * by tests/robustness/scene_server.c, which tests/robustness/fuzz_scenes feeds with whole scenes.
+ *
+ * What is insisted on: a failure has one line of text; no state and no time that is not finite; no internal error; not
+ * a byte left behind. */
+#ifndef FUZZ_SIMULATE_SCENE_H
+#define FUZZ_SIMULATE_SCENE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+/* An allocator with a budget: what asks for more is refused, as on a small machine. It can also refuse
+ * the nth allocation. */
+typedef struct budget {
+    long long bytes_left; /* of all allocations together; what is freed is not given back */
+    long long calls;      /* so far */
+    long long refuse;     /* this call is refused; 0: none */
+} budget;
+
+static void *budget_allocate(void *context, size_t size, size_t alignment)
+{
+    budget *b = context;
+    long long call = __atomic_add_fetch(&b->calls, 1, __ATOMIC_RELAXED);
+    long long left = __atomic_sub_fetch(&b->bytes_left, (long long)size, __ATOMIC_RELAXED);
+    if (call == b->refuse || left < 0 || size > (size_t)1 << 40) return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void budget_release(void *context, void *block)
+{
+    (void)context;
+    free(block);
+}
+
+/* How a scene ended. */
+typedef struct outcome {
+    tw_status status;
+    int steps; /* accepted */
+    const char
+        *where; /* "parse", "build", "create", "start", "step"; a broken promise begins with "!" */
+    tw_error error;
+} outcome;
+
+static int is_finite_state(const tw_integrator *integrator, int64_t size)
+{
+    const double *u = tw_integrator_state_view(integrator);
+    double t = NAN;
+    tw_integrator_state(integrator, &t, NULL);
+    for (int64_t i = 0; i < size; i++)
+        if (!isfinite(u[i])) return 0;
+    return isfinite(t);
+}
+
+static void step_simulation(tw_integrator *integrator, tw_simulation *simulation, int most,
+                            outcome *o)
+{
+    const double far = 1e6; /* s */
+    int64_t size = tw_simulation_state_size(simulation);
+    o->where = "start";
+    o->status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &o->error);
+    while (o->status == TW_OK && o->steps < most) {
+        o->where = "step";
+        o->status = tw_integrator_step(integrator, far, &o->error);
+        o->steps += o->status == TW_OK;
+        if (!is_finite_state(integrator, size)) {
+            o->where = "!state is not finite";
+            return;
+        }
+    }
+}
+
+static void build_and_step(const tw_scene *scene, int most, outcome *o)
+{
+    tw_simulation *simulation = NULL;
+    tw_integrator *integrator = NULL;
+    o->where = "build";
+    o->status = tw_scene_build(scene, &simulation, &o->error);
+    if (o->status == TW_OK) {
+        o->where = "create";
+        o->status = tw_scene_create_integrator(scene, simulation, &integrator, &o->error);
+    }
+    if (o->status == TW_OK) step_simulation(integrator, simulation, most, o);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+
+/* Simulates `most` steps of the scene in the text with this allocator. */
+static outcome simulate_text(const char *text, size_t size, int most, budget *memory)
+{
+    outcome o = {.where = "parse"};
+    tw_scene *scene = NULL;
+    int64_t before = tw_memory_counts_now().current_bytes;
+    tw_memory_set_allocator(&(tw_allocator){budget_allocate, budget_release, memory});
+    o.status = tw_scene_parse("fuzz", text, size, 0, NULL, &scene, &o.error);
+    if (o.status == TW_OK) build_and_step(scene, most, &o);
+    tw_scene_free(scene);
+    tw_memory_set_allocator(NULL);
+
+    if (tw_memory_counts_now().current_bytes != before) o.where = "!memory was left behind";
+    if (o.status == TW_INTERNAL) o.where = "!internal error";
+    if (o.status != TW_OK && (o.error.text[0] == '\0' || strchr(o.error.text, '\n')))
+        o.where = "!a failure without its line";
+    if (strstr(o.error.text, "nan")) o.where = "!a message with nan";
+    return o;
+}
+
+#endif
