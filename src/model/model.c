@@ -7,6 +7,9 @@
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
+/* Room for forces at first: enough for most models. */
+enum { FIRST_FORCES = 16 };
+
 tw_status tw_model_create(tw_model **out, tw_error *error)
 {
     if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -25,10 +28,11 @@ void tw_model_free(tw_model *model)
     tw_motions_free(&model->motions);
 
     tw_particles *p = &model->particles;
-    void *blocks[] = {p->position,     p->velocity,        p->mass,           p->pinned,
-                      p->unknown,      p->particle,        model->x,          model->v,
-                      model->force,    model->lumped_mass, model->partial,    model->rates,
-                      model->friction, model->momentum,    model->fibres.list};
+    void *blocks[] = {
+        p->position,    p->velocity,  p->mass,         p->pinned,       p->unknown,
+        p->particle,    model->x,     model->v,        model->force,    model->lumped_mass,
+        model->partial, model->rates, model->friction, model->momentum, model->fibres.list,
+        model->forces};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
 
     tw_consistent_mass_free(&model->mass);
@@ -140,11 +144,16 @@ tw_status tw_model_pin(tw_model *model, int64_t first, int64_t last, tw_error *e
 
 tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error)
 {
-    if (model->force_count == TW_MODEL_MAX_FORCES) {
-        force->table->release(force->data);
-        return tw_fail(error, TW_UNSUPPORTED, "more than %d forces in a model",
-                       TW_MODEL_MAX_FORCES);
+    /* The list grows by doubling. */
+    if (model->force_count == model->force_capacity) {
+        int capacity = 2 * model->force_capacity + FIRST_FORCES;
+        if (!enlarge((void **)&model->forces, model->force_count, capacity, sizeof *force)) {
+            force->table->release(force->data);
+            return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+        }
+        model->force_capacity = capacity;
     }
+
     model->forces[model->force_count++] = *force;
     return TW_OK;
 }

@@ -11,9 +11,8 @@
 #include "model/mass_consistent.h"
 
 enum {
-    TW_MODEL_MAX_FORCES = 64, /* far more than any scene needs; a fixed array keeps it simple */
-    TW_MODEL_RATES = 5,       /* arrays of all particles in model->rates (model_rates.c) */
-    TW_MODEL_SUMS = 7         /* kinetic energy, momentum and angular momentum (model_measure.c) */
+    TW_MODEL_RATES = 5, /* arrays of all particles in model->rates (model_rates.c) */
+    TW_MODEL_SUMS = 7   /* kinetic energy, momentum and angular momentum (model_measure.c) */
 };
 
 /* The particles `first` to `last`, and the motion that they follow. */
@@ -38,8 +37,9 @@ typedef enum tw_matrix_content {
 struct tw_model {
     tw_particles particles;
     int64_t capacity; /* of the particle arrays */
-    tw_force forces[TW_MODEL_MAX_FORCES];
+    tw_force *forces;
     int force_count;
+    int force_capacity;
     int64_t spring_count;
     tw_display_list displays;
     tw_fibre_list fibres;
@@ -87,6 +87,8 @@ tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *
 /* Callbacks of the simulation and the problem that measure a state. (model_measure.c) */
 tw_status tw_model_energy(void *context, double t, const double *x, const double *v,
                           double *kinetic, double *potential);
+tw_status tw_model_outside_power(void *context, double t, const double *x, const double *v,
+                                 double *power);
 tw_status tw_model_measure(void *context, double t, const double *u, tw_measurement *out);
 /* Whether anything gives energy to the model or takes energy from it. */
 bool tw_model_exchanges_energy(const tw_model *model);
