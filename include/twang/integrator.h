@@ -175,12 +175,14 @@ typedef struct tw_integrator_options {
     int64_t max_steps;
     /** Default TW_CONTROLLER_PI. */
     tw_controller controller;
-    /** The energy guard. It watches problems whose energy cannot grow: they depend neither on time
-     *  nor, but for Rayleigh damping, on the velocity. A step is rejected when the total energy
-     *  exceeds its start value by more than this share of the energy turned over (kinetic + |change
-     *  of the potential|) while that share grows. The share tends to 1 in an exploding run, and to
-     *  the energy error in a sound one. Default 0.5; 0 switches the guard off and saves one
-     *  evaluation of the energy per step. */
+    /** The energy guard. It watches problems that have an energy and either cannot gain any (they
+     *  depend neither on time nor, but for Rayleigh damping, on the velocity) or say how much comes
+     *  from outside (outside_power). A step is rejected when the energy less the work from outside
+     *  rose by more than this share of the energy turned over (kinetic + |change of the potential|
+     *  + |work|) while that grows. The share tends to 1 in an exploding run, and to the energy
+     *  error in a sound one. Explicit schemes, and problems with outside_power, are looked at only
+     *  when the mean velocity of a step exceeds all before by half. Default 0.5; 0 switches the
+     *  guard off. */
     double energy_gain_bound;
 
     tw_phi_options phi; /**< how phi-functions are evaluated */

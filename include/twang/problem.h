@@ -110,6 +110,13 @@ typedef struct tw_second_order_problem {
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,
                         double *potential);
 
+    /** The power [W] that comes from outside at this state, beyond what damping takes: on exact
+     *  solutions d(kinetic + potential)/dt <= *power. With it the energy guard watches problems
+     *  that depend on time, or on the velocity other than by Rayleigh damping. NULL: not known,
+     *  and such problems are watched for infinite values only. Default NULL. */
+    tw_status (*outside_power)(void *context, double t, const double *x, const double *v,
+                               double *power);
+
     /** The splitting `f = -K0 x + g` for etdrk4, gautschi and v-imex: out = K0 in, K0 symmetric and
      *  constant. NULL: K0 is the tangent at the start. */
     tw_apply_function *apply_linear_part;

@@ -109,8 +109,9 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
         }
     }
 
-    /* The energy must not explode. */
-    *status = tw_energy_guard_check(integrator, integrator->t + h);
+    /* The energy must not explode. A scheme with steps of its own went less far than h. */
+    double taken = integrator->scheme->own_steps ? integrator->own_step : h;
+    *status = tw_energy_guard_check(integrator, integrator->t + taken);
     if (*status == TW_OK) return VERDICT_ACCEPT;
     if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
     integrator->counts.rejected_steps++;

@@ -1,6 +1,21 @@
-/* The energy guard: it rejects steps of an exploding run in problems whose energy cannot grow. */
+/* The energy guard: it rejects the steps of an exploding run.
+ *
+ * Energy comes from outside or not at all. The guard therefore watches the balance
+ *     gain = E - E_reference - W,   W = integral of the power from outside since the reference.
+ * In an exploding run the gain is most of the energy turned over,
+ *     scale = kinetic + |change of the potential| + integral of |power|,
+ * and both grow. In a sound run the gain is the energy error.
+ *
+ * Where nothing comes from outside, W = 0 and the reference is the start. Otherwise the reference
+ * is renewed in each alarm: errors of W do not pile up over a long run.
+ *
+ * An energy costs explicit schemes as much as a third of a step, and a power costs any scheme some
+ * evaluations of the forces. Those runs are looked at only while the alarm is on. It is raised when
+ * the mean velocity of a step, |x_new - x| / h, is far above all before: an unstable mode grows in
+ * x_new - x, whatever the scheme. */
 #include <math.h>
 
+#include "base/fail.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
@@ -20,86 +35,230 @@ static const double ROUNDING_SHARE = 1e-9;
 static const double GROWTH_SINCE_VIOLATION = 4;
 static const double GROWTH_SINCE_SOUND = 10;
 
+/* The alarm is raised when the mean velocity is this factor above its largest value at the last
+ * look. It is well below the growth that rejects a step: sqrt(4) in terms of velocities. */
+static const double ALARM_GROWTH = 1.5;
+
+/* The alarm ends after so many steps without a new largest velocity: an unstable mode reaches a new
+ * one in each of its periods, which take a few steps. */
+enum { QUIET_STEPS = 64 };
+
+/* The alarm ends as well when the energy turned over has grown by this factor while the balance
+ * held: an explosion breaks the balance before it grows by 4. */
+static const double SOUND_GROWTH = 16;
+
+/* What is known of a state when the guard looks at it. */
+typedef struct look {
+    double t;
+    double kinetic;
+    double potential;
+    double power; /* from outside */
+} look;
+
+/* ---- what is watched ---- */
+
+/* Whether the energy of a second-order problem cannot grow without power from outside. */
+static bool conserves_or_loses(const tw_system *system)
+{
+    if (system->second.outside_power) return true;
+    return tw_system_is_autonomous(system) &&
+           (!system->second.velocity_dependent || !system->pair.damping);
+}
+
 void tw_energy_guard_prepare(tw_integrator *integrator)
 {
     const tw_system *system = &integrator->system;
 
     /* The guard needs an energy, and can be switched off. */
     integrator->energy_guarded = false;
+    integrator->energy_alarms = false;
     if (integrator->options.energy_gain_bound == 0 || !tw_system_has_energy(system)) return;
 
-    /* Energy cannot grow where no time dependence and no general velocity dependence feeds it. */
-    if (system->second_order)
-        integrator->energy_guarded = tw_system_is_autonomous(system) &&
-                                     (!system->second.velocity_dependent || !system->pair.damping);
-    else
+    if (!system->second_order) {
         integrator->energy_guarded = system->first.energy_never_grows;
+        return;
+    }
+
+    integrator->energy_guarded = conserves_or_loses(system);
+    integrator->energy_alarms = integrator->scheme->is_explicit || system->second.outside_power;
+}
+
+/* Energies and power at the state u. */
+static tw_status look_at(tw_integrator *integrator, double t, const double *u, look *out)
+{
+    *out = (look){.t = t};
+    tw_system *system = &integrator->system;
+    tw_status status = tw_system_energy(system, t, u, &out->kinetic, &out->potential);
+
+    if (status == TW_OK && system->second_order && system->second.outside_power)
+        status =
+            system->second.outside_power(system->second.context, t, u, u + system->n, &out->power);
+    return status;
+}
+
+/* Energies are compared with those of this look from now on. */
+static void refer_to(tw_energy_watch *watch, const look *at)
+{
+    watch->energy = at->kinetic + at->potential;
+    watch->potential = at->potential;
+    watch->t = at->t;
+    watch->power = at->power;
+    watch->work = 0;
+    watch->work_size = 0;
+    watch->violated_scale = 0;
+    watch->first_scale = 0;
 }
 
 tw_status tw_energy_guard_start(tw_integrator *integrator)
 {
-    integrator->sound_scale = 0;
-    integrator->violated_scale = 0;
+    integrator->watch = (tw_energy_watch){0};
     if (!integrator->energy_guarded) return TW_OK;
 
-    double kinetic = 0;
-    tw_status status = tw_system_energy(&integrator->system, integrator->t, integrator->u, &kinetic,
-                                        &integrator->potential_start);
-    integrator->energy_start = kinetic + integrator->potential_start;
-    return status;
+    look start;
+    TW_TRY(look_at(integrator, integrator->t, integrator->u, &start));
+    refer_to(&integrator->watch, &start);
+    return TW_OK;
 }
 
-/* Whether the state u is at rest up to rounding: h |v| <= REST_SHARE |x| in the norm of the
- * problem. */
-static tw_status is_at_rest(const tw_system *system, double h, const double *u, bool *result)
+/* ---- the alarm ---- */
+
+/* |x_new - x| / |h|, in the norm of the problem. */
+static tw_status mean_velocity(tw_integrator *integrator, double h, double *result)
 {
-    *result = false;
+    int64_t n = integrator->system.n;
+    double *moved = integrator->scratch;
+
+    tw_vector_copy(n, integrator->u_new, moved);
+    tw_vector_axpy(n, -1.0, integrator->u, moved);
+    TW_TRY(tw_vector_norm(&integrator->system.second.space, moved, result));
+    *result /= fabs(h);
+    return TW_OK;
+}
+
+/* Raises the alarm where the step of h is faster than all before, and counts the quiet steps. */
+static tw_status listen(tw_integrator *integrator, double h, tw_energy_watch *watch)
+{
+    double velocity = 0;
+    TW_TRY(mean_velocity(integrator, h, &velocity));
+    bool is_faster = velocity > watch->velocity;
+    bool was_alarmed = watch->alarmed;
+
+    /* What is small beside the velocities in earlier alarms does not raise one. */
+    if (velocity > ALARM_GROWTH * watch->velocity) watch->alarmed = true;
+    watch->quiet_steps = is_faster ? 0 : watch->quiet_steps + 1;
+    if (is_faster && watch->alarmed) watch->velocity = velocity;
+
+    /* Where power comes from outside, the balance begins at the start of the step that raised
+     * the alarm. What moved before that step counts as sound. */
+    if (!watch->alarmed || was_alarmed || !integrator->system.second.outside_power) return TW_OK;
+    look before;
+    TW_TRY(look_at(integrator, integrator->t, integrator->u, &before));
+    refer_to(watch, &before);
+    watch->sound_scale = fmax(watch->sound_scale, before.kinetic);
+    return TW_OK;
+}
+
+/* After a sound step: whether the alarm may end. */
+static void calm_down(const tw_integrator *integrator, double scale, tw_energy_watch *watch)
+{
+    /* Without power from outside one look at each rise is enough. */
+    if (!integrator->system.second.outside_power) watch->alarmed = false;
+
+    if (watch->first_scale == 0) watch->first_scale = scale;
+    bool has_proved = watch->violated_scale == 0 && scale > SOUND_GROWTH * watch->first_scale;
+    if (has_proved || watch->quiet_steps > QUIET_STEPS) watch->alarmed = false;
+}
+
+/* ---- the judgement ---- */
+
+/* How far a step of h goes at the velocity of the state u, *stride = h |v|, and the size of the body
+ * before it, *size = |x|, in the norm of the problem. Both are 0 for a first-order problem. */
+static tw_status find_stride(const tw_integrator *integrator, double h, const double *u,
+                             double *stride, double *size)
+{
+    const tw_system *system = &integrator->system;
+    *stride = 0;
+    *size = 0;
     if (!system->second_order) return TW_OK;
 
     double speed = 0;
-    double size = 0;
-    tw_status status = tw_vector_norm(&system->second.space, u + system->n, &speed);
-    if (status == TW_OK) status = tw_vector_norm(&system->second.space, u, &size);
-    *result = fabs(h) * speed <= REST_SHARE * size;
-    return status;
+    TW_TRY(tw_vector_norm(&system->second.space, u + system->n, &speed));
+    TW_TRY(tw_vector_norm(&system->second.space, integrator->u, size));
+    *stride = fabs(h) * speed;
+    return TW_OK;
 }
 
-/* In an exploding run the gain E - E_start is most of the energy turned over, kinetic + |potential
- * change|, and both grow. In a sound run the gain is the energy error. */
+/* Adds the work since the last look, by the trapezoidal rule. An event may have taken the run back
+ * in time: then no work is added. */
+static void add_work(tw_energy_watch *watch, const look *now)
+{
+    double h = fmax(0.0, now->t - watch->t);
+    watch->work += 0.5 * h * (watch->power + now->power);
+    watch->work_size += 0.5 * h * (fabs(watch->power) + fabs(now->power));
+    watch->t = now->t;
+    watch->power = now->power;
+}
+
+/* Judges the state u, reached by a step of h, by what the look found. *scale is the energy turned
+ * over. */
+static tw_status judge(const tw_integrator *integrator, double h, const double *u, const look *now,
+                       tw_energy_watch *watch, double *scale)
+{
+    const tw_system *system = &integrator->system;
+
+    /* The gain is measured against the energy turned over since the reference. */
+    add_work(watch, now);
+    double gain = now->kinetic + now->potential - watch->energy - watch->work;
+    *scale = now->kinetic + fabs(now->potential - watch->potential) + watch->work_size;
+    if (!isfinite(gain) || !isfinite(*scale)) return TW_NOT_FINITE;
+    if (gain <= integrator->options.energy_gain_bound * *scale ||
+        gain <= ROUNDING_SHARE * fabs(watch->energy)) {
+        watch->sound_scale = fmax(watch->sound_scale, *scale);
+        watch->violated_scale = 0;
+        return TW_OK;
+    }
+
+    /* The gain exceeds its bound. At rest that means nothing. */
+    double stride = 0;
+    double size = 0;
+    TW_TRY(find_stride(integrator, h, u, &stride, &size));
+    if (system->second_order && stride <= REST_SHARE * size) return TW_OK;
+
+    /* In motion the step is rejected if the energy turned over grows as well, or if the step alone
+     * takes the body further than its size: that also judges the first step of a run. */
+    if (watch->violated_scale == 0) watch->violated_scale = *scale;
+    bool grown = *scale > GROWTH_SINCE_VIOLATION * watch->violated_scale;
+    bool sudden = watch->sound_scale > 0 && *scale > GROWTH_SINCE_SOUND * watch->sound_scale;
+    bool far = stride > size;
+    return grown || sudden || far ? TW_NOT_CONVERGED : TW_OK;
+}
+
 tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
+
+    /* A rejected step leaves no trace: the watch is written back only if the step is sound. */
+    tw_energy_watch watch = integrator->watch;
+    double h = t_new - integrator->t;
+    if (integrator->energy_alarms) {
+        TW_TRY(listen(integrator, h, &watch));
+        if (!watch.alarmed) {
+            integrator->watch = watch;
+            return TW_OK;
+        }
+    }
 
     /* Some schemes leave spurious energy in unresolved modes at step ends: they name a better state
      * to judge by. */
     const double *u = integrator->u_new;
     double t = t_new;
     if (integrator->scheme->energy_state) u = integrator->scheme->energy_state(integrator, &t);
-    double kinetic = 0;
-    double potential = 0;
-    tw_status status = tw_system_energy(&integrator->system, t, u, &kinetic, &potential);
-    if (status) return status;
+    look now;
+    double scale = 0;
+    TW_TRY(look_at(integrator, t, u, &now));
+    TW_TRY(judge(integrator, h, u, &now, &watch, &scale));
 
-    /* The gain is measured against the energy that the motion has turned over since the start. */
-    double gain = kinetic + potential - integrator->energy_start;
-    double scale = kinetic + fabs(potential - integrator->potential_start);
-    if (!isfinite(gain)) return TW_NOT_FINITE;
-    if (gain <= integrator->options.energy_gain_bound * scale ||
-        gain <= ROUNDING_SHARE * fabs(integrator->energy_start)) {
-        integrator->sound_scale = fmax(integrator->sound_scale, scale);
-        integrator->violated_scale = 0;
-        return TW_OK;
-    }
-
-    /* The gain exceeds its bound. At rest that means nothing. */
-    bool at_rest = false;
-    status = is_at_rest(&integrator->system, t_new - integrator->t, u, &at_rest);
-    if (status || at_rest) return status;
-
-    /* In motion the step is rejected if the energy turned over grows as well. */
-    if (integrator->violated_scale == 0) integrator->violated_scale = scale;
-    bool grown = scale > GROWTH_SINCE_VIOLATION * integrator->violated_scale;
-    bool sudden =
-        integrator->sound_scale > 0 && scale > GROWTH_SINCE_SOUND * integrator->sound_scale;
-    return grown || sudden ? TW_NOT_CONVERGED : TW_OK;
+    if (integrator->energy_alarms) calm_down(integrator, scale, &watch);
+    integrator->watch = watch;
+    return TW_OK;
 }

@@ -14,7 +14,8 @@ static tw_status euler_attempt(tw_integrator *integrator, double h, tw_error *er
     return TW_OK;
 }
 
-const tw_scheme_table tw_scheme_explicit_euler = {.attempt = euler_attempt, .uses_rhs = true};
+const tw_scheme_table tw_scheme_explicit_euler = {
+    .attempt = euler_attempt, .uses_rhs = true, .is_explicit = true};
 
 static tw_status reserve_vectors(tw_integrator *integrator, size_t count, tw_error *error)
 {
@@ -55,7 +56,8 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
 const tw_scheme_table tw_scheme_explicit_midpoint = {.reserve = midpoint_reserve,
                                                      .release = release_vectors,
                                                      .attempt = midpoint_attempt,
-                                                     .uses_rhs = true};
+                                                     .uses_rhs = true,
+                                                     .is_explicit = true};
 
 static tw_status rk4_reserve(tw_integrator *integrator, tw_error *error)
 {
@@ -87,8 +89,11 @@ static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *erro
     return TW_OK;
 }
 
-const tw_scheme_table tw_scheme_rk4 = {
-    .reserve = rk4_reserve, .release = release_vectors, .attempt = rk4_attempt, .uses_rhs = true};
+const tw_scheme_table tw_scheme_rk4 = {.reserve = rk4_reserve,
+                                       .release = release_vectors,
+                                       .attempt = rk4_attempt,
+                                       .uses_rhs = true,
+                                       .is_explicit = true};
 
 /* The acceleration at the end of a step is the first one of the next step. */
 typedef struct verlet_memory {
@@ -185,4 +190,5 @@ const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,
                                           .reset = verlet_reset,
                                           .attempt = verlet_attempt,
                                           .accepted = verlet_accepted,
-                                          .restored = verlet_restored};
+                                          .restored = verlet_restored,
+                                          .is_explicit = true};

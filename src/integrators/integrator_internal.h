@@ -53,6 +53,7 @@ typedef struct tw_scheme_table {
     bool fixed_only;  /* multistep with constant coefficients: no adaptive steps */
     bool own_steps;   /* attempt(h) takes a step of at most h and puts its length into own_step */
     bool uses_rhs;    /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
+    bool is_explicit; /* a step costs a few forces: an energy would be a large part of it */
 } tw_scheme_table;
 
 enum { TW_MAX_EVENTS = 16 };
@@ -63,6 +64,19 @@ typedef struct tw_step_doubling {
     double *u_middle; /* the end of the first half */
     double *past;     /* the scheme's history at the start of the step */
 } tw_step_doubling;
+
+/* What the energy guard remembers of the run (energy_guard.c). */
+typedef struct tw_energy_watch {
+    double energy, potential; /* at the reference [J] */
+    double sound_scale;       /* largest energy turned over while the gain was within its bound */
+    double violated_scale;    /* the same when the gain first exceeded it; 0 while it does not */
+    double first_scale;       /* the same at the first look since the reference; 0: none yet */
+    double t, power;          /* time of the last look [s], power from outside then [W] */
+    double work, work_size;   /* integrals of the power and of its size since the reference [J] */
+    double velocity;          /* largest mean velocity of a step under alarm */
+    int64_t quiet_steps;      /* steps since the mean velocity last exceeded that */
+    int64_t alarmed;          /* whether the guard looks at every step */
+} tw_energy_watch;
 
 struct tw_integrator {
     tw_integrator_options options;
@@ -109,9 +123,8 @@ struct tw_integrator {
 
     /* The energy guard. */
     bool energy_guarded;
-    double energy_start, potential_start;
-    double sound_scale;    /* largest energy turned over while the gain was within its bound */
-    double violated_scale; /* the same when the gain first exceeded it; 0 while it does not */
+    bool energy_alarms; /* it looks at the energy while it is alarmed only */
+    tw_energy_watch watch;
 
     /* What tw_integrator_expect_output said; interval 0 if it was not called. */
     double expected_start, expected_interval;

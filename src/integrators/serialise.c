@@ -20,7 +20,7 @@ typedef struct snapshot {
     int64_t plan_count, plan_done;
     double h_next, error_old, h_old, cost_old;
     int32_t last_rejected, cost_direction;
-    double energy_start, potential_start, sound_scale, violated_scale;
+    tw_energy_watch watch;
     double event_values[TW_MAX_EVENTS];
     int32_t F_known;   /* whether the next step, or dense output, finds F(t, u) */
     int32_t truncated; /* an event cut the last step short: the history is not to be used */
@@ -68,10 +68,7 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.cost_direction = integrator->cost_direction;
 
     /* The energy guard, the events and the counts. */
-    s.energy_start = integrator->energy_start;
-    s.potential_start = integrator->potential_start;
-    s.sound_scale = integrator->sound_scale;
-    s.violated_scale = integrator->violated_scale;
+    s.watch = integrator->watch;
     memcpy(s.event_values, integrator->event_values, sizeof s.event_values);
     s.F_known = integrator->F_known;
     s.truncated = integrator->truncated;
@@ -124,10 +121,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->cost_direction = s->cost_direction;
 
     /* The energy guard, the events and the counts. */
-    integrator->energy_start = s->energy_start;
-    integrator->potential_start = s->potential_start;
-    integrator->sound_scale = s->sound_scale;
-    integrator->violated_scale = s->violated_scale;
+    integrator->watch = s->watch;
     memcpy(integrator->event_values, s->event_values, sizeof s->event_values);
     integrator->counts = s->counts;
 

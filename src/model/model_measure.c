@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
@@ -183,7 +184,7 @@ bool tw_model_exchanges_energy(const tw_model *model)
            model->motions.count > 0;
 }
 
-/* *damping = -v . [f(t, x, v) - f(t, x, 0)]. Leaves the friction forces in model->force. */
+/* *damping = -v . [f(t, x, v) - f(t, x, 0)]. */
 static tw_status find_damping(tw_model *model, double t, double *damping)
 {
     int64_t n = 3 * model->particles.count;
@@ -206,34 +207,60 @@ static tw_status find_damping(tw_model *model, double t, double *damping)
     return tw_vector_dot(&space, model->v, other, damping);
 }
 
+/* The power that comes from outside, at model->x and model->v. */
+static tw_status find_outside(tw_model *model, double t, double *outside)
+{
+    *outside = 0.0;
+    int64_t n = 3 * model->particles.count;
+    double *force = model->force;
+    tw_force_view moving = {t, model->x, model->v};
+    tw_status status = TW_OK;
+
+    /* The work on moved particles: friction and elastic forces hold against the motion. */
+    if (model->motions.count > 0) {
+        tw_vector_fill(n, 0.0, force);
+        status = add_forces(model, is_friction, &moving, force);
+        if (status == TW_OK) status = add_forces(model, is_joining, &moving, force);
+        *outside -= power_on(model, true, force);
+    }
+
+    /* The power of forces that feed energy. */
+    if (status == TW_OK && is_feeding(model->traits)) {
+        tw_vector_fill(n, 0.0, force);
+        status = add_forces(model, is_feeding, &moving, force);
+        *outside += power_on(model, false, force);
+    }
+
+    if (status == TW_OK && (model->traits & TW_FORCE_TIME))
+        status = add_potential_rate(model, t, outside);
+    return status;
+}
+
+tw_status tw_model_outside_power(void *context, double t, const double *x, const double *v,
+                                 double *power)
+{
+    tw_model *model = context;
+    tw_model_unpack(model, t, x, v);
+    TW_TRY(find_outside(model, t, power));
+    if (model->motions.count == 0 || !(model->traits & TW_FORCE_VELOCITY)) return TW_OK;
+
+    /* Where particles are moved, mass damping draws the others along: it can give energy. */
+    double damping = 0.0;
+    TW_TRY(find_damping(model, t, &damping));
+    *power += fmax(0.0, -damping);
+    return TW_OK;
+}
+
 /* The power that friction takes and the power that comes from outside, at model->x and model->v. */
 static tw_status find_powers(tw_model *model, double t, double *damping, double *outside)
 {
     *damping = 0.0;
     *outside = 0.0;
     if (!model->friction) return TW_OK;
-    int64_t n = 3 * model->particles.count;
-    double *other = model->friction + n;
-    tw_force_view moving = {t, model->x, model->v};
+
     tw_status status = find_damping(model, t, damping);
-
-    /* The work on moved particles: friction (still in model->force) and elastic forces
-     * hold against the motion. */
-    if (status == TW_OK && model->motions.count > 0) {
-        status = add_forces(model, is_joining, &moving, model->force);
-        *outside -= power_on(model, true, model->force);
-    }
-
-    /* The power of forces that feed energy. */
-    if (status == TW_OK && is_feeding(model->traits)) {
-        tw_vector_fill(n, 0.0, other);
-        status = add_forces(model, is_feeding, &moving, other);
-        *outside += power_on(model, false, other);
-    }
-
-    if (status == TW_OK && (model->traits & TW_FORCE_TIME))
-        status = add_potential_rate(model, t, outside);
-    return status;
+    if (status != TW_OK) return status;
+    return find_outside(model, t, outside);
 }
 
 /* ---- all together ---- */

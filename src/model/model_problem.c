@@ -195,8 +195,8 @@ static tw_second_order_problem model_problem(tw_model *model)
                                             .predict = tw_model_predict_tension};
     describe_damping(model, &problem);
 
-    /* Where wind and the like feed energy, the energy says nothing about the quality of a step. */
-    if (!(model->traits & TW_FORCE_FEEDS)) problem.energy = tw_model_energy;
+    problem.energy = tw_model_energy;
+    if (tw_model_exchanges_energy(model)) problem.outside_power = tw_model_outside_power;
     if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {
         problem.time_dependent = true;
         problem.time_derivative = tw_model_time_derivative;
