@@ -75,6 +75,7 @@ static tw_status watch_step(void *context, tw_integrator *integrator)
     double kinetic = 0;
     double potential = 0;
     if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK) {
+        if (!isfinite(kinetic + potential)) return TW_NOT_FINITE;
         w->energy_error = fmax(w->energy_error, fabs(kinetic + potential - w->energy_start));
         w->kinetic_max = fmax(w->kinetic_max, kinetic);
     }

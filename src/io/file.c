@@ -92,6 +92,24 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
     return status;
 }
 
+tw_status tw_file_overwrite(const char *path, const void *bytes, size_t size, tw_error *error)
+{
+    int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) return cannot(error, path, "written");
+
+    /* The unit of st_blocks is 512 bytes, whatever the file system has. */
+    enum { BLOCK_UNIT = 512 };
+    struct stat about;
+    bool fits = fstat(descriptor, &about) == 0 && (int64_t)size <= about.st_blocks * BLOCK_UNIT;
+    if (!fits) errno = ENOSPC;
+    bool good = fits && write_all(descriptor, bytes, size) &&
+                ftruncate(descriptor, (off_t)size) == 0 && fsync(descriptor) == 0;
+
+    tw_status status = good ? TW_OK : cannot(error, path, "written");
+    close(descriptor);
+    return status;
+}
+
 bool tw_file_exists(const char *path)
 {
     struct stat about;

@@ -18,6 +18,10 @@ tw_status tw_file_path(char path[TW_FILE_PATH_SIZE], const char *directory, cons
  * the disk, and renames it. */
 tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_error *error);
 
+/* For a full disk: writes over a file that is there, if the bytes fit into the blocks that
+ * it has. A kill in between may leave half of them. */
+tw_status tw_file_overwrite(const char *path, const void *bytes, size_t size, tw_error *error);
+
 /* Whether there is a file, a directory or a link of this name. */
 bool tw_file_exists(const char *path);
 /* Removes the file. A file that is missing is no error. */

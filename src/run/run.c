@@ -75,16 +75,29 @@ static void release(tw_run *run)
     tw_release(run->u);
 }
 
-/* Starts from t = 0 in a directory that holds the scene alone. */
-static tw_status start_new(tw_run *run, tw_error *error)
+/* Brings the integrator to t = 0. What is wrong with a start is found here, before there is a
+ * directory. */
+static tw_status go_to_start(tw_run *run, tw_error *error)
 {
     const double *start = tw_simulation_start(run->simulation);
-    TW_TRY(tw_integrator_start(run->integrator, 0.0, start, error));
+    tw_status status = tw_integrator_start(run->integrator, 0.0, start, error);
+    if (status == TW_OK) status = tw_run_measure_start(run, error);
+    if (status == TW_OK) status = tw_run_check_table(run, error);
 
-    /* The outputs at t = 0, and a checkpoint to resume from. */
+    /* Values that are too large are the fault of the scene. */
+    if (status == TW_NOT_FINITE) {
+        bool has_system = tw_scene_word(run->scene, "system.kind") != NULL;
+        return tw_scene_blame(run->scene, has_system ? "system" : "bodies", error);
+    }
+    return status;
+}
+
+/* Writes the outputs at t = 0, and a checkpoint to resume from, into a directory that holds the
+ * scene alone. */
+static tw_status write_start(tw_run *run, tw_error *error)
+{
     TW_TRY(tw_run_open_telemetry(run, error));
     TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER, 0, error));
-    TW_TRY(tw_run_measure_start(run, error));
     TW_TRY(tw_run_write_frames(run, error));
     return tw_run_write_checkpoint(run, error);
 }
@@ -258,11 +271,13 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 
 static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
+    TW_TRY(go_to_start(run, error));
     TW_TRY(tw_run_make_directory(run, error));
-    tw_status status = start_new(run, error);
+    tw_status status = write_start(run, error);
     if (status == TW_OK) return drive(run, report, error);
 
     /* The scene is in the directory: the report names it, so that the run can be resumed. */
+    tw_run_write_record(run, TW_RUN_FAILED, error, NULL);
     if (status == TW_INPUT_OUTPUT) fill_report(run, report);
     return status;
 }
@@ -323,7 +338,8 @@ static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
     if (tw_file_exists(path)) return start_again(run, error);
 
     TW_TRY(tw_run_hash_scene(run, &run->memory.scene_hash, error));
-    return start_new(run, error);
+    TW_TRY(go_to_start(run, error));
+    return write_start(run, error);
 }
 
 static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)

@@ -1,4 +1,5 @@
 /* States as tables: frames at regular times by dense output, final.csv, last_good.csv. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -10,10 +11,36 @@ void tw_run_prepare_table(tw_run *run)
     run->table = tw_table_of(run->simulation, run->rows);
 }
 
+/* The largest value that a frame may have. All formats but csv are read as 32-bit numbers, whose
+ * largest is 3.4e38; vertices of a surface may lie a little outside of the particles. */
+static double largest_value(const tw_run *run)
+{
+    const double largest_in_32_bits = 1e38;
+    bool has_doubles = (tw_run_frame_formats(run->scene) & ~(unsigned)TW_FRAMES_CSV) == 0;
+    return has_doubles ? DBL_MAX : largest_in_32_bits;
+}
+
 static tw_status fill_table(tw_run *run, double t, const double *u, tw_error *error)
 {
     tw_status status = tw_simulation_rows(run->simulation, t, u, run->rows);
-    return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+
+    /* No NaN and no infinity is written, not even by moved particles or by a format's rounding. */
+    const tw_table *table = &run->table;
+    double largest = largest_value(run);
+    for (int64_t i = 0; i < table->row_count * table->column_count; i++)
+        if (!(fabs(run->rows[i]) <= largest))
+            return tw_fail(
+                error, TW_NOT_FINITE, "at t = %g s, %s of row %lld is too large to write", t,
+                table->columns[i % table->column_count], (long long)(i / table->column_count));
+    return TW_OK;
+}
+
+tw_status tw_run_check_table(tw_run *run, tw_error *error)
+{
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    return fill_table(run, t, tw_integrator_state_view(run->integrator), error);
 }
 
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
@@ -22,9 +49,7 @@ tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
     TW_TRY(tw_file_path(path, run->directory, name, error));
 
     /* The state now, as rows. */
-    double t = 0.0;
-    tw_integrator_state(run->integrator, &t, NULL);
-    TW_TRY(fill_table(run, t, tw_integrator_state_view(run->integrator), error));
+    TW_TRY(tw_run_check_table(run, error));
 
     tw_text_clear(&run->scratch);
     tw_table_to_csv(&run->table, &run->scratch);

@@ -120,6 +120,8 @@ tw_status tw_run_create_frames(tw_run *run, tw_error *error);
 /* The simulated time of frame `index` [s]. */
 double tw_run_frame_time(int64_t index, double fps, double duration);
 void tw_run_prepare_table(tw_run *run);
+/* Whether the state now can be written: TW_NOT_FINITE if a value is too large. */
+tw_status tw_run_check_table(tw_run *run, tw_error *error);
 /* Writes the state now as a table, to final.csv or last_good.csv. */
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error);
 /* Writes every frame that the last step has passed; before the first step the frame at t = 0. */

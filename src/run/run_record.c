@@ -1,5 +1,6 @@
 /* run.json: what was simulated, what it cost, how it ended. */
 #define _GNU_SOURCE
+#include <float.h>
 #include <math.h>
 #include <sys/resource.h>
 #include <twang/parallel.h>
@@ -26,7 +27,9 @@ double tw_run_energy_drift(const tw_run *run)
 {
     double error = run->memory.energy_error_max;
     if (error == 0.0) return 0.0;
-    return error / tw_run_energy_scale(run);
+
+    /* A tiny scale must not make the quotient infinite. */
+    return fmin(error / tw_run_energy_scale(run), DBL_MAX);
 }
 
 /* In bytes; 0 if the system does not say. */
@@ -144,5 +147,10 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
     tw_json_close(&json, '}');
 
     if (run->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    return tw_file_replace(path, run->scratch.bytes, run->scratch.size, error);
+    tw_status status = tw_file_replace(path, run->scratch.bytes, run->scratch.size, error);
+
+    /* On a full disk there is no room for a new file, but the old one has its place. */
+    if (status == TW_INPUT_OUTPUT && state == TW_RUN_FAILED)
+        status = tw_file_overwrite(path, run->scratch.bytes, run->scratch.size, error);
+    return status;
 }

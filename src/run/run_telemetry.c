@@ -46,6 +46,15 @@ static void add_work(tw_run_memory *memory, double t, const tw_measurement *m)
     memory->measured_step = h;
 }
 
+/* Whether everything that telemetry writes of a measurement is finite, and the energy balance too:
+ * the sum of all is finite only if each of them is. */
+static bool is_finite(const tw_run *run, const tw_measurement *m)
+{
+    double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum;
+    for (int k = 0; k < 3; k++) sum += m->momentum[k] + m->angular_momentum[k];
+    return isfinite(sum);
+}
+
 /* Measures the state by which energy is judged, the stage of the last step or its end, and adds the
  * work since the last time. Energy and work belong to the same time. */
 static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
@@ -57,6 +66,8 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
         return tw_fail(error, status, "the energy at t = %g s: %s", t, tw_status_text(status));
 
     add_work(&run->memory, t, m);
+    if (!is_finite(run, m))
+        return tw_fail(error, TW_NOT_FINITE, "energy or momentum at t = %g s are too large", t);
     return TW_OK;
 }
 

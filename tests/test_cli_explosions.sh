@@ -1,0 +1,83 @@
+#!/bin/sh
+# Runs that explode, or whose values are too large to write, fail with exit code 1 and say so in run.json. No file and
+# no message has a NaN or an infinity.
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
+
+# A rope that is moved.
+scene() {
+    cat <<YAML
+name: rope
+duration: 60
+fps: 10
+gravity: [0, 0, -9.81]
+integrator: {name: rk4, step: 0.01}
+bodies:
+  - {kind: rope, count: 10, length: 0.1, mass: 0.1, stiffness: 1e4, velocity: [0, 0, 0]}
+motions:
+  - {kind: oscillation, from: 0, amplitude: [0, 0.05, 0], frequency: 2}
+YAML
+}
+
+# Neither the messages nor any text in the run has NaN or infinities.
+check_clean() {
+    if grep -rE '(^|[^a-z])-?(nan|inf)([^a-z]|$)' "$1" out; then fail "$1 has a value that is not finite"; fi
+}
+
+# $1: name, then options; the run must fail.
+must_fail() {
+    name=$1
+    shift
+    code=0
+    "$twang" run rope.yaml -o "$name" "$@" >out 2>&1 || code=$?
+    [ "$code" -eq 1 ] || fail "$name: exit code $code instead of 1: $(cat out)"
+    grep -q '"status": "failed"' "$name/run.json" || fail "$name: run.json does not say failed"
+    check_clean "$name"
+}
+
+scene >rope.yaml
+must_fail moved
+must_fail euler --set integrator.name=euler --set integrator.step=0.004
+must_fail shaken --set 'motions=[]' --set 'pins=[{from: 0}]' \
+    --set 'forces=[{kind: shaking, acceleration: [0, 2, 0], frequency: 3}]'
+must_fail unguarded --set integrator.energy_gain_bound=0
+
+# Values beyond 32-bit floats, in free flight.
+must_fail ply --set 'bodies.0.velocity=[1e38, 0, 0]' --set 'motions=[]' --set output.frames=ply --set gravity='[0, 0, 0]'
+[ ! -e ply/final.csv ] || fail "ply: has a final.csv"
+
+# Energies beyond doubles at the start: the scene is refused with its place, and there is no directory.
+expect 2 "$twang" run rope.yaml -o none --set 'bodies.0.velocity=[1e200, 0, 0]' --set 'motions=[]'
+grep -q '^rope.yaml:7:3: bodies: ' err || fail "no place: $(cat err)"
+[ ! -e none ] || fail "a run that could not start left a directory"
+
+# A disk that gets full: run.json says so. Files have at most 64 KiB here.
+(
+    ulimit -f 128
+    trap '' XFSZ
+    "$twang" run rope.yaml -o full --set integrator.step=0.001 --quiet
+) >out 2>&1 && fail "a full disk is no failure"
+grep -q '"status": "failed"' full/run.json || fail "full: $(cat full/run.json)"
+grep -q '"reason": ".*telemetry.csv: cannot be written: File too large' full/run.json || fail "full: no reason"
+
+# The same on a file system of 256 KiB, where the system lets a user mount one.
+mkdir small
+cat >mounted.sh <<'END'
+mount -t tmpfs -o size=256k none small || exit 77
+"$1" run rope.yaml -o small/full --set integrator.step=0.001 --quiet
+cp small/full/run.json small.json
+END
+unshare --user --map-root-user --mount sh mounted.sh "$twang" >out 2>&1
+if [ -e small.json ]; then
+    grep -q '"status": "failed"' small.json || fail "a full file system: $(cat out small.json)"
+    grep -q '"reason": ".*No space left on device' small.json || fail "a full file system: no reason"
+fi
+
+# A moved particle beyond doubles.
+must_fail keyed --set 'motions=[{kind: velocity, from: 0, velocity: [0, 1e308, 0]}]' \
+    --set integrator.energy_gain_bound=0
+
+# The same scenes with sound steps succeed.
+"$twang" run rope.yaml -o sound --set integrator.step=0.001 --set duration=0.5 --quiet >out 2>&1 || fail "$(cat out)"
+check_clean sound
+finish "what explodes fails, what is sound does not"
