@@ -95,6 +95,12 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .generalized_alpha = {.spectral_radius = 0.8}};
 }
 
+/* Whether a value is an enumerator from 0 to `last`. */
+static bool is_one_of(int value, int last)
+{
+    return value >= 0 && value <= last;
+}
+
 /* The options of step-size control. */
 static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
 {
@@ -112,8 +118,13 @@ static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
     bool negative = !(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) ||
                     !(o->reference[1] >= 0) || !(o->smallest_step >= 0) ||
                     !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0);
-    if (negative)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a tolerance, reference or bound is negative");
+    if (negative || isinf(o->absolute_tolerance) || isinf(o->reference[0]) ||
+        isinf(o->reference[1]))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a tolerance, reference or bound is negative or not finite");
+    if (!is_one_of(o->controller, TW_CONTROLLER_COST))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "controller %d does not exist",
+                       (int)o->controller);
     return TW_OK;
 }
 
@@ -130,7 +141,11 @@ static tw_status check_options(const tw_integrator_options *o, tw_error *error)
 
     /* Options of single schemes are checked for every scheme: a value out of range is a
      * mistake anyway. */
+    if (!is_one_of(o->newton.linear_solver, TW_LINEAR_PCG) ||
+        !is_one_of(o->gautschi.filter, TW_FILTER_HOCHBRUCK_LUBICH))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "linear_solver or filter does not exist");
     if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
+        isinf(o->expmid2.filter_cutoff) ||
         !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
         o->expmid2.corrections < 0 || o->expmid2.corrections > 10 ||
         !(o->newton.reuse_factor >= 0) || !(o->newton.tolerance > 0) ||
@@ -395,6 +410,8 @@ bool tw_integrator_energy_at_stage(const tw_integrator *integrator)
 
 tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, double *potential)
 {
+    if (!integrator || !kinetic || !potential) return TW_INVALID_ARGUMENT;
+
     double t = 0;
     const double *u = tw_integrator_energy_state(integrator, &t);
     return tw_system_energy(&integrator->system, t, u, kinetic, potential);

@@ -95,6 +95,7 @@ const tw_tableau *tw_tableau_by_name(const char *name)
  * is the part with phi_4: what the cubic term contributes. */
 tw_status tw_tableau_pexprb43(double c2, double c3, tw_tableau *out, tw_error *error)
 {
+    if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!(fabs(c2) > 0) || !(fabs(c3) > 0) || !isfinite(c2) || !isfinite(c3) || c2 == c3)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "pexprb43 needs distinct nonzero nodes, not (%g, %g)", c2, c3);

@@ -73,6 +73,29 @@ tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
 
 /* ---- checks ---- */
 
+/* A count is sensible if it is not negative and an array of so many entries could exist; then the
+ * array must be there. */
+static bool is_array(int64_t count, const void *array)
+{
+    const int64_t most = INT64_C(1) << 40;
+    return count == 0 || (count > 0 && count <= most && array);
+}
+
+tw_status tw_mesh_check_counts(const tw_mesh *mesh, tw_error *error)
+{
+    const tw_mesh_faces *f = &mesh->faces;
+    if (is_array(mesh->vertex_count, mesh->vertices) && is_array(mesh->edge_count, mesh->edges) &&
+        is_array(mesh->triangle_count, mesh->triangles) &&
+        is_array(mesh->tetrahedron_count, mesh->tetrahedra) && is_array(f->count, f->start) &&
+        is_array(f->count, f->corners) && is_array(f->texture_count, f->texture) &&
+        is_array(f->statement_count, f->statement_face) &&
+        is_array(f->statement_count, f->statement_end) &&
+        is_array(f->statement_count, f->statements))
+        return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "a count of the mesh is negative or too large, or its array is missing");
+}
+
 /* Every corner of a cell must be a vertex. `name` is what the cell is called. */
 static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width,
                                const int64_t *indices, const char *name, tw_error *error)
@@ -88,6 +111,7 @@ static tw_status check_indices(const tw_mesh *mesh, int64_t count, int width,
 tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
 {
     if (!mesh) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    TW_TRY(tw_mesh_check_counts(mesh, error));
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
         if (!isfinite(mesh->vertices[i]))
             return tw_fail(error, TW_NOT_FINITE, "vertex %lld of the mesh is not finite",

@@ -324,6 +324,9 @@ tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *poin
  * TW_OUT_OF_MEMORY. (faces.c) */
 tw_status tw_faces_copy(const tw_mesh_faces *faces, tw_mesh_faces *out);
 
+/* Whether every count of the mesh is sensible and its array there. (mesh.c) */
+tw_status tw_mesh_check_counts(const tw_mesh *mesh, tw_error *error);
+
 /* The part of tw_mesh_check about faces. (faces.c) */
 tw_status tw_faces_check(const tw_mesh *mesh, tw_error *error);
 

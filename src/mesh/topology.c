@@ -75,6 +75,7 @@ tw_status tw_mesh_unique_edges(const tw_mesh *mesh, int64_t **edges, int64_t *co
     if (!mesh || !edges || !count) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *edges = NULL;
     *count = 0;
+    TW_TRY(tw_mesh_check_counts(mesh, error));
 
     int64_t all = 6 * mesh->tetrahedron_count + 3 * mesh->triangle_count;
     edge_memory memory = {.count = all,
@@ -191,6 +192,7 @@ tw_status tw_mesh_surface(const tw_mesh *mesh, int64_t **triangles, int64_t *cou
     if (!mesh || !triangles || !count) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *triangles = NULL;
     *count = 0;
+    TW_TRY(tw_mesh_check_counts(mesh, error));
     if (mesh->tetrahedron_count == 0) return surface_of_triangles(mesh, triangles, count, error);
 
     /* A tetrahedron has four faces. */

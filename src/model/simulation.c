@@ -81,12 +81,14 @@ const char *tw_simulation_column(const tw_simulation *simulation, int column)
 
 tw_status tw_simulation_rows(tw_simulation *simulation, double t, const double *u, double *rows)
 {
+    if (!simulation || !u || !rows) return TW_INVALID_ARGUMENT;
     return simulation->table->rows(simulation->context, t, u, rows);
 }
 
 tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
                                 tw_measurement *out)
 {
+    if (!simulation || !u || !out) return TW_INVALID_ARGUMENT;
     memset(out, 0, sizeof *out);
     return simulation->table->measure(simulation->context, t, u, out);
 }

@@ -9,6 +9,9 @@
 /* Sizes of a few hundred vectors of this many entries fit into 64 bits. */
 static const int64_t largest_size = INT64_C(1) << 48;
 
+/* Of a basis or a polynomial. Small matrices of this size are as much as an engine handles. */
+enum { LARGEST_DIMENSION = 1024 };
+
 /* No engine is better than this. */
 static const double least_tolerance = 1e-15;
 
@@ -30,8 +33,14 @@ tw_status tw_phi_check_options(const tw_phi_options *options, tw_error *error)
 
     /* 0 lets the engine choose the pole. */
     bool bad_pole = !(options->pole >= 0) || isinf(options->pole);
-    if (options->max_dimension < 0 || options->max_products < 1 || bad_pole)
+    bool bad_dimension = options->max_dimension < 0 || options->max_dimension > LARGEST_DIMENSION;
+    if (bad_dimension || options->max_products < 1 || bad_pole)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a phi option is out of range");
+
+    /* Enumerators may come from anywhere. */
+    if ((unsigned)options->inner_product > TW_INNER_EUCLIDEAN ||
+        (unsigned)options->norm > TW_NORM_DISPLACEMENT)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "inner_product or norm does not exist");
 
     return TW_OK;
 }
@@ -40,7 +49,8 @@ tw_status tw_phi_check_limits(const tw_phi_limits *limits, tw_error *error)
 {
     bool size = limits->size >= 1 && limits->size <= largest_size;
     bool slots = limits->slots >= 1 && limits->slots <= TW_PHI_MAX_SLOTS;
-    if (!size || !slots || limits->max_dimension < 0 || !(limits->basis_bytes >= 0))
+    bool dimension = limits->max_dimension >= 0 && limits->max_dimension <= LARGEST_DIMENSION;
+    if (!size || !slots || !dimension || !(limits->basis_bytes >= 0))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "size %lld, slots %d, max_dimension %d or basis_bytes is out of range",
                        (long long)limits->size, limits->slots, limits->max_dimension);

@@ -23,9 +23,12 @@ static tw_status parse_text(tw_tree *tree, const char *origin, const char *text,
 static tw_status complete(tw_scene *scene, int count, const tw_scene_setting *settings,
                           tw_error *error)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (!settings[i].origin || !settings[i].path)
+            return tw_fail_plain(error, TW_INVALID_ARGUMENT);
         TW_TRY(tw_tree_set(&scene->tree, settings[i].origin, settings[i].path, settings[i].value,
                            error));
+    }
 
     TW_TRY(tw_schema_check(&scene->tree, error));
     TW_TRY(tw_scene_check_rules(scene, error));
@@ -37,7 +40,7 @@ tw_status tw_scene_parse(const char *origin, const char *text, size_t size, int 
 {
     if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = NULL;
-    if (!origin || (!text && size) || count < 0 || (count && !settings))
+    if (!origin || !text || count < 0 || (count && !settings))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
 
     tw_scene *scene = TW_NEW(tw_scene);
@@ -132,6 +135,7 @@ double tw_scene_fps(const tw_scene *scene)
 
 tw_status tw_scene_write(const tw_scene *scene, char **text, size_t *size, tw_error *error)
 {
+    if (!scene || !text || !size) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = tw_tree_write(scene->tree.root, text, size);
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
@@ -143,7 +147,7 @@ void tw_scene_free_text(char *text)
 
 tw_status tw_scene_blame(const tw_scene *scene, const char *path, tw_error *error)
 {
-    if (!error) return TW_BAD_INPUT;
+    if (!error || !scene || !path) return TW_BAD_INPUT;
 
     const tw_node *node = tw_scene_node(scene, path);
     if (!node) node = scene->tree.root;
