@@ -184,9 +184,13 @@ tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_m
     factor->pair = (tw_matrix_pair){stiffness, mass_matrix};
     factor->n = tw_sparse_size(stiffness);
 
-    /* CHOLMOD has nothing to do for a matrix without rows. */
+    /* Many small equal parts are solved together. */
     tw_status status = TW_OK;
-    if (factor->n > 0) {
+    if (!mass_matrix) status = tw_batch_cholesky_create(stiffness, &factor->batches);
+    if (factor->batches) tw_batch_cholesky_describe(factor->batches, &factor->counts);
+
+    /* CHOLMOD has nothing to do for a matrix without rows. */
+    if (!status && !factor->batches && factor->n > 0) {
         tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
         status = prepare(factor);
         tw_solver_memory_leave(previous);
@@ -211,6 +215,7 @@ void tw_cholesky_free(tw_cholesky *factor)
         tw_solver_memory_leave(previous);
         tw_solver_memory_drain(&factor->memory);
     }
+    tw_batch_cholesky_free(factor->batches);
     tw_permuted_free(&factor->permuted);
     tw_release(factor->solution);
     tw_release(factor->panel);
@@ -226,7 +231,10 @@ tw_status tw_cholesky_factor(tw_cholesky *factor, double mass_factor, const doub
 
     /* A NaN would pass through CHOLMOD unnoticed. */
     tw_status status = TW_OK;
-    if (factor->n > 0) {
+    if (factor->batches) {
+        status =
+            tw_batch_cholesky_factor(factor->batches, mass_factor, lumped_mass, stiffness_factor);
+    } else if (factor->n > 0) {
         tw_permuted_gather(&factor->pair, &factor->permuted, mass_factor, lumped_mass,
                            stiffness_factor);
         if (!tw_vector_is_finite(factor->permuted.triangle.entries, factor->permuted.values))
@@ -271,6 +279,7 @@ tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, do
     factor->counts.solves += count;
     const int64_t n = factor->n;
     if (n == 0) return TW_OK;
+    if (factor->batches) return tw_batch_cholesky_solve(factor->batches, count, in, out);
 
     /* A = P^T L L^T P: permute, substitute, permute back. */
     const int *order = factor->L->Perm;

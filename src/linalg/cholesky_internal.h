@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <twang/cholesky.h>
 
+#include "linalg/batch_cholesky.h"
+
 /* ---- the matrix (cholesky_pattern.c) ----
  *
  * The sum of a stiffness and a mass matrix as one triangle of a compressed-column matrix, which is
@@ -89,6 +91,9 @@ void tw_solver_memory_drain(tw_solver_memory *memory);
 struct tw_cholesky {
     tw_matrix_pair pair;
     int64_t n;
+    /* A matrix of many equal parts is factorised by these alone, and CHOLMOD has nothing to do;
+     * NULL: CHOLMOD does it. */
+    tw_batch_cholesky *batches;
     tw_solver_memory memory; /* everything CHOLMOD allocates */
     cholmod_common common;
     bool started; /* common is in use */
