@@ -67,6 +67,8 @@ TW_API tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness,
 TW_API void tw_shifted_cholesky_invalidate(tw_shifted_cholesky *solver);
 /** The view to put into tw_second_order.shifted; lives as long as the object. */
 TW_API const tw_shifted_solver *tw_shifted_cholesky_view(const tw_shifted_cholesky *solver);
+/** gamma of the factor that it holds; 0 if it holds none. */
+TW_API double tw_shifted_cholesky_gamma(const tw_shifted_cholesky *solver);
 TW_API tw_cholesky_counts tw_shifted_cholesky_counts(const tw_shifted_cholesky *solver);
 TW_API void tw_shifted_cholesky_free(tw_shifted_cholesky *solver);
 

@@ -97,9 +97,11 @@ const tw_scheme_table tw_scheme_rk4 = {.reserve = rk4_reserve,
 
 /* The acceleration at the end of a step is the first one of the next step. */
 typedef struct verlet_memory {
-    double *a;     /* a(t, x), N entries */
-    double *a_new; /* a(t + h, x_new), N entries */
-    bool known;    /* a belongs to the current u */
+    double *history; /* travels through serialise: a, then `known` */
+    double *a;       /* a(t, x), N entries. Its t is the last t + h, which may differ from the
+                      * present t by rounding: it cannot be computed anew bit for bit. */
+    double *known;   /* 1: a belongs to the current u */
+    double *a_new;   /* a(t + h, x_new), N entries */
 } verlet_memory;
 
 static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
@@ -113,25 +115,30 @@ static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
     verlet_memory *memory = TW_NEW(verlet_memory);
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    memory->a = TW_NEW_ARRAY(integrator->system.n, double);
-    memory->a_new = TW_NEW_ARRAY(integrator->system.n, double);
-    return memory->a && memory->a_new ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* The history, then a_new. */
+    int64_t n = integrator->system.n;
+    memory->history = tw_allocate_zeroed((size_t)(2 * n + 1), sizeof(double));
+    if (!memory->history) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    memory->a = memory->history;
+    memory->known = memory->history + n;
+    memory->a_new = memory->known + 1;
+    return TW_OK;
 }
 
 static void verlet_release(tw_integrator *integrator)
 {
     verlet_memory *memory = integrator->memory;
     if (!memory) return;
-    tw_release(memory->a);
-    tw_release(memory->a_new);
+    tw_release(memory->history);
     tw_release(memory);
     integrator->memory = NULL;
 }
 
 static void verlet_reset(tw_integrator *integrator)
 {
-    verlet_memory *memory = integrator->memory;
-    memory->known = false;
+    const verlet_memory *memory = integrator->memory;
+    tw_vector_fill(integrator->system.n + 1, 0.0, memory->history);
 }
 
 /* v' = v + h/2 a(x),  x+ = x + h v',  v+ = v' + h/2 a(x+). */
@@ -148,8 +155,9 @@ static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *e
 
     /* Step doubling goes back in time, so that a does not stay known. */
     tw_status status = TW_OK;
-    if (!memory->known) status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
-    memory->known = status == TW_OK && !integrator->doubles;
+    if (*memory->known == 0)
+        status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
+    *memory->known = status == TW_OK && !integrator->doubles;
     if (status) return status;
 
     /* Kick. */
@@ -169,20 +177,15 @@ static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *e
 static void verlet_accepted(tw_integrator *integrator, double h)
 {
     (void)h;
-    verlet_memory *memory = integrator->memory;
-    double *a = memory->a;
-    memory->a = memory->a_new;
-    memory->a_new = a;
+    const verlet_memory *memory = integrator->memory;
+    tw_vector_copy(integrator->system.n, memory->a_new, memory->a);
 }
 
-static tw_status verlet_restored(tw_integrator *integrator)
+static size_t verlet_history(tw_integrator *integrator, double **values)
 {
-    verlet_memory *memory = integrator->memory;
-    const double *x = integrator->u;
-    tw_status status = tw_system_acceleration(&integrator->system, integrator->t, x,
-                                              x + integrator->system.n, memory->a);
-    memory->known = status == TW_OK && !integrator->doubles;
-    return status;
+    const verlet_memory *memory = integrator->memory;
+    *values = memory->history;
+    return (size_t)integrator->system.n + 1;
 }
 
 const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,
@@ -190,5 +193,5 @@ const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,
                                           .reset = verlet_reset,
                                           .attempt = verlet_attempt,
                                           .accepted = verlet_accepted,
-                                          .restored = verlet_restored,
+                                          .history = verlet_history,
                                           .is_explicit = true};

@@ -147,8 +147,8 @@ static void expmid2_release(tw_integrator *integrator)
 static void expmid2_reset(tw_integrator *integrator)
 {
     tw_expmid2_memory *memory = integrator->memory;
-    *tw_expmid2_history_of(memory) = (tw_expmid2_history){0};
     tw_implicit_reset(memory->implicit);
+    tw_vector_fill((int64_t)past_size(integrator), 0.0, memory->past);
 }
 
 /* ---- the symmetric stage ---- */
@@ -261,15 +261,11 @@ static size_t expmid2_past(tw_integrator *integrator, double **values)
     return past_size(integrator);
 }
 
-/* The factor at hand is part of the future where it may be kept. It was counted when it
- * was made. */
+/* The factor at hand is part of the future where it may be kept. */
 static tw_status expmid2_restored(tw_integrator *integrator)
 {
-    tw_expmid2_memory *memory = integrator->memory;
-    tw_integrator_statistics before = integrator->counts;
-    tw_status status = tw_implicit_restore(memory->implicit);
-    integrator->counts = before;
-    return status;
+    const tw_expmid2_memory *memory = integrator->memory;
+    return tw_implicit_restore(memory->implicit);
 }
 
 const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,

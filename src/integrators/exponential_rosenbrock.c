@@ -448,6 +448,13 @@ static size_t rosenbrock_history(tw_integrator *integrator, double **values)
     return memory->fixed ? (size_t)integrator->system.size + 2 : 0;
 }
 
+static tw_status rosenbrock_restored(tw_integrator *integrator)
+{
+    tw_rosenbrock *memory = integrator->memory;
+    bool known = memory->fixed_point[integrator->system.size + 1] != 0;
+    return memory->fixed && known ? linearise_once(integrator, memory) : TW_OK;
+}
+
 const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
                                               .release = rosenbrock_release,
                                               .reset = rosenbrock_reset,
@@ -456,4 +463,5 @@ const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
                                               .expect = tw_rosenbrock_expect,
                                               .interpolate = tw_rosenbrock_interpolate,
                                               .history = rosenbrock_history,
+                                              .restored = rosenbrock_restored,
                                               .uses_rhs = true};

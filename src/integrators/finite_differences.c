@@ -16,8 +16,7 @@
 #include "integrators/system.h"
 #include "linalg/vector.h"
 
-/* Evaluates F at the point of linearisation, unless it is known. */
-static tw_status need_linear_f(tw_system *system)
+tw_status tw_system_need_linear_f(tw_system *system)
 {
     if (system->linear_f_known) return TW_OK;
     tw_status status = tw_system_rhs(system, system->linear_t, system->linear_u, system->linear_f);
@@ -50,7 +49,7 @@ static tw_status difference_along(tw_system *system, int64_t offset, int64_t n, 
 {
     /* Evaluate F(u) and choose the step s. */
     double step = 0;
-    TW_TRY(need_linear_f(system));
+    TW_TRY(tw_system_need_linear_f(system));
     TW_TRY(difference_step(system, n, system->linear_u + offset, d, &step));
     if (step == 0) {
         tw_vector_fill(system->size, 0.0, out);
@@ -214,7 +213,7 @@ static tw_status fill(tw_system *system, const differentiated *function, tw_spar
 
 tw_status tw_system_fill_by_differences(tw_system *system)
 {
-    TW_TRY(need_linear_f(system));
+    TW_TRY(tw_system_need_linear_f(system));
 
     /* First order: J = dF/du. */
     if (!system->second_order) {

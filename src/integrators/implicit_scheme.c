@@ -49,15 +49,9 @@ size_t tw_implicit_memory_history(tw_integrator *integrator, double **values)
 
 tw_status tw_implicit_memory_restored(tw_integrator *integrator)
 {
-    tw_implicit_memory *memory = integrator->memory;
+    const tw_implicit_memory *memory = integrator->memory;
     if (integrator->options.newton.reuse_factor == 0) return TW_OK;
-
-    /* The run that was not interrupted made this factor in an earlier step: it does not
-     * count twice. */
-    tw_integrator_statistics before = integrator->counts;
-    tw_status status = tw_implicit_restore(memory->implicit);
-    integrator->counts = before;
-    return status;
+    return tw_implicit_restore(memory->implicit);
 }
 
 const double *tw_implicit_memory_energy_state(tw_integrator *integrator, double *t)

@@ -308,7 +308,11 @@ static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const 
 
 tw_status tw_implicit_restore(tw_implicit *implicit)
 {
-    return implicit->linear->g == 0 ? TW_OK : prepare_record(implicit);
+    if (implicit->linear->g == 0) return TW_OK;
+
+    /* A matrix that cannot be made was not at hand when the bytes were written, either. */
+    tw_status status = prepare_record(implicit);
+    return status == TW_NOT_POSITIVE_DEFINITE ? TW_OK : status;
 }
 
 /* Makes the matrix at stage->x with these tensions. Where it is not definite, compressed elements

@@ -254,6 +254,26 @@ tw_status tw_system_assemble(tw_system *system)
     return status;
 }
 
+/* ---- what a restored run must know ---- */
+
+tw_linear_knowledge tw_system_knowledge(const tw_system *system)
+{
+    tw_linear_knowledge known = {.f_known = system->linear_f_known,
+                                 .matrix_filled = system->matrix_filled};
+    if (system->shifted) known.gamma = tw_shifted_cholesky_gamma(system->shifted);
+    return known;
+}
+
+tw_status tw_system_learn(tw_system *system, const tw_linear_knowledge *known)
+{
+    if (known->f_known) TW_TRY(tw_system_need_linear_f(system));
+    if (known->matrix_filled) TW_TRY(tw_system_assemble(system));
+    if (!system->shifted || known->gamma == 0) return TW_OK;
+
+    const tw_shifted_solver *shifted = system->pair.shifted;
+    return shifted->factor(shifted->context, known->gamma);
+}
+
 /* ---- what K is, and its factor ---- */
 
 void tw_system_use_linear_part(tw_system *system)

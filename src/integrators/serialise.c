@@ -4,8 +4,8 @@
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
 
-/* The first eight bytes, "TWAGINT1" as text: the format and its version. */
-static const uint64_t magic = 0x31544e4947415754u;
+/* The first eight bytes, "TWAGINT2" as text: the format and its version. */
+static const uint64_t magic = 0x32544e4947415754u;
 
 /* What is not an array. The bytes are read by the same machine and build only, so the struct
  * travels as it is. */
@@ -24,6 +24,7 @@ typedef struct snapshot {
     double event_values[TW_MAX_EVENTS];
     int32_t F_known;   /* whether the next step, or dense output, finds F(t, u) */
     int32_t truncated; /* an event cut the last step short: the history is not to be used */
+    tw_linear_knowledge linear;
     tw_integrator_statistics counts;
 } snapshot;
 
@@ -72,6 +73,7 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     memcpy(s.event_values, integrator->event_values, sizeof s.event_values);
     s.F_known = integrator->F_known;
     s.truncated = integrator->truncated;
+    s.linear = tw_system_knowledge(&integrator->system);
     s.counts = integrator->counts;
     return s;
 }
@@ -135,6 +137,19 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->started = true;
 }
 
+/* Computes again what the run knew: F, and what the scheme derives from its history. It was counted
+ * when it was made. What the run did not know is left for the next step, which counts it. */
+static tw_status rebuild(tw_integrator *integrator, const snapshot *s)
+{
+    if (s->F_known) TW_TRY(tw_integrator_need_rhs(integrator));
+
+    /* A scheme that goes on with an earlier linearisation makes it anew. */
+    int64_t linearisation = integrator->system.linearisation;
+    if (integrator->scheme->restored) TW_TRY(integrator->scheme->restored(integrator));
+    if (integrator->system.linearisation == linearisation) return TW_OK;
+    return tw_system_learn(&integrator->system, &s->linear);
+}
+
 tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
                                 tw_error *error)
 {
@@ -163,12 +178,7 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
         memcpy(history, cursor + state_bytes, history_count * sizeof(double));
     put_back(integrator, &s);
 
-    /* F and what the scheme derives from its history are rebuilt. This does not count as work of
-     * the run. */
-    tw_status status = TW_OK;
-    if (integrator->scheme->uses_rhs || s.F_known) status = tw_integrator_need_rhs(integrator);
-    if (status == TW_OK && integrator->scheme->restored)
-        status = integrator->scheme->restored(integrator);
+    tw_status status = rebuild(integrator, &s);
     integrator->counts = s.counts;
     if (status) return tw_fail(error, status, "restore: %s", tw_status_text(status));
     return TW_OK;

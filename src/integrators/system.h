@@ -96,6 +96,17 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
 /* The same for schemes with phi-functions, if the engine can use a factor. */
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error);
 
+/* What was computed at the last linearisation and serves later steps. */
+typedef struct tw_linear_knowledge {
+    double gamma;          /* of the factor M + gamma K; 0: there is none */
+    int32_t f_known;       /* F there, for finite differences */
+    int32_t matrix_filled; /* the assembled matrix */
+} tw_linear_knowledge;
+
+tw_linear_knowledge tw_system_knowledge(const tw_system *system);
+/* Computes what is known there and is not known here, after a restored run has linearised anew. */
+tw_status tw_system_learn(tw_system *system, const tw_linear_knowledge *known);
+
 /* From now on K is the constant linear part if the problem gives one (etdrk4, gautschi); else K
  * stays the tangent, and the scheme linearises once. */
 void tw_system_use_linear_part(tw_system *system);
@@ -128,6 +139,9 @@ tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, d
                               double *remainder);
 
 /* ---- finite_differences.c ---- */
+
+/* Evaluates F at the point of linearisation, unless it is known. */
+tw_status tw_system_need_linear_f(tw_system *system);
 
 /* Colours the pattern and allocates, for tw_system_fill_by_differences. */
 tw_status tw_system_prepare_differences(tw_system *system, const tw_sparse *pattern);

@@ -76,6 +76,11 @@ const tw_shifted_solver *tw_shifted_cholesky_view(const tw_shifted_cholesky *sol
     return &solver->view;
 }
 
+double tw_shifted_cholesky_gamma(const tw_shifted_cholesky *solver)
+{
+    return solver->gamma;
+}
+
 tw_cholesky_counts tw_shifted_cholesky_counts(const tw_shifted_cholesky *solver)
 {
     return tw_cholesky_counts_now(solver->factor);
