@@ -11,16 +11,22 @@ const verb *const all_verbs[] = {&verb_run,        &verb_resume, &verb_check,   
                                  &verb_export,     &verb_mesh,   &verb_fetch_meshes, &verb_list,
                                  &verb_completion, NULL};
 
-/* OpenMP reads how idle threads wait when the program is loaded, so the command sets it and starts
- * itself again. Threads that spin for long make a shared machine up to fifty times slower; threads
- * that sleep at once take longer to wake than a loop of 50 us takes. Ten thousand turns last about
- * 0.1 ms, which is longer than the gap between two loops. */
-static void let_idle_threads_sleep(char **words)
+/* OpenMP reads how idle threads wait when the program is loaded, and OpenBLAS how many threads it
+ * starts, so the command sets both and starts itself again. Threads that spin for long make a shared
+ * machine up to fifty times slower; threads that sleep at once take longer to wake than a loop of
+ * 50 us takes. Ten thousand turns last about 0.1 ms, which is longer than the gap between two loops.
+ * Each thread of OpenBLAS takes 128 MiB of address space, and we use one. */
+static void prepare_threads(char **words)
 {
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+    const char *blas = getenv("OPENBLAS_NUM_THREADS");
+    bool has_one_thread = blas && strcmp(blas, "1") == 0;
+    bool knows_how_to_wait = getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT");
+    if (has_one_thread && knows_how_to_wait) return;
 
     /* Where this is not possible, the command goes on as it is. */
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0)
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) return;
+    if (!knows_how_to_wait &&
+        (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0))
         return;
     execv("/proc/self/exe", words);
 }
@@ -116,7 +122,7 @@ static void help(int count, char **words)
 
 int main(int count, char **words)
 {
-    let_idle_threads_sleep(words);
+    prepare_threads(words);
 
     /* Whatever is written: a full disk is an error, and not the end of the program. */
     catch_file_limit();

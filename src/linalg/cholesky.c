@@ -4,8 +4,8 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "linalg/blas_session.h"
 #include "linalg/cholesky_internal.h"
-#include "linalg/dense.h"
 #include "linalg/vector.h"
 
 /* Entries per block of a permutation: some tens of microseconds of work. */
@@ -178,7 +178,7 @@ tw_status tw_cholesky_create(const tw_sparse *stiffness, const tw_sparse *mass_m
             error, TW_INVALID_ARGUMENT, "Cholesky: the mass has %lld rows, the stiffness %lld",
             (long long)tw_sparse_size(mass_matrix), (long long)tw_sparse_size(stiffness));
 
-    tw_dense_initialise();
+    TW_TRY(tw_blas_reserve(error));
     tw_cholesky *factor = TW_NEW(tw_cholesky);
     if (!factor) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     factor->pair = (tw_matrix_pair){stiffness, mass_matrix};

@@ -2,7 +2,9 @@
  * the two is decided at analysis; without TWANG_GPL it is always the latter. */
 #include <math.h>
 
+#include "base/fail.h"
 #include "base/parallel_for.h"
+#include "linalg/blas_session.h"
 #include "linalg/cholesky_internal.h"
 
 tw_status tw_cholesky_status(const tw_cholesky *factor)
@@ -73,6 +75,7 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
     cholmod_sparse A = permuted_view(&factor->permuted, L->is_super);
 
     /* CHOLMOD works in our memory and on the calling thread alone. */
+    TW_TRY(tw_blas_enter());
     tw_solver_memory *previous = tw_solver_memory_enter(&factor->memory);
     const int held = tw_parallel_hold();
 #ifdef TWANG_GPL
@@ -85,6 +88,7 @@ tw_status tw_cholesky_compute(tw_cholesky *factor)
     }
     tw_parallel_resume(held);
     tw_solver_memory_leave(previous);
+    tw_blas_leave();
 
     /* minor is the first column whose pivot is not positive. */
     tw_status status = tw_cholesky_status(factor);

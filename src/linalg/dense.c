@@ -4,24 +4,14 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
-#include <pthread.h>
 
 #include "base/fail.h"
+#include "linalg/blas_session.h"
 
-static void set_one_thread(void)
-{
-    openblas_set_num_threads(1);
-}
-
-void tw_dense_initialise(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_one_thread);
-}
-
-/* A status for what LAPACK answers; 0 is success. */
+/* Ends the session in which LAPACK answered `info`, and makes a status of it; 0 is success. */
 static tw_status outcome(lapack_int info, tw_status failure)
 {
+    tw_blas_leave();
     return info == 0 ? TW_OK : failure;
 }
 
@@ -58,11 +48,11 @@ size_t tw_dense_eigen_scratch(int n)
 tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
 {
     if (n <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
 
     /* The integers of LAPACK's scratch follow its doubles. */
     size_t reals = real_scratch(n);
+    TW_TRY(tw_blas_enter());
     lapack_int info =
         LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, A, n, w, scratch, (lapack_int)reals,
                             (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
@@ -72,11 +62,11 @@ tw_status tw_symmetric_eigen(int n, double *A, double *w, double *scratch)
 tw_status tw_tridiagonal_eigen(int n, double *d, double *e, double *Q, double *scratch)
 {
     if (n <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n, d) || !tw_dense_is_finite((size_t)n - 1, e))
         return TW_NOT_FINITE;
 
     size_t reals = real_scratch(n);
+    TW_TRY(tw_blas_enter());
     lapack_int info =
         LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', n, d, e, Q, n, scratch, (lapack_int)reals,
                             (lapack_int *)(void *)(scratch + reals), integer_scratch(n));
@@ -87,11 +77,11 @@ tw_status tw_hessenberg_eigenvalues(int n, double *H, double *real, double *imag
                                     double *scratch)
 {
     if (n <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, H)) return TW_NOT_FINITE;
 
     /* Eigenvalues alone ('E', 'N'): there are no Schur vectors. */
     double no_vectors = 0;
+    TW_TRY(tw_blas_enter());
     lapack_int info = LAPACKE_dhseqr_work(LAPACK_COL_MAJOR, 'E', 'N', n, 1, n, H, n, real,
                                           imaginary, &no_vectors, 1, scratch, n);
     return outcome(info, TW_NOT_CONVERGED);
@@ -101,18 +91,22 @@ void tw_dense_multiply(int n, double alpha, const double *A, const double *B, do
                        double *C)
 {
     if (n <= 0) return;
-    tw_dense_initialise();
+    if (tw_blas_enter() != TW_OK) {
+        *C = NAN;
+        return;
+    }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, alpha, A, n, B, n, beta, C, n);
+    tw_blas_leave();
 }
 
 tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
 {
     if (n <= 0 || columns <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A) ||
         !tw_dense_is_finite((size_t)n * (size_t)columns, B))
         return TW_NOT_FINITE;
 
+    TW_TRY(tw_blas_enter());
     lapack_int info = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, columns, A, n, pivots, B, n);
     return outcome(info, TW_SINGULAR);
 }
@@ -120,9 +114,9 @@ tw_status tw_dense_solve(int n, double *A, int columns, double *B, int *pivots)
 tw_status tw_dense_lu(int n, double *A, int *pivots)
 {
     if (n <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
 
+    TW_TRY(tw_blas_enter());
     lapack_int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, n, pivots);
     return outcome(info, TW_SINGULAR);
 }
@@ -130,6 +124,7 @@ tw_status tw_dense_lu(int n, double *A, int *pivots)
 tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *b)
 {
     if (n <= 0) return TW_OK;
+    TW_TRY(tw_blas_enter());
     lapack_int info = LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, LU, n, pivots, b, n);
     return outcome(info, TW_INTERNAL);
 }
@@ -137,9 +132,9 @@ tw_status tw_dense_lu_solve(int n, const double *LU, const int *pivots, double *
 tw_status tw_dense_cholesky(int n, double *A)
 {
     if (n <= 0) return TW_OK;
-    tw_dense_initialise();
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return TW_NOT_FINITE;
 
+    TW_TRY(tw_blas_enter());
     lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n);
     return outcome(info, TW_NOT_POSITIVE_DEFINITE);
 }
@@ -154,7 +149,9 @@ tw_status tw_dense_spd_invert(int n, double *A, double *log_determinant)
     for (size_t i = 0; i < m; i++) *log_determinant += 2 * log(A[i * m + i]);
 
     /* LAPACK writes the lower triangle of A^-1; the upper one is its mirror image. */
-    if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, A, n > 0 ? n : 1) != 0) return TW_SINGULAR;
+    TW_TRY(tw_blas_enter());
+    lapack_int info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, A, n > 0 ? n : 1);
+    TW_TRY(outcome(info, TW_SINGULAR));
     for (size_t j = 0; j < m; j++)
         for (size_t i = j + 1; i < m; i++) A[i * m + j] = A[j * m + i];
     return tw_dense_is_finite(m * m, A) ? TW_OK : TW_NOT_FINITE;
@@ -165,31 +162,43 @@ double tw_dense_cholesky_condition(int n, const double *L, double norm1, double 
     /* LAPACK estimates 1 / (|A|_1 |A^-1|_1). */
     double reciprocal = 0;
     int *integers = (int *)(void *)(scratch + 3 * (size_t)n);
+    if (tw_blas_enter() != TW_OK) return INFINITY;
     LAPACKE_dpocon_work(LAPACK_COL_MAJOR, 'L', n, L, n, norm1, &reciprocal, scratch, integers);
+    tw_blas_leave();
     return 1 / reciprocal;
 }
 
 void tw_dense_apply(bool transposed, int rows, int columns, const double *A, const double *x,
                     double *y)
 {
-    tw_dense_initialise();
+    if (tw_blas_enter() != TW_OK) {
+        *y = NAN;
+        return;
+    }
     cblas_dgemv(CblasColMajor, transposition(transposed), rows, columns, 1.0, A, rows, x, 1, 0.0, y,
                 1);
+    tw_blas_leave();
 }
 
 void tw_dense_lower_solve(bool transposed, int n, const double *L, int columns, double *x)
 {
-    tw_dense_initialise();
+    if (tw_blas_enter() != TW_OK) {
+        *x = NAN;
+        return;
+    }
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, transposition(transposed), CblasNonUnit, n,
                 columns, 1.0, L, n, x, n);
+    tw_blas_leave();
 }
 
 void tw_dense_congruence(int n, const double *L, double *A)
 {
     /* A = L^-1 A, then A = A L^-T */
     tw_dense_lower_solve(false, n, L, n, A);
+    if (tw_blas_enter() != TW_OK) return;
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, n, 1.0, L, n, A,
                 n);
+    tw_blas_leave();
 }
 
 double tw_dense_norm1(int n, const double *A)

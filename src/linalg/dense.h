@@ -1,15 +1,12 @@
 /* Small dense algebra over LAPACK. Column-major; nothing allocates: scratch is handed in, its size
- * asked for first. */
+ * asked for first. Where OpenBLAS has no memory (blas_session.h), functions with a status return
+ * TW_OUT_OF_MEMORY, and the others write a NaN. */
 #ifndef TW_LINALG_DENSE_H
 #define TW_LINALG_DENSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <twang/status.h>
-
-/* Sets OpenBLAS to one thread, once per process: our matrices are small, and results must not
- * depend on its threads. */
-void tw_dense_initialise(void);
 
 /* Doubles of scratch for the functions below at order n. */
 size_t tw_dense_eigen_scratch(int n); /* tw_symmetric_eigen, tw_tridiagonal_eigen */

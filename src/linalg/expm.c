@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "linalg/blas_session.h"
 #include "linalg/dense.h"
 
 enum { POWERS = 4 /* even powers of A that are kept */ };
@@ -281,11 +283,13 @@ tw_status tw_expm(int n, const double *A, double *E, double *scratch)
     }
 
     /* Entries above 2^30 are scaled first: otherwise A^8 could overflow where exp(A) does not. */
-    tw_dense_initialise();
+    TW_TRY(tw_blas_enter());
     expm_work work = carve(n, scratch);
     double largest = 0;
     for (size_t i = 0; i < square; i++) largest = fmax(largest, fabs(A[i]));
     int s0 = largest > 0x1p30 ? ilogb(largest) - 30 : 0;
     for (size_t i = 0; i < square; i++) work.A[i] = ldexp(A[i], -s0);
-    return approximate(&work, s0, E);
+    tw_status status = approximate(&work, s0, E);
+    tw_blas_leave();
+    return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "linalg/blas_session.h"
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 #include "phi/scalar_functions.h"
@@ -84,6 +85,7 @@ tw_status tw_phi_workspace_create(const tw_phi_limits *limits, tw_phi_workspace 
     *out = NULL;
     TW_TRY(tw_phi_check_options(&limits->options, error));
     TW_TRY(tw_phi_check_limits(limits, error));
+    TW_TRY(tw_blas_reserve(error));
 
     tw_phi_workspace *workspace = TW_NEW(tw_phi_workspace);
     if (!workspace) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
