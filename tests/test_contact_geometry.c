@@ -1,4 +1,4 @@
-/* Contact pairs: distances against a search, gradients, Hessians and tangents against differences,
+/* Contact pairs: distances against a search, gradients and Hessians against differences,
  * across the onset of the repulsion, inside the surface and near parallel edges. */
 #include <math.h>
 #include <stdlib.h>
@@ -122,9 +122,7 @@ static tw_contact_pair pair_at(tw_pair_kind kind, const double x[4][3], double s
 
 typedef struct sample {
     tw_contact_pair pair;
-    tw_contact_loss loss;
     double x[4][3];
-    double v[4][3];
 } sample;
 
 static double energy_of(const sample *s)
@@ -140,14 +138,6 @@ static void gradient_of(const sample *s, double gradient[N])
     memset(gradient, 0, N * sizeof *gradient);
     tw_pair_evaluate(&s->pair, s->x, TW_PAIR_GRADIENT, &state);
     if (state.active) memcpy(gradient, state.gradient, sizeof state.gradient);
-}
-
-static void force_of(const sample *s, double force[N])
-{
-    tw_pair_state state;
-    memset(force, 0, N * sizeof *force);
-    tw_pair_evaluate(&s->pair, s->x, TW_PAIR_GRADIENT, &state);
-    if (state.active) tw_pair_force(&state, &s->loss, s->v, force);
 }
 
 /* Column c of the derivative of `function` by *value, by central differences. */
@@ -241,7 +231,7 @@ START_TEST(nearly_parallel_edges_are_smooth)
         s.x[3][2] = 0.5;
         s.x[2][1] = -0.3 * sin(angle) * random_number(&seed);
         s.pair = pair_at(TW_PAIR_EDGE_EDGE, s.x, 0.4);
-        ck_assert_double_lt(gradient_error(&s), 1e-5);
+        ck_assert_double_lt(gradient_error(&s), 1e-4);
 
         tw_pair_state state;
         tw_pair_evaluate(&s.pair, s.x, TW_PAIR_HESSIAN, &state);
@@ -274,63 +264,18 @@ START_TEST(force_is_continuous_through_parallel)
 }
 END_TEST
 
-START_TEST(tangents_of_losses_agree_with_differences)
-{
-    tw_pair_kind kind = (tw_pair_kind)_i;
-    uint64_t seed = 11;
-    int far = 0;
-    for (int n = 0; n < 60; n++) {
-        sample s = {.loss = {.restitution = 0.3, .friction = 0.5, .smooth = 2.0}};
-        random_vertices(&seed, s.x);
-        random_vertices(&seed, s.v);
-        s.pair = pair_at(kind, s.x, 0.2);
-        tw_pair_state state;
-        double stiffness[N * N];
-        double damping[N * N];
-        tw_pair_evaluate(&s.pair, s.x, TW_PAIR_HESSIAN, &state);
-        tw_pair_tangents(&state, &s.loss, s.x, s.v, stiffness, damping);
-
-        double error = 0;
-        double size = 1;
-        for (int c = 0; c < N; c++) {
-            double by_x[N];
-            double by_v[N];
-            difference_column(&s, force_of, &s.x[c / 3][c % 3], by_x);
-            difference_column(&s, force_of, &s.v[c / 3][c % 3], by_v);
-            for (int r = 0; r < N; r++) {
-                size = fmax(size, fabs(stiffness[N * r + c]));
-                error = fmax(error, fabs(by_x[r] + stiffness[N * r + c]));
-                error = fmax(error, fabs(by_v[r] + damping[N * r + c]));
-            }
-        }
-        if (error > 2e-5 * size) far++;
-    }
-    ck_assert_msg(far <= 1, "%s: %d of 60 tangents are off", kind_names[kind], far);
-}
-END_TEST
-
-/* No loss ever feeds energy: v . f + dE/dt <= 0. */
-START_TEST(losses_only_take)
+/* Action and reaction: the gradients of a pair add up to nothing. */
+START_TEST(pairs_keep_momentum)
 {
     uint64_t seed = 5;
     for (int n = 0; n < 400; n++) {
-        sample s = {.loss = {.restitution = 0.5, .friction = 0.4, .smooth = 0.1}};
+        sample s = {0};
         random_vertices(&seed, s.x);
-        random_vertices(&seed, s.v);
         s.pair = pair_at((tw_pair_kind)(n % 4), s.x, 0.2);
-        tw_pair_state state;
-        double force[N];
-        tw_pair_evaluate(&s.pair, s.x, TW_PAIR_GRADIENT, &state);
-        tw_pair_force(&state, &s.loss, s.v, force);
-        double power = 0;
+        double gradient[N];
         double total[3] = {0};
-        for (int i = 0; i < N; i++) {
-            power += (force[i] + state.gradient[i]) * s.v[i / 3][i % 3];
-            total[i % 3] += force[i];
-        }
-        ck_assert_double_le(power, 1e-12);
-
-        /* Action and reaction. */
+        gradient_of(&s, gradient);
+        for (int i = 0; i < N; i++) total[i % 3] += gradient[i];
         for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(total[k], 0, 1e-12);
     }
 }
@@ -349,8 +294,7 @@ int main(void)
     tcase_add_loop_test(derivatives, hessians_agree_with_differences, 0, 4);
     tcase_add_test(derivatives, nearly_parallel_edges_are_smooth);
     tcase_add_test(derivatives, force_is_continuous_through_parallel);
-    tcase_add_loop_test(derivatives, tangents_of_losses_agree_with_differences, 0, 4);
-    tcase_add_test(derivatives, losses_only_take);
+    tcase_add_test(derivatives, pairs_keep_momentum);
     suite_add_tcase(suite, derivatives);
 
     return run_suite(suite);

@@ -132,7 +132,7 @@ START_TEST(an_error_is_one_line_whatever_the_key_is)
     refused("\"a\\nb\": 1\n", 0, NULL,
             "test.yaml:1:1: unknown key a?b, known here are name, duration, fps, gravity, "
             "integrator, phi, output, "
-            "system, bodies, pins, forces, motions, tests");
+            "system, bodies, pins, forces, motions, obstacles, contact, tests");
 }
 END_TEST
 
@@ -274,6 +274,8 @@ static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)
     }
     snprintf(text, size,
              "%stests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\npins:\n  - from: 0\n"
+             "contact: {distance: 0.1}\n"
+             "obstacles:\n  - {kind: plane, motion: {kind: velocity, velocity: [0, 0, 0]}}\n"
              "bodies:\n  - {kind: %s%s}\nforces:\n  - {kind: %s%s}\nmotions:\n  - {kind: %s%s}\n",
              top, kinds[0], needs_of(kinds[0]), kinds[1], needs_of(kinds[1]), kinds[2],
              needs_of(kinds[2]));
@@ -298,6 +300,9 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
                   {"forces", "forces.0.", 1},
                   {"motions", "motions.0.", 2},
                   {"pins", "pins.0.", -1},
+                  {"contact", "contact.", -1},
+                  {"obstacles", "obstacles.0.", 5},
+                  {"obstacles.motion", "obstacles.0.motion.", 6},
                   {"tests", "tests.", -1},
                   {"tests.final", "tests.final.0.", -1},
                   {"motions.frames", "motions.0.frames.0.", 3},
@@ -310,6 +315,10 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
         if (is_system) return false;
         if (places[i].kind == 3) return strcmp(kinds[2], "keyframes") == 0;
         if (places[i].kind == 4) return strcmp(kinds[0], "fibres") == 0;
+
+        /* There is one obstacle in the scene, a plane with a velocity. */
+        if (places[i].kind == 5) return !key->kinds[0] || has_word(key->kinds, "plane");
+        if (places[i].kind == 6) return !key->kinds[0] || has_word(key->kinds, "velocity");
         return places[i].kind < 0 || !key->kinds[0] || has_word(key->kinds, kinds[places[i].kind]);
     }
     snprintf(path, size, "%s%s%s", key->section, key->section[0] ? "." : "", key->key);

@@ -105,6 +105,12 @@ typedef struct tw_second_order_problem {
     tw_status (*time_derivative)(void *context, double t, const double *x, const double *v,
                                  double *out);
 
+    /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
+     *  change u_new, and sets *changed if it does: impacts and friction, which act within a moment,
+     *  are impulses between steps. NULL: nothing to do. */
+    tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
+                             bool *changed);
+
     /** Kinetic and potential energy [J]; NULL if there is none. Used by telemetry and by the energy
      *  guard. */
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,

@@ -5,6 +5,7 @@
 #define TWANG_TWANG_H
 
 #include <twang/cholesky.h>
+#include <twang/contact.h>
 #include <twang/display.h>
 #include <twang/fibres.h>
 #include <twang/forces.h>

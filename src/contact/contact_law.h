@@ -1,5 +1,4 @@
-/* The repulsion between two surfaces as a function of their gap, and the loss of energy when they
- * part.
+/* The repulsion between two surfaces as a function of their gap.
  *
  *     psi(g) = (2 kappa / 3 d) (d - g)^3      0 <= g < d
  *     psi(g) = psi(0) + psi'(0) g + 2 kappa g^2   g < 0
@@ -37,22 +36,6 @@ static inline tw_repulsion tw_contact_repulsion(const tw_contact_law *law, doubl
     /* Inside: the parabola with the same value, slope and curvature at gap 0. */
     return (tw_repulsion){2.0 * kappa * (d * d / 3.0 - d * gap + gap * gap),
                           -2.0 * kappa * (d - 2.0 * gap), 4.0 * kappa};
-}
-
-/* The share s of the repulsion that acts while the surfaces part at the rate y [m/s]: 1 up to y =
- * 0, and e^2 beyond `smooth` [m/s], for the coefficient of restitution e. The work that is given
- * back is e^2 of the work taken, so an impact ends with e times its speed. s falls along a cubic,
- * C1 at both ends. */
-static inline double tw_contact_share(double restitution, double smooth, double y, double *slope)
-{
-    double loss = 1.0 - restitution * restitution;
-    *slope = 0.0;
-    if (y <= 0.0) return 1.0;
-    if (y >= smooth) return 1.0 - loss;
-
-    double z = y / smooth;
-    *slope = -loss * 6.0 * z * (1.0 - z) / smooth;
-    return 1.0 - loss * z * z * (3.0 - 2.0 * z);
 }
 
 #endif

@@ -35,10 +35,7 @@ static void add_repulsion(const tw_contact_pair *pair, double share, const tw_ga
         if (gap->weight[i / 3] != 0.0) gradient[3 * place[i / 3] + i % 3] = own[i];
 
     state->press -= share * psi.slope;
-    for (int i = 0; i < N; i++) {
-        state->gradient[i] += share * psi.slope * gradient[i];
-        state->press_gradient[i] -= share * psi.curvature * gradient[i];
-    }
+    for (int i = 0; i < N; i++) state->gradient[i] += share * psi.slope * gradient[i];
     if (order == TW_PAIR_GRADIENT) return;
 
     /* Hess psi = psi'' grad grad^T + psi' Hess(distance). */
@@ -122,7 +119,6 @@ static void blend(double m, double slope, double curvature, const crossing *c,
                   const tw_pair_state *ends, tw_pair_order order, tw_pair_state *state)
 {
     double difference = state->energy - ends->energy;
-    double press_difference = state->press - ends->press;
     double change[N];
     for (int i = 0; i < N; i++) change[i] = state->gradient[i] - ends->gradient[i];
 
@@ -141,8 +137,6 @@ static void blend(double m, double slope, double curvature, const crossing *c,
         double dm = slope * c->gradient[i];
         state->gradient[i] =
             m * state->gradient[i] + (1.0 - m) * ends->gradient[i] + difference * dm;
-        state->press_gradient[i] = m * state->press_gradient[i] +
-                                   (1.0 - m) * ends->press_gradient[i] + press_difference * dm;
     }
     state->energy = m * state->energy + (1.0 - m) * ends->energy;
     state->press = m * state->press + (1.0 - m) * ends->press;

@@ -1,4 +1,4 @@
-/* The energy of one contact pair and its derivatives, and the friction between its closest points.
+/* The energy of one contact pair and its derivatives.
  *
  * The energy of most pairs is psi(gap) (contact_law.h), gap = distance - radius, with the radii of
  * both primitives in `radius`. The closest points of two edges jump when the edges pass through
@@ -38,34 +38,10 @@ typedef struct tw_pair_state {
     double press;  /* N = -dE/dgap [N] */
     tw_gap frame;  /* closest points and normal */
     double gradient[TW_PAIR_SIZE];
-    double press_gradient[TW_PAIR_SIZE]; /* dN / dx */
     double hessian[TW_PAIR_SIZE * TW_PAIR_SIZE];
 } tw_pair_state;
 
 void tw_pair_evaluate(const tw_contact_pair *pair, const double x[TW_PAIR_VERTICES][3],
                       tw_pair_order order, tw_pair_state *state);
-
-/* How velocities change the force: restitution and friction. */
-typedef struct tw_contact_loss {
-    double restitution; /* e, 0 to 1 */
-    double friction;    /* mu */
-    double smooth;      /* speed at which both laws are rounded off [m/s] */
-} tw_contact_loss;
-
-/* force = -s(y) grad E - friction, with y = -grad E . v / N, the speed at which the pair opens, and
- * on vertex i the friction  w_i mu N u / sqrt(u^2 + smooth^2),  u = (I - n n^T) sum_i w_i v_i.
- * state: of order TW_PAIR_GRADIENT or more. */
-void tw_pair_force(const tw_pair_state *state, const tw_contact_loss *loss,
-                   const double v[TW_PAIR_VERTICES][3], double force[TW_PAIR_SIZE]);
-
-/* The friction alone. */
-void tw_pair_friction(const tw_pair_state *state, const tw_contact_loss *loss,
-                      const double v[TW_PAIR_VERTICES][3], double force[TW_PAIR_SIZE]);
-
-/* stiffness = -dforce/dx and damping = -dforce/dv, exact. state: of order TW_PAIR_HESSIAN. */
-void tw_pair_tangents(const tw_pair_state *state, const tw_contact_loss *loss,
-                      const double x[TW_PAIR_VERTICES][3], const double v[TW_PAIR_VERTICES][3],
-                      double stiffness[TW_PAIR_SIZE * TW_PAIR_SIZE],
-                      double damping[TW_PAIR_SIZE * TW_PAIR_SIZE]);
 
 #endif

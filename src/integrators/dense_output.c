@@ -213,9 +213,10 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
     /* Inside: theta counts from the step's start in units of the whole step. */
     double theta = (t - integrator->t_old) / integrator->step_taken;
     tw_status status = TW_OK;
-    if (integrator->scheme->interpolate && integrator->doubles)
+    bool own = integrator->scheme->interpolate && !integrator->impulses;
+    if (own && integrator->doubles)
         status = tw_doubling_interpolate(integrator, theta, u);
-    else if (integrator->scheme->interpolate)
+    else if (own)
         status = integrator->scheme->interpolate(integrator, theta, u);
     else
         status = interpolate_ends(integrator, theta, u);

@@ -49,7 +49,21 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
     if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
     if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
         status = TW_NOT_FINITE;
-    return status;
+    if (status != TW_OK) return status;
+
+    /* The problem may add impulses. */
+    integrator->impulses = false;
+    const tw_second_order_problem *problem = &integrator->system.second;
+    if (!integrator->system.second_order || !problem->finish_step) return TW_OK;
+    return problem->finish_step(problem->context, integrator->t, h, integrator->u,
+                                integrator->u_new, &integrator->impulses);
+}
+
+void tw_integrator_forget_end(tw_integrator *integrator)
+{
+    const tw_scheme_table *scheme = integrator->scheme;
+    if (integrator->impulses && !scheme->allows_impulses && scheme->reset)
+        scheme->reset(integrator);
 }
 
 static void count_rejection(tw_integrator *integrator, tw_status status)
@@ -127,6 +141,7 @@ static void accept(tw_integrator *integrator, double h, double t_new, double siz
      * second half. */
     double made = integrator->doubles ? 0.5 * h : h;
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, made);
+    tw_integrator_forget_end(integrator);
 
     exchange(&integrator->u_old, &integrator->u);
     exchange(&integrator->u, &integrator->u_new);

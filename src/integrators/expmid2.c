@@ -271,6 +271,7 @@ static tw_status expmid2_restored(tw_integrator *integrator)
 const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,
                                            .release = expmid2_release,
                                            .reset = expmid2_reset,
+                                           .allows_impulses = true,
                                            .attempt = expmid2_attempt,
                                            .accepted = expmid2_accepted,
                                            .interpolate = expmid2_interpolate,

@@ -458,6 +458,7 @@ static tw_status rosenbrock_restored(tw_integrator *integrator)
 const tw_scheme_table tw_scheme_rosenbrock = {.reserve = rosenbrock_reserve,
                                               .release = rosenbrock_release,
                                               .reset = rosenbrock_reset,
+                                              .allows_impulses = true,
                                               .attempt = rosenbrock_attempt,
                                               .accepted = rosenbrock_accepted,
                                               .expect = tw_rosenbrock_expect,

@@ -52,6 +52,9 @@ typedef struct tw_scheme_table {
     int error_order;  /* r of the embedded estimate (error ~ h^(r+1)); 0: step doubling */
     bool fixed_only;  /* multistep with constant coefficients: no adaptive steps */
     bool own_steps;   /* attempt(h) takes a step of at most h and puts its length into own_step */
+    /* What it remembers does not depend on the state at the end of the last step, so that a problem
+     * may change that state (finish_step). Otherwise it is reset then. */
+    bool allows_impulses;
     bool uses_rhs;    /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
     bool is_explicit; /* a step costs a few forces: an energy would be a large part of it */
 } tw_scheme_table;
@@ -106,6 +109,7 @@ struct tw_integrator {
     tw_step_doubling doubling; /* allocated if `doubles` */
     double own_step;           /* length of the step that a scheme with own_steps took */
     bool newton_failed; /* set by an implicit scheme whose attempt failed in Newton's iteration */
+    bool impulses;      /* finish_step changed the state at the end of the last attempt */
     double *scratch;    /* 4 system.size entries for driver and output; schemes have their own */
 
     /* Fixed steps: span/ceil(span/step) each; their ends are computed from plan_start, so rounding
@@ -172,6 +176,8 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
 
 /* One attempt of the scheme from (t, u) to u_new, checked to be finite. (driver.c) */
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error);
+/* Resets the scheme if impulses changed a state that it remembers. (driver.c) */
+void tw_integrator_forget_end(tw_integrator *integrator);
 
 /* Step doubling (step_doubling.c): decides at creation whether it is needed and allocates; makes an
  * attempt with an error estimate; gives the state at t_old + theta h in such a step for schemes

@@ -73,6 +73,7 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
      * the middle. */
     tw_vector_copy(integrator->system.size, integrator->u_new, doubling->u_middle);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, 0.5 * h);
+    tw_integrator_forget_end(integrator);
     start_from(integrator, (starting_point){start.t + 0.5 * h, doubling->u_middle,
                                             integrator->F_old, start.u_new, false});
     integrator->F_old_known = false;

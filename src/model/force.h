@@ -79,6 +79,11 @@ typedef struct tw_force_table {
     tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate,
                           const double *v_rate, double *out);
 
+    /* After a step of length h from `from` to `to`: changes the positions and velocities of free
+     * particles in x and v, which are those of `to`. *changed: it did. NULL: nothing to do. */
+    tw_status (*finish_step)(void *data, double h, const tw_force_view *from, double t, double *x,
+                             double *v, bool *changed);
+
     /* Fixes K, S and D at this point for the functions that follow. */
     tw_status (*linearise)(void *data, const tw_force_view *at);
     /* Elements with a scalar tension may take it as an unknown of its own (force_spring_tension.c).

@@ -26,13 +26,14 @@ void tw_model_free(tw_model *model)
     for (int i = 0; i < model->force_count; i++)
         model->forces[i].table->release(model->forces[i].data);
     tw_motions_free(&model->motions);
+    tw_release(model->obstacles.list);
 
     tw_particles *p = &model->particles;
     void *blocks[] = {
         p->position,    p->velocity,  p->mass,         p->pinned,       p->unknown,
         p->particle,    model->x,     model->v,        model->force,    model->lumped_mass,
         model->partial, model->rates, model->friction, model->momentum, model->fibres.list,
-        model->forces};
+        model->forces,  model->before};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
 
     tw_consistent_mass_free(&model->mass);
@@ -163,6 +164,8 @@ tw_status tw_model_add_gravity(tw_model *model, const double acceleration[3], tw
     if (!model || !acceleration) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!tw_vector_is_finite(3, acceleration))
         return tw_fail(error, TW_NOT_FINITE, "gravity is not finite");
+
+    for (int k = 0; k < 3; k++) model->gravity[k] += acceleration[k];
 
     /* No acceleration needs no force. */
     if (acceleration[0] == 0.0 && acceleration[1] == 0.0 && acceleration[2] == 0.0) return TW_OK;

@@ -106,6 +106,17 @@ static bool can_multiply_by_matrix(const tw_model *model)
     return true;
 }
 
+/* Room for the state before a step, if some force wants to see it. */
+static tw_status allocate_before(tw_model *model)
+{
+    bool wanted = false;
+    for (int i = 0; i < model->force_count; i++)
+        wanted = wanted || model->forces[i].table->finish_step;
+    if (!wanted) return TW_OK;
+    model->before = TW_NEW_ARRAY(6 * model->particles.count, double);
+    return model->before ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
 static tw_status allocate_friction(tw_model *model)
 {
     if (!tw_model_exchanges_energy(model)) return TW_OK;
@@ -197,6 +208,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     TW_TRY(add_rayleigh(model, error));
     tw_status status = complete_forces(model);
     if (status == TW_OK) status = allocate_friction(model);
+    if (status == TW_OK) status = allocate_before(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
     return analyse_pattern(model, error);

@@ -5,6 +5,7 @@
 #include <twang/model.h>
 #include <twang/motion.h>
 
+#include "model/contact_force.h"
 #include "model/display_list.h"
 #include "model/fibre_parts.h"
 #include "model/force.h"
@@ -44,6 +45,9 @@ struct tw_model {
     tw_display_list displays;
     tw_fibre_list fibres;
     tw_motions motions;
+    tw_obstacle_list obstacles;
+    bool has_contact;
+    double gravity[3];         /* sum of all uniform accelerations [m/s^2] */
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */
     double rayleigh_stiffness; /* beta [s] */
@@ -57,6 +61,7 @@ struct tw_model {
     double *force;               /* forces, likewise */
     double *rates;               /* TW_MODEL_RATES such arrays; NULL if no particle is moved */
     double *friction;            /* two such arrays; NULL if nothing gives or takes energy */
+    double *before;              /* two such arrays: a state before a step; NULL if not needed */
     double *lumped_mass;         /* of each unknown */
     double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */
     double *partial;             /* TW_MODEL_SUMS sums per block of free particles */

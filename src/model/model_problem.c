@@ -101,6 +101,36 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
     return tw_model_divide_by_mass(model, model->force, a);
 }
 
+/* Keeps the state before the step in model->before, and lets the forces change the one after it. */
+static tw_status model_finish_step(void *context, double t, double h, const double *u,
+                                   double *u_new, bool *changed)
+{
+    tw_model *model = context;
+    const tw_particles *p = &model->particles;
+    int64_t n = 3 * p->free_count;
+    double *x = model->before;
+    double *v = model->before + 3 * p->count;
+
+    tw_model_unpack(model, t, u, u + n);
+    tw_vector_copy(3 * p->count, model->x, x);
+    tw_vector_copy(3 * p->count, model->v, v);
+    tw_model_unpack(model, t + h, u_new, u_new + n);
+
+    tw_force_view from = {t, x, v};
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        if (f->table->finish_step)
+            TW_TRY(f->table->finish_step(f->data, h, &from, t + h, model->x, model->v, changed));
+    if (!*changed) return TW_OK;
+
+    /* Back to the unknowns. */
+    for (int64_t i = 0; i < p->free_count; i++)
+        for (int k = 0; k < 3; k++) {
+            u_new[3 * i + k] = model->x[3 * (int64_t)p->particle[i] + k];
+            u_new[n + 3 * i + k] = model->v[3 * (int64_t)p->particle[i] + k];
+        }
+    return TW_OK;
+}
+
 /* A row per particle, pinned ones included: x, y, z, vx, vy, vz. */
 static tw_status model_rows(void *context, double t, const double *u, double *rows)
 {
@@ -194,6 +224,7 @@ static tw_second_order_problem model_problem(tw_model *model)
                                             .linearise = tw_model_linearise_tension,
                                             .predict = tw_model_predict_tension};
     describe_damping(model, &problem);
+    if (model->before) problem.finish_step = model_finish_step;
 
     problem.energy = tw_model_energy;
     if (tw_model_exchanges_energy(model)) problem.outside_power = tw_model_outside_power;

@@ -42,6 +42,8 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     /* A motion of a pinned particle replaces the pin, so pins come first. */
     TW_TRY(tw_build_entries(build, "pins", tw_build_pin, error));
     TW_TRY(tw_build_entries(build, "motions", tw_build_motion, error));
+    TW_TRY(tw_build_entries(build, "obstacles", tw_build_obstacle, error));
+    TW_TRY(tw_build_contact(build, error));
 
     double gravity[3];
     tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);

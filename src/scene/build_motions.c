@@ -168,6 +168,40 @@ static const tw_schema_field common_fields[] = {
 };
 const tw_section tw_schema_motions = {"motions", FIELDS(common_fields), kind_row};
 
+/* The same kinds for an obstacle, which moves as a whole. */
+static const tw_kind obstacle_motion_kinds[] = {
+    {"velocity", FIELDS(velocity_fields), {NULL}},
+    {"oscillation", FIELDS(oscillation_fields), {NULL}},
+    {"rotation", FIELDS(rotation_fields), {NULL}},
+    {"keyframes", FIELDS(keyframe_fields), {NULL}},
+};
+
+static const tw_kind *obstacle_kind_row(int index)
+{
+    bool in_table = index >= 0 && index < COUNT_OF(obstacle_motion_kinds);
+    return in_table ? &obstacle_motion_kinds[index] : NULL;
+}
+
+const tw_section tw_schema_obstacle_motion = {"obstacles.motion", FIELDS(common_fields),
+                                              obstacle_kind_row};
+
+tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
+                                   int64_t last, tw_error *error)
+{
+    tw_entry inner = *entry;
+    inner.node = node;
+    motion m = {.model = entry->build->model, .node = node};
+    const motion_kind *kind = &motion_kinds[tw_node_integer(node, "kind")];
+
+    tw_status status = check_axis(&inner, error);
+    if (status == TW_OK) status = read_frames(&m, entry->path, error);
+    if (status == TW_OK) status = kind->prescribe(&m, first, last, error);
+
+    tw_release(m.times);
+    tw_release(m.displacements);
+    return status;
+}
+
 tw_status tw_build_motion(const tw_entry *entry, tw_error *error)
 {
     motion m = {.model = entry->build->model, .node = entry->node};

@@ -127,6 +127,12 @@ tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *co
 tw_status tw_build_pin(const tw_entry *entry, tw_error *error);
 tw_status tw_build_force(const tw_entry *entry, tw_error *error);
 tw_status tw_build_motion(const tw_entry *entry, tw_error *error);
+/* One entry of `obstacles`, and `contact`. (build_obstacles.c) */
+tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error);
+tw_status tw_build_contact(const tw_build *build, tw_error *error);
+/* Moves an obstacle, the particles first ... last, as the node says. (build_motions.c) */
+tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
+                                   int64_t last, tw_error *error);
 
 /* ---- systems of equations ---- */
 

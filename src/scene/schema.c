@@ -159,6 +159,10 @@ static const tw_schema_field scene_fields[] = {
     {"motions", TW_FIELD_LIST, .section = &tw_schema_motions,
      .doc = "particles that go where they are told; of two for a particle the later holds, and "
             "before a pin"},
+    {"obstacles", TW_FIELD_LIST, .section = &tw_schema_obstacles,
+     .doc = "what bodies touch and do not move; they need contact"},
+    {"contact", TW_FIELD_MAP, .section = &tw_schema_contact,
+     .doc = "how bodies and obstacles push each other away; not given: they do not"},
     {"tests", TW_FIELD_MAP, .section = &tests_section,
      .doc = "values a run must reproduce, used by make test"},
 };

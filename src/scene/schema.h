@@ -43,6 +43,7 @@ typedef struct tw_schema_field {
     tw_range range;       /* of each number */
     const char *fallback; /* default, as it would be written; NULL: none */
     bool required;
+    bool automatic; /* of TW_FIELD_NUMBER: the word auto may stand for it, and is read as 0 */
     const tw_section *section;        /* of TW_FIELD_MAP and TW_FIELD_LIST */
     const char *(*choice)(int index); /* index-th word of a choice; NULL past the last */
     const char *doc;

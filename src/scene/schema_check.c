@@ -94,8 +94,9 @@ static bool in_range(const tw_range *range, double value)
 static tw_status check_number(check *c, const tw_schema_field *field, tw_node *node)
 {
     double value = 0.0;
-    if (node->kind != TW_NODE_SCALAR || node->quoted || !tw_number_parse(node->text, &value))
-        return wrong_value(c, field, node);
+    bool plain = node->kind == TW_NODE_SCALAR && !node->quoted;
+    if (field->automatic && plain && strcmp(node->text, "auto") == 0) return TW_OK;
+    if (!plain || !tw_number_parse(node->text, &value)) return wrong_value(c, field, node);
 
     /* Above LARGEST_INTEGER a value may have been rounded to a whole number. */
     bool is_whole = value == floor(value) && fabs(value) < LARGEST_INTEGER;

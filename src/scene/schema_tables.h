@@ -62,11 +62,14 @@
     }
 
 /* The sections that are not in schema.c, beside the functions that build what they describe. */
-extern const tw_section tw_schema_system;  /* system_kinds.c */
-extern const tw_section tw_schema_bodies;  /* body_kinds.c */
-extern const tw_section tw_schema_pins;    /* build_pins.c */
-extern const tw_section tw_schema_forces;  /* build_forces.c */
-extern const tw_section tw_schema_motions; /* build_motions.c */
+extern const tw_section tw_schema_system;          /* system_kinds.c */
+extern const tw_section tw_schema_bodies;          /* body_kinds.c */
+extern const tw_section tw_schema_pins;            /* build_pins.c */
+extern const tw_section tw_schema_forces;          /* build_forces.c */
+extern const tw_section tw_schema_motions;         /* build_motions.c */
+extern const tw_section tw_schema_obstacles;       /* build_obstacles.c */
+extern const tw_section tw_schema_contact;         /* build_obstacles.c */
+extern const tw_section tw_schema_obstacle_motion; /* build_motions.c */
 
 /* Which particles are meant, a part of pins, forces and motions (build_pins.c). */
 extern const tw_field_group tw_selection_fields;

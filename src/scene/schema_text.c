@@ -86,6 +86,7 @@ static void append_numbers(char text[TW_FIELD_TEXT_SIZE], const tw_schema_field 
         append(text, "a %snumber", adjective);
     append_range(text, &field->range);
     if (field->unit) append(text, " [%s]", field->unit);
+    if (field->automatic) append(text, " or auto");
 }
 
 void tw_field_describe(const tw_schema_field *field, char text[TW_FIELD_TEXT_SIZE])

@@ -1,0 +1,52 @@
+/** @file contact.h
+ *  Contact of bodies with obstacles (docs/contact.md). The surfaces are those of the displays
+ *  (tw_model_add_display): triangles, or edges where a display has no triangles. */
+#ifndef TWANG_CONTACT_H
+#define TWANG_CONTACT_H
+
+#include <twang/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How surfaces push each other away. Start from tw_contact_options_default(). */
+typedef struct tw_contact_options {
+    double distance;  /**< d > 0: surfaces closer than this repel each other [m]. Required */
+    double stiffness; /**< kappa of the repulsion [N/m]; 0: from masses and speeds. Default 0 */
+    double thickness; /**< of sheets and lines of all bodies, >= 0 [m]. Default 0 */
+    double friction;  /**< coefficient mu of Coulomb's friction, >= 0. Default 0 */
+    /** Coefficient e in [0, 1]: an impact ends with e times its speed. Default 1, no loss. */
+    double restitution;
+} tw_contact_options;
+TW_API tw_contact_options tw_contact_options_default(void);
+
+/** Switches contact on between the bodies and the obstacles of the model. Once per model. */
+TW_API tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *options,
+                                      tw_error *error);
+
+typedef enum tw_obstacle_kind {
+    TW_OBSTACLE_PLANE,  /**< the half space behind a plane is forbidden */
+    TW_OBSTACLE_SPHERE, /**< a ball */
+    TW_OBSTACLE_CAPSULE /**< the points within a radius of a line segment */
+} tw_obstacle_kind;
+
+/** Something that bodies touch and that they cannot move. It consists of pinned particles, with
+ *  which it can be moved as any support (motion.h). */
+typedef struct tw_obstacle {
+    tw_obstacle_kind kind;
+    const char *name; /**< in files; NULL: as its kind */
+    double point[3];  /**< of the plane; centre of the sphere; first end of the capsule [m] */
+    double other[3];  /**< outward normal of the plane, of any length; second end of the capsule */
+    double radius;    /**< > 0, of sphere and capsule [m] */
+    double size;      /**< > 0: side of the square that is shown of a plane [m] */
+} tw_obstacle;
+
+/** Adds an obstacle. Its particles are *first ... *last (may be NULL). */
+TW_API tw_status tw_model_add_obstacle(tw_model *model, const tw_obstacle *obstacle, int64_t *first,
+                                       int64_t *last, tw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+/* What contact loses, as impulses between the closest points of a pair at the end of a step.
+ *
+ * Restitution: of the energy that the repulsion gave back in the step, E_n - E_{n+1} > 0, the share
+ * 1 - e^2 is taken from the motion along the normal:
+ *     v_n' = sqrt(v_n^2 - 2 (1 - e^2) (E_n - E_{n+1}) / m),   m = 1 / sum_i w_i^2 / m_i.
+ * An impact then ends with e times its speed, whatever the law and the step.
+ *
+ * Friction: an impulse of at most mu times that of the repulsion, h (N_n + N_{n+1}) / 2 less what
+ * restitution took, leads the sliding velocity from u to
+ *     u' = -(u - u_n) / 2,   |u'| <= |u|,
+ * with u_n the one at the start of the step. What sticks and is pulled with the acceleration a then
+ * swings between -a h/2 and a h/2 and does not creep; what slides is slowed down by all of the
+ * impulse.
+ *
+ * No impulse feeds energy, and impulses between free particles keep momentum. */
+#include <math.h>
+#include <string.h>
+
+#include "base/vector3.h"
+#include "model/contact_force.h"
+
+/* One pair at the end of a step. */
+typedef struct meeting {
+    const tw_contact *contact;
+    const tw_contact_pair *pair;
+    tw_gap frame;        /* at the end */
+    double inverse_mass; /* sum_i w_i^2 / m_i */
+    double velocity[3];  /* of the closest points against each other, V = sum_i w_i v_i */
+    double earlier[3];   /* the same at the start of the step */
+    double released;     /* E_n - E_{n+1} */
+    double push;         /* impulse of the repulsion over the step */
+} meeting;
+
+static void take(const tw_contact_pair *pair, const double *values, double out[4][3])
+{
+    for (int i = 0; i < TW_PAIR_VERTICES; i++)
+        memcpy(out[i], values + 3 * (int64_t)pair->vertex[i], sizeof out[i]);
+}
+
+/* Fills the meeting; false if the pair did not touch at either end of the step. */
+static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
+{
+    const tw_particles *p = m->contact->particles;
+    double before[4][3];
+    double after[4][3];
+    take(m->pair, from->x, before);
+    take(m->pair, x, after);
+    tw_pair_state old;
+    tw_pair_state now;
+    tw_pair_evaluate(m->pair, before, TW_PAIR_GRADIENT, &old);
+    tw_pair_evaluate(m->pair, after, TW_PAIR_GRADIENT, &now);
+    if (!old.active && !now.active) return false;
+    if (!tw_gap_find(m->pair->kind, after, &m->frame)) return false;
+
+    m->released = old.energy - now.energy;
+    m->push = 0.0;
+    if (old.active) m->push += 0.5 * h * old.press;
+    if (now.active) m->push += 0.5 * h * now.press;
+
+    m->inverse_mass = 0.0;
+    for (int k = 0; k < 3; k++) m->velocity[k] = m->earlier[k] = 0.0;
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        int32_t vertex = m->pair->vertex[i];
+        double w = m->frame.weight[i];
+        if (!p->pinned[vertex]) m->inverse_mass += w * w / p->mass[vertex];
+        for (int k = 0; k < 3; k++) {
+            m->velocity[k] += w * v[3 * (int64_t)vertex + k];
+            m->earlier[k] += w * from->v[3 * (int64_t)vertex + k];
+        }
+    }
+    return m->inverse_mass > 0.0;
+}
+
+/* v_i += w_i J / m_i. */
+static void push(const meeting *m, const double impulse[3], double *v)
+{
+    const tw_particles *p = m->contact->particles;
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        int64_t vertex = m->pair->vertex[i];
+        if (p->pinned[vertex]) continue;
+        for (int k = 0; k < 3; k++)
+            v[3 * vertex + k] += m->frame.weight[i] * impulse[k] / p->mass[vertex];
+    }
+}
+
+/* Takes 1 - e^2 of what was given back. Returns the energy. */
+static double restitute(meeting *m, double *v)
+{
+    double e = m->contact->options.restitution;
+    double speed = tw_dot3(m->velocity, m->frame.normal);
+    if (e >= 1.0 || m->released <= 0.0 || speed <= 0.0) return 0.0;
+
+    double square = speed * speed - 2.0 * (1.0 - e * e) * m->released * m->inverse_mass;
+    double left = sqrt(fmax(square, 0.0));
+    double size = (speed - left) / m->inverse_mass;
+    double impulse[3];
+    for (int k = 0; k < 3; k++) impulse[k] = -size * m->frame.normal[k];
+    push(m, impulse, v);
+    m->push = fmax(m->push - size, 0.0);
+    return 0.5 * (speed * speed - left * left) / m->inverse_mass;
+}
+
+/* The part of a velocity across the normal. */
+static void slide(const meeting *m, const double velocity[3], double u[3])
+{
+    double along = tw_dot3(velocity, m->frame.normal);
+    for (int k = 0; k < 3; k++) u[k] = velocity[k] - along * m->frame.normal[k];
+}
+
+/* Slows the sliding down, as far as friction can. Returns the energy. */
+static double rub(const meeting *m, double *v)
+{
+    double u[3];
+    double before[3];
+    slide(m, m->velocity, u);
+    slide(m, m->earlier, before);
+    double speed = sqrt(tw_dot3(u, u));
+    double largest = m->contact->options.friction * m->push * m->inverse_mass;
+    if (!(speed > 0.0) || !(largest > 0.0)) return 0.0;
+
+    /* u' = -(u - u_n) / 2, not longer than u. */
+    double goal[3];
+    for (int k = 0; k < 3; k++) goal[k] = -0.5 * (u[k] - before[k]);
+    double length = sqrt(tw_dot3(goal, goal));
+    for (int k = 0; k < 3 && length > speed; k++) goal[k] *= speed / length;
+
+    /* The change of velocity is limited by friction. */
+    double change[3];
+    for (int k = 0; k < 3; k++) change[k] = goal[k] - u[k];
+    double size = sqrt(tw_dot3(change, change));
+    for (int k = 0; k < 3 && size > largest; k++) change[k] *= largest / size;
+
+    double impulse[3];
+    double left = 0.0;
+    for (int k = 0; k < 3; k++) {
+        impulse[k] = change[k] / m->inverse_mass;
+        left += (u[k] + change[k]) * (u[k] + change[k]);
+    }
+    push(m, impulse, v);
+    return 0.5 * (speed * speed - left) / m->inverse_mass;
+}
+
+tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from, double t,
+                                 double *x, double *v, bool *changed)
+{
+    (void)t;
+    tw_contact *c = data;
+    c->account = (tw_contact_account){0};
+    if (c->options.friction == 0.0 && c->options.restitution >= 1.0) return TW_OK;
+
+    /* The pairs follow each other, each with the velocities that the last one left. */
+    for (int64_t i = 0; i < c->pair_count; i++) {
+        meeting m = {.contact = c, .pair = &c->pairs[i]};
+        if (!meet(h, from, x, v, &m)) continue;
+        double contact_loss = restitute(&m, v);
+        double friction_loss = rub(&m, v);
+        c->account.contact_loss += contact_loss;
+        c->account.friction_loss += friction_loss;
+        *changed = true;
+    }
+    return TW_OK;
+}

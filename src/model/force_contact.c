@@ -1,0 +1,306 @@
+/* Contact as a force of the model: the sum over its pairs (contact/contact_pair.h). It conserves
+ * energy; what contact loses is in contact_impulses.c. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/parallel_for.h"
+#include "model/contact_force.h"
+
+enum { N = TW_PAIR_SIZE };
+
+static void contact_release(void *data)
+{
+    tw_contact *c = data;
+    if (!c) return;
+    tw_release(c->pairs);
+    tw_release(c->pair_force);
+    tw_release(c->pair_energy);
+    tw_release(c->tangents);
+    tw_release(c);
+}
+
+/* ---- completing ---- */
+
+/* The speed that an impact may have: the largest at the start, or that of a fall through the box
+ * around everything. */
+static double expected_speed(const tw_contact *c, const tw_particles *p)
+{
+    double fastest = 0.0;
+    double lower[3] = {INFINITY, INFINITY, INFINITY};
+    double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < p->count; i++) {
+        double square = 0.0;
+        for (int k = 0; k < 3; k++) {
+            square += p->velocity[3 * i + k] * p->velocity[3 * i + k];
+            if (p->pinned[i]) continue;
+            lower[k] = fmin(lower[k], p->position[3 * i + k]);
+            upper[k] = fmax(upper[k], p->position[3 * i + k]);
+        }
+        fastest = fmax(fastest, sqrt(square));
+    }
+
+    /* v = sqrt(2 g H). */
+    double gravity = 0.0;
+    double height = 0.0;
+    for (int k = 0; k < 3; k++) {
+        gravity += c->source.gravity[k] * c->source.gravity[k];
+        height += (upper[k] - lower[k]) * (upper[k] - lower[k]);
+    }
+    double fall = sqrt(2.0 * sqrt(gravity) * sqrt(height));
+
+    /* Where nothing moves or falls, one meter per second is as good a guess as any. */
+    double speed = fmax(fastest, fall);
+    return speed > 0.0 ? speed : 1.0;
+}
+
+static tw_status contact_complete(void *data, const tw_particles *particles)
+{
+    tw_contact *c = data;
+    c->particles = particles;
+    c->speed = expected_speed(c, particles);
+
+    TW_TRY(tw_contact_list_pairs(c));
+    c->pair_force = TW_NEW_ARRAY(N * c->pair_count, double);
+    c->pair_energy = TW_NEW_ARRAY(c->pair_count, double);
+    if (!c->pair_force || !c->pair_energy) return TW_OUT_OF_MEMORY;
+    return TW_OK;
+}
+
+static void contact_add_pattern(const void *data, tw_pattern *pattern)
+{
+    const tw_contact *c = data;
+    for (int64_t p = 0; p < c->pair_count; p++)
+        for (int a = 0; a < TW_PAIR_VERTICES; a++)
+            for (int b = 0; b < a; b++) {
+                int32_t i = c->particles->unknown[c->pairs[p].vertex[a]];
+                int32_t j = c->particles->unknown[c->pairs[p].vertex[b]];
+                if (i >= 0 && j >= 0) tw_pattern_add(pattern, i, j);
+            }
+}
+
+/* ---- energy and force ---- */
+
+/* What the functions of the parallel loops share. */
+typedef struct loop {
+    tw_contact *c;
+    const tw_force_view *at;
+    tw_pair_order order;   /* of the tangents */
+    atomic_bool undefined; /* a pair meets, and has no normal */
+} loop;
+
+/* The values of the four vertices of a pair. */
+static void take(const tw_contact_pair *pair, const double *values, double out[4][3])
+{
+    for (int i = 0; i < TW_PAIR_VERTICES; i++)
+        memcpy(out[i], values + 3 * (int64_t)pair->vertex[i], sizeof out[i]);
+}
+
+static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *l = context;
+    for (int64_t p = begin; p < end; p++) {
+        double x[4][3];
+        tw_pair_state state;
+        take(&l->c->pairs[p], l->at->x, x);
+        tw_pair_evaluate(&l->c->pairs[p], x, TW_PAIR_ENERGY, &state);
+        l->c->pair_energy[p] = state.energy;
+    }
+}
+
+static tw_status contact_add_energy(void *data, const tw_force_view *at, double *energy)
+{
+    tw_contact *c = data;
+    loop l = {.c = c, .at = at};
+    tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, energy_block, &l);
+
+    for (int64_t p = 0; p < c->pair_count; p++) *energy += c->pair_energy[p];
+    return TW_OK;
+}
+
+static void force_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *l = context;
+    tw_contact *c = l->c;
+    for (int64_t p = begin; p < end; p++) {
+        double x[4][3];
+        tw_pair_state state;
+        take(&c->pairs[p], l->at->x, x);
+        tw_pair_evaluate(&c->pairs[p], x, TW_PAIR_GRADIENT, &state);
+        c->pair_energy[p] = state.energy;
+        if (!state.active) continue;
+
+        if (!state.defined) atomic_store(&l->undefined, true);
+        for (int i = 0; i < N; i++) c->pair_force[N * p + i] = -state.gradient[i];
+    }
+}
+
+static tw_status contact_add_force(void *data, const tw_force_view *at, double *force)
+{
+    tw_contact *c = data;
+    loop l = {.c = c, .at = at};
+    tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, force_block, &l);
+    if (atomic_load(&l.undefined)) return TW_RECOVERABLE;
+
+    /* The pairs are added in their order, so that the sum does not depend on the threads. */
+    for (int64_t p = 0; p < c->pair_count; p++) {
+        if (c->pair_energy[p] == 0.0) continue;
+        const int32_t *vertex = c->pairs[p].vertex;
+        for (int i = 0; i < N; i++)
+            force[3 * (int64_t)vertex[i / 3] + i % 3] += c->pair_force[N * p + i];
+    }
+    return TW_OK;
+}
+
+/* ---- tangents ---- */
+
+/* Lists the pairs in contact at this point. */
+static tw_status list_active(tw_contact *c, const tw_force_view *at)
+{
+    loop l = {.c = c, .at = at};
+    tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, energy_block, &l);
+
+    int64_t count = 0;
+    for (int64_t p = 0; p < c->pair_count; p++) count += c->pair_energy[p] != 0.0;
+
+    /* The room grows by half more than is needed, so that it seldom grows. */
+    if (count > c->tangent_capacity) {
+        tw_release(c->tangents);
+        c->tangent_count = 0;
+        c->tangent_capacity = count + count / 2 + 16;
+        c->tangents = TW_NEW_ARRAY(c->tangent_capacity, tw_pair_tangent);
+        if (!c->tangents) {
+            c->tangent_capacity = 0;
+            return TW_OUT_OF_MEMORY;
+        }
+    }
+
+    c->tangent_count = 0;
+    for (int64_t p = 0; p < c->pair_count; p++)
+        if (c->pair_energy[p] != 0.0) c->tangents[c->tangent_count++].pair = p;
+    return TW_OK;
+}
+
+static void tangent_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *l = context;
+    for (int64_t i = begin; i < end; i++) {
+        tw_pair_tangent *tangent = &l->c->tangents[i];
+        const tw_contact_pair *pair = &l->c->pairs[tangent->pair];
+        double x[4][3];
+        tw_pair_state state;
+
+        take(pair, l->at->x, x);
+        tw_pair_evaluate(pair, x, l->order, &state);
+        memcpy(tangent->hessian, state.hessian, sizeof state.hessian);
+    }
+}
+
+static tw_status linearise(tw_contact *c, const tw_force_view *at, tw_pair_order order)
+{
+    TW_TRY(list_active(c, at));
+    loop l = {.c = c, .at = at, .order = order};
+    tw_parallel_for(c->tangent_count, TW_PARTICLE_BLOCK, tangent_block, &l);
+    return TW_OK;
+}
+
+static tw_status contact_linearise(void *data, const tw_force_view *at)
+{
+    return linearise(data, at, TW_PAIR_HESSIAN);
+}
+
+/* A contact pushes: its geometric stiffness is negative. `definite` leaves it out. The tension of a
+ * contact is no unknown of its own, because the repulsion is never stiffer than 4 kappa. */
+static tw_status contact_linearise_tension(void *data, const tw_force_view *at,
+                                           const double *tension, bool definite)
+{
+    (void)tension;
+    return linearise(data, at, definite ? TW_PAIR_DEFINITE : TW_PAIR_HESSIAN);
+}
+
+static void contact_add_product(void *data, int count, const double *in, double *out)
+{
+    const tw_contact *c = data;
+    const int32_t *unknown = c->particles->unknown;
+    int64_t size = 3 * c->particles->free_count;
+    for (int64_t t = 0; t < c->tangent_count; t++) {
+        const tw_pair_tangent *tangent = &c->tangents[t];
+        const double *matrix = tangent->hessian;
+        const int32_t *vertex = c->pairs[tangent->pair].vertex;
+        for (int column = 0; column < count; column++) {
+            /* The entries of the free vertices; those of the others are zero. */
+            double from[N] = {0.0};
+            for (int i = 0; i < N; i++) {
+                int64_t u = unknown[vertex[i / 3]];
+                if (u >= 0) from[i] = in[column * size + 3 * u + i % 3];
+            }
+
+            for (int r = 0; r < N; r++) {
+                int64_t u = unknown[vertex[r / 3]];
+                if (u < 0) continue;
+                double sum = 0.0;
+                for (int i = 0; i < N; i++) sum += matrix[N * r + i] * from[i];
+                out[column * size + 3 * u + r % 3] += sum;
+            }
+        }
+    }
+}
+
+/* matrix += the 3x3 block of vertices a and b of a pair. The matrix stores the upper
+ * triangle, column by column inside a block. */
+static void add_block(const tw_contact *c, const int32_t *vertex, int a, int b,
+                      const double *hessian, tw_sparse *matrix)
+{
+    int32_t i = c->particles->unknown[vertex[a]];
+    int32_t j = c->particles->unknown[vertex[b]];
+    if (i < 0 || j < 0 || i > j) return;
+    int64_t place = tw_sparse_find(matrix, i, j);
+    if (place < 0) return;
+
+    double *values = tw_sparse_values(matrix) + 9 * place;
+    for (int k = 0; k < 9; k++) values[k] += hessian[N * (3 * a + k % 3) + 3 * b + k / 3];
+}
+
+static void contact_add_tangent(void *data, tw_sparse *matrix)
+{
+    const tw_contact *c = data;
+    for (int64_t t = 0; t < c->tangent_count; t++) {
+        const tw_pair_tangent *tangent = &c->tangents[t];
+        const int32_t *vertex = c->pairs[tangent->pair].vertex;
+
+        /* Both orders of two vertices: one of them is in the upper triangle. */
+        for (int a = 0; a < TW_PAIR_VERTICES; a++)
+            for (int b = 0; b < TW_PAIR_VERTICES; b++)
+                add_block(c, vertex, a, b, tangent->hessian, matrix);
+    }
+}
+
+static const tw_force_table contact_table = {
+    .name = "contact",
+    .release = contact_release,
+    .complete = contact_complete,
+    .add_pattern = contact_add_pattern,
+    .add_energy = contact_add_energy,
+    .add_force = contact_add_force,
+    .linearise = contact_linearise,
+    .linearise_tension = contact_linearise_tension,
+    .add_product = contact_add_product,
+    .add_tangent = contact_add_tangent,
+    .finish_step = tw_contact_finish_step,
+};
+
+tw_status tw_force_contact_create(const tw_contact_options *options,
+                                  const tw_contact_source *source, tw_force *out)
+{
+    tw_contact *c = TW_NEW(tw_contact);
+    if (!c) return TW_OUT_OF_MEMORY;
+    c->options = *options;
+    c->source = *source;
+    *out = (tw_force){&contact_table, c};
+    return TW_OK;
+}

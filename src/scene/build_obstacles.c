@@ -1,0 +1,135 @@
+/* `obstacles` and `contact` of a scene. */
+#include <math.h>
+#include <twang/contact.h>
+
+#include "base/fail.h"
+#include "scene/scene_internal.h"
+#include "scene/schema_tables.h"
+
+typedef struct obstacle_kind {
+    tw_kind schema;
+    tw_obstacle_kind kind;
+} obstacle_kind;
+
+/* ---- the fields ---- */
+
+static const tw_schema_field plane_fields[] = {
+    {"point", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "on the plane"},
+    {"normal", TW_FIELD_NUMBERS, .length = 3, .fallback = "[0, 0, 1]",
+     .doc = "to the side where bodies are, of any length but zero"},
+    {"size", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .fallback = "1",
+     .doc = "side of the square that is shown; the plane itself has no end"},
+};
+static const tw_schema_field sphere_fields[] = {
+    {"centre", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "of the ball"},
+    {"radius", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "of the ball"},
+};
+static const tw_schema_field capsule_fields[] = {
+    {"from", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
+     .doc = "one end of its axis"},
+    {"to", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true, .doc = "the other end"},
+    {"radius", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "around the axis and at its ends"},
+};
+
+static const obstacle_kind obstacle_kinds[] = {
+    {.schema = {"plane", FIELDS(plane_fields), {NULL}}, .kind = TW_OBSTACLE_PLANE},
+    {.schema = {"sphere", FIELDS(sphere_fields), {NULL}}, .kind = TW_OBSTACLE_SPHERE},
+    {.schema = {"capsule", FIELDS(capsule_fields), {NULL}}, .kind = TW_OBSTACLE_CAPSULE},
+};
+KINDS_OF(obstacle_kinds)
+
+static const tw_schema_field common_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true, .doc = "what it is"},
+    {"name", TW_FIELD_NAME, .doc = "what its files are called; not given: as its kind"},
+    {"motion", TW_FIELD_MAP, .section = &tw_schema_obstacle_motion,
+     .doc = "how it moves; not given: it rests"},
+};
+const tw_section tw_schema_obstacles = {"obstacles", FIELDS(common_fields), kind_row};
+
+static const tw_schema_field contact_fields[] = {
+    {"distance", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "surfaces closer than this push each other away"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .automatic = true,
+     .fallback = "auto",
+     .doc = "kappa of the push (docs/contact.md); auto: stops a vertex at the speed of a fall "
+            "through the scene within the distance"},
+    {"thickness", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0), .fallback = "0",
+     .doc = "of all bodies: half of it stands out from sheets, lines and surfaces"},
+    {"friction", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
+     .doc = "Coulomb's coefficient"},
+    {"restitution", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
+     .doc = "an impact ends with this share of its speed"},
+};
+SECTION(tw_schema_contact, "contact", contact_fields);
+
+/* ---- building ---- */
+
+static bool is_zero(const double a[3])
+{
+    return a[0] == 0.0 && a[1] == 0.0 && a[2] == 0.0;
+}
+
+static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_error *error)
+{
+    const tw_node *node = entry->node;
+    o->kind = obstacle_kinds[tw_node_integer(node, "kind")].kind;
+    if (tw_node_find(node, "name")) o->name = tw_node_text(node, "name");
+    if (o->kind != TW_OBSTACLE_PLANE) o->radius = tw_node_number(node, "radius");
+
+    switch (o->kind) {
+    case TW_OBSTACLE_PLANE:
+        tw_node_numbers(node, "point", 3, o->point);
+        tw_node_numbers(node, "normal", 3, o->other);
+        o->size = tw_node_number(node, "size");
+        if (is_zero(o->other))
+            return tw_fail_at(error, tw_node_find(node, "normal")->mark,
+                              "%s.normal has length zero, give it any other", entry->path);
+        return TW_OK;
+    case TW_OBSTACLE_SPHERE:
+        tw_node_numbers(node, "centre", 3, o->point);
+        return TW_OK;
+    case TW_OBSTACLE_CAPSULE:
+        tw_node_numbers(node, "from", 3, o->point);
+        tw_node_numbers(node, "to", 3, o->other);
+        return TW_OK;
+    }
+    return TW_OK;
+}
+
+tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error)
+{
+    if (!tw_scene_node(entry->build->scene, "contact"))
+        return tw_fail_at(error, entry->node->mark,
+                          "%s has no effect without contact, give contact: {distance: ...}",
+                          entry->path);
+
+    tw_obstacle obstacle = {0};
+    int64_t first = 0;
+    int64_t last = 0;
+    TW_TRY(read_obstacle(entry, &obstacle, error));
+    TW_TRY(tw_model_add_obstacle(entry->build->model, &obstacle, &first, &last, error));
+
+    const tw_node *motion = tw_node_find(entry->node, "motion");
+    if (!motion) return TW_OK;
+    return tw_build_obstacle_motion(entry, motion, first, last, error);
+}
+
+tw_status tw_build_contact(const tw_build *build, tw_error *error)
+{
+    const tw_node *node = tw_scene_node(build->scene, "contact");
+    if (!node) return TW_OK;
+    if (!tw_scene_node(build->scene, "obstacles"))
+        return tw_fail_at(error, node->mark, "contact needs obstacles, give obstacles: [...]");
+
+    tw_contact_options options = tw_contact_options_default();
+    options.distance = tw_node_number(node, "distance");
+    options.stiffness = tw_node_number(node, "stiffness");
+    options.thickness = tw_node_number(node, "thickness");
+    options.friction = tw_node_number(node, "friction");
+    options.restitution = tw_node_number(node, "restitution");
+    return tw_model_add_contact(build->model, &options, error);
+}

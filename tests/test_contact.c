@@ -1,0 +1,294 @@
+/* Contact of bodies with obstacles: impacts, sliding, tangents, moved obstacles. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "support/run_suite.h"
+
+/* What a test wants of a body of eight particles: a cube that all its 28 springs hold. */
+typedef struct setting {
+    double gravity[3];
+    double velocity[3];
+    double height; /* of its lowest particles */
+    double friction;
+    double restitution;
+    tw_obstacle obstacle;
+    double obstacle_speed; /* along z */
+} setting;
+
+static const double edge = 0.1;   /* of the cube [m] */
+static const double layer = 2e-3; /* contact distance [m] */
+
+static void fill_cube(const setting *s, double x[24], double v[24], double mass[8])
+{
+    for (int i = 0; i < 8; i++) {
+        const double corner[3] = {i & 1 ? edge : 0, i & 2 ? edge : 0, i & 4 ? edge : 0};
+        for (int k = 0; k < 3; k++) {
+            x[3 * i + k] = corner[k] - 0.5 * edge;
+            v[3 * i + k] = s->velocity[k];
+        }
+        x[3 * i + 2] = corner[2] + s->height;
+        mass[i] = 0.125;
+    }
+}
+
+static void add_springs(tw_model *model)
+{
+    int64_t ends[56];
+    double stiffness[28];
+    int count = 0;
+    for (int64_t a = 0; a < 8; a++)
+        for (int64_t b = a + 1; b < 8; b++) {
+            ends[2 * count] = a;
+            ends[2 * count + 1] = b;
+            stiffness[count++] = 2e6;
+        }
+    ck_assert_int_eq(tw_model_add_springs(model, count, ends, stiffness, NULL, NULL), TW_OK);
+}
+
+static tw_simulation *cube_on_obstacle(const setting *s)
+{
+    /* The twelve triangles of its surface. */
+    static const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                      2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    double x[24];
+    double v[24];
+    double mass[8];
+    tw_model *model = NULL;
+    tw_error error = {0};
+    fill_cube(s, x, v, mass);
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, 8, x, v, mass, NULL, NULL), TW_OK);
+    add_springs(model);
+    ck_assert_int_eq(tw_model_add_gravity(model, s->gravity, NULL), TW_OK);
+    tw_display display = {.count = 8, .triangle_count = 12, .triangles = faces};
+    ck_assert_int_eq(tw_model_add_display(model, &display, NULL), TW_OK);
+
+    int64_t first = 0;
+    int64_t last = 0;
+    ck_assert_int_eq(tw_model_add_obstacle(model, &s->obstacle, &first, &last, NULL), TW_OK);
+    const double drift[3] = {0, 0, s->obstacle_speed};
+    if (s->obstacle_speed != 0)
+        ck_assert_int_eq(tw_model_prescribe_velocity(model, first, last, drift, NULL), TW_OK);
+
+    tw_contact_options options = tw_contact_options_default();
+    options.distance = layer;
+    options.friction = s->friction;
+    options.restitution = s->restitution;
+    ck_assert_int_eq(tw_model_add_contact(model, &options, NULL), TW_OK);
+    tw_simulation *simulation = NULL;
+    tw_status status = tw_simulation_of_model(model, &simulation, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+    return simulation;
+}
+
+/* Runs for `duration`, and writes the mean position and velocity of the cube. */
+static void run(tw_simulation *simulation, tw_scheme scheme, double step, double duration,
+                double mean[6])
+{
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = step;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
+    tw_status status = tw_integrator_create_second_order(problem, &options, &integrator, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+    status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
+    if (status == TW_OK) status = tw_integrator_advance(integrator, duration, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+
+    const double *u = tw_integrator_state_view(integrator);
+    memset(mean, 0, 6 * sizeof *mean);
+    for (int i = 0; i < 48; i++) mean[i % 3 + 3 * (i / 24)] += u[i] / 8;
+    tw_integrator_free(integrator);
+}
+
+static const tw_obstacle ground = {.kind = TW_OBSTACLE_PLANE, .other = {0, 0, 1}, .size = 1};
+
+/* Schemes of every sort, and steps that resolve the contact layer (2 mm at 1 m/s) or nearly so. */
+static const struct {
+    tw_scheme scheme;
+    double step;
+} cases[] = {{TW_SCHEME_VERLET, 1e-4},
+             {TW_SCHEME_RK4, 1e-4},
+             {TW_SCHEME_MIDPOINT, 5e-4},
+             {TW_SCHEME_EXPMID2, 5e-4},
+             {TW_SCHEME_BDF1, 2e-4}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* ---- impacts ---- */
+
+START_TEST(an_impact_ends_with_its_share_of_the_speed)
+{
+    static const double shares[] = {1, 0.5, 0};
+    for (int e = 0; e < 3; e++) {
+        setting s = {.velocity = {0, 0, -1}, .height = 0.02, .restitution = shares[e]};
+        s.obstacle = ground;
+        tw_simulation *simulation = cube_on_obstacle(&s);
+        double mean[6];
+        run(simulation, cases[_i].scheme, cases[_i].step, 0.06, mean);
+
+        /* The cube keeps a little vibration, and bdf1 damps the impact itself. Where all of the
+         * speed is to be lost, a part of it has passed into the stiff cube before it can be taken
+         * from the corners. */
+        if (cases[_i].scheme == TW_SCHEME_BDF1)
+            ck_assert_double_le(mean[5], shares[e] + 0.02);
+        else
+            ck_assert_double_eq_tol(mean[5], shares[e], shares[e] > 0 ? 0.06 : 0.35);
+        ck_assert_double_gt(mean[2], 0.5 * edge - 0.1 * layer);
+        tw_simulation_free(simulation);
+    }
+}
+END_TEST
+
+/* A ball, a capsule: the cube does not enter. */
+START_TEST(round_obstacles_hold)
+{
+    const tw_obstacle round[2] = {
+        {.kind = TW_OBSTACLE_SPHERE, .radius = 0.3, .point = {0, 0, -0.3}},
+        {.kind = TW_OBSTACLE_CAPSULE,
+         .radius = 0.3,
+         .point = {-1, 0, -0.3},
+         .other = {1, 0, -0.3}}};
+    for (int o = 0; o < 2; o++) {
+        setting s = {.velocity = {0, 0, -1}, .height = 0.01, .restitution = 1};
+        s.obstacle = round[o];
+        tw_simulation *simulation = cube_on_obstacle(&s);
+        double mean[6];
+        run(simulation, TW_SCHEME_VERLET, 1e-4, 0.04, mean);
+        ck_assert_double_eq_tol(mean[5], 1, 0.1);
+        tw_simulation_free(simulation);
+    }
+}
+END_TEST
+
+/* ---- friction ---- */
+
+/* On a slope of angle phi a block with mu > tan phi rests; with mu < tan phi it slides with
+ * g (sin phi - mu cos phi). The slope is made by tilting gravity. The first 0.2 s, in which the
+ * block settles, do not count. bdf1 moves by h v_{n+1}, and creeps. */
+START_TEST(a_block_holds_below_the_friction_angle_and_slides_above)
+{
+    double mu = 0.5;
+    for (int above = 0; above < 2; above++) {
+        double tangent = above ? 0.6 : 0.45;
+        double c = 1 / sqrt(1 + tangent * tangent);
+        setting s = {.gravity = {9.81 * tangent * c, 0, -9.81 * c}, .friction = mu};
+        s.height = 0.92 * layer;
+        s.obstacle = ground;
+        double mean[2][6];
+        for (int part = 0; part < 2; part++) {
+            tw_simulation *simulation = cube_on_obstacle(&s);
+            run(simulation, cases[_i].scheme, cases[_i].step, 0.2 + 0.2 * part, mean[part]);
+            tw_simulation_free(simulation);
+        }
+
+        double expected = 9.81 * c * (tangent - mu);
+        double acceleration = (mean[1][3] - mean[0][3]) / 0.2;
+        if (above)
+            ck_assert_double_eq_tol(acceleration, expected, 0.02 * expected);
+        else if (cases[_i].scheme != TW_SCHEME_BDF1)
+            ck_assert_double_lt(fabs(mean[1][0] - mean[0][0]), 2e-5);
+        else
+            ck_assert_double_lt(fabs(mean[1][0] - mean[0][0]), 5e-4);
+    }
+}
+END_TEST
+
+/* ---- the problem ---- */
+
+/* Products with K agree with differences of the forces, with the cube inside the layer. */
+START_TEST(the_tangent_agrees_with_differences)
+{
+    const tw_obstacle obstacles[3] = {
+        ground,
+        {.kind = TW_OBSTACLE_SPHERE, .radius = 0.3, .point = {0.01, 0.02, -0.3}},
+        {.kind = TW_OBSTACLE_CAPSULE,
+         .radius = 0.3,
+         .point = {-1, 0, -0.3},
+         .other = {1, 0.1, -0.3}}};
+    setting s = {.height = 0.5 * layer, .restitution = 1};
+    s.obstacle = obstacles[_i];
+    tw_simulation *simulation = cube_on_obstacle(&s);
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    double x[24];
+    double v[24] = {0};
+    double direction[24];
+    double product[24];
+    double ahead[24];
+    double behind[24];
+    memcpy(x, tw_simulation_start(simulation), sizeof x);
+    for (int i = 0; i < 24; i++) {
+        x[i] += 1e-4 * sin(7 * i);
+        direction[i] = cos(3 * i);
+    }
+    ck_assert_int_eq(p->linearise(p->context, 0, x, v), TW_OK);
+    ck_assert_int_eq(p->apply_stiffness(p->context, 1, direction, product), TW_OK);
+
+    double step = 1e-8;
+    for (int i = 0; i < 24; i++) x[i] += step * direction[i];
+    ck_assert_int_eq(p->acceleration(p->context, 0, x, v, ahead), TW_OK);
+    for (int i = 0; i < 24; i++) x[i] -= 2 * step * direction[i];
+    ck_assert_int_eq(p->acceleration(p->context, 0, x, v, behind), TW_OK);
+    for (int i = 0; i < 24; i++) {
+        double difference = -(ahead[i] - behind[i]) / (2 * step) * 0.125;
+        ck_assert_double_eq_tol(difference, product[i], 1.0);
+    }
+
+    /* Contact is there: without it the cube, which is nearly at rest, would feel less. */
+    ck_assert_double_gt(fabs(ahead[2]), 1);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+/* A rising plane lifts the cube: its power is all the energy that the cube gains. */
+START_TEST(a_moved_plane_does_work)
+{
+    setting s = {.height = 0.01, .restitution = 1, .obstacle_speed = 1};
+    s.obstacle = ground;
+    tw_simulation *simulation = cube_on_obstacle(&s);
+    double mean[6];
+    run(simulation, TW_SCHEME_EXPMID2, 2e-4, 0.05, mean);
+
+    /* An elastic impact of a wall of 1 m/s: the cube leaves with 2 m/s. */
+    ck_assert_double_eq_tol(mean[5], 2, 0.12);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+START_TEST(wrong_contact_is_refused)
+{
+    tw_model *model = NULL;
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
+    tw_contact_options options = tw_contact_options_default();
+    ck_assert_int_eq(tw_model_add_contact(model, &options, NULL), TW_INVALID_ARGUMENT);
+    options.distance = 0.01;
+    options.restitution = 1.5;
+    ck_assert_int_eq(tw_model_add_contact(model, &options, NULL), TW_INVALID_ARGUMENT);
+    options.restitution = NAN;
+    ck_assert_int_eq(tw_model_add_contact(model, &options, NULL), TW_INVALID_ARGUMENT);
+
+    tw_obstacle flat = {.kind = TW_OBSTACLE_PLANE, .size = 1};
+    ck_assert_int_eq(tw_model_add_obstacle(model, &flat, NULL, NULL, NULL), TW_INVALID_ARGUMENT);
+    tw_obstacle tiny = {.kind = TW_OBSTACLE_SPHERE};
+    ck_assert_int_eq(tw_model_add_obstacle(model, &tiny, NULL, NULL, NULL), TW_INVALID_ARGUMENT);
+    tw_model_free(model);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("contact");
+    TCase *tests = tcase_create("contact");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, an_impact_ends_with_its_share_of_the_speed, 0, CASES);
+    tcase_add_test(tests, round_obstacles_hold);
+    tcase_add_loop_test(tests, a_block_holds_below_the_friction_angle_and_slides_above, 0, CASES);
+    tcase_add_loop_test(tests, the_tangent_agrees_with_differences, 0, 3);
+    tcase_add_test(tests, a_moved_plane_does_work);
+    tcase_add_test(tests, wrong_contact_is_refused);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
