@@ -4,6 +4,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
+#include "model/model_internal.h"
 #include "support/run_suite.h"
 
 static const double pi = 3.14159265358979323846;
@@ -258,7 +259,13 @@ static tw_status keys(tw_model *model)
     return tw_model_prescribe_keyframes(model, 1, 1, 5, key_times, key_places, NULL);
 }
 
-static prescriber *const prescribers[] = {drift, swing, turn, keys};
+static tw_status nod(tw_model *model)
+{
+    const double point[3] = {0, 0, 5}, axis[3] = {0, 0, 2}, angles[5] = {0, pi / 2, -1, 0, pi};
+    return tw_model_prescribe_turning(model, 1, 1, point, axis, 5, key_times, angles, NULL);
+}
+
+static prescriber *const prescribers[] = {drift, swing, turn, keys, nod};
 
 /* The velocity is the derivative of the position, and at t = 0 it is where it was. */
 START_TEST(motions_are_consistent)
@@ -277,6 +284,23 @@ START_TEST(motions_are_consistent)
             ck_assert_double_eq_tol((high[k] - low[k]) / (2 * s), row[3 + k], 1e-8);
     }
     tw_simulation_free(simulation);
+}
+END_TEST
+
+/* The acceleration is the derivative of the velocity. */
+START_TEST(accelerations_of_motions_are_consistent)
+{
+    tw_model *model = four();
+    ck_assert_int_eq(prescribers[_i](model), TW_OK);
+    double x[12], a[12], low[12], high[12], s = 1e-6;
+    for (double t = 0.05; t < 2; t += 0.1) {
+        tw_motions_evaluate(&model->motions, &model->particles, t - s, x, low, NULL);
+        tw_motions_evaluate(&model->motions, &model->particles, t + s, x, high, NULL);
+        tw_motions_evaluate(&model->motions, &model->particles, t, x, low + 6, a);
+        for (int k = 3; k < 6; k++)
+            ck_assert_double_eq_tol((high[k] - low[k]) / (2 * s), a[k], 1e-6);
+    }
+    tw_model_free(model);
 }
 END_TEST
 
@@ -304,6 +328,15 @@ START_TEST(motions_go_where_they_should)
         expect(row, 1 + key_places[3 * i], key_places[3 * i + 1], key_places[3 * i + 2]);
     }
     row_at(simulation, 7, row);
+    expect(row + 3, 0, 0, 0);
+    tw_simulation_free(simulation);
+    model = four();
+    ck_assert_int_eq(nod(model), TW_OK);
+    simulation = finished(model);
+    row_at(simulation, key_times[1], row); /* a quarter */
+    expect(row, 0, 1, 0);
+    row_at(simulation, 9, row); /* a half, and at rest */
+    expect(row, -1, 0, 0);
     expect(row + 3, 0, 0, 0);
     tw_simulation_free(simulation);
 }
@@ -450,6 +483,8 @@ int main(void)
     tcase_add_test(cases, loads_and_shaking_push);
     tcase_add_test(cases, masses_are_lumped);
     tcase_add_loop_test(cases, motions_are_consistent, 0, sizeof prescribers / sizeof *prescribers);
+    tcase_add_loop_test(cases, accelerations_of_motions_are_consistent, 0,
+                        sizeof prescribers / sizeof *prescribers);
     tcase_add_test(cases, motions_go_where_they_should);
     tcase_add_test(cases, keyframes_are_twice_differentiable);
     tcase_add_test(cases, a_users_refusal_comes_through);

@@ -170,6 +170,9 @@ ON_MODEL(velocity_null, tw_model_prescribe_velocity(m, 0, 0, NULL, NULL))
 ON_MODEL(oscillation_nan, tw_model_prescribe_oscillation(m, 0, 0, ones, NAN, 0, NULL))
 ON_MODEL(oscillation_null, tw_model_prescribe_oscillation(m, 0, 0, NULL, 1, 0, NULL))
 ON_MODEL(rotation_no_axis, tw_model_prescribe_rotation(m, 0, 0, origin, origin, 1, NULL))
+ON_MODEL(turning_null, tw_model_prescribe_turning(m, 0, 0, NULL, NULL, 2, NULL, NULL, NULL))
+ON_MODEL(turning_no_keyframes,
+         tw_model_prescribe_turning(m, 0, 0, origin, ones, 2, NULL, NULL, NULL))
 ON_MODEL(rotation_null, tw_model_prescribe_rotation(m, 0, 0, NULL, NULL, 1, NULL))
 ON_MODEL(keyframes_negative, tw_model_prescribe_keyframes(m, 0, 0, -1, ones, ones, NULL))
 ON_MODEL(keyframes_huge, tw_model_prescribe_keyframes(m, 0, 0, HUGE_COUNT, NULL, NULL, NULL))
@@ -500,6 +503,8 @@ static const struct {
     ENTRY(oscillation_nan),
     ENTRY(oscillation_null),
     ENTRY(rotation_no_axis),
+    ENTRY(turning_null),
+    ENTRY(turning_no_keyframes),
     ENTRY(rotation_null),
     ENTRY(keyframes_negative),
     ENTRY(keyframes_huge),

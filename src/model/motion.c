@@ -4,7 +4,6 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "base/vector3.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
@@ -136,65 +135,4 @@ tw_status tw_model_prescribe_oscillation(tw_model *model, int64_t first, int64_t
     *o = (oscillation){.omega = 2.0 * 3.14159265358979323846 * frequency, .phase = phase};
     memcpy(o->amplitude, amplitude, sizeof o->amplitude);
     return prescribe(model, first, last, (tw_motion){.context = o, .at = oscillation_at}, error);
-}
-
-/* A turn about the axis n through a point, at the rate w. */
-typedef struct rotation {
-    double point[3];
-    double axis[3]; /* |axis| = 1 */
-    double rate;
-} rotation;
-
-/* The formula of Rodrigues. The arm from the point to the start has a part
- * along n and a part across:
- *     r(t) = along n + cos(w t) across + sin(w t) n x across. */
-static void rotation_at(void *context, double t, const double start[3], double position[3],
-                        double velocity[3], double acceleration[3])
-{
-    const rotation *r = context;
-    double arm[3];
-    double across[3];
-    double beside[3];
-    double along = 0.0;
-    double c = cos(r->rate * t);
-    double s = sin(r->rate * t);
-    double w = r->rate;
-
-    /* arm = along n + across, and beside = n x across. */
-    for (int k = 0; k < 3; k++) arm[k] = start[k] - r->point[k];
-    for (int k = 0; k < 3; k++) along += arm[k] * r->axis[k];
-    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * r->axis[k];
-    tw_cross3(r->axis, across, beside);
-
-    /* Written as a change of start, the position is exactly start at t = 0. */
-    for (int k = 0; k < 3; k++) {
-        position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k];
-        velocity[k] = w * (c * beside[k] - s * across[k]);
-        acceleration[k] = -w * w * (c * across[k] + s * beside[k]);
-    }
-}
-
-tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t last,
-                                      const double point[3], const double axis[3], double rate,
-                                      tw_error *error)
-{
-    if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis) ||
-        !isfinite(rate))
-        return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
-
-    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    if (!(length > 0.0))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
-
-    rotation *r = TW_NEW(rotation);
-    if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-
-    /* The axis is kept with length 1. */
-    r->rate = rate;
-    for (int k = 0; k < 3; k++) {
-        r->point[k] = point[k];
-        r->axis[k] = axis[k] / length;
-    }
-
-    return prescribe(model, first, last, (tw_motion){.context = r, .at = rotation_at}, error);
 }

@@ -2,6 +2,8 @@
  * slopes s_i at the keyframes. The second derivative is continuous if
  *     s_{i-1}/h_{i-1} + 2 (1/h_{i-1} + 1/h_i) s_i + s_{i+1}/h_i = 3 (D_{i-1}/h_{i-1} + D_i/h_i),
  * where h_i is the length and D_i the mean slope of interval i. At both ends s = 0. */
+#include "model/motion_keyframes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,18 +12,18 @@
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
-typedef struct keyframes {
+struct tw_keyframes {
     int64_t count;
     double *time;     /* ascending */
     double *value;    /* displacement, three entries per keyframe */
     double *slope;    /* s, likewise */
     double *diagonal; /* of the tridiagonal system during its elimination */
     double *right;    /* right-hand side, likewise */
-} keyframes;
+};
 
-static void keyframes_release(void *context)
+void tw_keyframes_release(void *context)
 {
-    keyframes *k = context;
+    tw_keyframes *k = context;
     if (!k) return;
     tw_release(k->time);
     tw_release(k->value);
@@ -33,7 +35,7 @@ static void keyframes_release(void *context)
 
 /* Finds the slopes of component c by elimination without pivoting: the matrix
  * is diagonally dominant. */
-static void find_slopes(keyframes *f, int c)
+static void find_slopes(tw_keyframes *f, int c)
 {
     int64_t n = f->count;
     double *diagonal = f->diagonal;
@@ -63,7 +65,7 @@ static void find_slopes(keyframes *f, int c)
 }
 
 /* Finds the interval with time[i] <= t < time[i + 1] by bisection. */
-static int64_t interval_of(const keyframes *f, double t)
+static int64_t interval_of(const tw_keyframes *f, double t)
 {
     /* time[low] <= t < time[high] all the way. */
     int64_t low = 0;
@@ -91,10 +93,10 @@ static void stand(const double start[3], const double value[3], double position[
     }
 }
 
-static void keyframes_at(void *context, double t, const double start[3], double position[3],
-                         double velocity[3], double acceleration[3])
+void tw_keyframes_at(void *context, double t, const double start[3], double position[3],
+                     double velocity[3], double acceleration[3])
 {
-    const keyframes *f = context;
+    const tw_keyframes *f = context;
     int64_t last = f->count - 1;
 
     /* Before the first and after the last keyframe. */
@@ -127,9 +129,9 @@ static void keyframes_at(void *context, double t, const double start[3], double 
     }
 }
 
-static keyframes *create(int64_t count, const double *times, const double *displacements)
+static tw_keyframes *create(int64_t count, const double *times, const double *displacements)
 {
-    keyframes *f = TW_NEW(keyframes);
+    tw_keyframes *f = TW_NEW(tw_keyframes);
     if (!f) return NULL;
     f->count = count;
 
@@ -139,7 +141,7 @@ static keyframes *create(int64_t count, const double *times, const double *displ
     f->diagonal = TW_NEW_ARRAY(count, double);
     f->right = TW_NEW_ARRAY(count, double);
     if (!f->time || !f->value || !f->slope || !f->diagonal || !f->right) {
-        keyframes_release(f);
+        tw_keyframes_release(f);
         return NULL;
     }
 
@@ -150,13 +152,13 @@ static keyframes *create(int64_t count, const double *times, const double *displ
     return f;
 }
 
-tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count,
-                                       const double *times, const double *displacements,
-                                       tw_error *error)
+tw_status tw_keyframes_create(int64_t count, const double *times, const double *values,
+                              tw_keyframes **out, tw_error *error)
 {
-    if (count < 2 || !times || !displacements)
+    *out = NULL;
+    if (count < 2 || !times || !values)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs at least two keyframes");
-    if (!tw_vector_is_finite(count, times) || !tw_vector_is_finite(3 * count, displacements))
+    if (!tw_vector_is_finite(count, times) || !tw_vector_is_finite(3 * count, values))
         return tw_fail(error, TW_NOT_FINITE, "a keyframe is not finite");
     for (int64_t i = 1; i < count; i++)
         if (!(times[i] > times[i - 1]))
@@ -164,10 +166,19 @@ tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t l
                            "the times of keyframes must ascend: %g is not after %g", times[i],
                            times[i - 1]);
 
-    keyframes *f = create(count, times, displacements);
-    if (!f) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    tw_motion motion = {.context = f, .at = keyframes_at, .release = keyframes_release};
+    *out = create(count, times, values);
+    return *out ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
+tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count,
+                                       const double *times, const double *displacements,
+                                       tw_error *error)
+{
+    tw_keyframes *f = NULL;
+    TW_TRY(tw_keyframes_create(count, times, displacements, &f, error));
+
+    tw_motion motion = {.context = f, .at = tw_keyframes_at, .release = tw_keyframes_release};
     tw_status status = tw_model_prescribe(model, first, last, &motion, error);
-    if (status != TW_OK) keyframes_release(f);
+    if (status != TW_OK) tw_keyframes_release(f);
     return status;
 }

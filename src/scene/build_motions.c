@@ -66,12 +66,46 @@ static const tw_schema_field rotation_fields[] = {
      .doc = "on the axis"},
     {"axis", TW_FIELD_NUMBERS, .length = 3, .fallback = "[0, 0, 1]",
      .doc = "direction, of any length but zero"},
-    {"rate", TW_FIELD_NUMBER, .unit = "rad/s", .required = true, .doc = "angular velocity"},
+    {"rate", TW_FIELD_NUMBER, .unit = "rad/s", .doc = "angular velocity; or give keyframes"},
+    {"keyframes", TW_FIELD_ROWS, .length = 2,
+     .doc = "instead of a rate: at least two [time in s, angle in degrees], times ascending; a "
+            "smooth curve goes through them, at rest at both ends"},
 };
+
+static const double RADIANS_PER_DEGREE = 3.14159265358979323846 / 180.0;
+
+/* Turns through keyframes of the angle. */
+static tw_status prescribe_turning(const motion *m, const tw_node *keyframes, int64_t first,
+                                   int64_t last, tw_error *error)
+{
+    double point[3];
+    double axis[3];
+    tw_node_numbers(m->node, "point", 3, point);
+    tw_node_numbers(m->node, "axis", 3, axis);
+    double *times = TW_NEW_ARRAY(keyframes->count, double);
+    double *angles = TW_NEW_ARRAY(keyframes->count, double);
+    tw_status status = times && angles ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    if (status == TW_OK) {
+        int i = 0;
+        for (const tw_node *row = keyframes->first; row; row = row->next, i++) {
+            times[i] = row->first->number;
+            angles[i] = row->last->number * RADIANS_PER_DEGREE;
+        }
+        status = tw_model_prescribe_turning(m->model, first, last, point, axis, keyframes->count,
+                                            times, angles, error);
+    }
+    tw_release(times);
+    tw_release(angles);
+    return status;
+}
 
 static tw_status prescribe_rotation(void *context, int64_t first, int64_t last, tw_error *error)
 {
     const motion *m = context;
+    const tw_node *keyframes = tw_node_find(m->node, "keyframes");
+    if (keyframes) return prescribe_turning(m, keyframes, first, last, error);
+
     double point[3];
     double axis[3];
     tw_node_numbers(m->node, "point", 3, point);
@@ -81,15 +115,44 @@ static tw_status prescribe_rotation(void *context, int64_t first, int64_t last, 
     return tw_model_prescribe_rotation(m->model, first, last, point, axis, rate, error);
 }
 
+/* Either a rate, or at least two keyframes with ascending times. */
+static tw_status check_turning(const tw_entry *entry, tw_error *error)
+{
+    const tw_node *rate = tw_node_find(entry->node, "rate");
+    const tw_node *keyframes = tw_node_find(entry->node, "keyframes");
+    if (!rate && !keyframes)
+        return tw_fail_at(error, entry->node->mark, "%s has neither rate nor keyframes, give one",
+                          entry->path);
+    if (rate && keyframes)
+        return tw_fail_at(error, keyframes->key_mark,
+                          "%s has both rate and keyframes, keep one of them", entry->path);
+    if (rate) return TW_OK;
+
+    if (keyframes->count < 2)
+        return tw_fail_at(error, keyframes->mark, "%s.keyframes has %d, must have at least two",
+                          entry->path, keyframes->count);
+    for (const tw_node *row = keyframes->first; row->next; row = row->next) {
+        const tw_node *time = row->next->first;
+        if (!(time->number > row->first->number))
+            return tw_fail_at(error, time->mark,
+                              "%s.keyframes has time %s after %s, times must ascend", entry->path,
+                              time->text, row->first->text);
+    }
+    return TW_OK;
+}
+
+/* The rules of a rotation; other kinds have no axis and pass. */
 static tw_status check_axis(const tw_entry *entry, tw_error *error)
 {
     const tw_node *given = tw_node_find(entry->node, "axis");
+    if (!given) return TW_OK;
+
     double axis[3];
     tw_node_numbers(entry->node, "axis", 3, axis);
-    if (!given || axis[0] != 0.0 || axis[1] != 0.0 || axis[2] != 0.0) return TW_OK;
-
-    return tw_fail_at(error, given->mark, "%s.axis has length zero, give it any other",
-                      entry->path);
+    if (axis[0] == 0.0 && axis[1] == 0.0 && axis[2] == 0.0)
+        return tw_fail_at(error, given->mark, "%s.axis has length zero, give it any other",
+                          entry->path);
+    return check_turning(entry, error);
 }
 
 /* ---- keyframes ---- */

@@ -19,6 +19,7 @@ typedef enum tw_field_type {
     TW_FIELD_TEXT,     /* any text that is not empty, such as the name of a file */
     TW_FIELD_NUMBERS,  /* a list of `length` numbers */
     TW_FIELD_INTEGERS, /* a list of `length` whole numbers */
+    TW_FIELD_ROWS,     /* a list of lists of `length` numbers */
     TW_FIELD_MAP,      /* a map with the fields of `section` */
     TW_FIELD_LIST      /* a list of such maps */
 } tw_field_type;
@@ -38,7 +39,7 @@ typedef struct tw_section tw_section;
 typedef struct tw_schema_field {
     const char *key;
     tw_field_type type;
-    int length;           /* of TW_FIELD_NUMBERS and TW_FIELD_INTEGERS, else 0 */
+    int length;           /* of TW_FIELD_NUMBERS, TW_FIELD_INTEGERS and TW_FIELD_ROWS, else 0 */
     const char *unit;     /* "m/s^2"; NULL: a pure number or none */
     tw_range range;       /* of each number */
     const char *fallback; /* default, as it would be written; NULL: none */

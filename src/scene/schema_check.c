@@ -126,6 +126,23 @@ static tw_status check_numbers(check *c, const tw_schema_field *field, tw_node *
     return TW_OK;
 }
 
+static tw_status check_rows(check *c, const tw_schema_field *field, tw_node *node)
+{
+    if (node->kind != TW_NODE_LIST) return wrong_value(c, field, node);
+
+    /* Each row is checked as a list of numbers. */
+    tw_schema_field row = *field;
+    row.type = TW_FIELD_NUMBERS;
+
+    int index = 0;
+    for (tw_node *n = node->first; n; n = n->next) {
+        size_t length = push_index(c, index++);
+        TW_TRY(check_numbers(c, &row, n));
+        pop(c, length);
+    }
+    return TW_OK;
+}
+
 static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *node)
 {
     if (node->kind != TW_NODE_SCALAR || node->quoted) return wrong_value(c, field, node);
@@ -367,6 +384,8 @@ static tw_status check_value(check *c, const tw_schema_field *field, tw_node *no
     case TW_FIELD_NUMBERS:
     case TW_FIELD_INTEGERS:
         return check_numbers(c, field, node);
+    case TW_FIELD_ROWS:
+        return check_rows(c, field, node);
     case TW_FIELD_MAP:
         return check_map(c, field->section, node);
     case TW_FIELD_LIST:

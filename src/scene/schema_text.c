@@ -99,6 +99,9 @@ void tw_field_describe(const tw_schema_field *field, char text[TW_FIELD_TEXT_SIZ
     case TW_FIELD_INTEGERS:
         append_numbers(text, field);
         break;
+    case TW_FIELD_ROWS:
+        append(text, "a list of lists of %d numbers", field->length);
+        break;
     case TW_FIELD_BOOL:
         append(text, "true or false");
         break;
