@@ -99,7 +99,7 @@ typedef struct tw_newton_options {
 /** Settings of `expmid2`. */
 typedef struct tw_expmid2_options {
     /** beta of the filter, > 0: modes with h omega well below it are integrated exactly, modes
-     *  above it count as unresolved. Default 2. */
+     *  above it count as unresolved. Default 2.2. */
     double filter_cutoff;
     /** mu, the share of the strain in unresolved modes that a step removes, 0..1. Default 0: linear
      *  problems stay reversible. 0.1 suits long runs of bodies that rotate. */

@@ -95,6 +95,8 @@ tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memo
 /* memory->change = the parts of x and v at theta that need functions of A. */
 tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
                                  bool reuse, tw_error *error);
+/* The same in the middle of the step, from the step's own basis, with fewer digits if need be. */
+tw_status tw_expmid2_find_half_change(tw_integrator *integrator, tw_expmid2_memory *memory);
 /* u = u_start + the change + what modes of infinite lambda do. */
 void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
                         double theta, const double *u_start, double *u);

@@ -89,7 +89,7 @@ tw_integrator_options tw_integrator_options_default(void)
                                    .energy_gain_bound = 0.5,
                                    .phi = tw_phi_options_default(),
                                    .newton = {.tolerance = 1e-10, .max_iterations = 25},
-                                   .expmid2 = {.filter_cutoff = 2.0, .corrections = 1},
+                                   .expmid2 = {.filter_cutoff = 2.2, .corrections = 1},
                                    .expmid4 = {.passes = 2},
                                    .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
                                    .generalized_alpha = {.spectral_radius = 0.8}};

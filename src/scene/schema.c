@@ -52,7 +52,7 @@ static const tw_schema_field integrator_fields[] = {
      .doc = "(c2, c3) of pexprb43, distinct and not zero"},
     {"passes", TW_FIELD_INTEGER, .range = BETWEEN(1, 10), .fallback = "2",
      .doc = "passes of expmid4"},
-    {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2",
+    {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2.2",
      .doc = "beta of expmid2: modes with h omega well below it are integrated exactly"},
     {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
      .doc = "mu of expmid2: share of the strain in unresolved modes that a step lets go: 0.1 for "
