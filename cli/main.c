@@ -42,7 +42,7 @@ static void print_examples(const style *s)
     printf("%sThen%s\n", s->bold, s->plain);
     printf("  twang check coil                        what would be simulated, and which steps "
            "suit it\n");
-    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it after the step; nothing is "
+    printf("  twang run coil --duration 10 -o coil    Ctrl-C ends it at once; nothing is "
            "lost:\n");
     printf("  twang resume coil                       goes on, to the same bytes\n");
     printf("  twang run rope --integrator verlet --dt 1e-4 --set bodies.0.stiffness=1e8\n\n");

@@ -13,8 +13,8 @@ static volatile sig_atomic_t has_terminal; /* that the user reads */
 
 static void remember_signal(int number)
 {
-    static const char line[] = "\r\033[Kthe run ends after this step, with a checkpoint; a second "
-                               "signal ends it at once\n";
+    static const char line[] = "\r\033[Kthe run ends with a checkpoint; a second signal ends it at "
+                               "once\n";
     signal_caught = number;
 
     /* The handler may not change errno, and a terminal that is gone does not matter. */
@@ -23,9 +23,12 @@ static void remember_signal(int number)
     errno = before;
 }
 
-/* The first signal ends the run after its step; a second one ends the program as usual. */
-static void catch_signals(void)
+/* From the first step on, the first signal ends the run with a checkpoint, and a second one ends the
+ * program as usual. Before, while the scene is built, a signal ends the program at once. */
+static void catch_signals(void *context, const char *directory)
 {
+    (void)context;
+    (void)directory;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = remember_signal;
@@ -151,10 +154,11 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     options.threads = (int)threads;
     options.progress = show_progress;
     options.stop = should_stop;
+    options.stop_now = should_stop;
+    options.started = catch_signals;
     options.context = &s;
 
     has_terminal = s.on_terminal;
-    catch_signals();
     if (!s.quiet) show_warnings();
 
     tw_run_report report;

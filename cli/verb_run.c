@@ -28,7 +28,7 @@ const verb verb_run = {
     .line = "simulate a scene into a directory",
     .text =
         "Simulates SCENE, a file or the name of one that comes with twang (twang list scenes).\n"
-        "Ctrl-C ends after the step with a checkpoint; twang resume DIR then goes on.\n\n"
+        "Ctrl-C ends it with a checkpoint; twang resume DIR then goes on.\n\n"
         "  twang run scenes/rope.yaml --dt 0.001 -o rope-fine\n"
         "  twang run fput --integrator rk4 --dt 1e-3 --duration 10\n"
         "  twang run rope --set bodies.0.count=50 --set gravity='[0, 0, -1.62]'",

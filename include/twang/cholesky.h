@@ -5,7 +5,7 @@
  *  What is global: SuiteSparse has one process-wide set of memory functions (SuiteSparse_config).
  *  The first factor created replaces it by functions that serve Twang's factors through Twang's
  *  allocator (memory.h) and pass an application's own SuiteSparse calls to the functions it had
- *  before; do not replace them again afterwards. OpenBLAS is set to one thread. Analysis takes a
+ *  before; do not replace them again afterwards. OpenBLAS has one thread meanwhile. Analysis takes a
  *  process-wide lock, because METIS uses rand(), whose sequence it restarts.
  *
  *  Licence: CHOLMOD's supernodal code is GPL. Configured with TWANG_GPL=OFF, Twang calls its

@@ -285,6 +285,15 @@ typedef tw_status tw_step_function(void *context, tw_integrator *integrator);
 TW_API void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function,
                                   void *context);
 
+/** Asked before every evaluation of the problem and every product with its tangent, on the thread
+ *  that steps: true ends the step with TW_INTERRUPTED. The integrator is then what it
+ *  was before the step, as after tw_integrator_restore(): the run can go on, or be serialised, as
+ *  if nothing had been. Events, outputs, and the short steps of explicit schemes and cvode are not
+ *  interrupted. NULL: never. */
+typedef bool tw_interrupt_function(void *context);
+TW_API void tw_integrator_on_interrupt(tw_integrator *integrator, tw_interrupt_function *function,
+                                       void *context);
+
 /** Called at each time t0 + k * interval that a step passed, with the dense-output state. Implies
  *  tw_integrator_expect_output(). */
 typedef tw_status tw_output_function(void *context, double t, const double *u);

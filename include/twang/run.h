@@ -38,6 +38,9 @@ typedef struct tw_run_options {
     /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL
      *  (default). May look at something that a signal handler sets. */
     bool (*stop)(void *context);
+    /** Asked often inside a step: true ends the run with the checkpoint of the step before and
+     *  TW_INTERRUPTED; NULL (default). It must be quick: reading what a signal handler sets is. */
+    bool (*stop_now)(void *context);
     /** Called once the directory is known and before the first step; NULL (default). */
     void (*started)(void *context, const char *directory);
     void *context; /**< handed to all */

@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
@@ -342,6 +343,48 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
     return tw_fail_plain(error, TW_BUDGET_EXHAUSTED);
 }
 
+/* One accepted step in the way of the scheme and the options. */
+static tw_status any_step(tw_integrator *integrator, double t_limit, tw_error *error)
+{
+    if (integrator->scheme->own_steps) return step_of_own_choice(integrator, t_limit, error);
+    if (is_adaptive(integrator)) return adaptive_step(integrator, t_limit, error);
+    return fixed_step(integrator, t_limit, error);
+}
+
+/* Writes the integrator into its own snapshot. False if there is no memory for one. */
+static bool keep_snapshot(tw_integrator *integrator)
+{
+    size_t size = 0;
+    if (tw_integrator_serialise(integrator, NULL, 0, &size) != TW_OK) return false;
+
+    /* The size is always the same: this allocates in the first step only. */
+    if (!integrator->snapshot) integrator->snapshot = tw_allocate(size, 1);
+    if (!integrator->snapshot) return false;
+    integrator->snapshot_size = size;
+    return tw_integrator_serialise(integrator, integrator->snapshot, size, &size) == TW_OK;
+}
+
+/* The same where the user may interrupt it: then the integrator is what it was before the step.
+ * Steps of explicit schemes are short and are not interrupted. */
+static tw_status interruptible_step(tw_integrator *integrator, double t_limit, tw_error *error)
+{
+    tw_system *system = &integrator->system;
+    bool is_short = integrator->scheme->own_steps || integrator->scheme->is_explicit;
+    if (!system->interrupt || is_short || !keep_snapshot(integrator))
+        return any_step(integrator, t_limit, error);
+
+    system->was_interrupted = false;
+    system->is_interruptible = true;
+    tw_status status = any_step(integrator, t_limit, error);
+    system->is_interruptible = false;
+    if (status == TW_OK || !system->was_interrupted) return status;
+
+    /* Whatever the attempt made of the interruption. */
+    TW_TRY(
+        tw_integrator_restore(integrator, integrator->snapshot, integrator->snapshot_size, error));
+    return tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", integrator->t);
+}
+
 tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
     if (!integrator || !integrator->started)
@@ -356,13 +399,7 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
 
     /* One accepted step. Attempts overwrite the stage of the step before. */
     integrator->stage_known = false;
-    tw_status status = TW_OK;
-    if (integrator->scheme->own_steps)
-        status = step_of_own_choice(integrator, t_limit, error);
-    else if (is_adaptive(integrator))
-        status = adaptive_step(integrator, t_limit, error);
-    else
-        status = fixed_step(integrator, t_limit, error);
+    tw_status status = interruptible_step(integrator, t_limit, error);
     if (status) return status;
 
     /* The events and outputs inside it. An event may end the step earlier. */

@@ -267,6 +267,7 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_doubling_release(integrator);
     tw_release(integrator->tolerances);
     tw_release(integrator->output_times);
+    tw_release(integrator->snapshot);
     tw_release(integrator);
 }
 
@@ -383,6 +384,13 @@ void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function
 {
     integrator->on_step = function;
     integrator->on_step_context = context;
+}
+
+void tw_integrator_on_interrupt(tw_integrator *integrator, tw_interrupt_function *function,
+                                void *context)
+{
+    integrator->system.interrupt = function;
+    integrator->system.interrupt_context = context;
 }
 
 tw_integrator_statistics tw_integrator_statistics_now(const tw_integrator *integrator)

@@ -130,6 +130,10 @@ struct tw_integrator {
     bool energy_alarms; /* it looks at the energy while it is alarmed only */
     tw_energy_watch watch;
 
+    /* The integrator before the step that is being attempted, for tw_integrator_on_interrupt. */
+    void *snapshot; /* NULL: none was needed yet */
+    size_t snapshot_size;
+
     /* What tw_integrator_expect_output said; interval 0 if it was not called. */
     double expected_start, expected_interval;
 

@@ -13,6 +13,7 @@
 tw_status tw_system_stiffness(tw_system *system, int count, const double *in, double *out)
 {
     const tw_second_order_problem *p = &system->second;
+    TW_TRY(tw_system_ask_to_go_on(system));
     system->counts->stiffness_products += count;
 
     /* Use the first way to a product that there is. */
@@ -61,6 +62,7 @@ tw_status tw_system_jacobian(tw_system *system, const double *in, double *out)
     if (system->second_order) return second_order_jacobian(system, in, out);
 
     const tw_first_order_problem *p = &system->first;
+    TW_TRY(tw_system_ask_to_go_on(system));
     system->counts->stiffness_products++;
 
     /* Use the first way to a product that there is. */

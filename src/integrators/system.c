@@ -19,9 +19,18 @@ tw_first_order_problem tw_first_order_problem_default(void)
 
 /* ---- evaluations ---- */
 
+tw_status tw_system_ask_to_go_on(tw_system *system)
+{
+    if (!system->is_interruptible || !system->interrupt) return TW_OK;
+    if (!system->was_interrupted)
+        system->was_interrupted = system->interrupt(system->interrupt_context);
+    return system->was_interrupted ? TW_INTERRUPTED : TW_OK;
+}
+
 tw_status tw_system_acceleration(tw_system *system, double t, const double *x, const double *v,
                                  double *a)
 {
+    TW_TRY(tw_system_ask_to_go_on(system));
     system->counts->force_evaluations++;
     TW_TRY(system->second.acceleration(system->second.context, t, x, v, a));
 
@@ -36,6 +45,7 @@ tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F)
         return tw_system_acceleration(system, t, u, u + system->n, F + system->n);
     }
 
+    TW_TRY(tw_system_ask_to_go_on(system));
     system->counts->force_evaluations++;
     TW_TRY(system->first.rhs(system->first.context, t, u, F));
     return tw_vector_is_finite(system->n, F) ? TW_OK : TW_NOT_FINITE;

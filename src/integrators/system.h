@@ -40,6 +40,12 @@ typedef struct tw_system {
     bool matrix_filled; /* the assembled matrix belongs to the last linearisation */
     double *scratch;    /* 4 size entries, for finite differences and products with J */
 
+    /* Whether the user wants the step to end (tw_integrator_on_interrupt). */
+    tw_interrupt_function *interrupt; /* NULL: never */
+    void *interrupt_context;
+    bool is_interruptible; /* a step is being attempted */
+    bool was_interrupted;  /* the user said so in this step */
+
     bool fill_by_differences; /* the matrix has a pattern and no assemble function */
     tw_colouring colouring;   /* of that pattern; the next three have n entries each */
     double *moved;
@@ -53,6 +59,9 @@ tw_status tw_system_create(tw_system *system, const tw_second_order_problem *sec
                            const tw_first_order_problem *first, tw_integrator_statistics *counts,
                            tw_error *error);
 void tw_system_free(tw_system *system);
+
+/* TW_INTERRUPTED if a step is being attempted and the user wants it to end. */
+tw_status tw_system_ask_to_go_on(tw_system *system);
 
 /* F = F(t, u); F = (v, a) for second order. TW_NOT_FINITE if the result is not finite. */
 tw_status tw_system_rhs(tw_system *system, double t, const double *u, double *F);

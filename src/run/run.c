@@ -56,6 +56,7 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     /* What does not fit together is found here. */
     TW_TRY(tw_scene_build(scene, &run->simulation, error));
     TW_TRY(tw_scene_create_integrator(scene, run->simulation, &run->integrator, error));
+    tw_integrator_on_interrupt(run->integrator, options->stop_now, options->context);
     TW_TRY(allocate(run, error));
     return tw_run_create_frames(run, error);
 }
