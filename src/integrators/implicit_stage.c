@@ -306,9 +306,21 @@ static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const 
     return prepare_record(implicit);
 }
 
+/* Whether prepare() could have made such a record: bytes that are restored may come from
+ * anywhere. */
+static bool record_makes_sense(const tw_implicit *implicit)
+{
+    const linear_record *linear = implicit->linear;
+    const tw_system *system = implicit->system;
+    bool can_damp = system->second_order && system->second.add_damping && system->second.assemble;
+    bool damping_fits = linear->damping == 0 || (can_damp && linear->damping > 0);
+    return linear->g > 0 && damping_fits;
+}
+
 tw_status tw_implicit_restore(tw_implicit *implicit)
 {
     if (implicit->linear->g == 0) return TW_OK;
+    if (!record_makes_sense(implicit)) return TW_BAD_INPUT;
 
     /* A matrix that cannot be made was not at hand when the bytes were written, either. */
     tw_status status = prepare_record(implicit);

@@ -1,8 +1,10 @@
 /* An integrator as bytes: everything that decides its future. */
+#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
+#include "linalg/vector.h"
 
 /* The first eight bytes, "TWAGINT2" as text: the format and its version. */
 static const uint64_t magic = 0x32544e4947415754u;
@@ -150,6 +152,86 @@ static tw_status rebuild(tw_integrator *integrator, const snapshot *s)
     return tw_system_learn(&integrator->system, &s->linear);
 }
 
+/* ---- what bytes may say: they may come from anywhere ---- */
+
+static bool all_finite(size_t count, const double *values)
+{
+    return tw_vector_is_finite((int64_t)count, values);
+}
+
+/* Counts have room to grow: nobody counts up to 2^53. */
+static bool is_count(int64_t count)
+{
+    return count >= 0 && count < (int64_t)1 << 53;
+}
+
+static bool counts_make_sense(const tw_integrator_statistics *c)
+{
+    const int64_t counts[] = {c->steps,
+                              c->rejected_steps,
+                              c->rejected_estimate,
+                              c->rejected_not_finite,
+                              c->rejected_phi,
+                              c->rejected_newton,
+                              c->rejected_energy,
+                              c->rejected_callback,
+                              c->force_evaluations,
+                              c->difference_evaluations,
+                              c->stiffness_products,
+                              c->linearisations,
+                              c->factorisations,
+                              c->solves,
+                              c->newton_iterations,
+                              c->krylov_dimension};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!is_count(counts[i])) return false;
+
+    const double values[] = {
+        c->last_step, c->next_step, c->error_estimate, c->phi_error_estimate, c->pole,
+        c->asymmetry, c->work};
+    return all_finite(sizeof values / sizeof *values, values) && (int)c->engine >= 0 &&
+           c->engine <= TW_PHI_ENGINE_COUNT;
+}
+
+/* The plan of fixed steps has led to the present time. Its times are sums, which compilers round
+ * differently. */
+static bool plan_makes_sense(const snapshot *s)
+{
+    if (s->plan_count == 0 && s->plan_done == 0) return true;
+    if (!is_count(s->plan_count) || s->plan_done < 0 || s->plan_done > s->plan_count) return false;
+    if (!(s->plan_start < s->plan_end)) return false;
+
+    double h = (s->plan_end - s->plan_start) / (double)s->plan_count;
+    double reached = s->plan_start + (double)s->plan_done * h;
+    return fabs(reached - s->t) <= 1e-3 * h + 1e-12 * fabs(s->t);
+}
+
+static bool watch_makes_sense(const tw_energy_watch *w)
+{
+    const double values[] = {w->energy,      w->potential, w->sound_scale, w->violated_scale,
+                             w->first_scale, w->t,         w->power,       w->work,
+                             w->work_size,   w->velocity};
+    return all_finite(sizeof values / sizeof *values, values) && is_count(w->quiet_steps) &&
+           is_count(w->alarmed);
+}
+
+/* Whether an integrator can go on with these values without surprise: all are finite, times and
+ * counts are in order. */
+static bool makes_sense(const snapshot *s)
+{
+    const double values[] = {s->t,        s->t_old,       s->step_taken, s->plan_start,
+                             s->plan_end, s->h_next,      s->error_old,  s->h_old,
+                             s->cost_old, s->linear.gamma};
+    if (!all_finite(sizeof values / sizeof *values, values)) return false;
+    if (!all_finite(TW_MAX_EVENTS, s->event_values)) return false;
+
+    bool in_order = s->t_old <= s->t && s->step_taken >= 0 && s->h_next >= 0 && s->h_old >= 0 &&
+                    s->error_old >= 0 && s->cost_old >= 0 && s->linear.gamma >= 0;
+    bool has_direction = s->cost_direction == 1 || s->cost_direction == -1;
+    return in_order && has_direction && plan_makes_sense(s) && watch_makes_sense(&s->watch) &&
+           counts_make_sense(&s->counts);
+}
+
 tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
                                 tw_error *error)
 {
@@ -162,12 +244,17 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     /* The bytes must come from an integrator of the same kind. */
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
-    bool fits = s.magic == magic && s.bytes == size && s.size == integrator->system.size &&
+    size_t expected = sizeof s + ((size_t)integrator->system.size + history_count) * sizeof(double);
+    bool fits = s.magic == magic && s.bytes == size && size == expected &&
+                s.size == integrator->system.size &&
                 s.scheme == (int32_t)integrator->options.scheme &&
                 s.history == (int64_t)history_count;
     if (!fits)
         return tw_fail(error, TW_BAD_INPUT,
                        "the bytes belong to another problem, scheme or version");
+
+    /* From here on the integrator cannot go on from where it was. */
+    integrator->started = false;
 
     /* State and history; the reset in between clears what the scheme knows from before. */
     const char *cursor = (const char *)buffer + sizeof s;
@@ -176,10 +263,14 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
     if (history_count && !s.truncated)
         memcpy(history, cursor + state_bytes, history_count * sizeof(double));
+    if (!makes_sense(&s) || !all_finite((size_t)s.size, integrator->u) ||
+        !all_finite(history_count, history))
+        return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
     put_back(integrator, &s);
 
     tw_status status = rebuild(integrator, &s);
     integrator->counts = s.counts;
+    integrator->started = status == TW_OK;
     if (status) return tw_fail(error, status, "restore: %s", tw_status_text(status));
     return TW_OK;
 }

@@ -1,6 +1,7 @@
 /* The file checkpoint.bin: a header with a checksum, then the two pieces. */
 #include "io/checkpoint.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -8,7 +9,7 @@
 #include "base/read_file.h"
 #include "io/file.h"
 
-enum { FORMAT_VERSION = 2 };
+enum { FORMAT_VERSION = 3 };
 static const char magic[8] = {'T', 'W', 'A', 'N', 'G', 'C', 'K', 'P'};
 
 typedef struct header {
@@ -16,7 +17,7 @@ typedef struct header {
     uint32_t format, reserved;
     char library[32]; /* version of the library that wrote it */
     uint64_t progress_size, integrator_size;
-    uint64_t checksum; /* of everything after the header */
+    uint64_t checksum; /* of the whole file, with 0 in this place */
 } header;
 
 uint64_t tw_hash(const void *bytes, size_t size)
@@ -42,10 +43,11 @@ tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint,
 
     header head = {.format = FORMAT_VERSION,
                    .progress_size = checkpoint->progress_size,
-                   .integrator_size = checkpoint->integrator_size,
-                   .checksum = tw_hash(progress, payload)};
+                   .integrator_size = checkpoint->integrator_size};
     memcpy(head.magic, magic, sizeof magic);
     strncpy(head.library, tw_version(), sizeof head.library - 1);
+    memcpy(file, &head, sizeof head);
+    head.checksum = tw_hash(file, sizeof head + payload);
     memcpy(file, &head, sizeof head);
 
     tw_status status = tw_file_replace(path, file, sizeof head + payload, error);
@@ -53,8 +55,22 @@ tw_status tw_checkpoint_write(const char *path, const tw_checkpoint *checkpoint,
     return status;
 }
 
+/* The checksum that the file should have. Its own place is made 0. */
+static uint64_t checksum_of(char *file, size_t size)
+{
+    memset(file + offsetof(header, checksum), 0, sizeof(uint64_t));
+    return tw_hash(file, size);
+}
+
+/* Makes a text of bytes that may be anything: what cannot be printed becomes '?'. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~') *text = '?';
+}
+
 /* Checks the header against the file of `size` bytes that it begins. */
-static tw_status check_header(const char *path, const header *head, const char *file, size_t size,
+static tw_status check_header(const char *path, const header *head, char *file, size_t size,
                               tw_error *error)
 {
     if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
@@ -69,7 +85,7 @@ static tw_status check_header(const char *path, const header *head, const char *
     /* The two sizes must add up to the rest of the file, without overflow. */
     size_t payload = size - sizeof *head;
     if (head->progress_size > payload || head->integrator_size != payload - head->progress_size ||
-        tw_hash(file + sizeof *head, payload) != head->checksum)
+        checksum_of(file, size) != head->checksum)
         return tw_fail(error, TW_BAD_INPUT, "%s: is damaged, its checksum does not match", path);
 
     return TW_OK;
@@ -86,6 +102,7 @@ tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_err
     header head = {0};
     if (size >= sizeof head) memcpy(&head, file, sizeof head);
     head.library[sizeof head.library - 1] = '\0';
+    make_printable(head.library);
     tw_status status = check_header(path, &head, file, size, error);
     if (status != TW_OK) {
         tw_release(file);

@@ -339,6 +339,7 @@ static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
     if (tw_file_exists(path)) return start_again(run, error);
 
     TW_TRY(tw_run_hash_scene(run, &run->memory.scene_hash, error));
+    TW_TRY(tw_run_hash_files(run, &run->memory.files_hash, error));
     TW_TRY(go_to_start(run, error));
     return write_start(run, error);
 }

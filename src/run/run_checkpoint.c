@@ -1,4 +1,6 @@
 /* Checkpoints. Telemetry and frames reach the disk before the checkpoint that counts them. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -66,16 +68,88 @@ tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error)
     return TW_OK;
 }
 
-static tw_status check_scene_unchanged(tw_run *run, uint64_t expected, tw_error *error)
+/* The hash of a file enters *hash, so that the order counts. */
+static tw_status add_file(const char *path, uint64_t *hash, tw_error *error)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    TW_TRY(tw_read_file(path, TW_READ_ALL, &bytes, &size, error));
+    const uint64_t both[2] = {*hash, tw_hash(bytes, size)};
+    *hash = tw_hash(both, sizeof both);
+    tw_release(bytes);
+    return TW_OK;
+}
+
+/* TetGen's meshes are two files, NAME.node and NAME.ele; the other one is added too. */
+static tw_status add_companion(const char *path, uint64_t *hash, tw_error *error)
+{
+    const char *dot = strrchr(path, '.');
+    bool is_nodes = dot && strcmp(dot, ".node") == 0;
+    bool is_elements = dot && strcmp(dot, ".ele") == 0;
+    if (!is_nodes && !is_elements) return TW_OK;
+
+    char other[TW_FILE_PATH_SIZE];
+    snprintf(other, sizeof other, "%.*s%s", (int)(dot - path), path, is_nodes ? ".ele" : ".node");
+    return add_file(other, hash, error);
+}
+
+tw_status tw_run_hash_files(const tw_run *run, uint64_t *hash, tw_error *error)
+{
+    *hash = 0;
+    const char *path = NULL;
+    for (int i = 0; (path = tw_scene_file(run->scene, i)); i++) {
+        TW_TRY(add_file(path, hash, error));
+        TW_TRY(add_companion(path, hash, error));
+    }
+    return TW_OK;
+}
+
+/* Refuses to go on with another scene than the run began with. */
+static tw_status check_scene_unchanged(const tw_run *run, tw_error *error)
 {
     uint64_t hash = 0;
     TW_TRY(tw_run_hash_scene(run, &hash, error));
-    if (hash == expected) return TW_OK;
+    if (hash != run->memory.scene_hash)
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s/scene.yaml: was changed since the run began, put it back or start a "
+                       "new run with it",
+                       run->directory);
 
-    return tw_fail(
-        error, TW_BAD_INPUT,
-        "%s/scene.yaml: was changed since the run began, put it back or start a new run with it",
-        run->directory);
+    TW_TRY(tw_run_hash_files(run, &hash, error));
+    if (hash == run->memory.files_hash) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s: a file that the scene reads was changed since the run began, the first is "
+                   "%s; put it back or start a new run",
+                   run->directory, tw_scene_file(run->scene, 0));
+}
+
+/* Counts have room to grow: nobody counts up to 2^53. */
+static bool is_count(int64_t count)
+{
+    return count >= 0 && count < (int64_t)1 << 53;
+}
+
+/* Whether the run can go on with this memory: its values are finite, and it has written the frames
+ * up to the present time t and no others. */
+static bool makes_sense(const tw_run *run, double t)
+{
+    const tw_run_memory *m = &run->memory;
+    const double values[] = {
+        m->wall_seconds,   m->energy_start,     m->energy_expected, m->energy_end,
+        m->energy_error,   m->energy_error_max, m->kinetic_max,     m->energy_size_max,
+        m->measured_t,     m->measured_step,    m->damping.sum,     m->damping.now,
+        m->damping.before, m->outside.sum,      m->outside.now,     m->outside.before};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!isfinite(values[i])) return false;
+    if (!is_count(m->telemetry_bytes) || !is_count(m->products_told) || !is_count(m->solves_told))
+        return false;
+    if (!(t >= 0.0 && t <= run->duration) || !is_count(m->frame_count)) return false;
+
+    /* The last frame is at t or before, the next one is behind it. */
+    if (tw_run_frame_formats(run->scene) == 0) return m->frame_count == 0;
+    if (m->frame_count == 0) return false;
+    return tw_run_frame_time(m->frame_count - 1, run->fps, run->duration) <= t &&
+           tw_run_frame_time(m->frame_count, run->fps, run->duration) > t;
 }
 
 static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *checkpoint,
@@ -84,14 +158,18 @@ static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *che
     if (checkpoint->progress_size != sizeof run->memory)
         return tw_fail(error, TW_BAD_INPUT, "%s: was written by another build of twang", path);
     memcpy(&run->memory, checkpoint->progress, sizeof run->memory);
-    TW_TRY(check_scene_unchanged(run, run->memory.scene_hash, error));
+    TW_TRY(check_scene_unchanged(run, error));
 
     /* An error of the integrator names the file. */
     tw_error inner = {0};
     tw_status status = tw_integrator_restore(run->integrator, checkpoint->integrator,
                                              checkpoint->integrator_size, &inner);
     if (status != TW_OK) return tw_fail(error, status, "%s: %s", path, inner.text);
-    return TW_OK;
+
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    if (makes_sense(run, t)) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: is damaged: it holds impossible values", path);
 }
 
 tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error)

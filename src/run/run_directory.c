@@ -89,7 +89,8 @@ static tw_status write_scene(tw_run *run, const char *directory, tw_error *error
     size_t size = 0;
     TW_TRY(tw_scene_write(run->scene, &text, &size, error));
     run->memory.scene_hash = tw_hash(text, size);
-    tw_status status = tw_file_replace(path, text, size, error);
+    tw_status status = tw_run_hash_files(run, &run->memory.files_hash, error);
+    if (status == TW_OK) status = tw_file_replace(path, text, size, error);
     tw_scene_free_text(text);
     return status;
 }

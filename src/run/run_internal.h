@@ -19,6 +19,7 @@ typedef struct tw_run_work {
  * its bytes. */
 typedef struct tw_run_memory {
     uint64_t scene_hash;     /* of scene.yaml's bytes */
+    uint64_t files_hash;     /* of the bytes of all files that the scene names */
     int64_t telemetry_bytes; /* of telemetry.csv */
     int64_t frame_count;     /* frames written */
     double wall_seconds;     /* spent up to the checkpoint */
@@ -131,8 +132,9 @@ tw_status tw_run_write_frames(tw_run *run, tw_error *error);
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error);
 /* Restores memory and integrator; TW_INPUT_OUTPUT if there is no checkpoint. */
 tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error);
-/* The hash of the bytes of scene.yaml as they are now. */
+/* The hashes of scene.yaml and of the files that the scene names, as they are now. */
 tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error);
+tw_status tw_run_hash_files(const tw_run *run, uint64_t *hash, tw_error *error);
 
 /* run_record.c: run.json. `why` is NULL unless the run failed. */
 tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why,

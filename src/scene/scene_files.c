@@ -105,3 +105,23 @@ tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
     }
     return TW_OK;
 }
+
+/* The file of a body that has the key `roots.points` or `file`; NULL if it has none. */
+static const tw_node *named_file(const tw_node *body, bool of_roots)
+{
+    if (!of_roots) return tw_node_find(body, "file");
+    const tw_node *roots = tw_node_find(body, "roots");
+    return roots ? tw_node_find(roots, "points") : NULL;
+}
+
+const char *tw_scene_file(const tw_scene *scene, int index)
+{
+    const tw_node *bodies = tw_scene_node(scene, "bodies");
+    int found = 0;
+    for (const tw_node *body = bodies ? bodies->first : NULL; body; body = body->next)
+        for (int of_roots = 0; of_roots < 2; of_roots++) {
+            const tw_node *file = named_file(body, of_roots != 0);
+            if (file && found++ == index) return file->text;
+        }
+    return NULL;
+}
