@@ -258,6 +258,38 @@ START_TEST(a_moved_plane_does_work)
 }
 END_TEST
 
+/* Energy, and what impulses took of it, add up to the energy at the start. */
+START_TEST(what_impulses_take_is_accounted)
+{
+    setting s = {.velocity = {0.7, 0, -1}, .height = 0.01, .friction = 0.3, .restitution = 0.4};
+    s.obstacle = ground;
+    tw_simulation *simulation = cube_on_obstacle(&s);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_VERLET;
+    options.step = 5e-5;
+    tw_integrator *integrator = NULL;
+    const double *start = tw_simulation_start(simulation);
+    const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
+    ck_assert_int_eq(tw_integrator_create_second_order(problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+    tw_measurement before;
+    tw_measurement after;
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, start, &before), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 0.05, NULL), TW_OK);
+    ck_assert_int_eq(
+        tw_simulation_measure(simulation, 0.05, tw_integrator_state_view(integrator), &after),
+        TW_OK);
+
+    double lost = before.kinetic + before.potential - after.kinetic - after.potential;
+    ck_assert_double_gt(after.contact_work, 0.05);
+    ck_assert_double_gt(after.friction_work, 0.05);
+    ck_assert_double_eq_tol(after.contact_work + after.friction_work, lost, 5e-3 * lost);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 START_TEST(wrong_contact_is_refused)
 {
     tw_model *model = NULL;
@@ -288,6 +320,7 @@ int main(void)
     tcase_add_loop_test(tests, a_block_holds_below_the_friction_angle_and_slides_above, 0, CASES);
     tcase_add_loop_test(tests, the_tangent_agrees_with_differences, 0, 3);
     tcase_add_test(tests, a_moved_plane_does_work);
+    tcase_add_test(tests, what_impulses_take_is_accounted);
     tcase_add_test(tests, wrong_contact_is_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

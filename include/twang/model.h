@@ -107,6 +107,12 @@ typedef struct tw_measurement {
     /** Energy that comes from outside per second [W]: from wind, other forces without energy, loads
      *  that change with time, and particles that are moved. */
     double outside_power;
+    int64_t contacts;       /**< number of contact pairs closer than the contact distance */
+    double penetration_max; /**< by how much surfaces overlap, thickness included [m] */
+    /** Energy that impacts have taken since the simulation was made, by a restitution below 1
+     *  [J]. */
+    double contact_work;
+    double friction_work; /**< energy that friction of contacts has taken since then [J] */
 } tw_measurement;
 /** Measures the state u at time t. */
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,

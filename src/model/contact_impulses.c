@@ -140,22 +140,64 @@ static double rub(const meeting *m, double *v)
     return 0.5 * (speed * speed - left) / m->inverse_mass;
 }
 
+/* ---- accounts ---- */
+
+/* A new entry for a step from t. It replaces those of attempts that were rejected. */
+static tw_contact_entry *open_entry(tw_contact_account *account, double t)
+{
+    while (account->count > 0 && account->entry[account->count - 1].t >= t) account->count--;
+
+    /* The oldest entry goes into the sum. */
+    if (account->count == TW_CONTACT_ENTRIES) {
+        account->contact_loss += account->entry[0].contact_loss;
+        account->friction_loss += account->entry[0].friction_loss;
+        account->count--;
+        memmove(account->entry, account->entry + 1,
+                (size_t)account->count * sizeof *account->entry);
+    }
+
+    tw_contact_entry *entry = &account->entry[account->count++];
+    *entry = (tw_contact_entry){.t = t};
+    return entry;
+}
+
+void tw_contact_measure(const tw_contact *contact, const double *x, tw_measurement *out)
+{
+    const tw_contact_account *account = &contact->account;
+    out->contact_work = account->contact_loss;
+    out->friction_work = account->friction_loss;
+    for (int i = 0; i < account->count; i++) {
+        out->contact_work += account->entry[i].contact_loss;
+        out->friction_work += account->entry[i].friction_loss;
+    }
+
+    for (int64_t p = 0; p < contact->pair_count; p++) {
+        double at[4][3];
+        tw_pair_state state;
+        take(&contact->pairs[p], x, at);
+        tw_pair_evaluate(&contact->pairs[p], at, TW_PAIR_ENERGY, &state);
+        if (!state.active) continue;
+        out->contacts++;
+        out->penetration_max = fmax(out->penetration_max, -state.gap);
+    }
+}
+
+/* ---- the end of a step ---- */
+
 tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed)
 {
     (void)t;
     tw_contact *c = data;
-    c->account = (tw_contact_account){0};
+    tw_contact_entry *entry = open_entry(&c->account, from->t);
     if (c->options.friction == 0.0 && c->options.restitution >= 1.0) return TW_OK;
 
     /* The pairs follow each other, each with the velocities that the last one left. */
     for (int64_t i = 0; i < c->pair_count; i++) {
         meeting m = {.contact = c, .pair = &c->pairs[i]};
         if (!meet(h, from, x, v, &m)) continue;
-        double contact_loss = restitute(&m, v);
-        double friction_loss = rub(&m, v);
-        c->account.contact_loss += contact_loss;
-        c->account.friction_loss += friction_loss;
+        entry->contact_loss += restitute(&m, v);
+        entry->friction_loss += rub(&m, v);
         *changed = true;
     }
     return TW_OK;

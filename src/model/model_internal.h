@@ -46,7 +46,7 @@ struct tw_model {
     tw_fibre_list fibres;
     tw_motions motions;
     tw_obstacle_list obstacles;
-    bool has_contact;
+    tw_contact *contact;       /* data of the contact force; NULL: there is none */
     double gravity[3];         /* sum of all uniform accelerations [m/s^2] */
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */

@@ -282,5 +282,6 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
     /* Powers and potential energy. */
     tw_status status = find_powers(model, t, &out->damping_power, &out->outside_power);
     if (status != TW_OK) return status;
+    if (model->contact) tw_contact_measure(model->contact, model->x, out);
     return find_potential(model, t, &out->potential);
 }

@@ -34,7 +34,7 @@ tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *option
 {
     if (!model || !options) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     TW_TRY(check_options(options, error));
-    if (model->has_contact)
+    if (model->contact)
         return tw_fail(error, TW_INVALID_ARGUMENT, "contact was added to this model before");
 
     tw_contact_source source = {&model->displays, &model->obstacles, model->gravity};
@@ -42,7 +42,7 @@ tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *option
     if (tw_force_contact_create(options, &source, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     TW_TRY(tw_model_add_force(model, &force, error));
-    model->has_contact = true;
+    model->contact = force.data;
     return TW_OK;
 }
 

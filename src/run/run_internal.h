@@ -15,6 +15,13 @@ typedef struct tw_run_work {
     double before; /* power when it was measured before that [W] */
 } tw_run_work;
 
+/* Energy that impulses took between steps. Where energy is measured inside a step, what was taken
+ * at its end belongs to the next measurement. */
+typedef struct tw_run_loss {
+    double sum;  /* [J] */
+    double next; /* of the next measurement [J] */
+} tw_run_loss;
+
 /* What a resumed run must know besides the integrator's own state. The checkpoint holds
  * its bytes. */
 typedef struct tw_run_memory {
@@ -35,6 +42,8 @@ typedef struct tw_run_memory {
     double measured_step;    /* from the measurement before to the last one [s] */
     tw_run_work damping;     /* energy that damping took */
     tw_run_work outside;     /* energy that came from outside */
+    tw_run_loss contact;     /* energy that impacts took */
+    tw_run_loss friction;    /* energy that friction of contacts took */
     int64_t products_told;   /* products counted in the telemetry rows so far */
     int64_t solves_told;     /* solves counted in them */
 } tw_run_memory;
@@ -59,6 +68,8 @@ typedef struct tw_run {
     double fps;      /* frames per simulated second */
 
     tw_run_memory memory;
+    double contact_told;    /* contact_work of the last measurement [J] */
+    double friction_told;   /* friction_work of it [J] */
     bool outputs_lag;       /* the integrator has taken a step that is not written in full yet */
     int threads_before;     /* of the calling thread, put back at the end */
     double session_begin;   /* of the clock [s] */

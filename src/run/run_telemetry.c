@@ -7,7 +7,8 @@
 static const char header_line[] =
     "t,step,step_size,kinetic,potential,total,damping_work,"
     "momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,"
-    "error_estimate,products,solves,krylov_dimension,outside_work,energy_t\n";
+    "error_estimate,products,solves,krylov_dimension,outside_work,energy_t,"
+    "contacts,penetration_max,contact_work,friction_work\n";
 
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
 {
@@ -46,11 +47,23 @@ static void add_work(tw_run_memory *memory, double t, const tw_measurement *m)
     memory->measured_step = h;
 }
 
+/* Adds what impulses took since the last measurement, where `told` was the total. */
+static void add_loss(tw_run_loss *loss, double total, bool at_stage, double *told)
+{
+    loss->sum += loss->next;
+    loss->next = total - *told;
+    *told = total;
+    if (at_stage) return;
+    loss->sum += loss->next;
+    loss->next = 0.0;
+}
+
 /* Whether everything that telemetry writes of a measurement is finite, and the energy balance too:
  * the sum of all is finite only if each of them is. */
 static bool is_finite(const tw_run *run, const tw_measurement *m)
 {
-    double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum;
+    double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum +
+                 m->contact_work + m->friction_work;
     for (int k = 0; k < 3; k++) sum += m->momentum[k] + m->angular_momentum[k];
     return isfinite(sum);
 }
@@ -66,6 +79,9 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
         return tw_fail(error, status, "the energy at t = %g s: %s", t, tw_status_text(status));
 
     add_work(&run->memory, t, m);
+    bool at_stage = tw_integrator_energy_at_stage(run->integrator);
+    add_loss(&run->memory.contact, m->contact_work, at_stage, &run->contact_told);
+    add_loss(&run->memory.friction, m->friction_work, at_stage, &run->friction_told);
     if (!is_finite(run, m))
         return tw_fail(error, TW_NOT_FINITE, "energy or momentum at t = %g s are too large", t);
     return TW_OK;
@@ -91,7 +107,8 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
 static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool first_stage)
 {
     memory->energy_end = m->kinetic + m->potential;
-    double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum;
+    double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
+                       memory->contact.sum + memory->friction.sum;
 
     /* A stage does not show what vibrates unresolved, and a start out of balance may do so from the
      * first step on. Stages are compared with the first one. */
@@ -142,6 +159,15 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
     /* The time to which energies, work and momenta belong. */
     tw_text_add(text, ",");
     tw_text_add_number(text, run->memory.measured_t);
+
+    /* Contact. */
+    const double contact[] = {m->penetration_max, run->memory.contact.sum,
+                              run->memory.friction.sum};
+    tw_text_add(text, ",%lld", (long long)m->contacts);
+    for (size_t i = 0; i < sizeof contact / sizeof *contact; i++) {
+        tw_text_add(text, ",");
+        tw_text_add_number(text, contact[i]);
+    }
     tw_text_add(text, "\n");
 
     run->memory.products_told = s->stiffness_products;
