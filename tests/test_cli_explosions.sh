@@ -51,6 +51,13 @@ expect 2 "$twang" run rope.yaml -o none --set 'bodies.0.velocity=[1e200, 0, 0]' 
 grep -q '^rope.yaml:7:3: bodies: ' err || fail "no place: $(cat err)"
 [ ! -e none ] || fail "a run that could not start left a directory"
 
+expect 2 "$twang" check rope.yaml --set 'bodies.0.origin=[1.7e308, 0, 0]' --set bodies.0.length=1.7e307
+grep -q '^rope.yaml:7:5: ' err || fail "no place: $(cat err)"
+
+# A hundred forces are not too many.
+forces=$(i=0; while [ $i -lt 100 ]; do printf '{kind: load, from: 10, force: [0, 0, 0.001]}, '; i=$((i + 1)); done)
+expect 0 "$twang" check rope.yaml --set "forces=[$forces]"
+
 # A disk that gets full: run.json says so. Files have at most 64 KiB here.
 (
     ulimit -f 128

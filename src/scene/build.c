@@ -5,6 +5,17 @@
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 
+/* Gives the place of `node` to an error of the model, which does not know the scene. TW_BAD_INPUT has
+ * its place already, and the scene is not to blame for a lack of memory. */
+static tw_status place_error(const tw_node *node, tw_status status, tw_error *error)
+{
+    bool is_placed = status == TW_OK || status == TW_BAD_INPUT;
+    if (is_placed || status == TW_OUT_OF_MEMORY || !error) return status;
+
+    tw_error reason = *error;
+    return tw_fail_at(error, node->mark, "%s", reason.text);
+}
+
 static tw_status build_bodies(tw_build *build, tw_error *error)
 {
     const tw_node *bodies = tw_scene_node(build->scene, "bodies");
@@ -14,7 +25,7 @@ static tw_status build_bodies(tw_build *build, tw_error *error)
         snprintf(body->path, sizeof body->path, "bodies.%d", build->body_count);
 
         build->body_count++;
-        TW_TRY(tw_build_body(build->model, body, error));
+        TW_TRY(place_error(node, tw_build_body(build->model, body, error), error));
     }
     return TW_OK;
 }
@@ -30,7 +41,7 @@ tw_status tw_build_entries(const tw_build *build, const char *name,
     for (const tw_node *node = list->first; node; node = node->next) {
         tw_entry entry = {.build = build, .node = node};
         snprintf(entry.path, sizeof entry.path, "%s.%d", name, index++);
-        TW_TRY(apply(&entry, error));
+        TW_TRY(place_error(node, apply(&entry, error), error));
     }
     return TW_OK;
 }
@@ -47,7 +58,8 @@ static tw_status fill_model(tw_build *build, tw_error *error)
 
     double gravity[3];
     tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);
-    TW_TRY(tw_model_add_gravity(build->model, gravity, error));
+    tw_status status = tw_model_add_gravity(build->model, gravity, error);
+    TW_TRY(place_error(build->scene->tree.root, status, error));
     TW_TRY(tw_build_entries(build, "forces", tw_build_force, error));
 
     /* There must be something left to integrate. */
@@ -70,7 +82,10 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
     tw_release(build.bodies);
 
     /* The simulation takes the model over if it can be made of it. */
-    if (status == TW_OK) status = tw_simulation_of_model(build.model, out, error);
+    if (status == TW_OK) {
+        status = tw_simulation_of_model(build.model, out, error);
+        status = place_error(tw_scene_node(scene, "bodies"), status, error);
+    }
     if (status != TW_OK) tw_model_free(build.model);
     return status;
 }
