@@ -87,4 +87,22 @@ must_fail keyed --set 'motions=[{kind: velocity, from: 0, velocity: [0, 1e308, 0
 # The same scenes with sound steps succeed.
 "$twang" run rope.yaml -o sound --set integrator.step=0.001 --set duration=0.5 --quiet >out 2>&1 || fail "$(cat out)"
 check_clean sound
+
+# A belt draws a block along by friction: energy that comes from outside by impulses.
+cat >belt.yaml <<'YAML'
+name: belt
+duration: 0.4
+fps: 0
+gravity: [0, 0, -9.81]
+integrator: {name: rk4, step: 5e-4}
+bodies:
+  - {kind: box, cells: [1, 1, 1], size: [0.2, 0.2, 0.2], density: 1000, stiffness: 1e5, origin: [0, 0, 0.01]}
+obstacles:
+  - {kind: plane, normal: [0, 0, 1], motion: {kind: velocity, velocity: [1, 0, 0]}}
+contact: {distance: 0.01, friction: 0.5}
+YAML
+for integrator in rk4 verlet expmid2 bdf2; do
+    expect 0 "$twang" run belt.yaml --integrator "$integrator" -o belt --force --quiet
+done
+
 finish "what explodes fails, what is sound does not"

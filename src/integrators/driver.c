@@ -43,6 +43,32 @@ static void exchange(double **a, double **b)
     *b = c;
 }
 
+/* Lets the problem change u_new by impulses, and notes the kinetic energy that they give:
+ *     (v' - v) . M (v' + v) / 2   for velocities v before and v' after them. */
+static tw_status add_impulses(tw_integrator *integrator, double h)
+{
+    const tw_second_order_problem *problem = &integrator->system.second;
+    int64_t n = integrator->system.n;
+    double *v = integrator->u_new + n;
+    double *change = integrator->scratch;
+    double *sum = integrator->scratch + n;
+    double *momentum = integrator->scratch + 2 * n;
+
+    tw_vector_copy(n, v, sum);
+    TW_TRY(problem->finish_step(problem->context, integrator->t, h, integrator->u,
+                                integrator->u_new, &integrator->impulses));
+    if (!integrator->impulses) return TW_OK;
+
+    tw_vector_copy(n, v, change);
+    tw_vector_axpy(n, -1.0, sum, change);
+    tw_vector_axpy(n, 1.0, v, sum);
+    TW_TRY(tw_system_mass(&integrator->system, sum, momentum));
+    double product = 0;
+    TW_TRY(tw_vector_dot(&problem->space, change, momentum, &product));
+    integrator->impulse_work = 0.5 * product;
+    return TW_OK;
+}
+
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_status status = TW_OK;
@@ -54,10 +80,10 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
 
     /* The problem may add impulses. */
     integrator->impulses = false;
+    integrator->impulse_work = 0;
     const tw_second_order_problem *problem = &integrator->system.second;
     if (!integrator->system.second_order || !problem->finish_step) return TW_OK;
-    return problem->finish_step(problem->context, integrator->t, h, integrator->u,
-                                integrator->u_new, &integrator->impulses);
+    return add_impulses(integrator, h);
 }
 
 void tw_integrator_forget_end(tw_integrator *integrator)

@@ -188,13 +188,15 @@ static tw_status find_stride(const tw_integrator *integrator, double h, const do
     return TW_OK;
 }
 
-/* Adds the work since the last look, by the trapezoidal rule. An event may have taken the run back
- * in time: then no work is added. */
-static void add_work(tw_energy_watch *watch, const look *now)
+/* Adds the work since the last look: of the power by the trapezoidal rule, and of impulses where
+ * they give energy (a belt that draws bodies along). An event may have taken the run back in time:
+ * then no work is added. */
+static void add_work(tw_energy_watch *watch, const look *now, double impulse_work)
 {
     double h = fmax(0.0, now->t - watch->t);
-    watch->work += 0.5 * h * (watch->power + now->power);
-    watch->work_size += 0.5 * h * (fabs(watch->power) + fabs(now->power));
+    double given = fmax(0.0, impulse_work);
+    watch->work += 0.5 * h * (watch->power + now->power) + given;
+    watch->work_size += 0.5 * h * (fabs(watch->power) + fabs(now->power)) + given;
     watch->t = now->t;
     watch->power = now->power;
 }
@@ -207,7 +209,7 @@ static tw_status judge(const tw_integrator *integrator, double h, const double *
     const tw_system *system = &integrator->system;
 
     /* The gain is measured against the energy turned over since the reference. */
-    add_work(watch, now);
+    add_work(watch, now, integrator->impulse_work);
     double gain = now->kinetic + now->potential - watch->energy - watch->work;
     *scale = now->kinetic + fabs(now->potential - watch->potential) + watch->work_size;
     if (!isfinite(gain) || !isfinite(*scale)) return TW_NOT_FINITE;

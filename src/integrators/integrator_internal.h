@@ -108,9 +108,10 @@ struct tw_integrator {
     bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
     tw_step_doubling doubling; /* allocated if `doubles` */
     double own_step;           /* length of the step that a scheme with own_steps took */
-    bool newton_failed; /* set by an implicit scheme whose attempt failed in Newton's iteration */
-    bool impulses;      /* finish_step changed the state at the end of the last attempt */
-    double *scratch;    /* 4 system.size entries for driver and output; schemes have their own */
+    bool newton_failed;  /* set by an implicit scheme whose attempt failed in Newton's iteration */
+    bool impulses;       /* finish_step changed the state at the end of the last attempt */
+    double impulse_work; /* kinetic energy that it gave then; negative: took [J] */
+    double *scratch;     /* 4 system.size entries for driver and output; schemes have their own */
 
     /* Fixed steps: span/ceil(span/step) each; their ends are computed from plan_start, so rounding
      * does not accumulate. */
