@@ -1,17 +1,15 @@
 #!/bin/sh
 # kill -9 at random moments, with 1 and 2 threads and every format of frames: the directory always resumes, and ends in
 # the bytes of the run that was left alone.
-# usage: test_cli_kill.sh [KILLS]
+# usage: test_cli_kill.sh [KILLS [SCHEME...]]   without schemes: a rope and a coil by verlet; `all`: every scheme but
+# cvode, which starts anew; a small rope, KILLS in all, shared equally
 # shellcheck source=tests/support/command.sh
 . "$TWANG_SOURCE/tests/support/command.sh"
 kills=${1:-50}
+[ $# -gt 0 ] && shift
 
 # checkpoints so often that a kill may well hit one
-common="--integrator verlet --set output.checkpoint_every=0.01 --quiet"
-# shellcheck disable=SC2034  # used by name
-rope="rope --dt 5e-5 --fps 100 $common"
-# shellcheck disable=SC2034
-coil="coil --duration 0.1 --fps 100 --dt 1e-4 --set bodies.0.sections=20 $common"
+often="--set output.checkpoint_every=0.01 --quiet"
 formats='output.frames=[csv, vtu, ply, obj, pc2]'
 
 seed=4711
@@ -19,19 +17,26 @@ next_random() { # a share of 1
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
 }
 
-# kill_often SCENE KILLS
+# same_bytes WHOLE PARTS: all files but those with times in them, and the counts in run.json
+same_bytes() {
+    diff -r -x run.json -x checkpoint.bin -x '*.part' "$1" "$2" >&2 || return 1
+    for file in "$1" "$2"; do grep -vE 'seconds|real_time|peak_memory|resumed_at|threads' "$file/run.json" >"$file.counts"; done
+    diff "$1.counts" "$2.counts" >&2
+}
+
+# kill_often NAME KILLS ARGUMENTS: of `twang run`
 kill_often() {
-    eval "arguments=\$$1"
-    whole=$1-whole parts=$1-parts
-    # shellcheck disable=SC2086,SC2154
-    "$twang" run $arguments --set "$formats" -o "$whole" --threads 1 || exit 1
+    name=$1 wanted=$2
+    whole=$name-whole parts=$name-parts
+    # shellcheck disable=SC2086
+    "$twang" run $3 $often --set "$formats" -o "$whole" --threads 1 || exit 1
     seconds=$(sed -n 's/.*"wall_seconds": \([0-9.]*\).*/\1/p' "$whole/run.json")
-    killed=0 attempt=0 finished=0 wanted=$2
+    killed=0 attempt=0 finished=0
     # a checked build is slow: there a tenth of the kills has to do
     awk "BEGIN { exit !($seconds > 2) }" && wanted=$((wanted / 10))
     while [ "$killed" -lt "$wanted" ]; do
         attempt=$((attempt + 1))
-        [ "$attempt" -gt $((6 * wanted)) ] && { echo "$1: the runs end before they can be killed" >&2; exit 1; }
+        [ "$attempt" -gt $((6 * wanted)) ] && { echo "$name: the runs end before they can be killed" >&2; exit 1; }
         next_random
         threads=$((1 + attempt % 2))
         delay=$(awk "BEGIN { print (0.02 + $seconds) * $seed / 2147483648 }")
@@ -39,7 +44,7 @@ kill_often() {
             "$twang" resume "$parts" --quiet --threads "$threads" &
         else
             # shellcheck disable=SC2086
-            "$twang" run $arguments --set "$formats" -o "$parts" --threads "$threads" &
+            "$twang" run $3 $often --set "$formats" -o "$parts" --threads "$threads" &
         fi
         job=$!
         sleep "$delay"
@@ -50,17 +55,34 @@ kill_often() {
         grep -q '"status": "done"' "$parts/run.json" 2>/dev/null || continue
         # finished before the kill: compare, and begin again
         finished=$((finished + 1))
-        diff -r -x run.json -x checkpoint.bin -x '*.part' "$whole" "$parts" >&2 || { echo "$1: a resumed run differs" >&2; exit 1; }
+        same_bytes "$whole" "$parts" || { echo "$name: a resumed run differs" >&2; exit 1; }
         rm -rf "$parts"
     done
     for threads in 1 2; do # what the last kill left, to its end, with either number
         [ -d "$parts" ] || continue
         cp -r "$parts" "$parts-$threads"
-        "$twang" resume "$parts-$threads" --quiet --threads "$threads" || { echo "$1: the last resume failed" >&2; exit 1; }
-        diff -r -x run.json -x checkpoint.bin -x '*.part' "$whole" "$parts-$threads" >&2 || { echo "$1: the last resumed run differs" >&2; exit 1; }
+        "$twang" resume "$parts-$threads" --quiet --threads "$threads" || { echo "$name: the last resume failed" >&2; exit 1; }
+        same_bytes "$whole" "$parts-$threads" || { echo "$name: the last resumed run differs" >&2; exit 1; }
     done
-    echo "$1: $killed kills of a run of $seconds s, $((finished + 1)) runs to their end, all in the same bytes"
+    rm -rf "$whole" "$parts" "$parts-1" "$parts-2"
+    echo "$name: $killed kills of a run of $seconds s, $((finished + 1)) runs to their end, all in the same bytes"
 }
 
-kill_often rope $((kills / 2))
-kill_often coil $((kills - kills / 2))
+if [ $# -eq 0 ]; then
+    kill_often rope $((kills / 2)) "rope --dt 5e-5 --fps 100 --integrator verlet"
+    kill_often coil $((kills - kills / 2)) \
+        "coil --duration 0.1 --fps 100 --dt 1e-4 --set bodies.0.sections=20 --integrator verlet"
+    exit
+fi
+
+# Every scheme: fixed steps, so that all of them fit.
+[ "$1" = all ] && {
+    # shellcheck disable=SC2046
+    set -- $("$twang" list integrators --json | python3 -c 'import json, sys
+for row in json.load(sys.stdin): print(row["name"])' | grep -v cvode)
+}
+share=$(((kills + $# - 1) / $#))
+for scheme in "$@"; do
+    kill_often "$scheme" "$share" \
+        "rope --integrator $scheme --dt 1e-3 --duration 0.3 --fps 100 --set integrator.reuse_factor=0.3"
+done

@@ -170,10 +170,16 @@ START_TEST(an_existing_directory_is_refused_without_force)
     options.directory = "out/";
     ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_BAD_INPUT);
     ck_assert_str_eq(error.text, "out: exists already, name another directory or give --force");
+
+    /* Force replaces runs, and nothing that is no run. */
     options.force = true;
-    ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_OK);
-    ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_OK);
+    ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_BAD_INPUT);
     assert_contains("out", "mine.txt", "keep");
+    options.directory = "run";
+    ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_OK);
+    put("run", "mine.txt", "keep", 4);
+    ck_assert_int_eq(tw_run_scene(scene, &options, &report, &error), TW_OK);
+    assert_contains("run", "mine.txt", "keep");
     options.directory = NULL;
     for (int i = 1; i <= 2; i++) {
         char name[32];

@@ -352,12 +352,13 @@ TW_API bool tw_integrator_energy_at_stage(const tw_integrator *integrator);
 TW_API tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic,
                                       double *potential);
 
-/** Writes everything that is needed to continue bitwise. Call it with buffer NULL for the size,
+/** Writes everything that is needed to continue bitwise (but for cvode, which starts anew and logs a
+ *  warning). Call it with buffer NULL for the size,
  *  then for the bytes. They are valid for the same machine and build only. */
 TW_API tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
                                          size_t capacity, size_t *size);
 /** Reads these bytes into an integrator created with the same problem and options. TW_BAD_INPUT if
- *  they do not fit. */
+ *  they do not fit or hold impossible values; the integrator may then have to be started anew. */
 TW_API tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
                                        tw_error *error);
 

@@ -3,7 +3,8 @@
  *
  *  What is in the directory: `scene.yaml` (the scene with its settings and defaults), `run.json`
  *  (the record), `telemetry.csv` (a row per step), `frames/`, `checkpoint.bin`, and at the end
- *  `final.csv`. A kill at any moment leaves the last checkpoint whole; tw_run_resume goes on from
+ *  `final.csv`. `manifest.txt` lists what the run writes; nothing else is ever removed or replaced,
+ *  and no link inside the directory is followed. A kill at any moment leaves the last checkpoint whole; tw_run_resume goes on from
  *  it and gives bitwise the run that was not interrupted.
  */
 #ifndef TWANG_RUN_H
@@ -31,7 +32,9 @@ typedef struct tw_run_progress {
 typedef struct tw_run_options {
     /** NULL (default): runs/NAME-N with the first N from 1 that is free. Not for resume. */
     const char *directory;
-    bool force;  /**< replace a run that is in `directory` already; default false: refuse */
+    /** Replace a run that is in `directory` already, as far as its manifest goes; a directory that is
+     *  no run is refused. Default false: refuse every directory that exists. */
+    bool force;
     int threads; /**< 0 (default): as many as tw_threads() says */
     /** Called after every step; NULL (default). */
     void (*progress)(void *context, const tw_run_progress *progress);
@@ -72,8 +75,8 @@ TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *optio
                               tw_run_report *report, tw_error *error);
 
 /** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if
- *  there is nothing to resume, or the scene in the directory or the version of the library has
- *  changed. */
+ *  there is nothing to resume, or the scene in the directory, a file that it reads or the version of
+ *  the library has changed. cvode starts anew there and says so; all other schemes go on bitwise. */
 TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options,
                                tw_run_report *report, tw_error *error);
 

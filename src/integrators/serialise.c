@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/log_line.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
@@ -268,6 +269,11 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
     put_back(integrator, &s);
 
+    if (integrator->scheme->own_steps)
+        tw_log_line(TW_LOG_WARNING,
+                    "%s starts anew from the restored state: its steps are not bitwise those of a "
+                    "run that was not interrupted",
+                    tw_scheme_name(integrator->options.scheme));
     tw_status status = rebuild(integrator, &s);
     integrator->counts = s.counts;
     integrator->started = status == TW_OK;

@@ -69,7 +69,7 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
 {
     char temporary[TW_FILE_PATH_SIZE + 8];
     snprintf(temporary, sizeof temporary, "%s.part", path);
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0) return cannot(error, path, "written");
 
     /* Closing may fail too, and may overwrite the reason of an earlier failure. */
@@ -116,6 +116,13 @@ bool tw_file_exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
+tw_status tw_file_refuse_link(const char *path, tw_error *error)
+{
+    struct stat about;
+    if (lstat(path, &about) != 0 || !S_ISLNK(about.st_mode)) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: is a link, which twang does not follow here", path);
+}
+
 tw_status tw_file_remove(const char *path, tw_error *error)
 {
     if (unlink(path) == 0 || errno == ENOENT) return TW_OK;
@@ -124,8 +131,8 @@ tw_status tw_file_remove(const char *path, tw_error *error)
 
 tw_status tw_file_flush(const char *path, tw_error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return errno == ENOENT ? TW_OK : cannot(error, path, "opened");
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) return cannot(error, path, "written");
     tw_status status = fsync(descriptor) == 0 ? TW_OK : cannot(error, path, "written");
     close(descriptor);
     return status;
@@ -135,7 +142,7 @@ tw_status tw_file_flush(const char *path, tw_error *error)
 
 static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
 {
-    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file->descriptor < 0) return cannot(error, file->path, "opened");
     struct stat about;
     if (fstat(file->descriptor, &about) != 0) return cannot(error, file->path, "read");
@@ -191,9 +198,21 @@ tw_status tw_appender_write(tw_appender *file, const char *bytes, size_t size, t
     return TW_OK;
 }
 
+/* Whether the path still leads to the open file. */
+static bool is_still_there(const tw_appender *file)
+{
+    struct stat ours;
+    struct stat there;
+    return fstat(file->descriptor, &ours) == 0 && lstat(file->path, &there) == 0 &&
+           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
 tw_status tw_appender_flush(tw_appender *file, tw_error *error)
 {
     TW_TRY(empty_buffer(file, error));
+    if (!is_still_there(file))
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: was removed or replaced while it was written",
+                       file->path);
 
     /* EINVAL means that this is no file on a disk (a pipe), so there is nothing to flush. */
     if (fsync(file->descriptor) == 0 || errno == EINVAL) return TW_OK;

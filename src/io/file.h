@@ -24,9 +24,11 @@ tw_status tw_file_overwrite(const char *path, const void *bytes, size_t size, tw
 
 /* Whether there is a file, a directory or a link of this name. */
 bool tw_file_exists(const char *path);
+/* TW_BAD_INPUT if it is a link: what is inside a run's directory is ours, and leads nowhere else. */
+tw_status tw_file_refuse_link(const char *path, tw_error *error);
 /* Removes the file. A file that is missing is no error. */
 tw_status tw_file_remove(const char *path, tw_error *error);
-/* Flushes a file that was closed before. A file that is missing is no error. */
+/* Flushes a file that was closed before. TW_INPUT_OUTPUT if it was removed. */
 tw_status tw_file_flush(const char *path, tw_error *error);
 
 /* A file that only grows. */
@@ -41,7 +43,8 @@ typedef struct tw_appender {
 /* Opens (creates) the file and cuts it to `keep` bytes; TW_BAD_INPUT if it has fewer. */
 tw_status tw_appender_open(tw_appender *file, const char *path, int64_t keep, tw_error *error);
 tw_status tw_appender_write(tw_appender *file, const char *bytes, size_t size, tw_error *error);
-/* Brings everything written so far to the disk. */
+/* Brings everything written so far to the disk. TW_INPUT_OUTPUT if the file was removed or replaced
+ * by somebody else. */
 tw_status tw_appender_flush(tw_appender *file, tw_error *error);
 /* Closes the file and drops what is still in the buffer. Accepts a file that is not open. */
 void tw_appender_close(tw_appender *file);

@@ -4,10 +4,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -158,6 +160,8 @@ tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", frames->folder,
                        strerror(errno));
 
+    if (folder) TW_TRY(tw_file_refuse_link(frames->folder, error));
+
     /* Remove the frames from `keep` on. The growing files are cut when they are opened. */
     TW_TRY(tw_frames_cut(frames->folder, frames->formats & ~(unsigned)TW_FRAMES_PC2, keep, error));
     if (frames->formats & TW_FRAMES_PC2) return tw_pc2_begin(frames, keep, error);
@@ -170,9 +174,13 @@ tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *
  * written again by a resumed run. */
 static tw_status write_file(const char *path, const tw_text *text, tw_error *error)
 {
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!file) {
+        int reason = errno;
+        if (descriptor >= 0) close(descriptor);
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(reason));
+    }
 
     /* Closing may fail too, and may overwrite the reason of an earlier failure. */
     bool good = fwrite(text->bytes, 1, text->size, file) == text->size;
@@ -264,16 +272,31 @@ static tw_status remove_in(const char *folder, const char *name, tw_error *error
     return tw_file_remove(path, error);
 }
 
-/* If this is NAME.pc2: removes it, and the NAME.obj that belongs to it. */
-static tw_status remove_cache(const char *folder, const char *name, tw_error *error)
+void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines)
 {
-    size_t length = strlen(name);
-    if (length < 5 || strcmp(name + length - 4, ".pc2") != 0) return TW_OK;
-    TW_TRY(remove_in(folder, name, error));
+    const char *inside = folder ? folder : "";
+    const char *slash = folder ? "/" : "";
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        if (has_file_per_frame(frames, i))
+            tw_text_add(lines, "%s%sframe_*.%s\n", inside, slash, formats[i].name);
+    if (frames->formats & TW_FRAMES_VTU) tw_text_add(lines, "frames.pvd\n");
+    if (!(frames->formats & TW_FRAMES_PC2)) return;
 
-    char other[TW_FILE_PATH_SIZE];
-    snprintf(other, sizeof other, "%.*s.obj", (int)(length - 4), name);
-    return remove_in(folder, other, error);
+    for (int i = 0; i < frames->shapes.count; i++) {
+        const char *name = frames->shapes.list[i].name;
+        tw_text_add(lines, "%s%s%s.pc2\n%s%s%s.obj\n", inside, slash, name, inside, slash, name);
+    }
+}
+
+bool tw_frames_exist(const char *folder, unsigned set)
+{
+    DIR *directory = opendir(folder);
+    if (!directory) return false;
+    bool found = false;
+    for (struct dirent *entry; !found && (entry = readdir(directory));)
+        found = index_in(entry->d_name, set) >= 0;
+    closedir(directory);
+    return found;
 }
 
 tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error *error)
@@ -283,12 +306,9 @@ tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error
     if (!directory && errno == ENOENT) return TW_OK;
     if (!directory) return tw_fail(error, TW_INPUT_OUTPUT, "%s: %s", folder, strerror(errno));
 
-    bool caches = keep == 0 && (set & TW_FRAMES_PC2);
     tw_status status = TW_OK;
     for (struct dirent *entry; status == TW_OK && (entry = readdir(directory));) {
-        if (caches) status = remove_cache(folder, entry->d_name, error);
-        if (status == TW_OK && index_in(entry->d_name, set) >= keep)
-            status = remove_in(folder, entry->d_name, error);
+        if (index_in(entry->d_name, set) >= keep) status = remove_in(folder, entry->d_name, error);
     }
 
     closedir(directory);

@@ -9,6 +9,7 @@
 #ifndef TW_IO_FRAMES_H
 #define TW_IO_FRAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <twang/model.h>
 
@@ -70,9 +71,13 @@ tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *er
  * headers of growing files. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Removes the frames of these formats from index `keep` on; with keep 0 the growing
- * files too. The folder stays. */
+/* Removes the frames of these formats, which have a file each, from index `keep` on. The folder
+ * stays. */
 tw_status tw_frames_cut(const char *folder, unsigned formats, int64_t keep, tw_error *error);
+/* Whether the folder holds a frame of these formats. */
+bool tw_frames_exist(const char *folder, unsigned formats);
+/* Adds the names of all files that this writer writes, a line each: "frames/frame_*.csv". */
+void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines);
 
 /* ---- reading back, bit for bit (read_frame.c) ---- */
 

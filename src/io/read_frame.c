@@ -1,5 +1,6 @@
 /* Frames read back: csv, and our own vtu files (frames_vtu.c), whose arrays of doubles are
  * appended raw and compressed in blocks. Files of other programs are not read. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static bool inflate_array(const vtu *file, size_t at, char *out, size_t wanted)
     if (!take_integer(file, &at, &blocks) || !take_integer(file, &at, &block) ||
         !take_integer(file, &at, &last))
         return false;
-    if (block == 0 || blocks != (wanted + block - 1) / block || last != wanted % block)
+    if (block == 0 || blocks != wanted / block + (wanted % block != 0) || last != wanted % block)
         return false;
 
     /* The compressed sizes of the blocks, then the blocks. */
@@ -170,7 +171,7 @@ tw_status tw_vtu_read(const char *path, const char *bytes, size_t size, const tw
 {
     vtu file = {.path = path, .bytes = bytes, .size = size};
     if (!find_data(&file) || table->column_count < 6) return damaged(&file, error);
-    target to = {table, values, TW_NEW_ARRAY(3 * table->row_count, double)};
+    target to = {table, values, tw_allocate_zeroed(3 * (size_t)table->row_count, sizeof(double))};
     if (!to.scratch) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     /* Positions and velocities are vectors; each further column is an array of its own. */
@@ -178,6 +179,10 @@ tw_status tw_vtu_read(const char *path, const char *bytes, size_t size, const tw
         read_columns(&file, "Points", 0, 3, &to) && read_columns(&file, "velocity", 3, 3, &to);
     for (int c = 6; good && c < table->column_count; c++)
         good = read_columns(&file, table->columns[c], c, 1, &to);
+
+    /* A frame of ours has finite values only. */
+    for (int64_t i = 0; good && i < table->row_count * table->column_count; i++)
+        good = isfinite(values[i]);
 
     tw_release(to.scratch);
     return good ? TW_OK : damaged(&file, error);

@@ -8,6 +8,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/nearest_name.h"
+#include "io/manifest.h"
 #include "run/run_internal.h"
 
 tw_export_options tw_export_options_default(void)
@@ -57,6 +58,31 @@ static tw_status open_target(conversion *c, tw_error *error)
     return tw_run_lock(c->directory, &c->lock, error);
 }
 
+/* Enters what will be written in the manifest of the directory, after a look whether a file of that
+ * name is somebody else's. */
+static tw_status claim_files(const conversion *c, const char *directory, const char *folder,
+                             tw_error *error)
+{
+    tw_manifest manifest;
+    tw_text names = {0};
+    TW_TRY(tw_manifest_read(directory, &manifest, error));
+    tw_frames_list(c->frames, folder, &names);
+    tw_status status = names.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : TW_OK;
+    if (status == TW_OK) status = tw_manifest_check_free(directory, &manifest, &names, error);
+
+    /* A line each. */
+    for (char *line = names.bytes; line && *line;) {
+        char *end = strchr(line, '\n');
+        *end = '\0';
+        tw_manifest_add(&manifest, line);
+        line = end + 1;
+    }
+    if (status == TW_OK) status = tw_manifest_write(directory, &manifest, error);
+    tw_text_free(&names);
+    tw_manifest_free(&manifest);
+    return status;
+}
+
 static tw_status begin(conversion *c, tw_error *error)
 {
     TW_TRY(open_target(c, error));
@@ -71,9 +97,10 @@ static tw_status begin(conversion *c, tw_error *error)
     }
     if (status != TW_OK) return status;
 
-    if (c->options->directory)
-        return tw_frames_begin(c->frames, c->options->directory, NULL, 0, error);
-    return tw_frames_begin(c->frames, c->directory, TW_RUN_FRAME_FOLDER, 0, error);
+    const char *directory = c->options->directory ? c->options->directory : c->directory;
+    const char *folder = c->options->directory ? NULL : TW_RUN_FRAME_FOLDER;
+    TW_TRY(claim_files(c, directory, folder, error));
+    return tw_frames_begin(c->frames, directory, folder, 0, error);
 }
 
 static tw_status convert(conversion *c, tw_error *error)

@@ -103,15 +103,19 @@ static tw_status write_start(tw_run *run, tw_error *error)
     return tw_run_write_checkpoint(run, error);
 }
 
-/* Starts from the checkpoint. What was written after it is cut away and written again, bit
- * for bit. */
-static tw_status start_again(tw_run *run, tw_error *error)
+/* Brings the integrator to the checkpoint. */
+static tw_status go_to_checkpoint(tw_run *run, tw_error *error)
 {
     TW_TRY(tw_run_read_checkpoint(run, error));
     run->earlier_seconds = run->memory.wall_seconds;
     tw_integrator_state(run->integrator, &run->session_start, NULL);
+    return TW_OK;
+}
 
-    /* Outputs go on where the checkpoint was. */
+/* Opens the outputs where the checkpoint was. What was written after it is cut away and written
+ * again, bit for bit. */
+static tw_status open_outputs_again(tw_run *run, tw_error *error)
+{
     TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
                            run->memory.frame_count, error));
     return tw_run_open_telemetry(run, error);
@@ -310,6 +314,7 @@ tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *e
         return tw_fail(error, TW_BAD_INPUT,
                        "%s: holds no run (no scene.yaml in it), name the directory of one",
                        directory);
+    TW_TRY(tw_file_refuse_link(path, error));
     return tw_scene_load(path, 0, NULL, scene, error);
 }
 
@@ -330,14 +335,9 @@ static bool is_finished(const tw_run *run)
     return done;
 }
 
-/* Brings the run to its last checkpoint, or to its start if it was killed before the
- * first checkpoint. */
-static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
+/* A run that was killed before its first checkpoint begins again. */
+static tw_status begin_again(tw_run *run, tw_error *error)
 {
-    char path[TW_FILE_PATH_SIZE];
-    TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
-    if (tw_file_exists(path)) return start_again(run, error);
-
     TW_TRY(tw_run_hash_scene(run, &run->memory.scene_hash, error));
     TW_TRY(tw_run_hash_files(run, &run->memory.files_hash, error));
     TW_TRY(go_to_start(run, error));
@@ -347,14 +347,24 @@ static tw_status return_to_checkpoint(tw_run *run, tw_error *error)
 static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
     TW_TRY(tw_run_lock_directory(run, error));
-    TW_TRY(return_to_checkpoint(run, error));
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
+    bool has_checkpoint = tw_file_exists(path);
+    if (has_checkpoint)
+        TW_TRY(go_to_checkpoint(run, error));
+    else
+        TW_TRY(begin_again(run, error));
     run->resumed_at = run->session_start;
-    if (!is_finished(run)) return drive(run, report, error);
 
-    /* There is nothing left to do. */
-    fill_report(run, report);
-    if (report) report->was_finished = true;
-    return TW_OK;
+    /* Of a finished run nothing is touched: its directory may be read-only. */
+    if (has_checkpoint && is_finished(run)) {
+        fill_report(run, report);
+        if (report) report->was_finished = true;
+        return TW_OK;
+    }
+
+    if (has_checkpoint) TW_TRY(open_outputs_again(run, error));
+    return drive(run, report, error);
 }
 
 tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report,

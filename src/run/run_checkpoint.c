@@ -177,6 +177,7 @@ tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error)
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
 
+    TW_TRY(tw_file_refuse_link(path, error));
     tw_checkpoint checkpoint = {0};
     tw_status status = tw_checkpoint_read(path, &checkpoint, error);
     if (status == TW_OK) status = restore(run, path, &checkpoint, error);

@@ -1,6 +1,7 @@
 /* The directory of a run: a name that is free, a directory that holds the scene from the moment it
  * exists, and a lock on it. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "io/checkpoint.h"
+#include "io/manifest.h"
 #include "run/run_internal.h"
 
 enum {
@@ -57,25 +59,77 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
     return tw_fail(error, TW_BAD_INPUT, "runs: holds too many runs of %s, name a directory", name);
 }
 
-/* Removes the files of an earlier run and nothing else. The checkpoint goes first: after a kill in
- * between the directory looks like a run that has not begun. */
+/* ---- what a run wrote ---- */
+
+/* All files that this run may write. The checkpoint is the first: it is removed first, and after a
+ * kill in between the directory looks like a run that has not begun. */
+static tw_status list_files(const tw_run *run, tw_manifest *manifest, tw_error *error)
+{
+    *manifest = (tw_manifest){.scene_hash = run->memory.scene_hash};
+    tw_text_add(&manifest->lines, "checkpoint.bin\nrun.json\ntelemetry.csv\nfinal.csv\n"
+                                  "last_good.csv\nscene.yaml\n");
+    tw_frames_list(run->frames, TW_RUN_FRAME_FOLDER, &manifest->lines);
+    return manifest->lines.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : TW_OK;
+}
+
+static tw_status write_manifest(const tw_run *run, const char *directory, tw_error *error)
+{
+    tw_manifest manifest;
+    tw_status status = list_files(run, &manifest, error);
+    if (status == TW_OK) status = tw_manifest_write(directory, &manifest, error);
+    tw_manifest_free(&manifest);
+    return status;
+}
+
+static bool is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    int count = 0;
+    while (directory && readdir(directory)) count++;
+    if (directory) closedir(directory);
+    return count == 2; /* itself and the one above */
+}
+
+/* Refuses a directory whose files belong to somebody else: it has no manifest of a run, or its
+ * scene was written by hand. */
+static tw_status check_is_run(tw_run *run, const tw_manifest *manifest, tw_error *error)
+{
+    if (is_empty(run->directory)) return TW_OK;
+    if (!tw_manifest_has(manifest, "scene.yaml"))
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: is not the directory of a run (it has no " TW_MANIFEST_NAME
+                       " of one), name another one",
+                       run->directory);
+
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, "scene.yaml", error));
+    uint64_t hash = 0;
+    if (!tw_file_exists(path)) return TW_OK;
+    TW_TRY(tw_run_hash_scene(run, &hash, error));
+    if (hash == manifest->scene_hash) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT,
+                   "%s: was changed by hand, move it away or name another directory", path);
+}
+
+/* Removes the files of an earlier run and nothing else. */
 static tw_status clear_directory(tw_run *run, tw_error *error)
 {
-    static const char *const files[] = {
-        "checkpoint.bin",     "checkpoint.bin.part", "run.json",       "run.json.part",
-        "telemetry.csv",      "final.csv",           "final.csv.part", "last_good.csv",
-        "last_good.csv.part", "scene.yaml.part",     "frames.pvd",     "frames.pvd.part"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[TW_FILE_PATH_SIZE];
-        TW_TRY(tw_file_path(path, run->directory, files[i], error));
-        TW_TRY(tw_file_remove(path, error));
-    }
-
-    char folder[TW_FILE_PATH_SIZE];
-    TW_TRY(tw_file_path(folder, run->directory, TW_RUN_FRAME_FOLDER, error));
-    TW_TRY(tw_frames_cut(folder, TW_FRAMES_ALL, 0, error));
+    /* What the new run writes must not be somebody else's, either. */
+    tw_manifest before;
+    tw_manifest after = {0};
+    TW_TRY(tw_manifest_read(run->directory, &before, error));
+    tw_status status = check_is_run(run, &before, error);
+    if (status == TW_OK) status = list_files(run, &after, error);
+    if (status == TW_OK)
+        status = tw_manifest_check_free(run->directory, &before, &after.lines, error);
+    if (status == TW_OK) status = tw_manifest_remove_files(run->directory, &before, error);
+    tw_manifest_free(&before);
+    tw_manifest_free(&after);
+    if (status != TW_OK) return status;
 
     /* This fails, and may fail, where the folder holds files of the user. */
+    char folder[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(folder, run->directory, TW_RUN_FRAME_FOLDER, error));
     rmdir(folder);
     return TW_OK;
 }
@@ -90,6 +144,7 @@ static tw_status write_scene(tw_run *run, const char *directory, tw_error *error
     TW_TRY(tw_scene_write(run->scene, &text, &size, error));
     run->memory.scene_hash = tw_hash(text, size);
     tw_status status = tw_run_hash_files(run, &run->memory.files_hash, error);
+    if (status == TW_OK) status = write_manifest(run, directory, error);
     if (status == TW_OK) status = tw_file_replace(path, text, size, error);
     tw_scene_free_text(text);
     return status;
@@ -112,8 +167,10 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 
     /* A failure leaves nothing behind. */
     if (status != TW_OK) {
-        char scene[TW_FILE_PATH_SIZE];
-        if (tw_file_path(scene, temporary, "scene.yaml", NULL) == TW_OK) unlink(scene);
+        static const char *const names[] = {"scene.yaml", TW_MANIFEST_NAME};
+        char path[TW_FILE_PATH_SIZE];
+        for (int i = 0; i < 2; i++)
+            if (tw_file_path(path, temporary, names[i], NULL) == TW_OK) unlink(path);
         rmdir(temporary);
     }
     return status;

@@ -1,0 +1,37 @@
+/* The list of what twang wrote into a directory: manifest.txt there. Files that are not in it belong
+ * to somebody else and are neither removed nor replaced. */
+#ifndef TW_IO_MANIFEST_H
+#define TW_IO_MANIFEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <twang/status.h>
+
+#include "base/text.h"
+
+#define TW_MANIFEST_NAME "manifest.txt"
+
+typedef struct tw_manifest {
+    tw_text lines;       /* a name per line, relative to the directory; frames as "frame_*.csv" */
+    uint64_t scene_hash; /* of scene.yaml as it was written; 0 where there is none */
+} tw_manifest;
+
+/* Reads that of the directory; an empty one if there is none. TW_BAD_INPUT if it is no manifest. */
+tw_status tw_manifest_read(const char *directory, tw_manifest *manifest, tw_error *error);
+tw_status tw_manifest_write(const char *directory, const tw_manifest *manifest, tw_error *error);
+void tw_manifest_free(tw_manifest *manifest);
+
+bool tw_manifest_has(const tw_manifest *manifest, const char *name);
+/* Adds a name that is not there yet. */
+void tw_manifest_add(tw_manifest *manifest, const char *name);
+
+/* TW_BAD_INPUT if a file of one of these names (a line each) is in the directory and not in
+ * the manifest. */
+tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
+                                 const tw_text *names, tw_error *error);
+/* Removes every file in the manifest, and the half files beside them. Names that lead out of the
+ * directory are passed over. */
+tw_status tw_manifest_remove_files(const char *directory, const tw_manifest *manifest,
+                                   tw_error *error);
+
+#endif

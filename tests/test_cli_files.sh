@@ -1,0 +1,126 @@
+#!/bin/sh
+# Other people's files: never removed, never replaced, never written through a link; what is gone or changed is noticed.
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
+run="rope --integrator verlet --dt 1e-3 --duration 0.05 --quiet"
+
+# same FILE TEXT: the file has this text
+same() { [ "$(cat "$1" 2>/dev/null)" = "$2" ] || fail "$1 was changed or removed"; }
+
+# ---- --force: a directory that is no run of ours ----
+mkdir -p mine/frames
+for name in scene.yaml final.csv run.json frames.pvd frames/frame_000000.csv frames/rope.obj; do echo "my $name" >"mine/$name"; done
+# shellcheck disable=SC2086
+refused "mine: is not the directory of a run (it has no manifest.txt of one), name another one" "$twang" run $run -o mine --force
+for name in scene.yaml final.csv run.json frames.pvd frames/frame_000000.csv frames/rope.obj; do same "mine/$name" "my $name"; done
+[ -e mine/manifest.txt ] && fail "a refused directory was written to"
+
+# ---- --force: a run of ours with files of the user ----
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o ours --set 'output.frames=[csv, pc2]'
+echo note >ours/notes.txt
+echo shape >ours/frames/mine.obj
+echo cache >ours/frames/mine.pc2
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o ours --force
+same ours/notes.txt note
+same ours/frames/mine.obj shape
+same ours/frames/mine.pc2 cache
+[ -e ours/frames/rope.pc2 ] && fail "--force left a file of the run before"
+echo "vtu of mine" >ours/frames/frame_000007.vtu
+# shellcheck disable=SC2086
+refused "ours/frames/frame_*.vtu: is there already and was not written by twang, name another directory" \
+    "$twang" run $run -o ours --force --set output.frames=vtu
+same ours/frames/frame_000007.vtu "vtu of mine"
+echo "# by hand" >>ours/scene.yaml
+# shellcheck disable=SC2086
+refused "ours/scene.yaml: was changed by hand, move it away or name another directory" "$twang" run $run -o ours --force
+mkdir empty
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o empty --force
+
+# ---- a manifest from anywhere ----
+cp -r empty crafted
+mkdir victim
+echo precious >victim/file
+printf '../victim/file\n/etc/passwd\nframes/../../victim/file\nframes/..\n.\n' >>crafted/manifest.txt
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o crafted --force
+same victim/file precious
+
+# ---- export ----
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o source
+mkdir target
+echo "my shape" >target/rope.obj
+refused "target/rope.obj: is there already and was not written by twang, name another directory" \
+    "$twang" export source --format pc2 -o target
+same target/rope.obj "my shape"
+echo "my frame" >target/frame_000099.obj
+refused "target/frame_*.obj: is there already and was not written by twang, name another directory" \
+    "$twang" export source --format obj -o target
+same target/frame_000099.obj "my frame"
+expect 0 "$twang" export source --format ply -o target --quiet
+expect 0 "$twang" export source --format ply -o target --quiet # what it wrote itself it may write again
+same target/rope.obj "my shape"
+same target/frame_000099.obj "my frame"
+
+# ---- links inside the directory ----
+# unfinished NAME: a run that looks as if it were killed at its end
+unfinished() {
+    # shellcheck disable=SC2086
+    expect 0 "$twang" run $run -o "$1"
+    rm "$1/run.json"
+}
+for name in telemetry.csv scene.yaml checkpoint.bin frames; do
+    unfinished "linked-$name"
+    mv "linked-$name/$name" elsewhere
+    ln -s ../elsewhere "linked-$name/$name"
+    find elsewhere -type f -exec cat {} + | cksum >before
+    "$twang" resume "linked-$name" --quiet 2>err && fail "a link $name was followed"
+    find elsewhere -type f -exec cat {} + | cksum >after
+    cmp -s before after || fail "written through a link $name"
+    rm -r elsewhere
+done
+ln -s "$folder/source" link-to-run # a link as the directory itself is the user's choice
+expect 0 "$twang" resume link-to-run --quiet
+
+# ---- a finished run is left as it is, and may be read-only ----
+find source -printf '%p %s %T@ %C@\n' | sort >before
+chmod -R a-w source
+expect 0 "$twang" resume source --quiet
+chmod -R u+w source
+find source -printf '%p %s %T@\n' | sort >after
+sed 's/ [^ ]*$//' before | cmp -s - after || fail "resuming a finished run changed it: $(diff before after | head -3)"
+
+# ---- a mesh that was changed ----
+cp "$source_tree/tests/meshes/cube.obj" cube.obj 2>/dev/null || cp "$(find "$source_tree/tests/meshes" -name '*.obj' | sort | head -n 1)" cube.obj
+cat >mesh.yaml <<'END'
+name: mesh
+duration: 0.01
+integrator: {name: verlet, step: 0.001}
+bodies: [{kind: mesh, file: cube.obj, vertices: 60, material: springs, stiffness: 100, mass: 0.1}]
+END
+expect 0 "$twang" run mesh.yaml -o meshed --quiet
+rm meshed/run.json
+cp -r meshed changed
+expect 0 "$twang" resume meshed --quiet
+echo "# changed" >>cube.obj
+expect 2 "$twang" resume changed --quiet
+grep -q "a file that the scene reads was changed since the run began" err || fail "a changed mesh: $(cat err)"
+[ "$(wc -l <err)" -eq 1 ] || fail "more than a line for a changed mesh"
+
+# ---- files that go while the run writes them ----
+for gone in telemetry.csv frames; do
+    "$twang" run rope --integrator verlet --dt 1e-5 --duration 100 --quiet --set output.checkpoint_every=0.05 -o "gone-$gone" 2>err &
+    job=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "gone-$gone/checkpoint.bin" ] && [ -e "gone-$gone/run.json" ] && break; sleep 0.2; done
+    rm -r "gone-${gone:?}/$gone"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$job" 2>/dev/null || break; sleep 0.5; done
+    kill -9 "$job" 2>/dev/null && fail "nobody noticed that $gone is gone"
+    wait "$job"
+    [ $? -eq 1 ] || fail "$gone is gone: exit code, $(cat err)"
+    grep -q "gone-$gone/$gone" err || fail "$gone is gone: $(cat err)"
+done
+
+finish "nobody's files were touched"
