@@ -121,16 +121,26 @@ static tw_status check_masses(const tw_second_order_problem *problem, tw_error *
     return TW_OK;
 }
 
+/* The number of unknowns is at least 1, and small enough for some hundred vectors to be counted
+ * in 64 bits. */
+static tw_status check_size(int64_t n, tw_error *error)
+{
+    const int64_t largest = INT64_C(1) << 48;
+    if (n >= 1 && n <= largest) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be from 1 to 2^48, not %lld",
+                   (long long)n);
+}
+
 static tw_status check_second(const tw_second_order_problem *problem, tw_error *error)
 {
     int64_t n = problem->space.local_size;
     bool damped =
         problem->rayleigh_mass != 0 || problem->rayleigh_stiffness != 0 || problem->apply_damping;
 
-    /* The function is required, and the size is at least 1. */
+    /* The function is required, and the size is sensible. */
     if (!problem->acceleration)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no acceleration function");
-    if (n < 1) return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
+    TW_TRY(check_size(n, error));
 
     /* The matrix must have the size of the problem. */
     if (problem->stiffness_matrix && tw_sparse_size(problem->stiffness_matrix) != n)
@@ -152,7 +162,7 @@ static tw_status check_first(const tw_first_order_problem *problem, tw_error *er
 
     if (!problem->rhs)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no rhs function");
-    if (n < 1) return tw_fail(error, TW_INVALID_ARGUMENT, "space.local_size must be at least 1");
+    TW_TRY(check_size(n, error));
 
     if (problem->jacobian_matrix && tw_sparse_size(problem->jacobian_matrix) != n)
         return tw_fail(error, TW_INVALID_ARGUMENT,
