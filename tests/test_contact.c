@@ -290,6 +290,50 @@ START_TEST(what_impulses_take_is_accounted)
 }
 END_TEST
 
+/* A free fibre falls on a ball and rests on it: its centre line and its radius count, and
+ * the push reaches all particles of its sections. */
+START_TEST(fibres_touch_with_their_centre_line)
+{
+    static const char text[] =
+        "name: x\nduration: 1\ngravity: [0, 0, -9.81]\nintegrator: {step: 0.1}\nbodies:\n"
+        "  - {kind: fibres, count: 1, origin: [-0.1, 0, 0.106], direction: [1, 0, 0], length: "
+        "0.2,\n"
+        "     segments: 8, thickness: 4e-3, youngs_modulus: 1e8, shear_modulus: 4e7,\n"
+        "     density: 1000, rooted: false}\n"
+        "contact: {distance: 2e-3}\n"
+        "obstacles:\n  - {kind: sphere, radius: 0.1}\n";
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_error error = {0};
+    tw_status status = tw_scene_parse("x", text, strlen(text), 0, NULL, &scene, &error);
+    if (status == TW_OK) status = tw_scene_build(scene, &simulation, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_MIDPOINT;
+    options.step = 5e-4;
+    tw_integrator *integrator = NULL;
+    const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
+    ck_assert_int_eq(tw_integrator_create_second_order(problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, tw_simulation_start(simulation), NULL),
+                     TW_OK);
+    status = tw_integrator_advance(integrator, 0.06, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+
+    /* The middle section, the fifth, lies on the ball: 0.1 m and the radius of 2 mm, in the layer
+     * of 2 mm. Without contact it would have fallen by 18 mm. */
+    const double *x = tw_integrator_state_view(integrator);
+    double height = 0;
+    for (int i = 0; i < 4; i++) height += x[3 * (4 * 4 + i) + 2] / 4;
+    ck_assert_double_gt(height, 0.102);
+    ck_assert_double_lt(height, 0.1045);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    tw_scene_free(scene);
+}
+END_TEST
+
 START_TEST(wrong_contact_is_refused)
 {
     tw_model *model = NULL;
@@ -321,6 +365,7 @@ int main(void)
     tcase_add_loop_test(tests, the_tangent_agrees_with_differences, 0, 3);
     tcase_add_test(tests, a_moved_plane_does_work);
     tcase_add_test(tests, what_impulses_take_is_accounted);
+    tcase_add_test(tests, fibres_touch_with_their_centre_line);
     tcase_add_test(tests, wrong_contact_is_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -56,6 +56,13 @@ typedef struct tw_contact_account {
     int count;
 } tw_contact_account;
 
+/* The particles that carry a contact vertex, and their weights. */
+typedef struct tw_vertex_parts {
+    int count;
+    int32_t particle[4];
+    double weight[4];
+} tw_vertex_parts;
+
 typedef struct tw_contact {
     tw_contact_options options;
     tw_contact_source source;
@@ -64,9 +71,11 @@ typedef struct tw_contact {
 
     int64_t pair_count;
     int64_t pair_capacity;
-    tw_contact_pair *pairs; /* their vertices are particles */
-    double *pair_force;     /* TW_PAIR_SIZE entries per pair */
-    double *pair_energy;    /* 0: the pair is out of reach */
+    tw_contact_pair *pairs; /* their vertices are particles, or those after the last of them: */
+    int64_t carried_count;
+    tw_vertex_parts *carried; /* vertices that several particles carry: sections of fibres */
+    double *pair_force;       /* TW_PAIR_SIZE entries per pair */
+    double *pair_energy;      /* 0: the pair is out of reach */
 
     tw_contact_account account;
 
@@ -74,6 +83,12 @@ typedef struct tw_contact {
     int64_t tangent_capacity;
     tw_pair_tangent *tangents;
 } tw_contact;
+
+/* The particles of a vertex. (contact_surface.c) */
+tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex);
+/* The values of the four vertices of a pair, from values of all particles. (contact_surface.c) */
+void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
+                     double out[TW_PAIR_VERTICES][3]);
 
 /* Lists the pairs of all surfaces with all obstacles. (contact_surface.c) */
 tw_status tw_contact_list_pairs(tw_contact *contact);

@@ -31,20 +31,25 @@ typedef struct meeting {
     double push;         /* impulse of the repulsion over the step */
 } meeting;
 
-static void take(const tw_contact_pair *pair, const double *values, double out[4][3])
+/* sum_c weight_c^2 / m_c over the free particles of a vertex. */
+static double inverse_mass_of(const tw_contact *contact, int32_t vertex)
 {
-    for (int i = 0; i < TW_PAIR_VERTICES; i++)
-        memcpy(out[i], values + 3 * (int64_t)pair->vertex[i], sizeof out[i]);
+    const tw_particles *p = contact->particles;
+    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
+    double sum = 0.0;
+    for (int c = 0; c < parts.count; c++)
+        if (!p->pinned[parts.particle[c]])
+            sum += parts.weight[c] * parts.weight[c] / p->mass[parts.particle[c]];
+    return sum;
 }
 
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
-    const tw_particles *p = m->contact->particles;
     double before[4][3];
     double after[4][3];
-    take(m->pair, from->x, before);
-    take(m->pair, x, after);
+    tw_contact_take(m->contact, m->pair, from->x, before);
+    tw_contact_take(m->contact, m->pair, x, after);
     tw_pair_state old;
     tw_pair_state now;
     tw_pair_evaluate(m->pair, before, TW_PAIR_GRADIENT, &old);
@@ -57,29 +62,36 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     if (old.active) m->push += 0.5 * h * old.press;
     if (now.active) m->push += 0.5 * h * now.press;
 
+    /* The velocities of the closest points, and the mass that an impulse moves. */
+    double speed[4][3];
+    double earlier[4][3];
+    tw_contact_take(m->contact, m->pair, v, speed);
+    tw_contact_take(m->contact, m->pair, from->v, earlier);
     m->inverse_mass = 0.0;
     for (int k = 0; k < 3; k++) m->velocity[k] = m->earlier[k] = 0.0;
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-        int32_t vertex = m->pair->vertex[i];
         double w = m->frame.weight[i];
-        if (!p->pinned[vertex]) m->inverse_mass += w * w / p->mass[vertex];
+        m->inverse_mass += w * w * inverse_mass_of(m->contact, m->pair->vertex[i]);
         for (int k = 0; k < 3; k++) {
-            m->velocity[k] += w * v[3 * (int64_t)vertex + k];
-            m->earlier[k] += w * from->v[3 * (int64_t)vertex + k];
+            m->velocity[k] += w * speed[i][k];
+            m->earlier[k] += w * earlier[i][k];
         }
     }
     return m->inverse_mass > 0.0;
 }
 
-/* v_i += w_i J / m_i. */
+/* v += weight J / m for every free particle of the pair. */
 static void push(const meeting *m, const double impulse[3], double *v)
 {
     const tw_particles *p = m->contact->particles;
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-        int64_t vertex = m->pair->vertex[i];
-        if (p->pinned[vertex]) continue;
-        for (int k = 0; k < 3; k++)
-            v[3 * vertex + k] += m->frame.weight[i] * impulse[k] / p->mass[vertex];
+        tw_vertex_parts parts = tw_contact_parts(m->contact, m->pair->vertex[i]);
+        for (int c = 0; c < parts.count; c++) {
+            int64_t particle = parts.particle[c];
+            if (p->pinned[particle]) continue;
+            double share = m->frame.weight[i] * parts.weight[c] / p->mass[particle];
+            for (int k = 0; k < 3; k++) v[3 * particle + k] += share * impulse[k];
+        }
     }
 }
 
@@ -174,7 +186,7 @@ void tw_contact_measure(const tw_contact *contact, const double *x, tw_measureme
     for (int64_t p = 0; p < contact->pair_count; p++) {
         double at[4][3];
         tw_pair_state state;
-        take(&contact->pairs[p], x, at);
+        tw_contact_take(contact, &contact->pairs[p], x, at);
         tw_pair_evaluate(&contact->pairs[p], at, TW_PAIR_ENERGY, &state);
         if (!state.active) continue;
         out->contacts++;

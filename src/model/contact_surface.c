@@ -33,13 +33,39 @@ static tw_status reserve(tw_contact *contact)
     return TW_OK;
 }
 
-/* The smallest mass of the free particles of a side; infinite if there is none. */
-static double smallest_mass(const tw_particles *p, const side *s)
+tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex)
 {
-    double mass = INFINITY;
-    for (int i = 0; i < s->count; i++)
-        if (!p->pinned[s->vertex[i]]) mass = fmin(mass, p->mass[s->vertex[i]]);
-    return mass;
+    int64_t carried = vertex - contact->particles->count;
+    if (carried >= 0) return contact->carried[carried];
+    return (tw_vertex_parts){.count = 1, .particle = {vertex}, .weight = {1.0}};
+}
+
+void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
+                     double out[TW_PAIR_VERTICES][3])
+{
+    memset(out, 0, TW_PAIR_VERTICES * sizeof out[0]);
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(contact, pair->vertex[i]);
+        for (int c = 0; c < parts.count; c++)
+            for (int k = 0; k < 3; k++)
+                out[i][k] += parts.weight[c] * values[3 * (int64_t)parts.particle[c] + k];
+    }
+}
+
+/* The smallest mass of the vertices of a side that are free: that of all particles of a vertex
+ * together. Infinite if there is none. */
+static double smallest_mass(const tw_contact *contact, const side *s)
+{
+    const tw_particles *p = contact->particles;
+    double smallest = INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        tw_vertex_parts parts = tw_contact_parts(contact, s->vertex[i]);
+        double mass = 0.0;
+        for (int c = 0; c < parts.count; c++)
+            if (!p->pinned[parts.particle[c]]) mass += p->mass[parts.particle[c]];
+        if (mass > 0.0) smallest = fmin(smallest, mass);
+    }
+    return smallest;
 }
 
 /* Without a stiffness of the user, the energy psi(0) = 2/3 kappa d^2 stops the reduced mass of the
@@ -48,21 +74,23 @@ static double stiffness_of(const tw_contact *contact, const side *a, const side 
 {
     if (contact->options.stiffness > 0.0) return contact->options.stiffness;
 
-    double inverse =
-        1.0 / smallest_mass(contact->particles, a) + 1.0 / smallest_mass(contact->particles, b);
+    double inverse = 1.0 / smallest_mass(contact, a) + 1.0 / smallest_mass(contact, b);
     double rate = contact->speed / contact->options.distance;
     return 0.75 * rate * rate / inverse;
 }
 
 /* c_0 of two edges: the share of their squared lengths at the start. */
-static double parallel_bound(const tw_contact *contact, const int32_t vertex[4])
+static double parallel_bound(const tw_contact *contact, const tw_contact_pair *pair)
 {
+    double x[4][3];
     double bound = parallel_sine_squared;
+    tw_contact_take(contact, pair, contact->particles->position, x);
     for (int e = 0; e < 2; e++) {
-        const double *a = contact->particles->position + 3 * (int64_t)vertex[2 * e];
-        const double *b = contact->particles->position + 3 * (int64_t)vertex[2 * e + 1];
         double square = 0.0;
-        for (int k = 0; k < 3; k++) square += (a[k] - b[k]) * (a[k] - b[k]);
+        for (int k = 0; k < 3; k++) {
+            double along = x[2 * e][k] - x[2 * e + 1][k];
+            square += along * along;
+        }
         bound *= square;
     }
     return bound;
@@ -71,8 +99,7 @@ static double parallel_bound(const tw_contact *contact, const int32_t vertex[4])
 /* Adds a pair. A pair without a free particle has no use. */
 static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a, const side *b)
 {
-    const tw_particles *p = contact->particles;
-    if (isinf(smallest_mass(p, a)) && isinf(smallest_mass(p, b))) return TW_OK;
+    if (isinf(smallest_mass(contact, a)) && isinf(smallest_mass(contact, b))) return TW_OK;
     if (reserve(contact) != TW_OK) return TW_OUT_OF_MEMORY;
 
     tw_contact_pair pair = {.kind = kind, .radius = a->radius + b->radius};
@@ -81,7 +108,7 @@ static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a,
     if (kind == TW_PAIR_POINT_EDGE) pair.vertex[3] = pair.vertex[2];
 
     pair.law = (tw_contact_law){contact->options.distance, stiffness_of(contact, a, b)};
-    if (kind == TW_PAIR_EDGE_EDGE) pair.parallel = parallel_bound(contact, pair.vertex);
+    if (kind == TW_PAIR_EDGE_EDGE) pair.parallel = parallel_bound(contact, &pair);
     contact->pairs[contact->pair_count++] = pair;
     return TW_OK;
 }
@@ -149,6 +176,80 @@ static tw_status pair_corners(tw_contact *contact, const tw_display *body, const
     return status;
 }
 
+/* ---- lines that several particles carry ---- */
+
+/* A display of lines on carried vertices, as fibres have it: their centre lines. */
+static bool is_carried(const tw_display *body)
+{
+    return body->triangle_count == 0 && body->edge_count == 0 && body->surface.edge_count > 0;
+}
+
+/* Adds the vertices of such a display; *first is the vertex of the first of them. */
+static tw_status add_carried(tw_contact *contact, const tw_display *body, int64_t *first)
+{
+    int64_t count = body->surface.vertex_count;
+    tw_vertex_parts *larger = TW_NEW_ARRAY(contact->carried_count + count, tw_vertex_parts);
+    if (!larger) return TW_OUT_OF_MEMORY;
+    *first = contact->particles->count + contact->carried_count;
+    if (*first + count > INT32_MAX) {
+        tw_release(larger);
+        return TW_UNSUPPORTED;
+    }
+
+    size_t bytes = (size_t)contact->carried_count * sizeof *larger;
+    if (bytes) memcpy(larger, contact->carried, bytes);
+    for (int64_t i = 0; i < count; i++) {
+        tw_vertex_parts *parts = &larger[contact->carried_count + i];
+        parts->count = 4;
+        for (int c = 0; c < 4; c++) {
+            parts->particle[c] = (int32_t)body->surface.carriers[4 * i + c];
+            parts->weight[c] = body->surface.weights[4 * i + c];
+        }
+    }
+
+    tw_release(contact->carried);
+    contact->carried = larger;
+    contact->carried_count += count;
+    return TW_OK;
+}
+
+/* The vertices of the lines against a plane. */
+static tw_status pair_carried_plane(tw_contact *contact, const tw_display *body, int64_t first,
+                                    const side *plane)
+{
+    for (int64_t i = 0; i < body->surface.vertex_count; i++) {
+        int64_t vertex = first + i;
+        side point = side_of(1, &vertex, body->radius);
+        TW_TRY(add_pair(contact, TW_PAIR_POINT_PLANE, &point, plane));
+    }
+    return TW_OK;
+}
+
+/* The lines against a sphere or a capsule. */
+static tw_status pair_carried(tw_contact *contact, const tw_display *body, int64_t first,
+                              const tw_placed_obstacle *obstacle)
+{
+    if (obstacle->kind == TW_OBSTACLE_PLANE) {
+        side plane = side_of(3, obstacle->point, 0.0);
+        return pair_carried_plane(contact, body, first, &plane);
+    }
+
+    bool is_capsule = obstacle->kind == TW_OBSTACLE_CAPSULE;
+    side other = side_of(is_capsule ? 2 : 1, obstacle->point, obstacle->radius);
+    for (int64_t i = 0; i < body->surface.edge_count; i++) {
+        int64_t ends[2] = {first + body->surface.edges[2 * i],
+                           first + body->surface.edges[2 * i + 1]};
+        side line = side_of(2, ends, body->radius);
+        if (is_capsule)
+            TW_TRY(add_pair(contact, TW_PAIR_EDGE_EDGE, &line, &other));
+        else
+            TW_TRY(add_pair(contact, TW_PAIR_POINT_EDGE, &other, &line));
+    }
+    return TW_OK;
+}
+
+/* ---- all ---- */
+
 static tw_status pair_obstacle(tw_contact *contact, const tw_display *body,
                                const tw_placed_obstacle *obstacle)
 {
@@ -179,9 +280,19 @@ tw_status tw_contact_list_pairs(tw_contact *contact)
 {
     const tw_contact_source *source = &contact->source;
     for (int b = 0; b < source->displays->count; b++) {
+        const tw_display *body = &source->displays->list[b];
         if (is_obstacle(source->obstacles, b)) continue;
-        for (int i = 0; i < source->obstacles->count; i++)
-            TW_TRY(pair_obstacle(contact, &source->displays->list[b], &source->obstacles->list[i]));
+        bool carried = is_carried(body);
+        int64_t first = 0;
+        if (carried) TW_TRY(add_carried(contact, body, &first));
+
+        for (int i = 0; i < source->obstacles->count; i++) {
+            const tw_placed_obstacle *obstacle = &source->obstacles->list[i];
+            if (carried)
+                TW_TRY(pair_carried(contact, body, first, obstacle));
+            else
+                TW_TRY(pair_obstacle(contact, body, obstacle));
+        }
     }
     return TW_OK;
 }

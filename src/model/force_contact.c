@@ -16,6 +16,7 @@ static void contact_release(void *data)
     tw_contact *c = data;
     if (!c) return;
     tw_release(c->pairs);
+    tw_release(c->carried);
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
     tw_release(c->tangents);
@@ -69,16 +70,26 @@ static tw_status contact_complete(void *data, const tw_particles *particles)
     return TW_OK;
 }
 
+/* Names the pairs of free particles of two vertices. */
+static void add_vertices(const tw_contact *c, int32_t one, int32_t two, tw_pattern *pattern)
+{
+    tw_vertex_parts a = tw_contact_parts(c, one);
+    tw_vertex_parts b = tw_contact_parts(c, two);
+    for (int i = 0; i < a.count; i++)
+        for (int j = 0; j < b.count; j++) {
+            int32_t row = c->particles->unknown[a.particle[i]];
+            int32_t column = c->particles->unknown[b.particle[j]];
+            if (row >= 0 && column >= 0) tw_pattern_add(pattern, row, column);
+        }
+}
+
 static void contact_add_pattern(const void *data, tw_pattern *pattern)
 {
     const tw_contact *c = data;
     for (int64_t p = 0; p < c->pair_count; p++)
         for (int a = 0; a < TW_PAIR_VERTICES; a++)
-            for (int b = 0; b < a; b++) {
-                int32_t i = c->particles->unknown[c->pairs[p].vertex[a]];
-                int32_t j = c->particles->unknown[c->pairs[p].vertex[b]];
-                if (i >= 0 && j >= 0) tw_pattern_add(pattern, i, j);
-            }
+            for (int b = 0; b <= a; b++)
+                add_vertices(c, c->pairs[p].vertex[a], c->pairs[p].vertex[b], pattern);
 }
 
 /* ---- energy and force ---- */
@@ -91,13 +102,6 @@ typedef struct loop {
     atomic_bool undefined; /* a pair meets, and has no normal */
 } loop;
 
-/* The values of the four vertices of a pair. */
-static void take(const tw_contact_pair *pair, const double *values, double out[4][3])
-{
-    for (int i = 0; i < TW_PAIR_VERTICES; i++)
-        memcpy(out[i], values + 3 * (int64_t)pair->vertex[i], sizeof out[i]);
-}
-
 static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -105,7 +109,7 @@ static void energy_block(void *context, int64_t begin, int64_t end, int64_t bloc
     for (int64_t p = begin; p < end; p++) {
         double x[4][3];
         tw_pair_state state;
-        take(&l->c->pairs[p], l->at->x, x);
+        tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&l->c->pairs[p], x, TW_PAIR_ENERGY, &state);
         l->c->pair_energy[p] = state.energy;
     }
@@ -129,7 +133,7 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t p = begin; p < end; p++) {
         double x[4][3];
         tw_pair_state state;
-        take(&c->pairs[p], l->at->x, x);
+        tw_contact_take(c, &c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&c->pairs[p], x, TW_PAIR_GRADIENT, &state);
         c->pair_energy[p] = state.energy;
         if (!state.active) continue;
@@ -150,8 +154,12 @@ static tw_status contact_add_force(void *data, const tw_force_view *at, double *
     for (int64_t p = 0; p < c->pair_count; p++) {
         if (c->pair_energy[p] == 0.0) continue;
         const int32_t *vertex = c->pairs[p].vertex;
-        for (int i = 0; i < N; i++)
-            force[3 * (int64_t)vertex[i / 3] + i % 3] += c->pair_force[N * p + i];
+        for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+            tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
+            for (int k = 0; k < 3 * parts.count; k++)
+                force[3 * (int64_t)parts.particle[k / 3] + k % 3] +=
+                    parts.weight[k / 3] * c->pair_force[N * p + 3 * i + k % 3];
+        }
     }
     return TW_OK;
 }
@@ -195,7 +203,7 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
         double x[4][3];
         tw_pair_state state;
 
-        take(pair, l->at->x, x);
+        tw_contact_take(l->c, pair, l->at->x, x);
         tw_pair_evaluate(pair, x, l->order, &state);
         memcpy(tangent->hessian, state.hessian, sizeof state.hessian);
     }
@@ -223,47 +231,80 @@ static tw_status contact_linearise_tension(void *data, const tw_force_view *at,
     return linearise(data, at, definite ? TW_PAIR_DEFINITE : TW_PAIR_HESSIAN);
 }
 
-static void contact_add_product(void *data, int count, const double *in, double *out)
+/* from = the values of the vertices of a pair, of free particles alone. */
+static void gather_unknowns(const tw_contact *c, const int32_t *vertex, const double *in,
+                            double from[N])
 {
-    const tw_contact *c = data;
-    const int32_t *unknown = c->particles->unknown;
-    int64_t size = 3 * c->particles->free_count;
-    for (int64_t t = 0; t < c->tangent_count; t++) {
-        const tw_pair_tangent *tangent = &c->tangents[t];
-        const double *matrix = tangent->hessian;
-        const int32_t *vertex = c->pairs[tangent->pair].vertex;
-        for (int column = 0; column < count; column++) {
-            /* The entries of the free vertices; those of the others are zero. */
-            double from[N] = {0.0};
-            for (int i = 0; i < N; i++) {
-                int64_t u = unknown[vertex[i / 3]];
-                if (u >= 0) from[i] = in[column * size + 3 * u + i % 3];
-            }
-
-            for (int r = 0; r < N; r++) {
-                int64_t u = unknown[vertex[r / 3]];
-                if (u < 0) continue;
-                double sum = 0.0;
-                for (int i = 0; i < N; i++) sum += matrix[N * r + i] * from[i];
-                out[column * size + 3 * u + r % 3] += sum;
-            }
+    memset(from, 0, N * sizeof *from);
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
+        for (int part = 0; part < parts.count; part++) {
+            int64_t u = c->particles->unknown[parts.particle[part]];
+            for (int k = 0; k < 3 && u >= 0; k++)
+                from[3 * i + k] += parts.weight[part] * in[3 * u + k];
         }
     }
 }
 
-/* matrix += the 3x3 block of vertices a and b of a pair. The matrix stores the upper
- * triangle, column by column inside a block. */
-static void add_block(const tw_contact *c, const int32_t *vertex, int a, int b,
-                      const double *hessian, tw_sparse *matrix)
+/* out += the values of the vertices of a pair, shared among their free particles. */
+static void scatter_unknowns(const tw_contact *c, const int32_t *vertex, const double to[N],
+                             double *out)
 {
-    int32_t i = c->particles->unknown[vertex[a]];
-    int32_t j = c->particles->unknown[vertex[b]];
-    if (i < 0 || j < 0 || i > j) return;
-    int64_t place = tw_sparse_find(matrix, i, j);
-    if (place < 0) return;
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
+        for (int part = 0; part < parts.count; part++) {
+            int64_t u = c->particles->unknown[parts.particle[part]];
+            for (int k = 0; k < 3 && u >= 0; k++)
+                out[3 * u + k] += parts.weight[part] * to[3 * i + k];
+        }
+    }
+}
 
+static void contact_add_product(void *data, int count, const double *in, double *out)
+{
+    const tw_contact *c = data;
+    int64_t size = 3 * c->particles->free_count;
+    for (int64_t t = 0; t < c->tangent_count; t++) {
+        const double *hessian = c->tangents[t].hessian;
+        const int32_t *vertex = c->pairs[c->tangents[t].pair].vertex;
+
+        for (int column = 0; column < count; column++) {
+            double from[N];
+            double to[N] = {0.0};
+            gather_unknowns(c, vertex, in + column * size, from);
+            for (int i = 0; i < N * N; i++) to[i / N] += hessian[i] * from[i % N];
+            scatter_unknowns(c, vertex, to, out + column * size);
+        }
+    }
+}
+
+/* matrix += weight * the 3x3 block of vertices a and b of a pair, between two particles. The matrix
+ * stores the upper triangle, column by column inside a block. */
+static void add_block(const double *hessian, int a, int b, double weight, int64_t place,
+                      tw_sparse *matrix)
+{
     double *values = tw_sparse_values(matrix) + 9 * place;
-    for (int k = 0; k < 9; k++) values[k] += hessian[N * (3 * a + k % 3) + 3 * b + k / 3];
+    for (int k = 0; k < 9; k++) values[k] += weight * hessian[N * (3 * a + k % 3) + 3 * b + k / 3];
+}
+
+/* The blocks of all particles of two vertices. */
+static void add_vertex_blocks(const tw_contact *c, const tw_pair_tangent *tangent, int a, int b,
+                              tw_sparse *matrix)
+{
+    const int32_t *vertex = c->pairs[tangent->pair].vertex;
+    tw_vertex_parts rows = tw_contact_parts(c, vertex[a]);
+    tw_vertex_parts columns = tw_contact_parts(c, vertex[b]);
+    for (int i = 0; i < rows.count; i++)
+        for (int j = 0; j < columns.count; j++) {
+            int32_t row = c->particles->unknown[rows.particle[i]];
+            int32_t column = c->particles->unknown[columns.particle[j]];
+            if (row < 0 || column < row) continue;
+            int64_t place = tw_sparse_find(matrix, row, column);
+
+            if (place >= 0)
+                add_block(tangent->hessian, a, b, rows.weight[i] * columns.weight[j], place,
+                          matrix);
+        }
 }
 
 static void contact_add_tangent(void *data, tw_sparse *matrix)
@@ -271,12 +312,10 @@ static void contact_add_tangent(void *data, tw_sparse *matrix)
     const tw_contact *c = data;
     for (int64_t t = 0; t < c->tangent_count; t++) {
         const tw_pair_tangent *tangent = &c->tangents[t];
-        const int32_t *vertex = c->pairs[tangent->pair].vertex;
 
         /* Both orders of two vertices: one of them is in the upper triangle. */
         for (int a = 0; a < TW_PAIR_VERTICES; a++)
-            for (int b = 0; b < TW_PAIR_VERTICES; b++)
-                add_block(c, vertex, a, b, tangent->hessian, matrix);
+            for (int b = 0; b < TW_PAIR_VERTICES; b++) add_vertex_blocks(c, tangent, a, b, matrix);
     }
 }
 
