@@ -187,7 +187,11 @@ static int next_check(const evaluation *ev, const tw_sweep *sweep, earlier_check
     int next = m + (7 * (expected - m)) / 10;
     int most = m + m / (ev->worst > 1e4 ? 3 : 8) + 1;
     if (next > most) next = most;
-    if (next <= m) next = m + 1;
+
+    /* The error may stand still for long, where a filter is sharp. A check takes the time of
+     * several steps there. */
+    int least = m + m / 12 + 1;
+    if (next < least) next = least;
 
     return next < limit ? next : limit;
 }
