@@ -30,6 +30,9 @@ typedef struct wind {
     tw_incidence incidence;
     double *push;      /* force on each corner: a vector per triangle and column */
     double *tangent;   /* TANGENT numbers per triangle, at the last linearisation */
+    double *point;     /* x, then v, of the last linearisation */
+    double air[3];     /* velocity of the air there */
+    bool is_stale;     /* the tangents are still those of an earlier one */
     int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
     int64_t *block;    /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one is pinned */
 } wind;
@@ -43,7 +46,7 @@ static void wind_release(void *data)
     if (w->given.release) w->given.release(w->given.context);
     tw_incidence_free(&w->incidence);
 
-    void *blocks[] = {w->corner, w->push, w->tangent, w->diagonal, w->block};
+    void *blocks[] = {w->corner, w->push, w->tangent, w->point, w->diagonal, w->block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_release(w);
 }
@@ -65,9 +68,10 @@ static tw_status wind_complete(void *data, const tw_particles *particles)
     /* Scratch, tangents, and places in the matrix. */
     w->push = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * w->count, double);
     w->tangent = TW_NEW_ARRAY(TANGENT * w->count, double);
+    w->point = TW_NEW_ARRAY(6 * particles->count, double);
     w->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     w->block = TW_NEW_ARRAY(3 * w->count, int64_t);
-    if (!w->push || !w->tangent || !w->diagonal || !w->block) return TW_OUT_OF_MEMORY;
+    if (!w->push || !w->tangent || !w->point || !w->diagonal || !w->block) return TW_OUT_OF_MEMORY;
     return tw_incidence_create(&w->incidence, particles->count, w->count, 3, w->corner);
 }
 
@@ -362,12 +366,29 @@ static void linearise_block(void *context, int64_t begin, int64_t end, int64_t b
     for (int64_t e = begin; e < end; e++) linearise(p, e, p->w->tangent + TANGENT * e);
 }
 
+/* Newton's method linearises in every iteration and has no use for these tangents, because S = 0.
+ * They are made when they are asked for. */
 static tw_status wind_linearise(void *data, const tw_force_view *at)
 {
-    loop p = {.w = data, .x = at->x, .v = at->v};
-    tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
-    if (status == TW_OK) tw_parallel_for(p.w->count, TW_PARTICLE_BLOCK, linearise_block, &p);
-    return status;
+    wind *w = data;
+    size_t size = 3 * (size_t)w->particles->count * sizeof(double);
+    double rate[3];
+    TW_TRY(air_at(w, at->t, w->air, rate));
+
+    memcpy(w->point, at->x, size);
+    memcpy(w->point + 3 * w->particles->count, at->v, size);
+    w->is_stale = true;
+    return TW_OK;
+}
+
+/* The tangents of the last linearisation, made now if they are not there yet. */
+static void refresh(wind *w)
+{
+    if (!w->is_stale) return;
+    loop p = {.w = w, .x = w->point, .v = w->point + 3 * w->particles->count};
+    memcpy(p.air, w->air, sizeof p.air);
+    tw_parallel_for(w->count, TW_PARTICLE_BLOCK, linearise_block, &p);
+    w->is_stale = false;
 }
 
 /* push = the product of each triangle with the columns of `in`. It is
@@ -435,6 +456,7 @@ static void gather_columns_block(void *context, int64_t begin, int64_t end, int6
 
 static void add_products(loop *p, tw_parallel_block *body)
 {
+    refresh(p->w);
     tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
     tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_block, p);
 }
@@ -466,6 +488,7 @@ static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     wind *w = data;
     double *values = tw_sparse_values(matrix);
+    refresh(w);
 
     for (int64_t e = 0; e < w->count; e++) {
         const double *F_u = w->tangent + TANGENT * e + 9;
