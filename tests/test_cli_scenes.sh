@@ -12,6 +12,24 @@
 "$twang" check coil | grep -q "begin with" || fail "check coil says no steps"
 [ ! -e runs ] || fail "check made a directory"
 
+# It suggests only steps that work: of the flag explicit ones, of a sheet those within which no fold runs over a link.
+[ "$("$twang" check flag --json | json 'sorted(d["suggested_steps"])')" = "['rk4', 'verlet']" ] || fail "steps of the flag"
+cat >sheet.yaml <<'EOF'
+name: sheet
+duration: 3
+gravity: [0, 0, -9.81]
+integrator: {name: expmid2, step: 0.01}
+bodies:
+  - {kind: cloth, columns: 8, rows: 8, width: 0.7, height: 0.7, mass: 0.005, stiffness: 1e4, shear: 1e3, bending: 1e2,
+     rotation: [90, 0, 0]}
+pins: [{body: 0, from: 0}, {body: 0, from: 7}]
+EOF
+"$twang" check sheet.yaml --json >sheet.json
+for scheme in expmid2 exprb42 pexprb43 midpoint newmark verlet rk4; do
+    step=$(json "d['suggested_steps']['$scheme']" <sheet.json)
+    expect 0 "$twang" run sheet.yaml --integrator "$scheme" --dt "$step" --frames none -q -o "sheet-$scheme"
+done
+
 # ---- bench ----
 "$twang" bench rope --integrators verlet,expmid2 --json >bench.json
 [ "$(json '[(t["integrator"], t["status"], t["error"] < 1e-4) for t in d["trials"]]' <bench.json)" = \
