@@ -4,7 +4,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "linalg/dense.h"
+#include "base/simd.h"
 #include "linalg/vector.h"
 
 enum {
@@ -12,9 +12,6 @@ enum {
     LARGEST_BLOCK = 3,
     ITERATIONS_PER_UNKNOWN = 10 /* N would do without rounding; far more means that it stagnates */
 };
-
-/* rho = r^T P^-1 r is a square: it falls by 1e-24 when the residual falls by 1e-12. */
-static const double rho_reduction = 1e-24;
 
 struct tw_conjugate_gradients {
     tw_system *system;
@@ -67,34 +64,57 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients)
 
 /* ---- the preconditioner ---- */
 
+/* inverse = (L L^T)^-1 of a block of at most three rows. It is called for every particle in every
+ * iteration of Newton, where a call of LAPACK takes ten times as long. False: not definite. */
+static bool invert_definite(int b, const double *matrix, double *inverse)
+{
+    /* L, by rows. */
+    double L[LARGEST_BLOCK][LARGEST_BLOCK];
+    for (int i = 0; i < b; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = matrix[i * b + j];
+            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
+            if (i == j && !(sum > 0)) return false;
+            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
+        }
+
+    for (int column = 0; column < b; column++) {
+        /* L y = e_column, */
+        double y[LARGEST_BLOCK];
+        for (int i = 0; i < b; i++) {
+            double sum = i == column;
+            for (int k = 0; k < i; k++) sum -= L[i][k] * y[k];
+            y[i] = sum / L[i][i];
+        }
+
+        /* then L^T x = y. */
+        double *x = inverse + column * b;
+        for (int i = b - 1; i >= 0; i--) {
+            double sum = y[i];
+            for (int k = i + 1; k < b; k++) sum -= L[k][i] * x[k];
+            x[i] = sum / L[i][i];
+        }
+    }
+    return true;
+}
+
 /* Inverts one diagonal block of M + g K. A block that is not positive definite falls back to
  * its mass. */
-static tw_status invert_block(tw_conjugate_gradients *gradients, int64_t row, const double *values)
+static void invert_block(tw_conjugate_gradients *gradients, int64_t row, const double *values)
 {
     int b = gradients->block;
     const double *lumped = gradients->system->second.lumped_mass;
     double mass[LARGEST_BLOCK];
     for (int i = 0; i < b; i++) mass[i] = lumped ? lumped[row * b + i] : 1.0;
 
-    /* matrix = g K + M; inverse = I, the right-hand sides. */
-    double matrix[LARGEST_BLOCK * LARGEST_BLOCK] = {0};
-    double *inverse = gradients->inverse + row * b * b;
-    for (int i = 0; i < b * b; i++) {
-        matrix[i] = gradients->g * values[i];
-        inverse[i] = i % (b + 1) == 0;
-    }
+    /* matrix = g K + M */
+    double matrix[LARGEST_BLOCK * LARGEST_BLOCK];
+    for (int i = 0; i < b * b; i++) matrix[i] = gradients->g * values[i];
     for (int i = 0; i < b; i++) matrix[i * (b + 1)] += mass[i];
 
-    /* Cholesky tells whether the block is definite; it overwrites its argument. */
-    double factor[LARGEST_BLOCK * LARGEST_BLOCK];
-    for (int i = 0; i < b * b; i++) factor[i] = matrix[i];
-    if (tw_dense_cholesky(b, factor) != TW_OK) {
-        for (int i = 0; i < b; i++) inverse[i * (b + 1)] = 1.0 / mass[i];
-        return TW_OK;
-    }
-
-    int pivots[LARGEST_BLOCK];
-    return tw_dense_solve(b, matrix, b, inverse, pivots);
+    double *inverse = gradients->inverse + row * b * b;
+    if (invert_definite(b, matrix, inverse)) return;
+    for (int i = 0; i < b * b; i++) inverse[i] = i % (b + 1) == 0 ? 1.0 / mass[i / b] : 0;
 }
 
 tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, double g)
@@ -112,9 +132,21 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
         int64_t at = tw_sparse_find(matrix, row, row);
         const double *values = zero;
         if (at >= 0) values = tw_sparse_values_const(matrix) + at * b * b;
-        TW_TRY(invert_block(gradients, row, values));
+        invert_block(gradients, row, values);
     }
     return TW_OK;
+}
+
+/* out = blocks in. It is inlined with b = 3, where the loops over a block unroll. */
+TW_ALWAYS_INLINE void multiply_blocks(int64_t rows, int b, const double *blocks, const double *in,
+                                      double *out)
+{
+    for (int64_t row = 0; row < rows; row++)
+        for (int i = 0; i < b; i++) {
+            double sum = 0;
+            for (int j = 0; j < b; j++) sum += blocks[row * b * b + j * b + i] * in[row * b + j];
+            out[row * b + i] = sum;
+        }
 }
 
 /* out = P^-1 in */
@@ -124,13 +156,10 @@ static tw_status precondition(tw_conjugate_gradients *gradients, const double *i
     if (!gradients->inverse) return tw_system_mass_solve(system, in, out);
 
     int b = gradients->block;
-    for (int64_t row = 0; row < system->n / b; row++)
-        for (int i = 0; i < b; i++) {
-            double sum = 0;
-            for (int j = 0; j < b; j++)
-                sum += gradients->inverse[row * b * b + j * b + i] * in[row * b + j];
-            out[row * b + i] = sum;
-        }
+    if (b == 3)
+        multiply_blocks(system->n / 3, 3, gradients->inverse, in, out);
+    else
+        multiply_blocks(system->n / b, b, gradients->inverse, in, out);
     return TW_OK;
 }
 
@@ -170,8 +199,8 @@ static tw_status iterate(tw_conjugate_gradients *gradients, double *rho, double 
     return TW_OK;
 }
 
-tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in,
-                                       double *out)
+tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, double accuracy,
+                                       const double *in, double *out)
 {
     tw_system *system = gradients->system;
     int64_t n = system->n;
@@ -185,10 +214,10 @@ tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const 
     TW_TRY(tw_vector_dot(&system->second.space, gradients->r, gradients->z, &rho));
     tw_vector_copy(n, gradients->z, gradients->p);
 
-    /* Iterate until rho has fallen enough. */
-    double rho_start = rho;
+    /* Iterate until the residual has fallen enough; rho = r^T P^-1 r is its square. */
+    double rho_end = accuracy * accuracy * rho;
     for (int64_t iteration = 0; iteration < ITERATIONS_PER_UNKNOWN * n; iteration++) {
-        if (!(rho > rho_reduction * rho_start)) return rho >= 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
+        if (!(rho > rho_end)) return rho >= 0 ? TW_OK : TW_NOT_POSITIVE_DEFINITE;
         TW_TRY(iterate(gradients, &rho, out));
     }
     return TW_NOT_CONVERGED;

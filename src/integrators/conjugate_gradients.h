@@ -15,9 +15,9 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients);
 /* Sets g and makes the preconditioner at the present linearisation. */
 tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, double g);
 
-/* out = (M + g K)^-1 in to a relative residual of 1e-12. TW_NOT_POSITIVE_DEFINITE on negative
- * curvature, TW_NOT_CONVERGED after 10 N iterations. */
-tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, const double *in,
-                                       double *out);
+/* out = (M + g K)^-1 in to the relative residual `accuracy`, in the norm of the preconditioner.
+ * TW_NOT_POSITIVE_DEFINITE on negative curvature, TW_NOT_CONVERGED after 10 N iterations. */
+tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, double accuracy,
+                                       const double *in, double *out);
 
 #endif

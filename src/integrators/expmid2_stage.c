@@ -11,6 +11,11 @@
  * factorisations, and 1e-3 the same at a twentieth more of them than 1e-2. */
 static const double frame_tolerance = 1e-2;
 
+/* Newton's iteration may stall this close to a solution, beside the way of a step, where steps are
+ * fixed. Adaptive steps become smaller instead. Measured on sheets of 20 x 20 to 80 x 80 particles:
+ * steps that would fail end within 0.1 % to 1 %. */
+static const double stalled_tolerance = 2e-2;
+
 /* |x| in the mass norm. */
 tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm)
 {
@@ -62,6 +67,7 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
 {
     const tw_system *system = &integrator->system;
     double t = 0.5 * memory->h;
+    bool has_error = integrator->options.relative_tolerance > 0;
     return (tw_stage){.t = integrator->t + t,
                       .gamma = t * t,
                       .sigma = 1 / t,
@@ -72,6 +78,7 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
                       .scale = memory->h * memory->start_speed,
                       .tolerance = memory->stage_tolerance,
                       .max_iterations = integrator->options.newton.max_iterations,
+                      .stalled_tolerance = has_error ? 0 : stalled_tolerance,
                       .keeps_dear_factor = true};
 }
 

@@ -36,6 +36,15 @@ static const double largest_rise = 0.5;
  * displacement of the step. */
 static const double negligible_turn = 1e-4;
 
+/* Conjugate gradients leave this relative residual where a solution is final. */
+static const double final_residual = 1e-12;
+
+/* In Newton's iteration they leave the tolerance of the iteration times this: the next correction
+ * mends the rest. It is at most `largest_residual`. Measured on the flag: 0.1 takes a sixth fewer
+ * products and half as many iterations again, each of which costs as much as 40 products. */
+static const double residual_per_tolerance = 10;
+static const double largest_residual = 0.03;
+
 /* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
 typedef struct linear_record {
     double t;
@@ -212,7 +221,7 @@ tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double
         tw_status status = tw_stage_matrix_prepare_raised(implicit->matrix, g);
         if (status != TW_OK) return status;
     }
-    return tw_stage_matrix_solve(implicit->matrix, in, out);
+    return tw_stage_matrix_solve(implicit->matrix, final_residual, in, out);
 }
 
 /* implicit->v = v_star + sigma (x - x_star), the velocity that belongs to x. */
@@ -331,11 +340,13 @@ tw_status tw_implicit_restore(tw_implicit *implicit)
  * count as slack across their line. That matrix is definite, and near convergence it is close to
  * the exact one: a sheet that folds is hardly compressed. It is kept in later iterations and
  * solutions, too, because an exact matrix next to a singular one throws the iterate far off.
- * `wants_exact`: it has contracted badly, so the exact one is tried first. */
+ * `wants_exact`: it has contracted badly, so the exact one is tried first. Conjugate gradients
+ * notice an indefinite matrix only in the midst of a solution, so they get the definite one. */
 static tw_status prepare_definite(tw_implicit *implicit, const tw_stage *stage,
                                   const double *tension, double g, bool wants_exact)
 {
-    bool clipped = implicit->linear->clipped != 0 && !wants_exact;
+    bool blind = implicit->solver == TW_LINEAR_PCG && implicit->tension_count > 0;
+    bool clipped = blind || (implicit->linear->clipped != 0 && !wants_exact);
     if (!clipped) {
         tw_status status = prepare_at(implicit, stage, tension, g, false);
         if (status != TW_NOT_POSITIVE_DEFINITE || implicit->tension_count == 0) return status;
@@ -476,7 +487,7 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
 }
 
 /* dx = (M + g K)^-1 M residual / divisor, and its norm. */
-static tw_status find_correction(tw_implicit *implicit, newton_state *state)
+static tw_status find_correction(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
     tw_system *system = implicit->system;
     if (system->second_order) {
@@ -485,8 +496,9 @@ static tw_status find_correction(tw_implicit *implicit, newton_state *state)
     } else {
         tw_vector_copy(system->n, implicit->residual, implicit->force);
     }
-    tw_status status =
-        tw_stage_matrix_solve(implicit->matrix, implicit->force, implicit->correction);
+    double residual = fmin(residual_per_tolerance * stage->tolerance, largest_residual);
+    tw_status status = tw_stage_matrix_solve(implicit->matrix, fmax(residual, final_residual),
+                                             implicit->force, implicit->correction);
     if (status != TW_OK) return status;
 
     /* Its norm, and how much smaller it is than the one before. */
@@ -531,7 +543,9 @@ static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_s
 /* Whether the correction changes the tangent: it is large, and it turns elements (where there are any). */
 static tw_status judge_distance(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
-    state->far = state->size > far_correction * state->displacement;
+    /* A cheap matrix is made anew in any case. */
+    bool cheap = tw_stage_matrix_cost(implicit->matrix) < cheap_factor;
+    state->far = !cheap && state->size > far_correction * state->displacement;
     if (!state->far) return TW_OK;
     bool keeps = false;
     tw_status status = tw_implicit_keeps_tangent(implicit, stage->x, implicit->correction, &keeps);
@@ -547,7 +561,7 @@ static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newt
     state->uses = 0;
     state->factor_is_old = false;
     state->has_secant = false;
-    status = find_correction(implicit, state);
+    status = find_correction(implicit, stage, state);
     if (status != TW_OK) return status;
     return judge_distance(implicit, stage, state);
 }
@@ -563,7 +577,7 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
     if (needs_factor(implicit, stage, state)) {
         status = correct_anew(implicit, stage, state);
     } else {
-        status = find_correction(implicit, state);
+        status = find_correction(implicit, stage, state);
         if (status == TW_OK) status = judge_distance(implicit, stage, state);
         bool astray = state->factor_is_old && state->uses == 1 && state->far;
         if (status == TW_OK && astray) status = correct_anew(implicit, stage, state);
@@ -625,7 +639,8 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
         if (status != TW_OK) return status;
         result->iterations++;
     }
-    if (!arrived) return TW_NOT_CONVERGED;
+    bool stalls_nearby = line_search && state.size <= stage->stalled_tolerance * state.displacement;
+    if (!arrived && !stalls_nearby) return TW_NOT_CONVERGED;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
     return TW_OK;
 }

@@ -32,6 +32,10 @@ typedef struct tw_stage {
     double scale;         /* a displacement in the mass norm */
     double tolerance;     /* the iteration ends when |dx| <= tolerance * (scale + |x - x_star|) */
     int max_iterations;
+    /* Where the iteration does not arrive, a last correction of this share of (scale + |x - x_star|)
+     * will do. A sheet in folds has many solutions close to each other, and the iteration goes from
+     * one to the next. 0: it must arrive. */
+    double stalled_tolerance;
     /* > 0: the iteration starts with the factor of the last solution, if g is the same, and
      * keeps it while it contracts better than this. */
     double reuse;

@@ -190,11 +190,12 @@ tw_status tw_stage_matrix_prepare_raised(tw_stage_matrix *matrix, double g)
     return status;
 }
 
-tw_status tw_stage_matrix_solve(tw_stage_matrix *matrix, const double *in, double *out)
+tw_status tw_stage_matrix_solve(tw_stage_matrix *matrix, double accuracy, const double *in,
+                                double *out)
 {
     tw_system *system = matrix->system;
     if (system->second_order && matrix->solver == TW_LINEAR_PCG)
-        return tw_conjugate_gradients_solve(matrix->gradients, in, out);
+        return tw_conjugate_gradients_solve(matrix->gradients, accuracy, in, out);
 
     system->counts->solves++;
     if (matrix->sparse) return tw_sparse_lu_solve(matrix->sparse, in, out);

@@ -24,8 +24,10 @@ tw_status tw_stage_matrix_prepare(tw_stage_matrix *matrix, double g);
  * r of 1, 16, 256 ... that will do. */
 tw_status tw_stage_matrix_prepare_raised(tw_stage_matrix *matrix, double g);
 
-/* out = (what was prepared)^-1 in. */
-tw_status tw_stage_matrix_solve(tw_stage_matrix *matrix, const double *in, double *out);
+/* out = (what was prepared)^-1 in. Conjugate gradients end at the relative residual `accuracy`; a
+ * factor needs none. */
+tw_status tw_stage_matrix_solve(tw_stage_matrix *matrix, double accuracy, const double *in,
+                                double *out);
 
 /* g of what is prepared; 0: nothing is. */
 double tw_stage_matrix_shift(const tw_stage_matrix *matrix);
