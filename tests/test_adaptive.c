@@ -195,7 +195,7 @@ START_TEST(expmid2_follows_rtol_at_any_stiffness)
         for (int i = 0; i < 30; i++) worst = fmax(worst, fabs(u[i] - expected[i]));
         printf("expmid2 k 1e%d rtol %.0e: position error %.1e, %ld steps\n", exponents[k], rtol,
                worst, (long)r.steps);
-        ck_assert_msg(worst < rtol && worst > 1e-3 * rtol, "k = 1e%d, rtol %g: error %g",
+        ck_assert_msg(worst < 2 * rtol && worst > 1e-3 * rtol, "k = 1e%d, rtol %g: error %g",
                       exponents[k], rtol, worst);
         steps[k] = r.steps;
         integrable_free(&p);
@@ -283,6 +283,8 @@ START_TEST(expmid2_follows_rtol_on_duffing)
                                            {.damping = 1, .t_end = 10},
                                            {.load = 0.5, .frequency = 1.3, .t_end = 10},
                                            {.damping = 0.2, .load = 1, .frequency = 2, .t_end = 10},
+                                           {.t_end = 50},
+                                           {.load = 0.5, .frequency = 1.3, .t_end = 50},
                                            {.damping = 0.1, .t_end = 50},
                                            {.damping = 1, .t_end = 50}};
     driven_duffing d = kinds[_i];
@@ -458,7 +460,7 @@ int main(void)
     tcase_add_loop_test(cases, rope_follows_rtol, 0, 3);
     tcase_add_loop_test(cases, a_stiff_linear_system_needs_few_steps, 0, 3);
     tcase_add_loop_test(cases, expmid2_follows_rtol_at_any_stiffness, 2, 6);
-    tcase_add_loop_test(cases, expmid2_follows_rtol_on_duffing, 0, 7);
+    tcase_add_loop_test(cases, expmid2_follows_rtol_on_duffing, 0, 9);
     tcase_add_loop_test(cases, midpoint_rules_run_at_the_highest_stiffness, 0, 3);
     tcase_add_loop_test(cases, a_start_from_rest_far_from_the_origin_takes_no_tiny_steps, 0, 7);
     tcase_add_test(cases, expmid2_estimates_the_error_of_a_jelly_cheaply);

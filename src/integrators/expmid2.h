@@ -33,6 +33,7 @@ typedef struct tw_expmid2_memory {
     double start_speed;  /* |v_n| in the mass norm */
     double speed;        /* |v_n| + t |a_m| in the mass norm: of a start from rest, too */
     double acceleration; /* |a_m| in the mass norm */
+    double least_speed;  /* speed after tw_controller_time_from_rest, in the mass norm */
     bool has_rate;       /* forces depend on time, or the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
 

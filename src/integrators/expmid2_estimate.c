@@ -105,26 +105,28 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, tw_expmid2_m
     return add_filter_error(integrator, memory, error);
 }
 
-/* The first step has no earlier midpoint: its difference from the midpoint rule, an error of the
- * same order. */
-static void estimate_from_midpoint(tw_integrator *integrator, const tw_expmid2_memory *memory)
+/* The first step has no earlier midpoint: the start takes its place. */
+static tw_status remember_start(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    double h = memory->h;
-    double *estimate = integrator->error_vector;
-    tw_vector_copy(2 * n, integrator->u_new, estimate);
-    tw_vector_axpy(2 * n, -1.0, integrator->u, estimate);
-    tw_vector_axpy(n, -h, integrator->u + n, estimate);
-    tw_vector_axpy(n, -0.5 * h * h, memory->a_m, estimate);
-    tw_vector_axpy(n, -h, memory->a_m, estimate + n);
+    TW_TRY(tw_integrator_need_rhs(integrator));
+    tw_vector_copy(n, integrator->u, tw_expmid2_last(integrator, 0));
+    tw_vector_copy(n, integrator->F + n, tw_expmid2_last(integrator, 1));
+    tw_vector_copy(n, integrator->u + n, tw_expmid2_last(integrator, 2));
+    tw_expmid2_history_of(memory)->t_m = integrator->t;
+    return TW_OK;
 }
 
 tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memory, tw_error *error)
 {
-    if (tw_expmid2_history_of(memory)->h > 0)
-        return estimate_from_remainder(integrator, memory, error);
-    estimate_from_midpoint(integrator, memory);
-    return TW_OK;
+    bool is_first = tw_expmid2_history_of(memory)->h == 0;
+    if (is_first) TW_TRY(remember_start(integrator, memory));
+
+    /* a_m is the acceleration of the slow motion: stiff forces do not mislead here. */
+    double time = 0;
+    TW_TRY(tw_controller_time_from_rest(integrator, memory->a_m, &time, &integrator->least_speed));
+    memory->least_speed = memory->acceleration * time;
+    return estimate_from_remainder(integrator, memory, error);
 }
 
 /* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m + c - x_m| /

@@ -23,11 +23,12 @@ double tw_expmid2_recent_acceleration(const tw_expmid2_memory *memory)
     return fmax(memory->acceleration, memory->speed > 0 ? before * forgotten : 0);
 }
 
-/* The time |v|/|a| in which the motion changes; 0 where nothing accelerates. */
+/* The time |v|/|a| in which the motion changes; 0 where nothing accelerates. A body that has just
+ * left rest counts with its least speed: its motion does not change as fast as |v|/|a| says. */
 double tw_expmid2_slow_time(const tw_expmid2_memory *memory)
 {
     double recent = tw_expmid2_recent_acceleration(memory);
-    return recent > 0 ? memory->speed / recent : 0;
+    return recent > 0 ? fmax(memory->speed, memory->least_speed) / recent : 0;
 }
 
 /* ---- functions of the operator ---- */
@@ -51,6 +52,7 @@ static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
     const tw_expmid2_memory *memory = integrator->memory;
     return (tw_mode_function){.h = memory->h,
                               .theta = theta,
+                              .settles = integrator->options.relative_tolerance > 0,
                               .cutoff = integrator->options.expmid2.filter_cutoff,
                               .mu = integrator->options.expmid2.dissipation,
                               .alpha = integrator->system.pair.rayleigh_mass,

@@ -88,9 +88,21 @@ static double resolved_path(const tw_mode_function *f, double lambda)
     return wants_v(f) ? m.w + rate : Y;
 }
 
+/* The same of an unresolved mode in the state m that settles on the slow motion. */
+static double settling(const tw_mode_function *f, const mode_state *m)
+{
+    double t = 0.5 * f->h;
+    double theta = f->theta;
+    double vibration = m->w + 2 / t * m->y;
+    if (wants_v(f)) return m->g + (1 - 2 * theta) * m->w + 0.5 * theta * vibration;
+    return theta * f->h * (m->g + (1 - theta) * m->w) - 0.25 * t * theta * vibration;
+}
+
 /* The same of an unresolved mode in the state m. `z` is h^2 lambda, `kept` is E. */
 static double unresolved(const tw_mode_function *f, const mode_state *m, double kept, double z)
 {
+    if (f->settles) return settling(f, m);
+
     double t = 0.5 * f->h;
     double theta = f->theta;
     double vibration = m->w + 2 / t * m->y;

@@ -26,6 +26,12 @@
  * Damping lets both decay by E = exp(-delta s / 2) and leaves rotation alone. The option
  * `dissipation` removes a share mu of the strain (t/2) u besides.
  *
+ * Where the step may change, the mode settles on the slow motion instead: it ends at
+ *     x = x_n + h g - (t/4) u,   v = g - w + u/2,   that is on the parabola y = (t/2) w.
+ * A vibration (e, nu) of displacement and velocity, u = nu + 2 e/t, becomes (e - (t/4) u, -nu +
+ * u/2), and after two steps it is gone. Kept, it would be a false acceleration -(e + t nu)/t^2 of
+ * the next stage, which a smaller step makes larger: the estimate would ask for ever smaller steps.
+ *
  * Every output is linear in four start vectors: v_n, a_m, the shift c and a_t, where
  *     x_n - x_m = -(t v_n + t^2 a_m + c)
  * and c is the distance by which the symmetric stage has moved its target (expmid2.c). What a mode
@@ -33,6 +39,8 @@
  * tw_mode_value gives the rest, which decays. */
 #ifndef TW_INTEGRATORS_EXPMID2_MODES_H
 #define TW_INTEGRATORS_EXPMID2_MODES_H
+
+#include <stdbool.h>
 
 typedef enum tw_mode_start {
     TW_MODE_FROM_V, /* v_n */
@@ -56,6 +64,7 @@ typedef struct tw_mode_function {
     double cutoff;      /* of the filter */
     double mu;          /* share of unresolved strain that is let go */
     double alpha, beta; /* Rayleigh damping */
+    bool settles;       /* unresolved vibrations end within two steps */
     double slow;        /* of tw_mode_estimate, for the errors of the filter */
     tw_mode_start start;
     tw_mode_output output;

@@ -104,6 +104,7 @@ struct tw_integrator {
     bool retry;           /* it repeats a rejected one */
     double *error_vector; /* local error estimate, system.size entries, if has_error */
     bool has_error;
+    double least_speed; /* errors of v count beside it at least; 0: beside |v| alone */
     double *tolerances; /* absolute ones, system.size entries; NULL: options.absolute_tolerance */
     bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
     tw_step_doubling doubling; /* allocated if `doubles` */
@@ -178,6 +179,10 @@ bool tw_status_is_rejection(tw_status status);
 double tw_controller_after_accept(tw_integrator *integrator, double h, double error, double work);
 double tw_controller_after_reject(tw_integrator *integrator, double h, double error);
 tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, double *h);
+/* The time in which a body at rest under the acceleration a (N entries) moves by a hundredth of its
+ * size, and the speed that it then has (rms); 0 where a is 0. */
+tw_status tw_controller_time_from_rest(const tw_integrator *integrator, const double *a,
+                                       double *time, double *speed);
 
 /* One attempt of the scheme from (t, u) to u_new, checked to be finite. (driver.c) */
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <twang/fibres.h>
+#include <twang/forces.h>
 #include <twang/motion.h>
 
 static const double pi = 3.14159265358979323846;
@@ -63,6 +64,8 @@ static void move_smooth(void *context, double t, const double start[3], double p
 
 static tw_status shake_particles(tw_model *model, int64_t last, shake kind, tw_error *error)
 {
+    if (kind == SHAKE_NONE) return tw_model_pin(model, 0, last, error);
+
     tw_motion motion = {.at = move_jerk};
     if (kind == SHAKE_SMOOTH) motion.at = move_smooth;
     return tw_model_prescribe(model, 0, last, &motion, error);
@@ -94,6 +97,58 @@ tw_status shaken_rope_create(double stiffness, shake kind, tw_simulation **out, 
     if (status == TW_OK) status = tw_model_add_springs(model, SHAKEN_LINKS, ends, k, NULL, error);
     if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
     if (status == TW_OK) status = shake_particles(model, 0, kind, error);
+    return finish(status, model, out, error);
+}
+
+/* ---- the cloth ---- */
+
+typedef struct cloth_springs {
+    int count;
+    int64_t ends[8 * CLOTH_SIDE * CLOTH_SIDE];
+    double stiffness[4 * CLOTH_SIDE * CLOTH_SIDE];
+} cloth_springs;
+
+/* Adds a spring from particle p to its neighbour by (down, right), where there is one. */
+static void tie(int p, int down, int right, double stiffness, cloth_springs *springs)
+{
+    int row = p / CLOTH_SIDE + down;
+    int column = p % CLOTH_SIDE + right;
+    if (row >= CLOTH_SIDE || column < 0 || column >= CLOTH_SIDE) return;
+    springs->ends[2 * springs->count] = p;
+    springs->ends[2 * springs->count + 1] = row * CLOTH_SIDE + column;
+    springs->stiffness[springs->count++] = stiffness;
+}
+
+tw_status shaken_cloth_create(shake kind, double alpha, double beta, tw_simulation **out,
+                              tw_error *error)
+{
+    enum { PARTICLES = CLOTH_SIDE * CLOTH_SIDE };
+    double x[3 * PARTICLES];
+    double mass[PARTICLES];
+    cloth_springs springs = {.count = 0};
+    for (int p = 0; p < PARTICLES; p++) {
+        int row = p / CLOTH_SIDE;
+        int column = p % CLOTH_SIDE;
+        x[3 * p] = 0.1 * row;
+        x[3 * p + 1] = 0.1 * column;
+        x[3 * p + 2] = 0.01 * sin(3.0 * row + 2.0 * column);
+        mass[p] = 0.01;
+        tie(p, 1, 0, 1000, &springs);
+        tie(p, 0, 1, 1000, &springs);
+        tie(p, 1, 1, 300, &springs);
+        tie(p, 1, -1, 300, &springs);
+    }
+
+    tw_model *model = NULL;
+    tw_status status = tw_model_create(&model, error);
+    if (status == TW_OK)
+        status = tw_model_add_particles(model, PARTICLES, x, NULL, mass, NULL, error);
+    if (status == TW_OK)
+        status = tw_model_add_springs(model, springs.count, springs.ends, springs.stiffness, NULL,
+                                      error);
+    if (status == TW_OK) status = tw_model_add_gravity(model, earth, error);
+    if (status == TW_OK) status = tw_model_set_rayleigh(model, alpha, beta, error);
+    if (status == TW_OK) status = shake_particles(model, CLOTH_SIDE - 1, kind, error);
     return finish(status, model, out, error);
 }
 

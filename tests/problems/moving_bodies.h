@@ -7,8 +7,9 @@
 
 /* How a root moves: 3 cm along x and along y, at 2 Hz. */
 typedef enum shake {
-    SHAKE_JERK,  /* A sin(w t): starts with a jump of the velocity */
-    SHAKE_SMOOTH /* A (1 - cos(w t)): starts at rest */
+    SHAKE_JERK,   /* A sin(w t): starts with a jump of the velocity */
+    SHAKE_SMOOTH, /* A (1 - cos(w t)): starts at rest */
+    SHAKE_NONE    /* pinned */
 } shake;
 
 /* Displacement of the root at time t, along x and along y alike [m]. */
@@ -23,6 +24,13 @@ enum {
 
 /* Ten links of 0.1 m along +x from the shaken root, masses 0.1 kg, gravity 9.81. */
 tw_status shaken_rope_create(double stiffness, shake kind, tw_simulation **out, tw_error *error);
+
+enum { CLOTH_SIDE = 5 };
+
+/* A cloth of 5 x 5 particles of 10 g at distances of 0.1 m, nearly flat, in gravity. Its first edge is shaken. Springs
+ * of 1,000 N/m along the edges and 300 N/m along the diagonals, Rayleigh damping alpha and beta. */
+tw_status shaken_cloth_create(shake kind, double alpha, double beta, tw_simulation **out,
+                              tw_error *error);
 
 /* A human hair of 0.3 m along +x in gravity: cuboid segments with a spine. The root section is moved smoothly. */
 tw_status hair_create(tw_simulation **out, tw_error *error);
