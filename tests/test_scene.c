@@ -95,7 +95,7 @@ START_TEST(every_scene_of_the_tree_is_right)
 {
     static const char *const names[] = {"fput",      "stiff-line",   "rope",       "coil",
                                         "coil-hard", "bar",          "cantilever", "drop",
-                                        "eiffel",    "eiffel-stiff", "flag"};
+                                        "eiffel",    "eiffel-stiff", "flag",       "hair"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1000];
         tw_error error = {0};

@@ -76,23 +76,25 @@ static void rotation_at(void *context, double t, const double start[3], double p
     }
 }
 
-/* Checks the axis, and keeps it with length 1. */
-static tw_status create(const double point[3], const double axis[3], rotation **out,
-                        tw_error *error)
+static tw_status check_axis(const double point[3], const double axis[3], tw_error *error)
 {
     if (!point || !axis || !tw_vector_is_finite(3, point) || !tw_vector_is_finite(3, axis))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
-    double length = sqrt(tw_dot3(axis, axis));
-    if (!(length > 0.0))
+    if (!(tw_dot3(axis, axis) > 0.0))
         return tw_fail(error, TW_INVALID_ARGUMENT, "the axis of a rotation has no length");
-
-    *out = TW_NEW(rotation);
-    if (!*out) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    for (int k = 0; k < 3; k++) {
-        (*out)->point[k] = point[k];
-        (*out)->axis[k] = axis[k] / length;
-    }
     return TW_OK;
+}
+
+/* The axis is kept with length 1. NULL when memory is out. */
+static rotation *create(const double point[3], const double axis[3])
+{
+    rotation *r = TW_NEW(rotation);
+    double length = sqrt(tw_dot3(axis, axis));
+    for (int k = 0; r && k < 3; k++) {
+        r->point[k] = point[k];
+        r->axis[k] = axis[k] / length;
+    }
+    return r;
 }
 
 /* Hands the rotation over to the model, or frees it on failure. */
@@ -111,8 +113,9 @@ tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int64_t la
 {
     if (!isfinite(rate))
         return tw_fail(error, TW_NOT_FINITE, "a prescribed rotation is not finite");
-    rotation *r = NULL;
-    TW_TRY(create(point, axis, &r, error));
+    TW_TRY(check_axis(point, axis, error));
+    rotation *r = create(point, axis);
+    if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     r->rate = rate;
     return prescribe(model, first, last, r, error);
 }
@@ -136,8 +139,9 @@ tw_status tw_model_prescribe_turning(tw_model *model, int64_t first, int64_t las
                                      const double point[3], const double axis[3], int64_t count,
                                      const double *times, const double *angles, tw_error *error)
 {
-    rotation *r = NULL;
-    TW_TRY(create(point, axis, &r, error));
+    TW_TRY(check_axis(point, axis, error));
+    rotation *r = create(point, axis);
+    if (!r) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     tw_status status = spline_of(count, times, angles, &r->angle, error);
     if (status == TW_OK) return prescribe(model, first, last, r, error);

@@ -228,10 +228,17 @@ static tw_status make_mesh(tw_body *body, tw_error *error)
 /* ---- fibres ---- */
 
 static const tw_schema_field root_fields[] = {
-    {"points", TW_FIELD_TEXT, .required = true,
+    {"points", TW_FIELD_TEXT,
      .doc =
          "file of a line x,y,z,nx,ny,nz per fibre: where it begins (the origin is added), and in "
          "which direction"},
+    {"obstacle", TW_FIELD_NAME,
+     .doc = "instead: name of a sphere among the obstacles, over which `count` roots are scattered "
+            "and whose motion they follow"},
+    {"upper", TW_FIELD_NUMBER, .range = BETWEEN(0, 1),
+     .doc = "only in this upper share of the obstacle's height (z); not given: everywhere"},
+    {"seed", TW_FIELD_INTEGER, .range = AT_LEAST(0),
+     .doc = "another seed gives other places; not given: 1"},
 };
 static SECTION(root_section, "bodies.roots", root_fields);
 
@@ -246,7 +253,7 @@ static SECTION(curl_section, "bodies.curl", curl_fields);
 
 static const tw_schema_field fibre_fields[] = {
     {"count", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000000),
-     .doc = "number of fibres, 1 without roots"},
+     .doc = "number of fibres on an obstacle; without roots it is 1"},
     {"roots", TW_FIELD_MAP, .section = &root_section,
      .doc = "where fibres begin; not given: one at the origin, or a grid"},
     {"columns", TW_FIELD_INTEGER, .range = BETWEEN(1, 100000),

@@ -21,6 +21,7 @@ static tw_status build_bodies(tw_build *build, tw_error *error)
     const tw_node *bodies = tw_scene_node(build->scene, "bodies");
     for (const tw_node *node = bodies->first; node; node = node->next) {
         tw_body *body = &build->bodies[build->body_count];
+        body->scene = build->scene;
         body->node = node;
         snprintf(body->path, sizeof body->path, "bodies.%d", build->body_count);
 
@@ -54,6 +55,7 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     TW_TRY(tw_build_entries(build, "pins", tw_build_pin, error));
     TW_TRY(tw_build_entries(build, "motions", tw_build_motion, error));
     TW_TRY(tw_build_entries(build, "obstacles", tw_build_obstacle, error));
+    TW_TRY(tw_build_rooted_motions(build, error));
     TW_TRY(tw_build_contact(build, error));
 
     double gravity[3];

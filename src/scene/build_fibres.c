@@ -1,5 +1,6 @@
 /* Fibres of a scene: the rules between their keys, and how they are added to the model. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <twang/fibres.h>
 
@@ -9,6 +10,8 @@
 #include "model/model_internal.h"
 #include "scene/fibre_roots.h"
 #include "scene/scene_internal.h"
+
+enum { SECTION_PARTICLES = 4 };
 
 /* ---- rules ---- */
 
@@ -20,6 +23,15 @@ static const tw_node *first_given(const tw_node *map, int count, const char *con
         if (node) return node;
     }
     return NULL;
+}
+
+/* Refuses too many particles before memory is asked for. */
+static tw_status check_particles(const tw_node *body, const char *path, double fibres,
+                                 tw_error *error)
+{
+    double sections = tw_node_number(body, "segments") + 1.0;
+    if (SECTION_PARTICLES * sections * fibres <= INT32_MAX) return TW_OK;
+    return tw_fail_at(error, body->mark, "%s has more than 2^31 - 1 particles", path);
 }
 
 /* A grid has columns, rows and spacing, and nothing else that says where roots are. */
@@ -44,10 +56,28 @@ static tw_status check_grid(const tw_node *body, const char *path, tw_error *err
             "%s.%s does not go with a grid of columns and rows, leave one of them out", path,
             other->key);
 
-    /* Four particles per section; refused before memory is asked for. */
     double fibres = tw_node_number(body, "columns") * tw_node_number(body, "rows");
-    if (4.0 * fibres * (tw_node_number(body, "segments") + 1.0) <= INT32_MAX) return TW_OK;
-    return tw_fail_at(error, body->mark, "%s has more than 2^31 - 1 particles", path);
+    return check_particles(body, path, fibres, error);
+}
+
+/* Roots come from a file or are scattered over an obstacle. */
+static tw_status check_roots(const tw_node *roots, const char *path, tw_error *error)
+{
+    static const char *const of_obstacles[] = {"upper", "seed"};
+    const tw_node *points = tw_node_find(roots, "points");
+    const tw_node *obstacle = tw_node_find(roots, "obstacle");
+    if (!points && !obstacle)
+        return tw_fail_at(error, roots->mark, "%s.roots has neither points nor obstacle, give one",
+                          path);
+    if (points && obstacle)
+        return tw_fail_at(error, obstacle->key_mark,
+                          "%s.roots has both points and obstacle, keep one of them", path);
+    if (obstacle) return TW_OK;
+
+    const tw_node *other = first_given(roots, 2, of_obstacles);
+    if (!other) return TW_OK;
+    return tw_fail_at(error, other->key_mark,
+                      "%s.roots.%s does not go with points, only with obstacle", path, other->key);
 }
 
 /* One root needs no count; roots from a file are as many as the file has. */
@@ -55,6 +85,12 @@ static tw_status check_count(const tw_node *body, const char *path, tw_error *er
 {
     const tw_node *roots = tw_node_find(body, "roots");
     const tw_node *count = tw_node_find(body, "count");
+    bool is_scattered = roots && tw_node_find(roots, "obstacle");
+    if (roots) TW_TRY(check_roots(roots, path, error));
+    if (is_scattered && !count)
+        return tw_fail_at(error, body->mark, "%s has no count, say how many fibres grow on %s",
+                          path, tw_node_text(roots, "obstacle"));
+    if (is_scattered) return check_particles(body, path, count->number, error);
     if (!count) return TW_OK;
 
     if (roots)
@@ -153,6 +189,7 @@ static tw_status add_fibres(tw_model *model, tw_body *body, const tw_fibre_roots
     fibres.count = roots->count;
     fibres.roots = roots->points;
     fibres.directions = roots->directions;
+    fibres.sides = roots->sides;
 
     tw_status status = tw_model_add_fibres(model, &fibres, &body->first, error);
     if (status == TW_UNSUPPORTED)
@@ -171,4 +208,33 @@ tw_status tw_build_fibres(tw_model *model, tw_body *body, tw_error *error)
     if (status == TW_OK) status = add_fibres(model, body, &roots, error);
     tw_fibre_roots_free(&roots);
     return status;
+}
+
+/* ---- fibres on an obstacle ---- */
+
+/* Moves the roots of one body as its obstacle moves, if it does. */
+static tw_status follow_obstacle(const tw_build *build, const tw_body *body, tw_error *error)
+{
+    const tw_node *roots = tw_node_find(body->node, "roots");
+    const tw_node *name = roots ? tw_node_find(roots, "obstacle") : NULL;
+    if (!name || body->fibres.count == 0 || tw_node_number(body->node, "rooted") == 0.0)
+        return TW_OK;
+
+    int index = 0;
+    const tw_node *obstacle = tw_find_obstacle(build->scene, name->text, &index);
+    const tw_node *motion = obstacle ? tw_node_find(obstacle, "motion") : NULL;
+    if (!motion) return TW_OK;
+
+    tw_entry entry = {.build = build, .node = obstacle};
+    snprintf(entry.path, sizeof entry.path, "obstacles.%d", index);
+    int64_t first = body->fibres.first;
+    int64_t last = first + SECTION_PARTICLES * body->fibres.count - 1;
+    return tw_build_obstacle_motion(&entry, motion, first, last, error);
+}
+
+tw_status tw_build_rooted_motions(const tw_build *build, tw_error *error)
+{
+    for (int i = 0; i < build->body_count; i++)
+        TW_TRY(follow_obstacle(build, &build->bodies[i], error));
+    return TW_OK;
 }

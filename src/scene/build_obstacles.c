@@ -1,5 +1,6 @@
 /* `obstacles` and `contact` of a scene. */
 #include <math.h>
+#include <string.h>
 #include <twang/contact.h>
 
 #include "base/fail.h"
@@ -100,9 +101,22 @@ static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_error *
     return TW_OK;
 }
 
+/* Whether the roots of some fibres are on the obstacle. */
+static bool carries_fibres(const tw_entry *entry)
+{
+    const tw_node *name = tw_node_find(entry->node, "name");
+    const tw_node *bodies = tw_scene_node(entry->build->scene, "bodies");
+    for (const tw_node *body = bodies->first; name && body; body = body->next) {
+        const tw_node *roots = tw_node_find(body, "roots");
+        const tw_node *obstacle = roots ? tw_node_find(roots, "obstacle") : NULL;
+        if (obstacle && strcmp(obstacle->text, name->text) == 0) return true;
+    }
+    return false;
+}
+
 tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error)
 {
-    if (!tw_scene_node(entry->build->scene, "contact"))
+    if (!tw_scene_node(entry->build->scene, "contact") && !carries_fibres(entry))
         return tw_fail_at(error, entry->node->mark,
                           "%s has no effect without contact, give contact: {distance: ...}",
                           entry->path);

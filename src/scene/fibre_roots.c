@@ -7,12 +7,14 @@
 #include "base/fail.h"
 #include "base/number.h"
 #include "base/read_file.h"
+#include "base/start_vector.h"
 #include "base/vector3.h"
 
 void tw_fibre_roots_free(tw_fibre_roots *roots)
 {
     tw_release(roots->points);
     tw_release(roots->directions);
+    tw_release(roots->sides);
     *roots = (tw_fibre_roots){0};
 }
 
@@ -163,9 +165,81 @@ static tw_status read_points(const tw_body *body, const char *path, tw_fibre_roo
     return status;
 }
 
+/* ---- an obstacle ---- */
+
+const tw_node *tw_find_obstacle(const tw_scene *scene, const char *name, int *index)
+{
+    const tw_node *list = tw_scene_node(scene, "obstacles");
+    *index = 0;
+    for (const tw_node *node = list ? list->first : NULL; node; node = node->next, (*index)++) {
+        const tw_node *own = tw_node_find(node, "name");
+        if (own && strcmp(own->text, name) == 0) return node;
+    }
+    return NULL;
+}
+
+/* Uniform in [0, 1). */
+static double random_unit(uint64_t seed, uint64_t index)
+{
+    uint64_t bits = tw_random_bits(tw_random_bits(seed) + index);
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Scatters roots over the upper part of a sphere. Equal heights of a sphere have equal areas, so root
+ * i has a random height in the i-th of `count` layers; successive layers are a golden angle apart,
+ * which leaves no gaps, and each angle is disturbed by the mean distance of roots. */
+static void scatter(int64_t count, uint64_t seed, double upper, vec3 centre, double radius,
+                    tw_fibre_roots *out)
+{
+    static const double GOLDEN_ANGLE = 2.39996322972865332; /* pi (3 - sqrt 5) */
+    double spread = 3.5 * sqrt(upper / (double)count);      /* mean distance / radius */
+    double turn = 6.28318530717958648 * random_unit(seed, 0);
+
+    for (int64_t i = 0; i < count; i++) {
+        double layer = ((double)i + random_unit(seed, 2 * (uint64_t)i + 1)) / (double)count;
+        double z = 1.0 - 2.0 * upper * layer;
+        double across = sqrt(fmax(0.0, 1.0 - z * z));
+        double disturbance = spread * (random_unit(seed, 2 * (uint64_t)i + 2) - 0.5);
+        double angle = turn + GOLDEN_ANGLE * (double)i + disturbance;
+
+        /* A curl begins outward and goes down, along the meridian. */
+        vec3 normal = {across * cos(angle), across * sin(angle), z};
+        vec3_store(out->sides, i, (vec3){z * cos(angle), z * sin(angle), -across});
+        append(out, vec3_add_scaled(centre, radius, normal), normal);
+    }
+}
+
+static tw_status scatter_over_obstacle(const tw_body *body, const tw_node *roots,
+                                       tw_fibre_roots *out, tw_error *error)
+{
+    const tw_node *name = tw_node_find(roots, "obstacle");
+    int index = 0;
+    const tw_node *obstacle = tw_find_obstacle(body->scene, name->text, &index);
+    if (!obstacle)
+        return tw_fail_at(error, name->mark,
+                          "%s.roots.obstacle is '%s', but no obstacle has this name", body->path,
+                          name->text);
+    if (strcmp(tw_node_text(obstacle, "kind"), "sphere") != 0)
+        return tw_fail_at(error, name->mark,
+                          "%s.roots.obstacle is '%s', which is a %s, fibres grow on spheres only",
+                          body->path, name->text, tw_node_text(obstacle, "kind"));
+
+    /* Not given: everywhere, with the seed 1. */
+    double upper = tw_node_find(roots, "upper") ? tw_node_number(roots, "upper") : 1.0;
+    int64_t seed = tw_node_find(roots, "seed") ? tw_node_integer(roots, "seed") : 1;
+    int64_t count = tw_node_integer(body->node, "count");
+    TW_TRY(allocate(out, count, error));
+    out->sides = TW_NEW_ARRAY(3 * count, double);
+    if (!out->sides) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    scatter(count, (uint64_t)seed, upper, read_vector(obstacle, "centre"),
+            tw_node_number(obstacle, "radius"), out);
+    return TW_OK;
+}
+
 tw_status tw_fibre_roots_find(const tw_body *body, tw_fibre_roots *out, tw_error *error)
 {
     const tw_node *roots = tw_node_find(body->node, "roots");
-    if (roots) return read_points(body, tw_node_text(roots, "points"), out, error);
-    return lay_grid(body, out, error);
+    if (!roots) return lay_grid(body, out, error);
+    if (tw_node_find(roots, "obstacle")) return scatter_over_obstacle(body, roots, out, error);
+    return read_points(body, tw_node_text(roots, "points"), out, error);
 }

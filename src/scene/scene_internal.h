@@ -26,6 +26,7 @@ tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error);
 
 /* A body in the model. */
 typedef struct tw_body {
+    const struct tw_scene *scene; /* that it is in */
     const tw_node *node;
     char path[TW_ENTRY_PATH_SIZE]; /* for errors: "bodies.0" */
     int64_t first;                 /* its first particle in the model */
@@ -90,6 +91,9 @@ tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
 /* The kind `fibres`. (build_fibres.c) */
 tw_status tw_check_fibres(const tw_node *body, const char *path, tw_error *error);
 tw_status tw_build_fibres(tw_model *model, tw_body *body, tw_error *error);
+/* The entry of `obstacles` with that name, and its index; NULL if there is none.
+ * (fibre_roots.c) */
+const tw_node *tw_find_obstacle(const tw_scene *scene, const char *name, int *index);
 
 /* ---- what is done to bodies ---- */
 
@@ -133,6 +137,9 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error);
 /* Moves an obstacle, the particles first ... last, as the node says. (build_motions.c) */
 tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
                                    int64_t last, tw_error *error);
+
+/* Makes the roots of fibres on obstacles follow them. (build_fibres.c) */
+tw_status tw_build_rooted_motions(const tw_build *build, tw_error *error);
 
 /* ---- systems of equations ---- */
 

@@ -32,7 +32,7 @@ static const char usage[] =
     "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
     "  --at S            of --sheet 1x1: when, as a share of the run (1)\n"
     "  --until T         frames up to that time only, in seconds\n"
-    "  --radius R        of lines that have none, in metres\n"
+    "  --radius R        of lines that are thinner, in metres\n"
     "  --colour N        of the first body\n"
     "  --no-labels       without the times\n";
 
@@ -203,7 +203,8 @@ static void set_studio(show *s, const overview *all)
 {
     /* Lines without a radius get one that is visible. */
     float size = length(subtract(all->high, all->low));
-    solids_set_radius(&s->bodies, s->set.radius > 0.0F ? s->set.radius : 0.006F * size);
+    solids_thicken(&s->bodies, s->set.radius);
+    solids_set_radius(&s->bodies, 0.006F * size);
 
     /* Some room around the points. */
     const float margin = 1.16F;

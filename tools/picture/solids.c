@@ -45,7 +45,9 @@ static int64_t fan_triangles(const tw_display_surface *s)
 /* What a display becomes. One without triangles and edges is shown as points. */
 static sizes size_of(const tw_display *d)
 {
-    if (is_embedded(d)) return (sizes){d->surface.vertex_count, fan_triangles(&d->surface), 0};
+    const tw_display_surface *surface = &d->surface;
+    if (is_embedded(d))
+        return (sizes){surface->vertex_count, fan_triangles(surface), surface->edge_count};
     sizes n = {d->count, d->triangle_count, d->edge_count};
     if (d->triangle_count == 0 && d->edge_count == 0) n.capsules = d->count;
     return n;
@@ -85,9 +87,14 @@ static void add_capsule(solids *s, int64_t a, int64_t b, float radius, int body)
     s->capsules[s->capsule_count++] = (capsule){.radius = radius, .body = body};
 }
 
-/* Cuts the faces of an embedded surface into fans of triangles. */
-static void add_surface(solids *s, const tw_display_surface *surface, int64_t first, int body)
+/* Cuts the faces of an embedded surface into fans of triangles. Its lines, such as fibres, are
+ * capsules. */
+static void add_surface(solids *s, const tw_display *d, int64_t first, int body)
 {
+    const tw_display_surface *surface = &d->surface;
+    for (int64_t e = 0; e < surface->edge_count; e++)
+        add_capsule(s, first + surface->edges[2 * e], first + surface->edges[2 * e + 1],
+                    (float)d->radius, body);
     for (int64_t f = 0; f < surface->face_count; f++) {
         int64_t begin = surface_corner(surface, f);
         int64_t end = surface_corner(surface, f + 1);
@@ -139,7 +146,7 @@ static void add_body(solids *s, const tw_display *d, int index)
     *b = (solid_body){
         .display = d, .first_vertex = s->vertex_count, .vertex_count = size_of(d).vertices};
     if (is_embedded(d))
-        add_surface(s, &d->surface, b->first_vertex, index);
+        add_surface(s, d, b->first_vertex, index);
     else
         add_cells(s, d, b->first_vertex, index);
     s->vertex_count += b->vertex_count;
@@ -178,6 +185,12 @@ void solids_set_radius(solids *s, float radius)
 {
     for (int64_t i = 0; i < s->capsule_count; i++)
         if (s->capsules[i].radius == 0.0F) s->capsules[i].radius = radius;
+}
+
+void solids_thicken(solids *s, float radius)
+{
+    for (int64_t i = 0; i < s->capsule_count; i++)
+        if (s->capsules[i].radius < radius) s->capsules[i].radius = radius;
 }
 
 /* ---- places ---- */

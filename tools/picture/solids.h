@@ -37,6 +37,8 @@ bool solids_create(const tw_simulation *simulation, solids *out);
 void solids_free(solids *s);
 /* Lines and points that have no radius of their own get this one. */
 void solids_set_radius(solids *s, float radius);
+/* Gives lines and points that are thinner at least this radius. */
+void solids_thicken(solids *s, float radius);
 /* Places from rows of `stride` numbers that begin with x, y, z; normals are smooth where faces
  * meet at less than 40 degrees, on cloth and embedded surfaces 65. */
 void solids_place(solids *s, const double *rows, int stride);
