@@ -268,10 +268,14 @@ static tw_status explain(tw_status status, tw_sqrt_method method, const tw_sqrt_
     return tw_fail(error, status, "square root by %s: %s", names[method], tw_status_text(status));
 }
 
+/* LAPACK's scratch of 1 + 6 n + 2 n^2 numbers is counted in 32 bits. */
+enum { LARGEST_ORDER = 32000 };
+
 tw_status tw_sqrt_spd(int n, const double *A, tw_sqrt_method method, double *O,
                       tw_sqrt_report *report, tw_error *error)
 {
-    if (n < 1 || !A || !O || (int)method < TW_SQRT_EIGEN || method > TW_SQRT_NEWTON)
+    if (n < 1 || n > LARGEST_ORDER || !A || !O || (int)method < TW_SQRT_EIGEN ||
+        method > TW_SQRT_NEWTON)
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (!tw_dense_is_finite((size_t)n * (size_t)n, A)) return tw_fail_plain(error, TW_NOT_FINITE);
 
