@@ -294,6 +294,17 @@ START_TEST(what_does_not_apply_or_overflows_is_said)
     u[5] = NAN;
     ck_assert_int_eq(tw_phi_evaluate_second_order(workspace, &s->op, &request, NULL, &error),
                      TW_NOT_FINITE);
+
+    /* The text of a wrong value says which it is. */
+    tw_spectral_function one = {scalar_value, NULL};
+    tw_spectral_request functions = {.start_count = 1,
+                                     .starts = (const double *const[]){u},
+                                     .output_count = 1,
+                                     .outputs = (double *const[]){w},
+                                     .functions = &one,
+                                     .time = NAN};
+    ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &functions, NULL, &error), TW_NOT_FINITE);
+    ck_assert_ptr_nonnull(strstr(error.text, "time is not finite"));
     tw_phi_workspace_free(workspace);
     test_spectral_free(s);
     free(u);

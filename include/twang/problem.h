@@ -44,8 +44,8 @@ typedef struct tw_tension_elements {
     tw_status (*linearise)(void *context, double t, const double *x, const double *v,
                            const double *tension, bool definite);
     /** Tensions that the laws, linearised at (t, x), predict for x + dx, and the largest angle
-     * [rad] by which dx turns an element, |d| / l or |d| over its rest length. Required
-     * where count > 0. */
+     * [rad] by which dx turns an element: |d| / L, d the change of its vector and L its length at
+     * rest. Required where count > 0. */
     tw_status (*predict)(void *context, double t, const double *x, const double *dx,
                          double *tension, double *turn);
 } tw_tension_elements;

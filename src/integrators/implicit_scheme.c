@@ -69,7 +69,8 @@ void tw_implicit_memory_reset(tw_integrator *integrator)
 }
 
 /* Newton's corrections are measured by the way from u_n to x_star, and by 1e-6 of the state where
- * there is none. */
+ * there is none, as in the midpoint rule for first-order problems. Times the tolerance that may be
+ * below the rounding of the state, which tw_implicit_solve regards as enough in any case. */
 static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory,
                              double *scale)
 {

@@ -374,8 +374,7 @@ tw_status tw_spectral_apply(tw_phi_workspace *workspace, const tw_second_order *
 
     /* Wrong arguments leave everything as it is; wrong values give zero outputs. */
     engine_answer answer = {.statistics = {.engine = workspace->options.engine}};
-    answer.status = tw_phi_check_spectral(workspace, request, error);
-    if (answer.status == TW_INVALID_ARGUMENT) return answer.status;
+    answer.status = tw_phi_check_spectral(workspace, request, &answer.error);
     if (answer.status == TW_OK)
         answer.status = tw_phi_check_second_order(workspace, op, &answer.error);
     if (answer.status == TW_INVALID_ARGUMENT) {

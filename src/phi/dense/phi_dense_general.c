@@ -210,11 +210,6 @@ static tw_status general_nodes(tw_phi_workspace *workspace, const tw_phi_request
         for (int r = 0; r < 2; r++)
             tw_dense_note_error(statistics, job.error[r],
                                 fmax(part[r], fmax(sizes[r], reference[r])));
-
-        /* Two exponentials of some eight products and the squarings, at two operations per
-         * entry. */
-        double squarings = fmax(0, log2(1 + fabs(job.tau) * norm));
-        statistics->cost += 4 * (8 + squarings) * (double)square * d;
     }
     statistics->dimension = d + request->order;
     statistics->substeps = request->node_count;

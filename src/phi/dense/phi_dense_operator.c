@@ -40,11 +40,7 @@ tw_status tw_dense_materialise(const tw_phi_workspace *workspace, const tw_opera
         return tw_fail(error, status, "phi engine dense: writing the operator out: %s",
                        tw_status_text(status));
 
-    /* A product of unknown cost is taken for one with a dense matrix. */
-    double bytes = 8.0 * memory->n * memory->n;
-    if (op->bytes_per_product > 0) bytes = op->bytes_per_product;
     statistics->products += memory->n;
-    statistics->cost += memory->n * bytes;
     return TW_OK;
 }
 
