@@ -85,7 +85,6 @@ static int ropes(tw_phi_engine engine)
             tw_integrator_options options = tw_integrator_options_default();
             options.scheme = rope_schemes[s];
             options.phi.engine = engine;
-            options.expmid2.dissipation = 0.1; /* as in the scenes */
             for (int h = 0; h < 3 && options.scheme != TW_SCHEME_CVODE; h++) {
                 options.step = steps[h];
                 rope_row(&r, exponent, options);
@@ -133,7 +132,6 @@ static void duffing_row(oscillator *o, tw_scheme scheme, double period, double p
     options.scheme = scheme;
     options.phi.engine = TW_PHI_DENSE;
     options.phi.tolerance = 1e-13;
-    options.expmid2.dissipation = 0.1;
     options.energy_gain_bound = 0;
     options.step = period / 20;
     if (scheme == TW_SCHEME_CVODE) options.step = 0, options.relative_tolerance = 1e-4;

@@ -102,7 +102,7 @@ typedef struct tw_expmid2_options {
      *  above it count as unresolved. Default 2.2. */
     double filter_cutoff;
     /** mu, the share of the strain in unresolved modes that a step removes, 0..1. Default 0: linear
-     *  problems stay reversible. 0.1 suits long runs of bodies that rotate. It is for fixed steps:
+     *  problems stay reversible, and with corrections > 0 long runs need none. It is for fixed steps:
      *  adaptive ones let unresolved vibrations go within two steps. */
     double dissipation;
     /** How often the stage is put on the half step of the step's own flow, 0..10. 0 saves time and
