@@ -130,13 +130,13 @@ END_TEST
 
 /* Iterations of Newton, forces and products per step. rk4 evaluates 50 forces in 10 ms, each of which
  * takes the time of eight products. */
-static void check_counts(const flag *f, double products)
+static void check_counts(const flag *f, double forces, double products)
 {
     tw_integrator_statistics counts = tw_integrator_statistics_now(f->integrator);
     double steps = (double)counts.steps;
     ck_assert_double_gt(steps, 0);
     ck_assert_double_le((double)counts.newton_iterations / steps, 8);
-    ck_assert_double_le((double)counts.force_evaluations / steps, 9);
+    ck_assert_double_le((double)counts.force_evaluations / steps, forces);
     ck_assert_double_le((double)counts.stiffness_products / steps, products);
     ck_assert_int_eq(counts.factorisations, 0);
 }
@@ -158,7 +158,7 @@ START_TEST(expmid2_waves_it_in_steps_of_ten_milliseconds)
         flag_advance(f, 0.2 * i);
         ck_assert_double_lt(fabs(flag_area(f) / rest - 1), 0.03);
     }
-    check_counts(f, 260);
+    check_counts(f, 5, 260);
 
     /* The crest has gone far. */
     ck_assert_int_gt(crest_column(f), 30);
@@ -190,7 +190,7 @@ START_TEST(expmid2_swings_a_cloth_that_hangs_by_two_corners)
         flag_advance(f, 0.5 * i);
         ck_assert_double_lt(fabs(sheet_area(f, 20, 20) / rest - 1), 0.03);
     }
-    check_counts(f, 900);
+    check_counts(f, 9, 900);
     flag_free(f);
     free(f);
 }
