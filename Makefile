@@ -1,14 +1,16 @@
 # make run      install what is missing, build, run the main job, show its result
 # make test     install what is missing, build, run all tests
 # make build    install what is missing, leave a release build in build/
-# make install  PREFIX=/usr/local, DESTDIR=: headers, both libraries, CMake package, twang.pc
+# make install  PREFIX=/usr/local, DESTDIR=: the command with manual and completion, headers, both libraries, CMake
+#               package, twang.pc
+# make uninstall  the same PREFIX and DESTDIR: removes what this build installs
 # make reproduce  the figures of the 2022 paper in docs/figures, their tables on the terminal (a minute)
 # make docs     API reference and guides in build/docs/html
 # make format   clang-format over the tree; make coverage: line coverage of the tests; make clean
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build test run reproduce install docs format coverage clean
+.PHONY: build test run reproduce install uninstall docs format coverage clean
 build:
 	@tools/install_packages
 	@cmake --preset release >/dev/null
@@ -21,6 +23,8 @@ reproduce: build
 	@bench/reproduce build
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+uninstall:
+	@tools/uninstall build "$(PREFIX)" "$(DESTDIR)"
 docs:
 	@tools/install_packages doxygen graphviz
 	@cmake --preset release >/dev/null

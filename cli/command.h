@@ -113,6 +113,11 @@ double clock_seconds(void);
 /* Estimates of the highest frequency take this many steps of the Lanczos process. */
 enum { FREQUENCY_ITERATIONS = 60 };
 
+/* --- version.c --- */
+
+/* The version; if `verbose`, also the loaded libraries with their versions and licences. */
+void print_version(bool verbose);
+
 /* --- scene_path.c --- */
 
 /* The file of a SCENE: itself, or the scene of that name that comes with twang; NULL if there

@@ -67,7 +67,7 @@ static void print_help(void)
 
     printf(
         "\n`twang VERB --help` says more, `man twang` all of it. `twang --version` prints the "
-        "version.\n"
+        "version,\n`twang --version --verbose` also the libraries in use and their licences.\n"
         "Exit codes: 0 done, 1 the run failed, 2 wrong use or bad input, 130/143 interrupted.\n");
 }
 
@@ -134,7 +134,9 @@ int main(int count, char **words)
         return close_output(EXIT_DONE);
     }
     if (strcmp(word, "--version") == 0) {
-        printf("twang %s\n", tw_version());
+        bool verbose = count == 3 && strcmp(words[2], "--verbose") == 0;
+        if (count > 2 && !verbose) return wrong_use("--version takes nothing but --verbose");
+        print_version(verbose);
         return close_output(EXIT_DONE);
     }
 

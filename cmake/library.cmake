@@ -27,7 +27,7 @@ target_link_libraries(twang_shared PRIVATE twang::link_libraries OpenMP::OpenMP_
 target_link_libraries(twang_static PRIVATE twang::link_libraries $<BUILD_INTERFACE:OpenMP::OpenMP_C>)
 target_link_options(twang_static INTERFACE $<INSTALL_INTERFACE:${OpenMP_C_FLAGS}>)
 if(NOT TWANG_SANITIZE)
-  target_link_options(twang_shared PRIVATE LINKER:--no-undefined)
+  target_link_options(twang_shared PRIVATE LINKER:--no-undefined ${twang_hardened_link})
 endif()
 add_library(twang::twang ALIAS twang_shared)
 add_library(twang::static ALIAS twang_static)
