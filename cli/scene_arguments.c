@@ -141,6 +141,36 @@ static void no_such_scene(const char *given)
         wrong_use("there is no scene '%s', name a file or one of twang list scenes", given);
 }
 
+static bool is_mesh(const char *file)
+{
+    static const char *const suffixes[] = {".obj", ".ply",  ".stl",  ".msh",
+                                           ".vtk", ".mesh", ".node", ".ele"};
+    enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
+    size_t length = strlen(file);
+    for (int i = 0; i < SUFFIX_COUNT; i++) {
+        size_t size = strlen(suffixes[i]);
+        if (length > size && strcmp(file + length - size, suffixes[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* Says how a mesh becomes a scene. */
+static void mesh_is_no_scene(const char *file)
+{
+    wrong_use(
+        "%s is a mesh, and not a scene: save the lines below as a .yaml file beside it and run "
+        "that",
+        file);
+    const char *slash = strrchr(file, '/');
+    fprintf(stderr,
+            "name: mine\nduration: 2\ngravity: [0, 0, -9.81]\n"
+            "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\nbodies:\n"
+            "  - {kind: mesh, file: %s, vertices: 1000, extent: 1.5, density: 1000, material: "
+            "neo-hookean, youngs_modulus: 2e5}\n"
+            "pins:\n  - {body: 0, lowest: 0.05}\n",
+            slash ? slash + 1 : file);
+}
+
 tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
 {
     *scene = NULL;
@@ -157,6 +187,8 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
     tw_status status = TW_INVALID_ARGUMENT;
     if (!path)
         no_such_scene(a->positional[0]);
+    else if (is_mesh(path))
+        mesh_is_no_scene(path);
     else if (collect(a, s))
         status = tw_scene_load(path, s->count, s->list, scene, error);
     free(s);

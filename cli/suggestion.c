@@ -17,19 +17,29 @@ static size_t letters_apart(const char *word, const char *name)
     return left > right ? left : right;
 }
 
+/* The shortest name that begins with the word, if the word has three letters or more: "rop" is "rope", and not "drop". */
+static const char *completed(const char *word, const char *const *names, int count)
+{
+    size_t length = strlen(word);
+    const char *shortest = NULL;
+    for (int i = 0; length >= 3 && i < count; i++) {
+        if (strncmp(names[i], word, length) != 0) continue;
+        if (!shortest || strlen(names[i]) < strlen(shortest)) shortest = names[i];
+    }
+    return shortest;
+}
+
 const char *suggestion(const char *word, const char *const *names, int count)
 {
     size_t length = strlen(word);
     if (length == 0) return NULL;
+    const char *nearest = completed(word, names, count);
+    if (nearest) return nearest;
 
     /* One letter may be wrong in a short word, and one in three in a long one. */
     size_t least = length < 6 ? 2 : length / 3 + 1;
-
-    const char *nearest = NULL;
     for (int i = 0; i < count; i++) {
-        /* A word of three or more letters with which a name begins is one letter away. */
-        bool begins = length >= 3 && strncmp(names[i], word, length) == 0;
-        size_t apart = begins ? 1 : letters_apart(word, names[i]);
+        size_t apart = letters_apart(word, names[i]);
         if (apart >= least) continue;
         least = apart;
         nearest = names[i];

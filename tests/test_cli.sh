@@ -71,6 +71,7 @@ refused "twang: --dt means fixed steps and --rtol adaptive ones, give one of the
 refused "twang: --threads 0 is not a number from 1 to 1024" "$twang" run rope --threads 0
 refused "twang: --set fps is not KEY=VALUE, such as --set bodies.0.stiffness=1e8" "$twang" run rope --set fps
 refused "twang: there is no scene 'roep', did you mean 'rope'?" "$twang" run roep
+refused "twang: there is no scene 'rop', did you mean 'rope'?" "$twang" run rop
 refused "twang: there is no list of 'phis', did you mean 'phi'?" "$twang" list phis
 refused "twang: there is no completion for 'csh', only for bash, zsh and fish" "$twang" completion csh
 refused "no/such.yaml: cannot be opened: No such file or directory" "$twang" run no/such.yaml

@@ -461,6 +461,9 @@ START_TEST(the_nearest_name_is_near)
     ck_assert_str_eq(tw_nearest_name("setp", names, 5), "step");
     ck_assert_str_eq(tw_nearest_name("midpiont", names, 5), "midpoint");
     ck_assert_str_eq(tw_nearest_name("stiff", names, 5), "stiffness");
+    static const char *const scenes[] = {"coil-hard", "coil", "drop", "rope"};
+    ck_assert_str_eq(tw_nearest_name("rop", scenes, 4), "rope");
+    ck_assert_str_eq(tw_nearest_name("coi", scenes, 4), "coil");
     ck_assert_ptr_null(tw_nearest_name("frames", names, 5));
     ck_assert_ptr_null(tw_nearest_name("", names, 5));
     char longer[200];

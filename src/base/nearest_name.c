@@ -39,21 +39,31 @@ static int edit_distance(const char *a, const char *b)
     return rows[last][length];
 }
 
+/* The shortest name that begins with the word, if the word has three letters or more: "rop" is
+ * "rope", and not "drop". */
+static const char *completed(const char *word, const char *const *names, int count)
+{
+    size_t length = strlen(word);
+    const char *shortest = NULL;
+    for (int i = 0; length >= 3 && i < count; i++) {
+        if (strncmp(names[i], word, length) != 0) continue;
+        if (!shortest || strlen(names[i]) < strlen(shortest)) shortest = names[i];
+    }
+    return shortest;
+}
+
 const char *tw_nearest_name(const char *word, const char *const *names, int count)
 {
     size_t length = strlen(word);
     if (length == 0 || length > LONGEST) return NULL;
+    const char *nearest = completed(word, names, count);
+    if (nearest) return nearest;
 
     /* One slip is allowed in a short word, and one per three letters in a long one. */
     int least = length < 6 ? 2 : (int)length / 3 + 1;
-
-    const char *nearest = NULL;
     for (int i = 0; i < count; i++) {
         if (strlen(names[i]) > LONGEST) continue;
-
-        /* A word of three or more letters with which a name begins counts as one slip. */
-        bool begins = length >= 3 && strncmp(names[i], word, length) == 0;
-        int distance = begins ? 1 : edit_distance(word, names[i]);
+        int distance = edit_distance(word, names[i]);
         if (distance >= least) continue;
         least = distance;
         nearest = names[i];
