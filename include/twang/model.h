@@ -109,8 +109,7 @@ typedef struct tw_measurement {
     double outside_power;
     int64_t contacts;       /**< number of contact pairs closer than the contact distance */
     double penetration_max; /**< by how much surfaces overlap, thickness included [m] */
-    /** Energy that impacts have taken since the simulation was made, by a restitution below 1
-     *  [J]. */
+    /** Energy that impacts have taken since the last measurement, by a restitution below 1 [J]. */
     double contact_work;
     double friction_work; /**< energy that friction of contacts has taken since then [J] */
 } tw_measurement;

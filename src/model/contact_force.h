@@ -47,7 +47,7 @@ typedef struct tw_contact_entry {
     double friction_loss; /* energy taken by friction [J] */
 } tw_contact_entry;
 
-/* What impulses took so far. An attempt that begins at or before an earlier one replaces it. */
+/* What impulses took since the last measurement. An attempt that begins at or before an earlier one replaces it. */
 enum { TW_CONTACT_ENTRIES = 4 /* two halves of a doubled step, and two to spare */ };
 typedef struct tw_contact_account {
     double contact_loss; /* of entries that are not in the list any more */
@@ -98,9 +98,9 @@ tw_status tw_contact_list_pairs(tw_contact *contact);
 tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed);
 
-/* Fills what contact has in a measurement, at the positions x of all particles.
- * (contact_impulses.c) */
-void tw_contact_measure(const tw_contact *contact, const double *x, tw_measurement *out);
+/* Fills what contact has in a measurement, at the positions x of all particles, and begins a new
+ * account. (contact_impulses.c) */
+void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *out);
 
 /* Makes the force; displays, obstacles and gravity are read when it is completed.
  * (force_contact.c) */

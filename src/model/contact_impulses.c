@@ -173,7 +173,7 @@ static tw_contact_entry *open_entry(tw_contact_account *account, double t)
     return entry;
 }
 
-void tw_contact_measure(const tw_contact *contact, const double *x, tw_measurement *out)
+void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *out)
 {
     const tw_contact_account *account = &contact->account;
     out->contact_work = account->contact_loss;
@@ -182,6 +182,7 @@ void tw_contact_measure(const tw_contact *contact, const double *x, tw_measureme
         out->contact_work += account->entry[i].contact_loss;
         out->friction_work += account->entry[i].friction_loss;
     }
+    contact->account = (tw_contact_account){0};
 
     for (int64_t p = 0; p < contact->pair_count; p++) {
         double at[4][3];

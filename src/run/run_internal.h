@@ -68,8 +68,6 @@ typedef struct tw_run {
     double fps;      /* frames per simulated second */
 
     tw_run_memory memory;
-    double contact_told;    /* contact_work of the last measurement [J] */
-    double friction_told;   /* friction_work of it [J] */
     bool outputs_lag;       /* the integrator has taken a step that is not written in full yet */
     int threads_before;     /* of the calling thread, put back at the end */
     double session_begin;   /* of the clock [s] */

@@ -47,15 +47,12 @@ static void add_work(tw_run_memory *memory, double t, const tw_measurement *m)
     memory->measured_step = h;
 }
 
-/* Adds what impulses took since the last measurement, where `told` was the total. */
-static void add_loss(tw_run_loss *loss, double total, bool at_stage, double *told)
+/* Adds what impulses took since the last measurement. */
+static void add_loss(tw_run_loss *loss, double taken, bool at_stage)
 {
     loss->sum += loss->next;
-    loss->next = total - *told;
-    *told = total;
-    if (at_stage) return;
-    loss->sum += loss->next;
-    loss->next = 0.0;
+    loss->next = at_stage ? taken : 0.0;
+    if (!at_stage) loss->sum += taken;
 }
 
 /* Whether everything that telemetry writes of a measurement is finite, and the energy balance too:
@@ -80,8 +77,8 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
 
     add_work(&run->memory, t, m);
     bool at_stage = tw_integrator_energy_at_stage(run->integrator);
-    add_loss(&run->memory.contact, m->contact_work, at_stage, &run->contact_told);
-    add_loss(&run->memory.friction, m->friction_work, at_stage, &run->friction_told);
+    add_loss(&run->memory.contact, m->contact_work, at_stage);
+    add_loss(&run->memory.friction, m->friction_work, at_stage);
     if (!is_finite(run, m))
         return tw_fail(error, TW_NOT_FINITE, "energy or momentum at t = %g s are too large", t);
     return TW_OK;
