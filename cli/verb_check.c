@@ -53,6 +53,10 @@ static double advised_step(const checked *c, int i)
     if (advice[i].stable == 0)
         return fmin(fmin(advice[i].of_slow * c->slow, advice[i].of_link * c->link), c->duration);
     if (c->omega == 0) return 0;
+
+    /* Verlet does not apply to forces that depend on velocity. */
+    const tw_second_order_problem *p = tw_simulation_second_order(c->simulation);
+    if (advice[i].scheme == TW_SCHEME_VERLET && p && p->velocity_dependent) return 0;
     return SHARE_OF_STABLE_STEP * advice[i].stable / c->omega;
 }
 
