@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -22,6 +23,7 @@ enum { LONGEST_NAME = 512, LONGEST_MANIFEST = 1 << 20 };
 static bool next_name(const char **at, char name[LONGEST_NAME])
 {
     if (!*at || !**at) return false;
+
     size_t length = strcspn(*at, "\n");
     name[0] = '\0';
     if (length < LONGEST_NAME) snprintf(name, LONGEST_NAME, "%.*s", (int)length, *at);
@@ -31,7 +33,7 @@ static bool next_name(const char **at, char name[LONGEST_NAME])
 
 bool tw_manifest_has(const tw_manifest *manifest, const char *name)
 {
-    char line[LONGEST_NAME];
+    char line[LONGEST_NAME] = "";
     for (const char *at = manifest->lines.bytes; next_name(&at, line);)
         if (strcmp(line, name) == 0) return true;
     return false;
@@ -63,9 +65,10 @@ tw_status tw_manifest_read(const char *directory, tw_manifest *manifest, tw_erro
     bool is_ours = size <= LONGEST_MANIFEST && strncmp(text, head, sizeof head - 1) == 0;
     const char *lines = is_ours ? strchr(text, '\n') : NULL;
     if (lines) {
-        sscanf(text + sizeof head - 1, "%" SCNx64, &manifest->scene_hash);
+        manifest->scene_hash = strtoull(text + sizeof head - 1, NULL, 16);
         tw_text_add(&manifest->lines, "%s", lines + 1);
     }
+
     tw_release(text);
     if (manifest->lines.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     if (lines) return TW_OK;
@@ -96,8 +99,10 @@ static bool split(const char *directory, const char *name, char folder[TW_FILE_P
 {
     static const char frames[] = "frames/";
     bool in_folder = strncmp(name, frames, sizeof frames - 1) == 0;
+
     *rest = in_folder ? name + sizeof frames - 1 : name;
     if (!**rest || strchr(*rest, '/') || (*rest)[0] == '.') return false;
+
     if (in_folder) return tw_file_path(folder, directory, "frames", NULL) == TW_OK;
     int length = snprintf(folder, TW_FILE_PATH_SIZE, "%s", directory);
     return length > 0 && length < TW_FILE_PATH_SIZE;
@@ -114,7 +119,7 @@ static unsigned format_of_pattern(const char *name)
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
                                  const tw_text *names, tw_error *error)
 {
-    char name[LONGEST_NAME];
+    char name[LONGEST_NAME] = "";
     for (const char *at = names->bytes; next_name(&at, name);) {
         char folder[TW_FILE_PATH_SIZE];
         char path[TW_FILE_PATH_SIZE];
@@ -141,6 +146,7 @@ static tw_status remove_file(const char *folder, const char *name, tw_error *err
     char half[LONGEST_NAME + 8];
     TW_TRY(tw_file_path(path, folder, name, error));
     TW_TRY(tw_file_remove(path, error));
+
     snprintf(half, sizeof half, "%s.part", name);
     TW_TRY(tw_file_path(path, folder, half, error));
     return tw_file_remove(path, error);
@@ -149,7 +155,7 @@ static tw_status remove_file(const char *folder, const char *name, tw_error *err
 tw_status tw_manifest_remove_files(const char *directory, const tw_manifest *manifest,
                                    tw_error *error)
 {
-    char name[LONGEST_NAME];
+    char name[LONGEST_NAME] = "";
     for (const char *at = manifest->lines.bytes; next_name(&at, name);) {
         char folder[TW_FILE_PATH_SIZE];
         const char *rest = NULL;
