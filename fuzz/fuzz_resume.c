@@ -25,7 +25,8 @@ static bool stop(void *context)
     return --steps_left <= 0;
 }
 
-static char folder[] = "/tmp/twang-fuzz-XXXXXX";
+/* In memory, where a flush costs nothing. */
+static char folder[] = "/dev/shm/twang-fuzz-XXXXXX";
 static char directory[64];
 static char checkpoint_path[96];
 static char checkpoint[65536];
