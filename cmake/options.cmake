@@ -12,7 +12,7 @@ option(TWANG_TESTS "build the tests and the problems shared with the benchmarks"
 cmake_dependent_option(TWANG_BENCH "build the benchmarks" ${PROJECT_IS_TOP_LEVEL} TWANG_TESTS OFF)
 option(TWANG_EXAMPLES "build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TWANG_FUZZ "build the fuzz targets (preset fuzz)" OFF)
-option(TWANG_HARDEN "stack protector, FORTIFY and full RELRO in release builds" OFF)
+option(TWANG_HARDEN "stack protector, FORTIFY and full RELRO in release builds" ON)
 option(TWANG_WERROR "make every warning an error" OFF)
 set(TWANG_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined or thread; empty for none")
 
@@ -29,7 +29,7 @@ target_compile_options(twang_flags INTERFACE
   $<$<BOOL:${TWANG_NATIVE}>:-march=native>
   -fno-math-errno)
 
-# Release builds read files of others, and can be hardened: overflows of arrays on the stack and of calls of the C
+# Release builds read files of others, and are hardened: overflows of arrays on the stack and of calls of the C
 # library end the program, and the tables of the linker cannot be written. Sanitizers do more, and do not go with FORTIFY.
 if(TWANG_HARDEN AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TWANG_SANITIZE)
   set(fortify 2)
