@@ -198,7 +198,8 @@ static bool counts_make_sense(const tw_integrator_statistics *c)
  * differently. */
 static bool plan_makes_sense(const snapshot *s)
 {
-    if (s->plan_count == 0 && s->plan_done == 0) return true;
+    /* Without a plan, as after a stop at an event, nobody looks at the steps done. */
+    if (s->plan_count == 0) return is_count(s->plan_done);
     if (!is_count(s->plan_count) || s->plan_done < 0 || s->plan_done > s->plan_count) return false;
     if (!(s->plan_start < s->plan_end)) return false;
 
