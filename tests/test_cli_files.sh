@@ -82,6 +82,27 @@ for name in telemetry.csv scene.yaml checkpoint.bin frames; do
     cmp -s before after || fail "written through a link $name"
     rm -r elsewhere
 done
+# A frame that is a link is not read.
+cp -r source linked-frame
+frame=$(find linked-frame/frames -name 'frame_*' | sort | head -n 1)
+mv "$frame" elsewhere
+ln -s ../../elsewhere "$frame"
+"$twang" export linked-frame --format ply -o linked-out --quiet 2>err && fail "a frame was read through a link"
+grep -q 'is a link, which twang does not follow here' err || fail "a link as a frame: $(cat err)"
+
+# ---- a header that was changed, and a version that would garble the terminal ----
+unfinished damaged
+cp damaged/checkpoint.bin good.bin
+for byte in 12 40 47; do # what no value of the header depends on: reserved bytes, the end of the version
+    cp good.bin damaged/checkpoint.bin
+    printf 'A' | dd of=damaged/checkpoint.bin bs=1 seek=$byte conv=notrunc status=none
+    refused "damaged/checkpoint.bin: is damaged, its checksum does not match" "$twang" resume damaged --quiet
+done
+cp good.bin damaged/checkpoint.bin
+printf '\033[2J' | dd of=damaged/checkpoint.bin bs=1 seek=16 conv=notrunc status=none
+"$twang" resume damaged --quiet 2>err && fail "another version was accepted"
+grep -q 'was written by twang ?\[2J' err || fail "bytes of the version are printed as they are: $(cat -v err)"
+
 ln -s "$folder/source" link-to-run # a link as the directory itself is the user's choice
 expect 0 "$twang" resume link-to-run --quiet
 

@@ -65,11 +65,12 @@ static tw_status fill(int descriptor, size_t most, buffer *b)
     return TW_OK;
 }
 
-tw_status tw_read_file(const char *path, size_t most, char **bytes, size_t *size, tw_error *error)
+/* Reads what an open file holds, and closes it. */
+static tw_status read_and_close(const char *path, int descriptor, size_t most, char **bytes,
+                                size_t *size, tw_error *error)
 {
     *bytes = NULL;
     *size = 0;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be opened: %s", path, strerror(errno));
 
@@ -86,4 +87,24 @@ tw_status tw_read_file(const char *path, size_t most, char **bytes, size_t *size
     tw_release(b.bytes);
     if (status == TW_OUT_OF_MEMORY) return tw_fail_plain(error, status);
     return tw_fail(error, status, "%s: cannot be read: %s", path, strerror(reason));
+}
+
+tw_status tw_read_file(const char *path, size_t most, char **bytes, size_t *size, tw_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    return read_and_close(path, descriptor, most, bytes, size, error);
+}
+
+tw_status tw_read_own_file(const char *path, size_t most, char **bytes, size_t *size,
+                           tw_error *error)
+{
+    *bytes = NULL;
+    *size = 0;
+
+    /* The descriptor of a link is refused with ELOOP. */
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0 && errno == ELOOP)
+        return tw_fail(error, TW_BAD_INPUT, "%s: is a link, which twang does not follow here",
+                       path);
+    return read_and_close(path, descriptor, most, bytes, size, error);
 }

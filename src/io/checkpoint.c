@@ -96,7 +96,7 @@ tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_err
     *checkpoint = (tw_checkpoint){0};
     char *file = NULL;
     size_t size = 0;
-    TW_TRY(tw_read_file(path, TW_READ_ALL, &file, &size, error));
+    TW_TRY(tw_read_own_file(path, TW_READ_ALL, &file, &size, error));
 
     /* A file that is too short leaves a header of zeros, which is refused. */
     header head = {0};

@@ -57,11 +57,10 @@ tw_status tw_manifest_read(const char *directory, tw_manifest *manifest, tw_erro
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, directory, TW_MANIFEST_NAME, error));
     if (!tw_file_exists(path)) return TW_OK;
-    TW_TRY(tw_file_refuse_link(path, error));
 
     char *text = NULL;
     size_t size = 0;
-    TW_TRY(tw_read_file(path, LONGEST_MANIFEST, &text, &size, error));
+    TW_TRY(tw_read_own_file(path, LONGEST_MANIFEST, &text, &size, error));
     bool is_ours = size <= LONGEST_MANIFEST && strncmp(text, head, sizeof head - 1) == 0;
     const char *lines = is_ours ? strchr(text, '\n') : NULL;
     if (lines) {

@@ -195,7 +195,7 @@ tw_status tw_frame_read(const char *path, unsigned format, const tw_table *table
 {
     char *bytes = NULL;
     size_t size = 0;
-    TW_TRY(tw_read_file(path, TW_READ_ALL, &bytes, &size, error));
+    TW_TRY(tw_read_own_file(path, TW_READ_ALL, &bytes, &size, error));
 
     tw_status status = TW_OK;
     if (format == TW_FRAMES_VTU)

@@ -329,7 +329,7 @@ static bool is_finished(const tw_run *run)
     char *text = NULL;
     size_t size = 0;
     if (tw_file_path(path, run->directory, "run.json", NULL) != TW_OK) return false;
-    if (tw_read_file(path, TW_READ_ALL, &text, &size, NULL) != TW_OK) return false;
+    if (tw_read_own_file(path, TW_READ_ALL, &text, &size, NULL) != TW_OK) return false;
     bool done = strstr(text, "\"status\": \"done\"") != NULL;
     tw_release(text);
     return done;

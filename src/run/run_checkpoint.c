@@ -62,7 +62,7 @@ tw_status tw_run_hash_scene(const tw_run *run, uint64_t *hash, tw_error *error)
 
     char *text = NULL;
     size_t size = 0;
-    TW_TRY(tw_read_file(path, TW_READ_ALL, &text, &size, error));
+    TW_TRY(tw_read_own_file(path, TW_READ_ALL, &text, &size, error));
     *hash = tw_hash(text, size);
     tw_release(text);
     return TW_OK;
@@ -177,7 +177,6 @@ tw_status tw_run_read_checkpoint(tw_run *run, tw_error *error)
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
 
-    TW_TRY(tw_file_refuse_link(path, error));
     tw_checkpoint checkpoint = {0};
     tw_status status = tw_checkpoint_read(path, &checkpoint, error);
     if (status == TW_OK) status = restore(run, path, &checkpoint, error);
