@@ -132,7 +132,7 @@ grep -q "a file that the scene reads was changed since the run began" err || fai
 [ "$(wc -l <err)" -eq 1 ] || fail "more than a line for a changed mesh"
 
 # ---- files that go while the run writes them ----
-for gone in telemetry.csv frames; do
+for gone in telemetry.csv scene.yaml frames; do
     "$twang" run rope --integrator verlet --dt 1e-5 --duration 100 --quiet --set output.checkpoint_every=0.05 -o "gone-$gone" 2>err &
     job=$!
     for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "gone-$gone/checkpoint.bin" ] && [ -e "gone-$gone/run.json" ] && break; sleep 0.2; done

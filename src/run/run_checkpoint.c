@@ -33,9 +33,19 @@ static tw_status take_snapshot(tw_run *run, size_t *size, tw_error *error)
     return status == TW_OK ? TW_OK : tw_fail_plain(error, status);
 }
 
+/* Without scene.yaml no checkpoint can be resumed. */
+static tw_status check_scene_is_there(const tw_run *run, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, "scene.yaml", error));
+    if (tw_file_exists(path)) return TW_OK;
+    return tw_fail(error, TW_INPUT_OUTPUT, "%s: has been removed, the run cannot be resumed", path);
+}
+
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
+    TW_TRY(check_scene_is_there(run, error));
     TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
 
     /* First the outputs that the checkpoint counts. */
