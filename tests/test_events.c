@@ -268,6 +268,40 @@ START_TEST(a_cut_step_still_interpolates)
 }
 END_TEST
 
+static tw_status undefined_late(void *context, double t, const double *u, double *g)
+{
+    (void)context;
+    *g = t > 0.5 ? NAN : u[0] + 2;
+    return TW_OK;
+}
+
+/* A value without a sign would lose its crossings: the run ends. */
+START_TEST(an_event_that_is_not_finite_ends_the_run)
+{
+    tw_integrator *integrator = start_harmonic(TW_SCHEME_RK4, 0.02, 0);
+    tw_event event = {.value = undefined_late};
+    ck_assert_int_eq(tw_integrator_add_event(integrator, &event, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 5, NULL), TW_NOT_FINITE);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
+static tw_status ignore(void *context, double t, const double *u)
+{
+    (void)context, (void)t, (void)u;
+    return TW_OK;
+}
+
+/* Output times closer than rounding would never come to an end. */
+START_TEST(outputs_that_cannot_be_told_apart_are_refused)
+{
+    tw_integrator *integrator = start_harmonic(TW_SCHEME_RK4, 0.02, 0);
+    ck_assert_int_eq(tw_integrator_on_output(integrator, 0, 1e-300, ignore, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 5, NULL), TW_INVALID_ARGUMENT);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
 /* A run that is written and read back at a stop goes on as if nothing had happened. */
 START_TEST(a_stop_can_be_written_and_read)
 {
@@ -347,6 +381,8 @@ int main(void)
     tcase_add_test(cases, the_first_in_time_stops);
     tcase_add_loop_test(cases, a_cut_step_still_interpolates, 0, 3);
     tcase_add_loop_test(cases, a_stop_can_be_written_and_read, 0, 3);
+    tcase_add_test(cases, an_event_that_is_not_finite_ends_the_run);
+    tcase_add_test(cases, outputs_that_cannot_be_told_apart_are_refused);
     tcase_add_test(cases, a_jump_is_located);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

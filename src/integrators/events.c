@@ -87,14 +87,18 @@ bool tw_integrator_stopped_at(const tw_integrator *integrator, int *event, doubl
     return true;
 }
 
+/* The value of an event at (t, u). One that is not finite has no sign, and would lose crossings. */
+static tw_status event_value(const tw_event *event, double t, const double *u, double *g)
+{
+    TW_TRY(event->value(event->context, t, u, g));
+    return isfinite(*g) ? TW_OK : TW_NOT_FINITE;
+}
+
 /* The values of the first `count` events at (t, u). */
 static tw_status evaluate(const tw_integrator *integrator, int count, double t, const double *u,
                           double *g)
 {
-    for (int i = 0; i < count; i++) {
-        const tw_event *event = &integrator->events[i];
-        TW_TRY(event->value(event->context, t, u, &g[i]));
-    }
+    for (int i = 0; i < count; i++) TW_TRY(event_value(&integrator->events[i], t, u, &g[i]));
     return TW_OK;
 }
 
@@ -219,7 +223,7 @@ static tw_status locate(search *s, int which, const sample *a, const sample *b, 
         /* The event's value at c makes c the new end on its side. */
         double g = 0;
         TW_TRY(tw_integrator_interpolate(s->integrator, c, s->u, s->error));
-        TW_TRY(event->value(event->context, c, s->u, &g));
+        TW_TRY(event_value(event, c, s->u, &g));
         if (g == 0) {
             interval.b = c;
             break;

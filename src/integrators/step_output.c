@@ -78,6 +78,13 @@ static void skip_past_outputs(tw_integrator *integrator)
 static tw_status report_outputs(tw_integrator *integrator, tw_error *error)
 {
     if (!integrator->on_output) return TW_OK;
+
+    /* Times that differ by less than a rounding error would never pass t. */
+    if (!integrator->output_times &&
+        !(integrator->output_interval > DBL_EPSILON * fabs(integrator->t)))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "outputs every %g s cannot be told apart at t = %g",
+                       integrator->output_interval, integrator->t);
     skip_past_outputs(integrator);
 
     /* A time that exceeds t by a few rounding errors is t. */
