@@ -160,6 +160,9 @@ ON_MODEL(shaking_null, tw_model_add_shaking(m, NULL, 1, 0, NULL))
 ON_MODEL(wind_null, tw_model_add_wind(m, 1, indices, NULL, NULL))
 ON_MODEL(wind_negative, tw_model_add_wind(m, -1, indices, &(tw_wind){.density = 1}, NULL))
 ON_MODEL(wind_huge, tw_model_add_wind(m, HUGE_COUNT, NULL, &(tw_wind){.density = 1}, NULL))
+ON_MODEL(obstacle_kind,
+         tw_model_add_obstacle(m, &(tw_obstacle){.kind = (tw_obstacle_kind)100, .radius = 1}, NULL,
+                               NULL, NULL))
 ON_MODEL(wind_nan, tw_model_add_wind(m, 1, indices, &(tw_wind){.density = NAN}, NULL))
 ON_MODEL(user_null, tw_model_add_user_force(m, NULL, NULL))
 ON_MODEL(user_empty, tw_model_add_user_force(m, &(tw_user_force){0}, NULL))
@@ -490,6 +493,7 @@ static const struct {
     ENTRY(field_empty),
     ENTRY(shaking_nan),
     ENTRY(shaking_null),
+    ENTRY(obstacle_kind),
     ENTRY(wind_null),
     ENTRY(wind_negative),
     ENTRY(wind_huge),

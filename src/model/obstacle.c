@@ -133,6 +133,9 @@ static void make_skin(const double bottom[3], const double top[3], double radius
 
 static tw_status check_obstacle(const tw_obstacle *o, tw_error *error)
 {
+    bool known = o->kind == TW_OBSTACLE_PLANE || o->kind == TW_OBSTACLE_SPHERE ||
+                 o->kind == TW_OBSTACLE_CAPSULE;
+    if (!known) return tw_fail(error, TW_INVALID_ARGUMENT, "there is no such kind of obstacle");
     bool finite = tw_vector_is_finite(3, o->point) && tw_vector_is_finite(3, o->other) &&
                   isfinite(o->radius) && isfinite(o->size);
     if (!finite) return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
