@@ -334,6 +334,22 @@ START_TEST(fibres_touch_with_their_centre_line)
 }
 END_TEST
 
+/* The estimate of an adaptive step does not see an impact within it. */
+START_TEST(adaptive_steps_are_refused)
+{
+    setting s = {.height = 0.01};
+    s.obstacle = ground;
+    tw_simulation *simulation = cube_on_obstacle(&s);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.relative_tolerance = 1e-3;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL),
+                     TW_UNSUPPORTED);
+    ck_assert_ptr_null(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 START_TEST(wrong_contact_is_refused)
 {
     tw_model *model = NULL;
@@ -366,6 +382,7 @@ int main(void)
     tcase_add_test(tests, a_moved_plane_does_work);
     tcase_add_test(tests, what_impulses_take_is_accounted);
     tcase_add_test(tests, fibres_touch_with_their_centre_line);
+    tcase_add_test(tests, adaptive_steps_are_refused);
     tcase_add_test(tests, wrong_contact_is_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -107,7 +107,8 @@ typedef struct tw_second_order_problem {
 
     /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
      *  change u_new, and sets *changed if it does: impacts and friction, which act within a moment,
-     *  are impulses between steps. NULL: nothing to do. */
+     *  are impulses between steps. NULL: nothing to do. Adaptive steps are TW_UNSUPPORTED with it:
+     *  their estimate does not see what begins and ends within a step. */
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);
 

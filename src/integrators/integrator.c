@@ -240,6 +240,10 @@ tw_status tw_integrator_create_second_order(const tw_second_order_problem *probl
                                             const tw_integrator_options *options,
                                             tw_integrator **out, tw_error *error)
 {
+    /* An estimate looks at one step at a time, and does not see a contact that begins within it. */
+    if (problem && options && problem->finish_step && options->relative_tolerance > 0.0)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "adaptive steps would pass over contacts: give a fixed step instead");
     return create(problem, NULL, options, out, error);
 }
 
