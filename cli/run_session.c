@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -11,14 +12,39 @@
 static volatile sig_atomic_t signal_caught;
 static volatile sig_atomic_t has_terminal; /* that the user reads */
 
+/* A program that stops us may signal the process and its group: that counts as one signal. */
+static const double one_signal_seconds = 0.5;
+static struct timespec first_signal;
+
+static double seconds_since_first_signal(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return difftime(now.tv_sec, first_signal.tv_sec) +
+           1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
+}
+
 static void remember_signal(int number)
 {
     static const char line[] = "\r\033[Kthe run ends with a checkpoint; a second signal ends it at "
                                "once\n";
-    signal_caught = number;
 
-    /* The handler may not change errno, and a terminal that is gone does not matter. */
+    /* The handler may not change errno. */
     int before = errno;
+
+    /* A second signal does what it does to every program. */
+    if (signal_caught) {
+        if (seconds_since_first_signal() > one_signal_seconds) {
+            signal(number, SIG_DFL);
+            raise(number);
+        }
+        errno = before;
+        return;
+    }
+
+    /* A terminal that is gone does not matter. */
+    clock_gettime(CLOCK_MONOTONIC, &first_signal);
+    signal_caught = number;
     if (has_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
     errno = before;
 }
@@ -32,7 +58,6 @@ static void catch_signals(void *context, const char *directory)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = remember_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

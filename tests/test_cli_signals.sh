@@ -31,6 +31,7 @@ waits_for() {
     done
 }
 
+twice=
 # interrupted NAME SIGNAL CODE OPTIONS...: a run that gets the signal inside its first step
 interrupted() {
     name=$1
@@ -43,6 +44,7 @@ interrupted() {
     sleep 0.5
     kill -0 "$pid" 2>/dev/null || fail "$name: ended by itself: $(cat err)"
     kill "-$signal" "$pid"
+    [ -n "$twice" ] && kill "-$signal" "$pid" 2>/dev/null
     if ! waits_for "$pid"; then
         fail "$name: still running $deadline s after SIG$signal"
         kill -KILL "$pid"
@@ -55,6 +57,9 @@ interrupted() {
 }
 
 interrupted phi TERM 143
+twice=1 # as timeout does: the process, and then its group
+interrupted twice TERM 143
+twice=
 interrupted rosenbrock TERM 143 --set integrator.name=exprb53 --set phi.name=kiops
 
 # Other verbs end as any program does.
