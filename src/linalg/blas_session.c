@@ -22,9 +22,10 @@ static int threads_before; /* of OpenBLAS, before the first of them */
 /* Whether OpenBLAS will find its memory: then it is made to take it at once. */
 static bool find_buffer(void)
 {
-    /* cppcheck-suppress invalidFunctionArg ; anonymous memory has the descriptor -1 */
-    void *probe =
-        mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* Anonymous memory has the descriptor -1. */
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    /* cppcheck-suppress invalidFunctionArg */
+    void *probe = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (probe == MAP_FAILED) return false;
     munmap(probe, BUFFER_BYTES);
 
