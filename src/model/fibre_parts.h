@@ -28,7 +28,7 @@ typedef struct tw_segment_stiffness {
     double edge;     /* k_l, along the fibre */
     double diagonal; /* k_f, on the sides */
     double section;  /* k_c, edges and diagonals of its two sections */
-    double spine;    /* E A / l, between the centres of its sections */
+    double spine;    /* k_s, between the centres of its sections */
 } tw_segment_stiffness;
 tw_segment_stiffness tw_fibre_segment_stiffness(const tw_fibres *fibres, int64_t segment);
 

@@ -4,9 +4,11 @@
  * I = pi d^4 / 64 and J = 2 I. The springs have its stiffness in
  *     torsion    k_f = G J (l^2 + a^2) / (2 l a^4)       two diagonals on each of the four sides,
  *     bending    k_l = E I / (a^2 l) - G J l / (2 a^4)   four edges along the fibre,
- *     extension  E A / l                                 the spine between the section centres.
+ *     extension  k_s = E A / l - S                       the spine between the section centres,
+ *                S   = 4 k_l + 8 k_f l^2 / (l^2 + a^2) = 4 E I / (a^2 l) + 2 G J l / a^4.
  * The diagonals on the two sides away from the neutral axis help the edges in bending, which is the
- * second term of k_l. Edges and diagonals of the sections have k_c = 100 max(k_l, k_f). */
+ * second term of k_l. Edges and diagonals resist extension with S, and the spine adds what is
+ * missing. Edges and diagonals of the sections have k_c = 100 max(k_l, k_f). */
 #include <math.h>
 #include <twang/forces.h>
 
@@ -16,12 +18,9 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* k_l > 0 needs a > l sqrt(G J / (2 E I)) = l sqrt(G / E). The narrower the cuboid, the smaller are
- * its errors by shear and rotary inertia, so the width is just above this limit. */
+/* The width is above its limits by this factor: k_l and k_s are positive then. The narrower the
+ * cuboid, the smaller are its errors by shear and rotary inertia. */
 static const double WIDTH_ABOVE_LIMIT = 1.025;
-
-/* The width is at least this share of l, also when G / E is tiny: k_f grows as 1 / a^4 then. */
-static const double SMALLEST_WIDTH = 0.1;
 
 /* Sections are stiffer than what joins them, so that they stay squares. Their softness leaves an error
  * in bending that no number of segments removes: 0.4 % at 100, 0.04 % at 1000. But at 1000 Newton's
@@ -39,28 +38,40 @@ static double segment_length(const tw_fibres *fibres)
     return fibres->length / (double)fibres->segments;
 }
 
+/* k_l > 0 needs a^2 > g l^2, where g = G / E. k_s > 0 needs d^2 (a^2 + g l^2) < 4 a^4, hence
+ * a^2 > (d^2 + sqrt(d^4 + 16 g d^2 l^2)) / 8. The first limit is the larger one where segments are
+ * long, the second one, which tends to d / 2, where they are short. */
 double tw_fibre_width(const tw_fibres *fibres)
 {
-    double limit = sqrt(fibres->shear_modulus / fibres->youngs_modulus);
-    return fmax(WIDTH_ABOVE_LIMIT * limit, SMALLEST_WIDTH) * segment_length(fibres);
+    double l = segment_length(fibres);
+    double gl2 = fibres->shear_modulus / fibres->youngs_modulus * l * l;
+    double d = fmax(tw_fibre_thickness(fibres, 0.0), tw_fibre_thickness(fibres, 1.0));
+    double d2 = d * d;
+
+    double square = fmax(gl2, (d2 + sqrt(d2 * d2 + 16.0 * gl2 * d2)) / 8.0);
+    return WIDTH_ABOVE_LIMIT * sqrt(square);
 }
 
+/* A tapered segment is as compliant as the mean over its length. Between the diameters d and e the
+ * mean of 1 / d^2 is 1 / (d e), the mean of 1 / d^4 is (d^2 + d e + e^2) / (3 d^3 e^3). */
 tw_segment_stiffness tw_fibre_segment_stiffness(const tw_fibres *fibres, int64_t segment)
 {
-    /* A tapered segment is as stiff as its middle. */
-    double middle = ((double)segment + 0.5) / (double)fibres->segments;
-    double d = tw_fibre_thickness(fibres, middle);
-    double area = PI * d * d / 4.0;
-    double EI = fibres->youngs_modulus * PI * d * d * d * d / 64.0;
-    double GJ = fibres->shear_modulus * PI * d * d * d * d / 32.0;
+    double share = 1.0 / (double)fibres->segments;
+    double d = tw_fibre_thickness(fibres, (double)segment * share);
+    double e = tw_fibre_thickness(fibres, (double)(segment + 1) * share);
+    double fourth = 3.0 * d * d * d * e * e * e / (d * d + d * e + e * e);
+    double EA = fibres->youngs_modulus * PI * d * e / 4.0;
+    double EI = fibres->youngs_modulus * PI * fourth / 64.0;
+    double GJ = fibres->shear_modulus * PI * fourth / 32.0;
 
     /* The cuboid. */
     double l = segment_length(fibres);
     double a = tw_fibre_width(fibres);
-    double a4 = a * a * a * a;
-    tw_segment_stiffness k = {.diagonal = GJ * (l * l + a * a) / (2.0 * l * a4),
-                              .edge = EI / (a * a * l) - GJ * l / (2.0 * a4),
-                              .spine = fibres->youngs_modulus * area / l};
+    double a2 = a * a;
+    double extension = 4.0 * EI / (a2 * l) + 2.0 * GJ * l / (a2 * a2);
+    tw_segment_stiffness k = {.diagonal = GJ * (l * l + a2) / (2.0 * l * a2 * a2),
+                              .edge = EI / (a2 * l) - GJ * l / (2.0 * a2 * a2),
+                              .spine = EA / l - extension};
     k.section = SECTION_STIFFENING * fmax(k.edge, k.diagonal);
     return k;
 }
