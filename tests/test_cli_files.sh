@@ -27,11 +27,31 @@ same ours/notes.txt note
 same ours/frames/mine.obj shape
 same ours/frames/mine.pc2 cache
 [ -e ours/frames/rope.pc2 ] && fail "--force left a file of the run before"
-echo "vtu of mine" >ours/frames/frame_000007.vtu
+
+# A frame of the user with a number that no frame of the run has is his own; so is one in another spelling.
+echo "frame of mine" >ours/frames/frame_000099.csv
+echo "another frame" >ours/frames/frame_1.csv
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o ours --force
+same ours/frames/frame_000099.csv "frame of mine"
+same ours/frames/frame_1.csv "another frame"
+echo "frame of mine" >ours/frames/frame_000006.csv # the run has six: 0 to 5
+expect 0 "$twang" export ours --format ply -o export-six --json
+grep -q '"frames": 6,' out || fail "a frame of the user was read as one of the run: $(cat out)"
+refused "ours/frames/frame_*.csv: is there already and was not written by twang, name another directory" \
+    "$twang" run rope --integrator verlet --dt 1e-3 --duration 0.1 --quiet -o ours --force
+same ours/frames/frame_000006.csv "frame of mine"
+rm ours/frames/frame_000006.csv
+# A resumed run cuts its own frames and no others.
+sed -i 's/"done"/"running"/' ours/run.json
+expect 0 "$twang" resume ours --quiet
+same ours/frames/frame_000099.csv "frame of mine"
+
+echo "vtu of mine" >ours/frames/frame_000003.vtu
 # shellcheck disable=SC2086
 refused "ours/frames/frame_*.vtu: is there already and was not written by twang, name another directory" \
     "$twang" run $run -o ours --force --set output.frames=vtu
-same ours/frames/frame_000007.vtu "vtu of mine"
+same ours/frames/frame_000003.vtu "vtu of mine"
 echo "# by hand" >>ours/scene.yaml
 # shellcheck disable=SC2086
 refused "ours/scene.yaml: was changed by hand, move it away or name another directory" "$twang" run $run -o ours --force
@@ -43,10 +63,22 @@ expect 0 "$twang" run $run -o empty --force
 cp -r empty crafted
 mkdir victim
 echo precious >victim/file
-printf '../victim/file\n/etc/passwd\nframes/../../victim/file\nframes/..\n.\n' >>crafted/manifest.txt
+printf '../victim/file\n/etc/passwd\nframes/../../victim/file\nframes/..\n.\nframes\nmine\n' >>crafted/manifest.txt
+mkdir crafted/mine # a line that names a folder is passed over
+echo "of the user" >crafted/mine/file
 # shellcheck disable=SC2086
 expect 0 "$twang" run $run -o crafted --force
 same victim/file precious
+same crafted/mine/file "of the user"
+
+# ---- -o names a file ----
+echo "my text" >afile
+# shellcheck disable=SC2086
+refused "afile: is not a directory, name one to write to" "$twang" run $run -o afile
+# shellcheck disable=SC2086
+refused "afile: is not a directory, name one to write to" "$twang" run $run -o afile --force
+refused "afile: is not a directory, name one to write to" "$twang" export ours --format ply -o afile
+same afile "my text"
 
 # ---- export ----
 # shellcheck disable=SC2086
@@ -56,14 +88,25 @@ echo "my shape" >target/rope.obj
 refused "target/rope.obj: is there already and was not written by twang, name another directory" \
     "$twang" export source --format pc2 -o target
 same target/rope.obj "my shape"
-echo "my frame" >target/frame_000099.obj
+echo "my frame" >target/frame_000003.obj
 refused "target/frame_*.obj: is there already and was not written by twang, name another directory" \
     "$twang" export source --format obj -o target
-same target/frame_000099.obj "my frame"
+same target/frame_000003.obj "my frame"
 expect 0 "$twang" export source --format ply -o target --quiet
 expect 0 "$twang" export source --format ply -o target --quiet # what it wrote itself it may write again
+# A shorter series leaves nothing of the longer one before it, and a longer one nobody else's file.
+expect 0 "$twang" run rope --integrator verlet --dt 1e-3 --duration 0.2 --quiet -o long
+expect 0 "$twang" export long --format ply -o target --quiet
+[ -e target/frame_000020.ply ] || fail "21 frames, but not the last one"
+expect 0 "$twang" export source --format ply -o target --quiet
+[ -e target/frame_000006.ply ] && fail "a frame of the longer series is left"
+expect 0 "$twang" export source --format ply -o short --quiet
+echo "my frame" >short/frame_000010.ply
+refused "short/frame_*.ply: is there already and was not written by twang, name another directory" \
+    "$twang" export long --format ply -o short
+same short/frame_000010.ply "my frame"
 same target/rope.obj "my shape"
-same target/frame_000099.obj "my frame"
+same target/frame_000003.obj "my frame"
 
 # ---- links inside the directory ----
 # unfinished NAME: a run that looks as if it were killed at its end

@@ -71,7 +71,7 @@ static tw_status write_frames(unsigned formats, int64_t keep, int64_t count)
     tw_frames *frames = NULL;
     double rows[9 * 6];
     tw_status status = make_simulation(&simulation);
-    if (status == TW_OK) status = tw_frames_create(formats, simulation, 10.0, &frames, NULL);
+    if (status == TW_OK) status = tw_frames_create(formats, simulation, 10.0, 10, &frames, NULL);
     if (status == TW_OK) status = tw_frames_begin(frames, ".", "frames", keep, NULL);
     for (int64_t i = keep; i < count && status == TW_OK; i++) {
         tw_table table = tw_table_of(simulation, rows);
@@ -150,7 +150,8 @@ START_TEST(objects_and_files_have_their_names)
     tw_table table = tw_table_of(simulation, rows);
     test_enter_temporary_folder();
     ck_assert_int_eq(
-        tw_frames_create(TW_FRAMES_PC2 | TW_FRAMES_OBJ, simulation, 10.0, &frames, NULL), TW_OK);
+        tw_frames_create(TW_FRAMES_PC2 | TW_FRAMES_OBJ, simulation, 10.0, 10, &frames, NULL),
+        TW_OK);
     ck_assert_int_eq(tw_frames_begin(frames, ".", "frames", 0, NULL), TW_OK);
     ck_assert_int_eq(tw_frames_write(frames, &(tw_frame){.table = &table}, NULL), TW_OK);
     size_t size = 0;

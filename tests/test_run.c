@@ -426,8 +426,12 @@ START_TEST(leftovers_after_the_checkpoint_do_no_harm)
     put("parts", "checkpoint.bin.part", "TWANGCK", 7);
     ck_assert_int_eq(resume("parts", 0, 0, &report, &error), TW_OK);
     assert_same_run("whole", "parts", 11);
+
+    /* The run has no frame of this number, so the file is somebody else's. */
     size_t size = 0;
-    ck_assert_ptr_null(contents("parts", "frames/frame_000077.csv", &size));
+    void *other = contents("parts", "frames/frame_000077.csv", &size);
+    ck_assert_ptr_nonnull(other);
+    free(other);
     test_leave_temporary_folder();
 }
 END_TEST

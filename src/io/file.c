@@ -116,6 +116,19 @@ bool tw_file_exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
+bool tw_file_is_special(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode);
+}
+
+tw_status tw_file_expect_directory(const char *path, tw_error *error)
+{
+    struct stat about;
+    if (!tw_file_exists(path) || (stat(path, &about) == 0 && S_ISDIR(about.st_mode))) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: is not a directory, name one to write to", path);
+}
+
 tw_status tw_file_refuse_link(const char *path, tw_error *error)
 {
     struct stat about;

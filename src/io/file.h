@@ -24,6 +24,10 @@ tw_status tw_file_overwrite(const char *path, const void *bytes, size_t size, tw
 
 /* Whether there is a file, a directory or a link of this name. */
 bool tw_file_exists(const char *path);
+/* Whether what has this name is neither a file nor a link, but a directory or a pipe, say. */
+bool tw_file_is_special(const char *path);
+/* TW_BAD_INPUT if there is something of this name that is not a directory, nor a link to one. */
+tw_status tw_file_expect_directory(const char *path, tw_error *error);
 /* TW_BAD_INPUT if it is a link: what is inside a run's directory is ours, and leads nowhere else. */
 tw_status tw_file_refuse_link(const char *path, tw_error *error);
 /* Removes the file. A file that is missing is no error. */

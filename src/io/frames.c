@@ -98,7 +98,7 @@ static tw_status check_formats(unsigned set, const tw_simulation *simulation, tw
     return TW_OK;
 }
 
-tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double fps,
+tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double fps, int64_t count,
                            tw_frames **out, tw_error *error)
 {
     *out = NULL;
@@ -110,6 +110,7 @@ tw_status tw_frames_create(unsigned set, const tw_simulation *simulation, double
     frames->formats = set;
     frames->simulation = simulation;
     frames->fps = fps;
+    frames->count = count;
     tw_status status = prepare(frames);
     if (status != TW_OK) {
         tw_frames_free(frames);
@@ -163,7 +164,8 @@ tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *
     if (folder) TW_TRY(tw_file_refuse_link(frames->folder, error));
 
     /* Remove the frames from `keep` on. The growing files are cut when they are opened. */
-    TW_TRY(tw_frames_cut(frames->folder, frames->formats & ~(unsigned)TW_FRAMES_PC2, keep, error));
+    tw_frame_range later = {frames->formats & ~(unsigned)TW_FRAMES_PC2, keep, frames->count};
+    TW_TRY(tw_frames_cut(frames->folder, later, error));
     if (frames->formats & TW_FRAMES_PC2) return tw_pc2_begin(frames, keep, error);
     return TW_OK;
 }
@@ -254,22 +256,26 @@ tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error)
 
 /* ---- removing ---- */
 
-/* The index in a name such as "frame_000012.csv" if its format is in the
- * set, or -1 for another file. */
-static long long index_in(const char *name, unsigned set)
+/* Whether a name such as "frame_000012.csv" belongs to the range. Names that a writer would spell
+ * in another way ("frame_12.csv") do not. */
+static bool is_in_range(const char *name, tw_frame_range range)
 {
-    if (strncmp(name, "frame_", 6) != 0 || name[6] < '0' || name[6] > '9') return -1;
+    if (strncmp(name, "frame_", 6) != 0 || name[6] < '0' || name[6] > '9') return false;
     char *end = NULL;
     long long index = strtoll(name + 6, &end, 10);
-    if (*end != '.') return -1;
-    return set & tw_frame_format_of(end + 1) ? index : -1;
+    if (*end != '.' || index < range.first || index >= range.end) return false;
+
+    char ours[64];
+    unsigned format = tw_frame_format_of(end + 1);
+    tw_frame_name(ours, format, index);
+    return (range.formats & format) && strcmp(name, ours) == 0;
 }
 
 static tw_status remove_in(const char *folder, const char *name, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, folder, name, error));
-    return tw_file_remove(path, error);
+    return tw_file_is_special(path) ? TW_OK : tw_file_remove(path, error);
 }
 
 void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines)
@@ -278,7 +284,8 @@ void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines)
     const char *slash = folder ? "/" : "";
     for (int i = 0; i < FORMAT_COUNT; i++)
         if (has_file_per_frame(frames, i))
-            tw_text_add(lines, "%s%sframe_*.%s\n", inside, slash, formats[i].name);
+            tw_text_add(lines, "%s%sframe_*.%s %lld\n", inside, slash, formats[i].name,
+                        (long long)frames->count);
     if (frames->formats & TW_FRAMES_VTU) tw_text_add(lines, "frames.pvd\n");
     if (!(frames->formats & TW_FRAMES_PC2)) return;
 
@@ -288,18 +295,18 @@ void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines)
     }
 }
 
-bool tw_frames_exist(const char *folder, unsigned set)
+bool tw_frames_exist(const char *folder, tw_frame_range range)
 {
     DIR *directory = opendir(folder);
     if (!directory) return false;
     bool found = false;
     for (struct dirent *entry; !found && (entry = readdir(directory));)
-        found = index_in(entry->d_name, set) >= 0;
+        found = is_in_range(entry->d_name, range);
     closedir(directory);
     return found;
 }
 
-tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error *error)
+tw_status tw_frames_cut(const char *folder, tw_frame_range range, tw_error *error)
 {
     /* A folder that is missing holds nothing to remove. */
     DIR *directory = opendir(folder);
@@ -308,7 +315,7 @@ tw_status tw_frames_cut(const char *folder, unsigned set, int64_t keep, tw_error
 
     tw_status status = TW_OK;
     for (struct dirent *entry; status == TW_OK && (entry = readdir(directory));) {
-        if (index_in(entry->d_name, set) >= keep) status = remove_in(folder, entry->d_name, error);
+        if (is_in_range(entry->d_name, range)) status = remove_in(folder, entry->d_name, error);
     }
 
     closedir(directory);

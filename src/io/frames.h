@@ -54,10 +54,11 @@ void tw_frame_name(char name[64], unsigned format, int64_t index);
 
 typedef struct tw_frames tw_frames;
 
-/* Creates a writer of these formats; nothing is written yet. The simulation must outlive it.
+/* Creates a writer of `count` frames in these formats; nothing is written yet. The simulation must
+ * outlive it. Files of a higher number belong to somebody else.
  * TW_UNSUPPORTED if a format shows bodies and there are none. */
 tw_status tw_frames_create(unsigned formats, const tw_simulation *simulation, double fps,
-                           tw_frames **out, tw_error *error);
+                           int64_t count, tw_frames **out, tw_error *error);
 /* Flushes nothing; accepts NULL. */
 void tw_frames_free(tw_frames *frames);
 
@@ -71,12 +72,18 @@ tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *er
  * headers of growing files. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);
 
-/* Removes the frames of these formats, which have a file each, from index `keep` on. The folder
- * stays. */
-tw_status tw_frames_cut(const char *folder, unsigned formats, int64_t keep, tw_error *error);
-/* Whether the folder holds a frame of these formats. */
-bool tw_frames_exist(const char *folder, unsigned formats);
-/* Adds the names of all files that this writer writes, a line each: "frames/frame_*.csv". */
+/* Frames of some formats with a file each, from index `first` up to `end`, which is excluded. */
+typedef struct tw_frame_range {
+    unsigned formats;
+    int64_t first, end;
+} tw_frame_range;
+
+/* Removes the frames of this range. The folder stays. */
+tw_status tw_frames_cut(const char *folder, tw_frame_range range, tw_error *error);
+/* Whether the folder holds a frame of this range. */
+bool tw_frames_exist(const char *folder, tw_frame_range range);
+/* Adds the names of all files that this writer writes, a line each. Frames have one line and their
+ * number: "frames/frame_*.csv 13" for 0 to 12. */
 void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines);
 
 /* ---- reading back, bit for bit (read_frame.c) ---- */

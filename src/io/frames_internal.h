@@ -16,6 +16,7 @@ struct tw_frames {
     unsigned formats;
     const tw_simulation *simulation;
     double fps;
+    int64_t count; /* of all frames that will be written */
     char directory[TW_FILE_PATH_SIZE];
     char folder[TW_FILE_PATH_SIZE]; /* of the files per frame */
     char prefix[64];                /* from the directory to the folder: "frames/" or "" */

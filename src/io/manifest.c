@@ -39,11 +39,6 @@ bool tw_manifest_has(const tw_manifest *manifest, const char *name)
     return false;
 }
 
-void tw_manifest_add(tw_manifest *manifest, const char *name)
-{
-    if (!tw_manifest_has(manifest, name)) tw_text_add(&manifest->lines, "%s\n", name);
-}
-
 void tw_manifest_free(tw_manifest *manifest)
 {
     tw_text_free(&manifest->lines);
@@ -91,81 +86,141 @@ tw_status tw_manifest_write(const char *directory, const tw_manifest *manifest, 
 
 /* ---- the files in it ---- */
 
-/* Splits a name into the folder below the directory and the rest. False for a name that is not one
- * of ours: it leads out of the directory, or deeper than one folder. */
-static bool split(const char *directory, const char *name, char folder[TW_FILE_PATH_SIZE],
-                  const char **rest)
+/* What a line stands for: a file, or frames of one format. */
+typedef struct entry {
+    char folder[TW_FILE_PATH_SIZE]; /* of the files */
+    char name[LONGEST_NAME];        /* in the folder; of frames "frame_*.csv" */
+    unsigned format;                /* of frames; 0 for a file */
+    int64_t count;                  /* frames 0 to count - 1 are meant */
+} entry;
+
+/* Reads "frame_*.csv 13". A line without a number stands for no frames. */
+static void read_frames(entry *e)
+{
+    static const char pattern[] = "frame_*.";
+    if (strncmp(e->name, pattern, sizeof pattern - 1) != 0) return;
+
+    char *space = strchr(e->name, ' ');
+    if (space) {
+        e->count = strtoll(space + 1, NULL, 10);
+        *space = '\0';
+    }
+    e->format = tw_frame_format_of(e->name + sizeof pattern - 1);
+}
+
+/* Reads a line. False for a name that is not one of ours: it leads out of the directory, or deeper
+ * than the folder of the frames. */
+static bool read_entry(const char *directory, const char *line, entry *e)
 {
     static const char frames[] = "frames/";
-    bool in_folder = strncmp(name, frames, sizeof frames - 1) == 0;
+    bool in_folder = strncmp(line, frames, sizeof frames - 1) == 0;
+    const char *rest = in_folder ? line + sizeof frames - 1 : line;
+    if (!*rest || strchr(rest, '/') || rest[0] == '.') return false;
 
-    *rest = in_folder ? name + sizeof frames - 1 : name;
-    if (!**rest || strchr(*rest, '/') || (*rest)[0] == '.') return false;
+    e->format = 0;
+    e->count = 0;
+    snprintf(e->name, sizeof e->name, "%s", rest);
+    read_frames(e);
 
-    if (in_folder) return tw_file_path(folder, directory, "frames", NULL) == TW_OK;
-    int length = snprintf(folder, TW_FILE_PATH_SIZE, "%s", directory);
+    if (in_folder) return tw_file_path(e->folder, directory, "frames", NULL) == TW_OK;
+    int length = snprintf(e->folder, sizeof e->folder, "%s", directory);
     return length > 0 && length < TW_FILE_PATH_SIZE;
 }
 
-/* The format of "frame_*.csv"; 0 for another name. */
-static unsigned format_of_pattern(const char *name)
+/* How many of the frames that the entry stands for are in the manifest. */
+static int64_t frames_in_manifest(const char *directory, const tw_manifest *manifest,
+                                  const entry *wanted)
 {
-    static const char pattern[] = "frame_*.";
-    if (strncmp(name, pattern, sizeof pattern - 1) != 0) return 0;
-    return tw_frame_format_of(name + sizeof pattern - 1);
+    char line[LONGEST_NAME] = "";
+    int64_t count = 0;
+    for (const char *at = manifest->lines.bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e) || e.format != wanted->format) continue;
+        bool same = strcmp(e.folder, wanted->folder) == 0 && strcmp(e.name, wanted->name) == 0;
+        if (same && e.count > count) count = e.count;
+    }
+    return count;
+}
+
+/* Whether one of the files that the entry stands for is there and not in the manifest. */
+static bool is_taken(const char *directory, const tw_manifest *manifest, const char *line,
+                     const entry *e)
+{
+    if (e->format) {
+        int64_t ours = frames_in_manifest(directory, manifest, e);
+        return tw_frames_exist(e->folder, (tw_frame_range){e->format, ours, e->count});
+    }
+
+    char path[TW_FILE_PATH_SIZE];
+    if (tw_manifest_has(manifest, line)) return false;
+    return tw_file_path(path, e->folder, e->name, NULL) == TW_OK && tw_file_exists(path);
 }
 
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
                                  const tw_text *names, tw_error *error)
 {
-    char name[LONGEST_NAME] = "";
-    for (const char *at = names->bytes; next_name(&at, name);) {
-        char folder[TW_FILE_PATH_SIZE];
-        char path[TW_FILE_PATH_SIZE];
-        const char *rest = NULL;
-        if (tw_manifest_has(manifest, name) || !split(directory, name, folder, &rest)) continue;
-
-        /* Frames of any number, or the file itself. */
-        unsigned format = format_of_pattern(rest);
-        bool taken = format && tw_frames_exist(folder, format);
-        TW_TRY(tw_file_path(path, folder, rest, error));
-        if (taken || tw_file_exists(path))
+    char line[LONGEST_NAME] = "";
+    for (const char *at = names->bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e)) continue;
+        if (is_taken(directory, manifest, line, &e))
             return tw_fail(error, TW_BAD_INPUT,
-                           "%s: is there already and was not written by twang, name another "
+                           "%s/%s: is there already and was not written by twang, name another "
                            "directory",
-                           path);
+                           e.folder, e.name);
     }
     return TW_OK;
 }
 
-/* Removes a file and the half one beside it. */
+/* Removes a file. What has its name and is no file (a folder, a pipe) was not written by twang. */
 static tw_status remove_file(const char *folder, const char *name, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
-    char half[LONGEST_NAME + 8];
     TW_TRY(tw_file_path(path, folder, name, error));
-    TW_TRY(tw_file_remove(path, error));
+    return tw_file_is_special(path) ? TW_OK : tw_file_remove(path, error);
+}
 
-    snprintf(half, sizeof half, "%s.part", name);
-    TW_TRY(tw_file_path(path, folder, half, error));
-    return tw_file_remove(path, error);
+/* Removes what the entry stands for, and the half file beside a file. */
+static tw_status remove_entry(const entry *e, tw_error *error)
+{
+    if (e->format) return tw_frames_cut(e->folder, (tw_frame_range){e->format, 0, e->count}, error);
+
+    char half[LONGEST_NAME + 8];
+    snprintf(half, sizeof half, "%s.part", e->name);
+    TW_TRY(remove_file(e->folder, e->name, error));
+    return remove_file(e->folder, half, error);
 }
 
 tw_status tw_manifest_remove_files(const char *directory, const tw_manifest *manifest,
                                    tw_error *error)
 {
-    char name[LONGEST_NAME] = "";
-    for (const char *at = manifest->lines.bytes; next_name(&at, name);) {
-        char folder[TW_FILE_PATH_SIZE];
-        const char *rest = NULL;
-        if (!split(directory, name, folder, &rest)) continue;
-        if (strcmp(folder, directory) != 0) TW_TRY(tw_file_refuse_link(folder, error));
-
-        unsigned format = format_of_pattern(rest);
-        if (format)
-            TW_TRY(tw_frames_cut(folder, format, 0, error));
-        else
-            TW_TRY(remove_file(folder, rest, error));
+    char line[LONGEST_NAME] = "";
+    for (const char *at = manifest->lines.bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e)) continue;
+        if (strcmp(e.folder, directory) != 0) TW_TRY(tw_file_refuse_link(e.folder, error));
+        TW_TRY(remove_entry(&e, error));
     }
     return TW_OK;
+}
+
+tw_status tw_manifest_claim(const char *directory, tw_manifest *manifest, const tw_text *names,
+                            tw_error *error)
+{
+    TW_TRY(tw_manifest_check_free(directory, manifest, names, error));
+
+    char line[LONGEST_NAME] = "";
+    for (const char *at = names->bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e)) continue;
+
+        /* Frames of an earlier series go: it may have had more of them. */
+        if (e.format) {
+            e.count = frames_in_manifest(directory, manifest, &e);
+            TW_TRY(tw_file_refuse_link(e.folder, error));
+            TW_TRY(remove_entry(&e, error));
+        }
+        if (!tw_manifest_has(manifest, line)) tw_text_add(&manifest->lines, "%s\n", line);
+    }
+    return tw_manifest_write(directory, manifest, error);
 }

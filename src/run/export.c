@@ -48,6 +48,7 @@ static tw_status open_target(conversion *c, tw_error *error)
 {
     const char *to = c->options->directory;
     if (to) {
+        TW_TRY(tw_file_expect_directory(to, error));
         if (mkdir(to, 0777) == 0 || errno == EEXIST) return TW_OK;
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", to, strerror(errno));
     }
@@ -68,16 +69,7 @@ static tw_status claim_files(const conversion *c, const char *directory, const c
     TW_TRY(tw_manifest_read(directory, &manifest, error));
     tw_frames_list(c->frames, folder, &names);
     tw_status status = names.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : TW_OK;
-    if (status == TW_OK) status = tw_manifest_check_free(directory, &manifest, &names, error);
-
-    /* A line each. */
-    for (char *line = names.bytes; line && *line;) {
-        char *end = strchr(line, '\n');
-        *end = '\0';
-        tw_manifest_add(&manifest, line);
-        line = end + 1;
-    }
-    if (status == TW_OK) status = tw_manifest_write(directory, &manifest, error);
+    if (status == TW_OK) status = tw_manifest_claim(directory, &manifest, &names, error);
     tw_text_free(&names);
     tw_manifest_free(&manifest);
     return status;
@@ -88,7 +80,8 @@ static tw_status begin(conversion *c, tw_error *error)
     TW_TRY(open_target(c, error));
 
     tw_playback *p = c->playback;
-    tw_status status = tw_frames_create(c->format, p->simulation, p->fps, &c->frames, error);
+    tw_status status =
+        tw_frames_create(c->format, p->simulation, p->fps, p->frame_count, &c->frames, error);
 
     /* The user asked for a format that cannot show the simulation. */
     if (status == TW_UNSUPPORTED) {

@@ -40,9 +40,10 @@ static tw_status drop_half_frame(tw_playback *p, tw_error *error)
 
 static tw_status count_frames(tw_playback *p, const char *directory, tw_error *error)
 {
-    /* Frames are numbered from 0 without gaps. */
+    /* Frames are numbered from 0 without gaps. Files behind the last one are somebody else's. */
+    int64_t total = tw_run_frame_total(p->fps, p->duration);
     p->format = is_there(p, TW_FRAMES_CSV, 0) ? TW_FRAMES_CSV : TW_FRAMES_VTU;
-    while (p->fps > 0.0 && is_there(p, p->format, p->frame_count)) p->frame_count++;
+    while (p->frame_count < total && is_there(p, p->format, p->frame_count)) p->frame_count++;
 
     if (p->frame_count > 0) TW_TRY(drop_half_frame(p, error));
     if (p->frame_count > 0) return TW_OK;

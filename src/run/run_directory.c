@@ -41,6 +41,7 @@ static tw_status take_given(tw_run *run, tw_error *error)
     while (length > 1 && given[length - 1] == '/') length--;
     snprintf(run->directory, sizeof run->directory, "%.*s", (int)length, given);
 
+    TW_TRY(tw_file_expect_directory(run->directory, error));
     if (run->options->force || !tw_file_exists(run->directory)) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT,
                    "%s: exists already, name another directory or give --force", run->directory);

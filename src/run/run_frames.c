@@ -81,7 +81,8 @@ tw_status tw_run_create_frames(tw_run *run, tw_error *error)
     tw_status status = tw_integrator_expect_output(run->integrator, 0.0, interval);
     if (status != TW_OK) return tw_fail_plain(error, status);
 
-    status = tw_frames_create(formats, run->simulation, run->fps, &run->frames, error);
+    int64_t count = tw_run_frame_total(run->fps, run->duration);
+    status = tw_frames_create(formats, run->simulation, run->fps, count, &run->frames, error);
     if (status == TW_UNSUPPORTED) return tw_scene_blame(run->scene, "output.frames", error);
     return status;
 }
@@ -93,6 +94,21 @@ double tw_run_frame_time(int64_t index, double fps, double duration)
     double t = (double)index / fps;
     bool is_last = t > duration && t <= duration * (1.0 + rounding);
     return is_last ? duration : t;
+}
+
+int64_t tw_run_frame_total(double fps, double duration)
+{
+    if (!(fps > 0.0)) return 0;
+
+    /* Nobody stores more frames than this, and a double counts up to it without gaps. */
+    const double most = 9007199254740992.0; /* 2^53 */
+    double count = floor(fmin(fps * duration, most));
+
+    /* The product may be wrong by rounding. */
+    int64_t total = (int64_t)count;
+    while (total > 0 && tw_run_frame_time(total - 1, fps, duration) > duration) total--;
+    while (total < (int64_t)most && tw_run_frame_time(total, fps, duration) <= duration) total++;
+    return total;
 }
 
 static tw_status write_frame(tw_run *run, int64_t index, double t, const double *u, tw_error *error)

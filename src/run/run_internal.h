@@ -129,6 +129,8 @@ unsigned tw_run_frame_formats(const tw_scene *scene);
 tw_status tw_run_create_frames(tw_run *run, tw_error *error);
 /* The simulated time of frame `index` [s]. */
 double tw_run_frame_time(int64_t index, double fps, double duration);
+/* How many frames a whole run has. */
+int64_t tw_run_frame_total(double fps, double duration);
 void tw_run_prepare_table(tw_run *run);
 /* Whether the state now can be written: TW_NOT_FINITE if a value is too large. */
 tw_status tw_run_check_table(tw_run *run, tw_error *error);
