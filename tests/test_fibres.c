@@ -213,12 +213,13 @@ static tw_status build_of_file(const char *folder, const char *csv, tw_simulatio
 
 START_TEST(roots_come_from_a_file)
 {
-    static const char *const bad[][2] = {{"", "has no roots"},
-                                         {"x,y,z,nx,ny,nz\n", "has no roots"},
-                                         {"1,2,3\n", ":1: is not six numbers"},
-                                         {"0,0,0,0,0,1\n1,2,3,4,5,six\n", ":2: is not six numbers"},
-                                         {"0,0,0,0,0,0\n", ":1: the normal nx, ny, nz has length"},
-                                         {"0,0,0,0,0,1,7\n", ":1: is not six numbers"}};
+    static const char *const bad[][2] = {
+        {"", "has no roots"},
+        {"x,y,z,nx,ny,nz\n", "has no roots"},
+        {"1,2,3\n", ":1:6: is not six numbers"},
+        {"0,0,0,0,0,1\n1,2,3,4,5,six\n", ":2:11: is not six numbers"},
+        {"0,0,0,0,0,0\n", ":1:1: the normal nx, ny, nz has length"},
+        {"0,0,0,0,0,1,7\n", ":1:12: is not six numbers"}};
     const char *folder = test_enter_temporary_folder();
     tw_error error = {0};
     tw_simulation *simulation = NULL;

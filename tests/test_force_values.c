@@ -342,6 +342,34 @@ START_TEST(motions_go_where_they_should)
 }
 END_TEST
 
+/* A particle starts where it is, whatever the first keyframes say. */
+START_TEST(keyframes_count_from_the_start)
+{
+    static const double times[3] = {-1, 1, 2};
+    static const double places[9] = {3, 0, 0, 5, 1, 0, 5, 2, 0};
+    static const double angles[3] = {1, 1 + 3.14159265358979323846, 1};
+    static const double point[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
+    double row[6];
+
+    /* Keyframes of the place. */
+    tw_model *model = four();
+    ck_assert_int_eq(tw_model_prescribe_keyframes(model, 1, 1, 3, times, places, NULL), TW_OK);
+    tw_simulation *simulation = finished(model);
+    row_at(simulation, 0, row);
+    expect(row, 1, 0, 0);
+    tw_simulation_free(simulation);
+
+    /* Keyframes of the angle. */
+    model = four();
+    ck_assert_int_eq(tw_model_prescribe_turning(model, 1, 1, point, axis, 3, times, angles, NULL),
+                     TW_OK);
+    simulation = finished(model);
+    row_at(simulation, 0, row);
+    expect(row, 1, 0, 0);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 /* Velocities have no kink at a keyframe: that is what a cubic spline is for. */
 START_TEST(keyframes_are_twice_differentiable)
 {
@@ -486,6 +514,7 @@ int main(void)
     tcase_add_loop_test(cases, accelerations_of_motions_are_consistent, 0,
                         sizeof prescribers / sizeof *prescribers);
     tcase_add_test(cases, motions_go_where_they_should);
+    tcase_add_test(cases, keyframes_count_from_the_start);
     tcase_add_test(cases, keyframes_are_twice_differentiable);
     tcase_add_test(cases, a_users_refusal_comes_through);
     tcase_add_test(cases, wrong_springs_and_hinges_are_refused);

@@ -264,6 +264,19 @@ static const char *needs_of(const char *kind)
     return "";
 }
 
+/* The obstacles of the scene, and how each moves. */
+static const char obstacles[] = "  - {kind: plane, motion: {kind: velocity, velocity: [0, 0, 0]}}\n"
+                                "  - {kind: sphere, radius: 1, motion: {kind: oscillation, "
+                                "amplitude: [1, 0, 0], frequency: 1}}\n"
+                                "  - {kind: capsule, from: [0, 0, 0], to: [1, 0, 0], radius: 1, "
+                                "motion: {kind: rotation, rate: 1}}\n"
+                                "  - {kind: sphere, radius: 1, motion: {kind: keyframes, frames: "
+                                "[{t: 0, displacement: [0, 0, 0]}]}}\n";
+static const char *const obstacle_kinds[][2] = {{"plane", "velocity"},
+                                                {"sphere", "oscillation"},
+                                                {"capsule", "rotation"},
+                                                {"sphere", "keyframes"}};
+
 /* A scene with one body, force and motion of these kinds, or a system. */
 static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)
 {
@@ -274,10 +287,9 @@ static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)
     }
     snprintf(text, size,
              "%stests: {final: [{row: 0, position: [0, 0, 0], tolerance: 1}]}\npins:\n  - from: 0\n"
-             "contact: {distance: 0.1}\n"
-             "obstacles:\n  - {kind: plane, motion: {kind: velocity, velocity: [0, 0, 0]}}\n"
-             "bodies:\n  - {kind: %s%s}\nforces:\n  - {kind: %s%s}\nmotions:\n  - {kind: %s%s}\n",
-             top, kinds[0], needs_of(kinds[0]), kinds[1], needs_of(kinds[1]), kinds[2],
+             "contact: {distance: 0.1}\nobstacles:\n%sbodies:\n  - {kind: %s%s}\nforces:\n  - "
+             "{kind: %s%s}\nmotions:\n  - {kind: %s%s}\n",
+             top, obstacles, kinds[0], needs_of(kinds[0]), kinds[1], needs_of(kinds[1]), kinds[2],
              needs_of(kinds[2]));
 }
 
@@ -288,6 +300,30 @@ static bool has_word(const char *words, const char *word)
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
             return true;
     return false;
+}
+
+/* The first obstacle that a key of obstacles (0) or of their motions (1) applies to. */
+static int obstacle_with(const char *kinds, int of_motion)
+{
+    int count = sizeof obstacle_kinds / sizeof *obstacle_kinds;
+    for (int i = 0; i < count; i++)
+        if (!kinds[0] || has_word(kinds, obstacle_kinds[i][of_motion])) return i;
+    ck_abort_msg("no obstacle of the kinds %s in the scene", kinds);
+}
+
+/* Where a key of an obstacle stands; false if the key is none. */
+static bool obstacle_path(const tw_scene_key *key, char *path, size_t size)
+{
+    if (strcmp(key->section, "obstacles") == 0)
+        snprintf(path, size, "obstacles.%d.%s", obstacle_with(key->kinds, 0), key->key);
+    else if (strcmp(key->section, "obstacles.motion") == 0)
+        snprintf(path, size, "obstacles.%d.motion.%s", obstacle_with(key->kinds, 1), key->key);
+    else if (strcmp(key->section, "obstacles.motion.frames") == 0)
+        snprintf(path, size, "obstacles.%d.motion.frames.0.%s", obstacle_with("keyframes", 1),
+                 key->key);
+    else
+        return false;
+    return true;
 }
 
 /* Where a key stands in such a scene: "bodies.0.mass"; false if it has no such key. */
@@ -301,24 +337,20 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
                   {"motions", "motions.0.", 2},
                   {"pins", "pins.0.", -1},
                   {"contact", "contact.", -1},
-                  {"obstacles", "obstacles.0.", 5},
-                  {"obstacles.motion", "obstacles.0.motion.", 6},
                   {"tests", "tests.", -1},
                   {"tests.final", "tests.final.0.", -1},
                   {"motions.frames", "motions.0.frames.0.", 3},
                   {"bodies.roots", "bodies.0.roots.", 4},
                   {"bodies.curl", "bodies.0.curl.", 4}};
     bool is_system = !kinds[1];
+    if (!is_system && obstacle_path(key, path, size)) return true;
+    if (strncmp(key->section, "obstacles", 9) == 0) return false;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (strcmp(key->section, places[i].section) != 0) continue;
         snprintf(path, size, "%s%s", places[i].prefix, key->key);
         if (is_system) return false;
         if (places[i].kind == 3) return strcmp(kinds[2], "keyframes") == 0;
         if (places[i].kind == 4) return strcmp(kinds[0], "fibres") == 0;
-
-        /* There is one obstacle in the scene, a plane with a velocity. */
-        if (places[i].kind == 5) return !key->kinds[0] || has_word(key->kinds, "plane");
-        if (places[i].kind == 6) return !key->kinds[0] || has_word(key->kinds, "velocity");
         return places[i].kind < 0 || !key->kinds[0] || has_word(key->kinds, kinds[places[i].kind]);
     }
     snprintf(path, size, "%s%s%s", key->section, key->section[0] ? "." : "", key->key);
@@ -337,7 +369,7 @@ START_TEST(every_key_refuses_what_it_is_not)
         {"stiff-line", NULL, NULL},       {"fibres", "load", "velocity"}};
     int count = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        char text[1000];
+        char text[4000];
         tw_scene_key key;
         scene_of_kinds(kinds[k], text, sizeof text);
         for (int i = 0; tw_scene_key_at(i, &key) == TW_OK; i++) {

@@ -40,14 +40,16 @@ TW_API tw_status tw_model_prescribe_rotation(tw_model *model, int64_t first, int
                                              double rate, tw_error *error);
 /** The particles turn about the axis through `point` by the angle [rad] of the cubic spline through
  *  `count` >= 2 angles at ascending times [s]. At both ends it stands still, as
- *  tw_model_prescribe_keyframes does. An angle of 0 is where the particles start. */
+ *  tw_model_prescribe_keyframes does. Angles count from the one at t = 0, where
+ *  the particles start. */
 TW_API tw_status tw_model_prescribe_turning(tw_model *model, int64_t first, int64_t last,
                                             const double point[3], const double axis[3],
                                             int64_t count, const double *times,
                                             const double *angles, tw_error *error);
 /** x = start + the cubic spline through `count` >= 2 displacements (three entries each [m]) at
  *  ascending times [s]. The spline is twice differentiable and at rest at both ends. Before and
- *  after, the particles stand still. */
+ *  after, the particles stand still. Displacements count from the one at t = 0, where the particles
+ *  start. */
 TW_API tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last,
                                               int64_t count, const double *times,
                                               const double *displacements, tw_error *error);

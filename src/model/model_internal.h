@@ -74,6 +74,8 @@ struct tw_model {
 /* Takes the force over, also on failure: then it is released. (model.c) */
 tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error);
 
+/* Whether a motion moves one of the particles first ... last. (motion.c) */
+bool tw_motions_touch(const tw_motions *motions, int64_t first, int64_t last);
 void tw_motions_free(tw_motions *motions);
 /* Writes positions, velocities and, unless NULL, accelerations of the moved particles into arrays
  * of all particles. (motion.c) */

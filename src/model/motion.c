@@ -16,6 +16,13 @@ void tw_motions_free(tw_motions *motions)
     *motions = (tw_motions){0};
 }
 
+bool tw_motions_touch(const tw_motions *motions, int64_t first, int64_t last)
+{
+    for (int i = 0; i < motions->count; i++)
+        if (motions->list[i].first <= last && motions->list[i].last >= first) return true;
+    return false;
+}
+
 void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
                          double *x, double *v, double *a)
 {

@@ -152,6 +152,17 @@ static tw_keyframes *create(int64_t count, const double *times, const double *di
     return f;
 }
 
+/* Shifts all values so that the one at t = 0 is zero. */
+static void begin_at_zero(tw_keyframes *f)
+{
+    static const double zero[3] = {0.0, 0.0, 0.0};
+    double value[3];
+    double velocity[3];
+    double acceleration[3];
+    tw_keyframes_at(f, 0.0, zero, value, velocity, acceleration);
+    for (int64_t i = 0; i < 3 * f->count; i++) f->value[i] -= value[i % 3];
+}
+
 tw_status tw_keyframes_create(int64_t count, const double *times, const double *values,
                               tw_keyframes **out, tw_error *error)
 {
@@ -167,7 +178,9 @@ tw_status tw_keyframes_create(int64_t count, const double *times, const double *
                            times[i - 1]);
 
     *out = create(count, times, values);
-    return *out ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!*out) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    begin_at_zero(*out);
+    return TW_OK;
 }
 
 tw_status tw_model_prescribe_keyframes(tw_model *model, int64_t first, int64_t last, int64_t count,

@@ -6,7 +6,8 @@
 
 typedef struct tw_keyframes tw_keyframes;
 
-/* Checks and copies `count` >= 2 ascending times and as many values of three entries each. */
+/* Checks and copies `count` >= 2 ascending times and as many values of three entries each. Values
+ * count from the one at t = 0, so that a particle starts where it is. */
 tw_status tw_keyframes_create(int64_t count, const double *times, const double *values,
                               tw_keyframes **out, tw_error *error);
 /* Accepts NULL. */

@@ -235,7 +235,8 @@ static const tw_schema_field root_fields[] = {
     {"obstacle", TW_FIELD_NAME,
      .doc = "instead: name of a sphere among the obstacles, over which `count` roots are scattered "
             "and whose motion they follow"},
-    {"upper", TW_FIELD_NUMBER, .range = BETWEEN(0, 1),
+    {"upper", TW_FIELD_NUMBER,
+     .range = {.has_low = true, .low = 0, .open_low = true, .has_high = true, .high = 1},
      .doc = "only in this upper share of the obstacle's height (z); not given: everywhere"},
     {"seed", TW_FIELD_INTEGER, .range = AT_LEAST(0),
      .doc = "another seed gives other places; not given: 1"},

@@ -225,10 +225,17 @@ static tw_status follow_obstacle(const tw_build *build, const tw_body *body, tw_
     const tw_node *motion = obstacle ? tw_node_find(obstacle, "motion") : NULL;
     if (!motion) return TW_OK;
 
-    tw_entry entry = {.build = build, .node = obstacle};
-    snprintf(entry.path, sizeof entry.path, "obstacles.%d", index);
+    /* Its roots cannot follow two motions. */
     int64_t first = body->fibres.first;
     int64_t last = first + SECTION_PARTICLES * body->fibres.count - 1;
+    if (tw_motions_touch(&build->model->motions, first, last))
+        return tw_fail_at(error, name->mark,
+                          "%s.roots.obstacle is '%s', whose motion the roots follow, but motions "
+                          "move them too, keep one of them",
+                          body->path, name->text);
+
+    tw_entry entry = {.build = build, .node = obstacle};
+    snprintf(entry.path, sizeof entry.path, "obstacles.%d", index);
     return tw_build_obstacle_motion(&entry, motion, first, last, error);
 }
 

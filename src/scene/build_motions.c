@@ -1,5 +1,6 @@
 /* `motions` of a scene: particles whose path is prescribed. A kind is one row of the table
  * `motion_kinds`: its fields in the scene file, and the function that prescribes it. */
+#include <stdio.h>
 #include <twang/motion.h>
 
 #include "base/allocate.h"
@@ -69,7 +70,8 @@ static const tw_schema_field rotation_fields[] = {
     {"rate", TW_FIELD_NUMBER, .unit = "rad/s", .doc = "angular velocity; or give keyframes"},
     {"keyframes", TW_FIELD_ROWS, .length = 2,
      .doc = "instead of a rate: at least two [time in s, angle in degrees], times ascending; a "
-            "smooth curve goes through them, at rest at both ends"},
+            "smooth curve goes through them, at rest at both ends; angles count from the one at "
+            "t = 0"},
 };
 
 static const double RADIANS_PER_DEGREE = 3.14159265358979323846 / 180.0;
@@ -161,14 +163,20 @@ static const tw_schema_field frame_fields[] = {
     {"t", TW_FIELD_NUMBER, .unit = "s", .required = true,
      .doc = "time, later than that of the frame before"},
     {"displacement", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
-     .doc = "from where the particle began"},
+     .doc = "counted from that at t = 0, where the particle begins"},
 };
 static SECTION(frame_section, "motions.frames", frame_fields);
+static SECTION(obstacle_frame_section, "obstacles.motion.frames", frame_fields);
 
-static const tw_schema_field keyframe_fields[] = {
-    {"frames", TW_FIELD_LIST, .section = &frame_section, .required = true,
-     .doc = "at least two; a smooth curve goes through them, at rest at both ends"},
-};
+/* A list of frames, whose table has the heading of its section. */
+#define FRAMES_OF(frames)                                                                          \
+    {                                                                                              \
+        "frames", TW_FIELD_LIST,                                                                   \
+            .section = &(frames), .required = true,                                                \
+            .doc = "at least two; a smooth curve goes through them, at rest at both ends"          \
+    }
+static const tw_schema_field keyframe_fields[] = {FRAMES_OF(frame_section)};
+static const tw_schema_field obstacle_keyframe_fields[] = {FRAMES_OF(obstacle_frame_section)};
 
 static tw_status prescribe_keyframes(void *context, int64_t first, int64_t last, tw_error *error)
 {
@@ -236,7 +244,7 @@ static const tw_kind obstacle_motion_kinds[] = {
     {"velocity", FIELDS(velocity_fields), {NULL}},
     {"oscillation", FIELDS(oscillation_fields), {NULL}},
     {"rotation", FIELDS(rotation_fields), {NULL}},
-    {"keyframes", FIELDS(keyframe_fields), {NULL}},
+    {"keyframes", FIELDS(obstacle_keyframe_fields), {NULL}},
 };
 
 static const tw_kind *obstacle_kind_row(int index)
@@ -251,13 +259,13 @@ const tw_section tw_schema_obstacle_motion = {"obstacles.motion", FIELDS(common_
 tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
                                    int64_t last, tw_error *error)
 {
-    tw_entry inner = *entry;
-    inner.node = node;
+    tw_entry inner = {.build = entry->build, .node = node};
+    snprintf(inner.path, sizeof inner.path, "%.20s.motion", entry->path);
     motion m = {.model = entry->build->model, .node = node};
     const motion_kind *kind = &motion_kinds[tw_node_integer(node, "kind")];
 
     tw_status status = check_axis(&inner, error);
-    if (status == TW_OK) status = read_frames(&m, entry->path, error);
+    if (status == TW_OK) status = read_frames(&m, inner.path, error);
     if (status == TW_OK) status = kind->prescribe(&m, first, last, error);
 
     tw_release(m.times);

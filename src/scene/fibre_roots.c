@@ -86,34 +86,37 @@ enum { ROOT_COLUMNS = 6 };
 
 static const char HEADER[] = "x,y,z,nx,ny,nz";
 
-/* Reads the six numbers of a line; false if it does not hold exactly these. */
-static bool read_line(char *line, double values[ROOT_COLUMNS])
+/* Reads the six numbers of a line. Returns where it does not hold exactly these; NULL: it does. */
+static const char *read_line(char *line, double values[ROOT_COLUMNS])
 {
     char *at = line;
     for (int c = 0; c < ROOT_COLUMNS; c++) {
         char *stop = at + strcspn(at, ",");
-        bool is_last = c == ROOT_COLUMNS - 1;
-        if (is_last != (*stop == '\0')) return false;
-
+        bool ends_here = *stop == '\0';
         *stop = '\0';
-        if (!tw_number_parse(at, &values[c])) return false;
+        if (!tw_number_parse(at, &values[c])) return at;
+
+        /* Too few numbers, or too many. */
+        bool is_last = c == ROOT_COLUMNS - 1;
+        if (is_last != ends_here) return stop;
         at = stop + 1;
     }
-    return true;
+    return NULL;
 }
 
 static tw_status read_root(const char *path, int64_t number, char *line, vec3 origin,
                            tw_fibre_roots *out, tw_error *error)
 {
     double values[ROOT_COLUMNS];
-    if (!read_line(line, values))
-        return tw_fail(error, TW_BAD_INPUT, "%s:%lld: is not six numbers %s", path,
-                       (long long)number, HEADER);
+    const char *wrong = read_line(line, values);
+    if (wrong)
+        return tw_fail(error, TW_BAD_INPUT, "%s:%lld:%d: is not six numbers %s", path,
+                       (long long)number, (int)(wrong - line) + 1, HEADER);
 
     vec3 normal = vec3_at(values, 1);
     if (!(vec3_length(normal) > 0.0))
         return tw_fail(error, TW_BAD_INPUT,
-                       "%s:%lld: the normal nx, ny, nz has length zero, give it any other", path,
+                       "%s:%lld:1: the normal nx, ny, nz has length zero, give it any other", path,
                        (long long)number);
     append(out, vec3_add(origin, vec3_at(values, 0)), normal);
     return TW_OK;
