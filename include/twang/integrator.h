@@ -112,8 +112,8 @@ typedef struct tw_expmid2_options {
 
 /** Settings of `expmid4`. */
 typedef struct tw_expmid4_options {
-    /** Evaluations of the remainder at the step's end: 1 gives order 3, 2 or more give order 4.
-     *  Default 2. */
+    /** Evaluations of the remainder at the step's end, 1 to 10: 1 gives order 3, 2 or more give
+     *  order 4. Default 2. */
     int passes;
 } tw_expmid4_options;
 

@@ -18,6 +18,13 @@ void *tw_allocate_zeroed(size_t count, size_t size);
  * memory is out, so that several copies are asked about once. */
 void *tw_copy_array(const void *array, int64_t count, size_t size, bool *good);
 
+/* Whether an array of `count` items can exist, so that a function may read what its caller promises.
+ * 2^40 items are far more than any memory holds, and their sizes and sums fit into 64 bits. */
+static inline bool tw_is_count(int64_t count)
+{
+    return count >= 0 && count <= INT64_C(1) << 40;
+}
+
 /* Accepts NULL. */
 void tw_release(void *block);
 

@@ -192,6 +192,8 @@ static tw_status interpolate_ends(tw_integrator *integrator, double theta, doubl
 tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double *u, tw_error *error)
 {
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!integrator->started)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "tw_integrator_start was not called");
 
     /* t must lie in the step, up to rounding. */
     double slack = 1e-12 * fmax(fabs(integrator->t), integrator->step_taken);

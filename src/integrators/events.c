@@ -73,10 +73,20 @@ tw_status tw_integrator_add_event(tw_integrator *integrator, const tw_event *eve
     if (!integrator || !event || !event->value) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (integrator->event_count == TW_MAX_EVENTS)
         return tw_fail(error, TW_INVALID_ARGUMENT, "at most %d events", TW_MAX_EVENTS);
+    if (!(event->tolerance >= 0) || isinf(event->tolerance))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the tolerance of an event must be >= 0");
+    if (event->direction < -1 || event->direction > 1)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the direction of an event is -1, 0 or 1");
 
     /* After the start the new event needs a value to compare the next step with. */
     integrator->events[integrator->event_count++] = *event;
-    return integrator->started ? tw_integrator_reset_events(integrator) : TW_OK;
+    if (!integrator->started) return TW_OK;
+    tw_status status = tw_integrator_reset_events(integrator);
+    if (status == TW_OK) return TW_OK;
+
+    /* An event that has no value is not added. */
+    integrator->event_count--;
+    return tw_fail_plain(error, status);
 }
 
 bool tw_integrator_stopped_at(const tw_integrator *integrator, int *event, double *t)

@@ -81,78 +81,16 @@ bool tw_scheme_available(tw_scheme scheme)
     return in_list(scheme) && tables[scheme]->attempt != NULL;
 }
 
-tw_integrator_options tw_integrator_options_default(void)
+/* Whether the scheme exists and is built in, and the options are sensible. */
+static tw_status check_options(const tw_integrator_options *options, tw_error *error)
 {
-    return (tw_integrator_options){.scheme = TW_SCHEME_EXPRB42,
-                                   .absolute_tolerance = 1e-12,
-                                   .max_steps = 1000000000,
-                                   .energy_gain_bound = 0.5,
-                                   .phi = tw_phi_options_default(),
-                                   .newton = {.tolerance = 1e-10, .max_iterations = 25},
-                                   .expmid2 = {.filter_cutoff = 2.2, .corrections = 1},
-                                   .expmid4 = {.passes = 2},
-                                   .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
-                                   .generalized_alpha = {.spectral_radius = 0.8}};
-}
-
-/* Whether a value is an enumerator from 0 to `last`. */
-static bool is_one_of(int value, int last)
-{
-    return value >= 0 && value <= last;
-}
-
-/* The options of step-size control. */
-static tw_status check_steps(const tw_integrator_options *o, tw_error *error)
-{
-    if (!(o->step >= 0) || isinf(o->step))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "step %g is not >= 0", o->step);
-    if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)",
-                       o->relative_tolerance);
-
-    /* Without a tolerance nobody can choose the step, unless the scheme does so itself. */
-    if (o->relative_tolerance == 0 && o->step == 0 && !tables[o->scheme]->own_steps)
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "fixed steps (relative_tolerance 0) need a step > 0");
-
-    bool negative = !(o->absolute_tolerance >= 0) || !(o->reference[0] >= 0) ||
-                    !(o->reference[1] >= 0) || !(o->smallest_step >= 0) ||
-                    !(o->largest_step >= 0) || o->max_steps < 1 || !(o->energy_gain_bound >= 0);
-    if (negative || isinf(o->absolute_tolerance) || isinf(o->reference[0]) ||
-        isinf(o->reference[1]))
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "a tolerance, reference or bound is negative or not finite");
-    if (!is_one_of(o->controller, TW_CONTROLLER_COST))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "controller %d does not exist",
-                       (int)o->controller);
-    return TW_OK;
-}
-
-static tw_status check_options(const tw_integrator_options *o, tw_error *error)
-{
-    /* The scheme exists, is built in, and can take adaptive steps if they are asked for. */
-    if (!in_list(o->scheme))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist", (int)o->scheme);
-    if (!tables[o->scheme]->attempt)
+    if (!in_list(options->scheme))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "scheme %d does not exist",
+                       (int)options->scheme);
+    if (!tables[options->scheme]->attempt)
         return tw_fail(error, TW_UNSUPPORTED, "%s is not built into this library",
-                       entries[o->scheme].name);
-    if (o->relative_tolerance > 0 && tables[o->scheme]->fixed_only)
-        return tw_fail(error, TW_UNSUPPORTED, "%s needs fixed steps", entries[o->scheme].name);
-
-    /* Options of single schemes are checked for every scheme: a value out of range is a
-     * mistake anyway. */
-    if (!is_one_of(o->newton.linear_solver, TW_LINEAR_PCG) ||
-        !is_one_of(o->gautschi.filter, TW_FILTER_HOCHBRUCK_LUBICH))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "linear_solver or filter does not exist");
-    if (o->expmid4.passes < 1 || !(o->expmid2.filter_cutoff > 0) ||
-        isinf(o->expmid2.filter_cutoff) ||
-        !(o->expmid2.dissipation >= 0 && o->expmid2.dissipation <= 1) ||
-        o->expmid2.corrections < 0 || o->expmid2.corrections > 10 ||
-        !(o->newton.reuse_factor >= 0) || !(o->newton.tolerance > 0) ||
-        o->newton.max_iterations < 1 ||
-        !(o->generalized_alpha.spectral_radius >= 0 && o->generalized_alpha.spectral_radius <= 1))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "an option of the scheme is out of range");
-    return check_steps(o, error);
+                       entries[options->scheme].name);
+    return tw_integrator_check_options(options, tables[options->scheme], error);
 }
 
 /* The arrays of the integrator, as long as the state; the scratch has four of them. */
@@ -299,36 +237,55 @@ static void forget_steps(tw_integrator *integrator)
     integrator->plan_done = 0;
 }
 
+/* The acceleration at velocities other than those of the problem. TW_RECOVERABLE says nothing about
+ * the problem: the callback is not defined there. Then *is_known is false. */
+static tw_status probe_acceleration(tw_integrator *integrator, double t, const double *x,
+                                    const double *v, double *a, bool *is_known)
+{
+    const tw_second_order_problem *problem = &integrator->system.second;
+    tw_status status = problem->acceleration(problem->context, t, x, v, a);
+    if (status != TW_OK && status != TW_RECOVERABLE) return status;
+    *is_known = status == TW_OK && tw_vector_is_finite(integrator->system.n, a);
+    return TW_OK;
+}
+
 /* Whether the acceleration at (t, x, v) changes with v. Two evaluations that are not counted: a at
  * v, and at velocities that differ from v by another amount in every entry, so that relative
- * velocities change too. Only a difference beyond rounding counts. Where an evaluation fails
+ * velocities change too. Only a difference beyond rounding counts. Where the callback is not defined
  * nothing is known, and the answer is no. */
-static bool depends_on_velocity(tw_integrator *integrator, double t, const double *u)
+static tw_status find_velocity_dependence(tw_integrator *integrator, double t, const double *u,
+                                          bool *depends)
 {
     const tw_second_order_problem *problem = &integrator->system.second;
     int64_t n = integrator->system.n;
     double *moved = integrator->scratch;
     double *a = integrator->scratch + n;
     double *a_moved = integrator->scratch + 2 * n;
+    *depends = false;
 
     /* The change has the size of v, or 1 in its unit if v = 0, and alternates in sign. */
     double size = 0;
-    if (tw_vector_norm(&problem->space, u + n, &size) != TW_OK) return false;
+    TW_TRY(tw_vector_norm(&problem->space, u + n, &size));
     size = size > 0 ? size / sqrt((double)n) : 1;
     for (int64_t i = 0; i < n; i++) {
         double change = size * (1 + 0.125 * (double)(i % 7));
         moved[i] = u[n + i] + (i % 2 ? -change : change);
     }
-    if (problem->acceleration(problem->context, t, u, u + n, a) != TW_OK) return false;
-    if (problem->acceleration(problem->context, t, u, moved, a_moved) != TW_OK) return false;
+
+    bool is_known = false;
+    bool is_known_moved = false;
+    TW_TRY(probe_acceleration(integrator, t, u, u + n, a, &is_known));
+    TW_TRY(probe_acceleration(integrator, t, u, moved, a_moved, &is_known_moved));
+    if (!is_known || !is_known_moved) return TW_OK;
 
     /* |a(v') - a(v)| against |a(v)|. */
     double scale = 0;
     double difference = 0;
     tw_vector_axpy(n, -1.0, a, a_moved);
-    if (tw_vector_norm(&problem->space, a, &scale) != TW_OK) return false;
-    if (tw_vector_norm(&problem->space, a_moved, &difference) != TW_OK) return false;
-    return difference > VELOCITY_NOISE * scale;
+    TW_TRY(tw_vector_norm(&problem->space, a, &scale));
+    TW_TRY(tw_vector_norm(&problem->space, a_moved, &difference));
+    *depends = difference > VELOCITY_NOISE * scale;
+    return TW_OK;
 }
 
 /* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times
@@ -338,7 +295,12 @@ static tw_status check_velocity_dependence(tw_integrator *integrator, double t, 
 {
     if (!integrator->system.second_order || integrator->system.second.velocity_dependent)
         return TW_OK;
-    if (!depends_on_velocity(integrator, t, u)) return TW_OK;
+
+    bool depends = false;
+    tw_status status = find_velocity_dependence(integrator, t, u, &depends);
+    if (status != TW_OK)
+        return tw_fail(error, status, "the acceleration at the start: %s", tw_status_text(status));
+    if (!depends) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "the acceleration depends on the velocity, but the problem's "
                    "velocity_dependent is false: set it");
@@ -364,28 +326,34 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
      * compared with. */
     tw_status status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
-    if (status) return tw_fail(error, status, "at the start: %s", tw_status_text(status));
-    return TW_OK;
+    if (status == TW_OK) return TW_OK;
+
+    integrator->started = false;
+    return tw_fail(error, status, "at the start: %s", tw_status_text(status));
 }
 
 void tw_integrator_state(const tw_integrator *integrator, double *t, double *u)
 {
+    if (!integrator) return;
     if (t) *t = integrator->t;
     if (u) tw_vector_copy(integrator->system.size, integrator->u, u);
 }
 
 double tw_integrator_previous_time(const tw_integrator *integrator)
 {
+    if (!integrator) return 0;
     return integrator->t_old;
 }
 
 const double *tw_integrator_state_view(const tw_integrator *integrator)
 {
+    if (!integrator) return NULL;
     return integrator->u;
 }
 
 void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function, void *context)
 {
+    if (!integrator) return;
     integrator->on_step = function;
     integrator->on_step_context = context;
 }
@@ -393,22 +361,26 @@ void tw_integrator_on_step(tw_integrator *integrator, tw_step_function *function
 void tw_integrator_on_interrupt(tw_integrator *integrator, tw_interrupt_function *function,
                                 void *context)
 {
+    if (!integrator) return;
     integrator->system.interrupt = function;
     integrator->system.interrupt_context = context;
 }
 
 tw_integrator_statistics tw_integrator_statistics_now(const tw_integrator *integrator)
 {
+    if (!integrator) return (tw_integrator_statistics){.engine = TW_PHI_ENGINE_COUNT};
     return integrator->counts;
 }
 
 tw_scheme tw_integrator_scheme(const tw_integrator *integrator)
 {
+    if (!integrator) return TW_SCHEME_COUNT;
     return integrator->options.scheme;
 }
 
 const double *tw_integrator_energy_state(tw_integrator *integrator, double *t)
 {
+    if (!integrator || !t) return NULL;
     *t = integrator->t;
     bool at_stage = integrator->scheme->energy_state != NULL;
     if (!at_stage || !integrator->stage_known || integrator->truncated) return integrator->u;
@@ -417,12 +389,13 @@ const double *tw_integrator_energy_state(tw_integrator *integrator, double *t)
 
 bool tw_integrator_energy_at_stage(const tw_integrator *integrator)
 {
+    if (!integrator) return false;
     return integrator->scheme->energy_state != NULL;
 }
 
 tw_status tw_integrator_energy(tw_integrator *integrator, double *kinetic, double *potential)
 {
-    if (!integrator || !kinetic || !potential) return TW_INVALID_ARGUMENT;
+    if (!integrator || !integrator->started || !kinetic || !potential) return TW_INVALID_ARGUMENT;
 
     double t = 0;
     const double *u = tw_integrator_energy_state(integrator, &t);

@@ -163,6 +163,11 @@ extern const tw_scheme_table tw_scheme_explicit_euler, tw_scheme_explicit_midpoi
     tw_scheme_implicit_midpoint, tw_scheme_newmark, tw_scheme_generalized_alpha, tw_scheme_v_imex,
     tw_scheme_cvode;
 
+/* TW_INVALID_ARGUMENT where an option is out of range, TW_UNSUPPORTED where the scheme cannot do what
+ * is asked. (integrator_options.c) */
+tw_status tw_integrator_check_options(const tw_integrator_options *options,
+                                      const tw_scheme_table *scheme, tw_error *error);
+
 /* The size of an error vector in units of the tolerance; it is within the tolerance if <= 1. Each
  * block is taken relative to (reference or rms of u) + atol/rtol, the larger of the two blocks
  * counts, and a power is taken so that the size scales like h^order. (controller.c) */

@@ -148,6 +148,17 @@ static tw_status check_second(const tw_second_order_problem *problem, tw_error *
                        "stiffness_matrix has %lld rows, the problem %lld unknowns",
                        (long long)tw_sparse_size(problem->stiffness_matrix), (long long)n);
 
+    /* Numbers that schemes rely on. */
+    const double values[] = {problem->rayleigh_mass, problem->rayleigh_stiffness,
+                             problem->symmetric_part.rayleigh_mass,
+                             problem->symmetric_part.rayleigh_stiffness};
+    if (!tw_vector_is_finite(sizeof values / sizeof *values, values))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a Rayleigh coefficient is not finite");
+    if (!(problem->eigenvalue_max >= 0) || isinf(problem->eigenvalue_max))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "eigenvalue_max must be finite and >= 0");
+    if (!tw_is_count(problem->tension.count))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "tension.count is out of range");
+
     /* Damping makes a depend on v, and the problem must say so. */
     if (damped && !problem->velocity_dependent)
         return tw_fail(error, TW_INVALID_ARGUMENT,
@@ -163,6 +174,9 @@ static tw_status check_first(const tw_first_order_problem *problem, tw_error *er
     if (!problem->rhs)
         return tw_fail(error, TW_INVALID_ARGUMENT, "the problem has no rhs function");
     TW_TRY(check_size(n, error));
+    if ((unsigned)problem->symmetry > TW_SKEW)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "symmetry %d does not exist",
+                       (int)problem->symmetry);
 
     if (problem->jacobian_matrix && tw_sparse_size(problem->jacobian_matrix) != n)
         return tw_fail(error, TW_INVALID_ARGUMENT,

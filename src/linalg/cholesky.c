@@ -294,5 +294,6 @@ tw_status tw_cholesky_solve(tw_cholesky *factor, int count, const double *in, do
 
 tw_cholesky_counts tw_cholesky_counts_now(const tw_cholesky *factor)
 {
+    if (!factor) return (tw_cholesky_counts){0};
     return factor->counts;
 }

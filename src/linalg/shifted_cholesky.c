@@ -68,21 +68,25 @@ tw_status tw_shifted_cholesky_create(const tw_sparse *stiffness, const tw_sparse
 
 void tw_shifted_cholesky_invalidate(tw_shifted_cholesky *solver)
 {
+    if (!solver) return;
     solver->gamma = 0;
 }
 
 const tw_shifted_solver *tw_shifted_cholesky_view(const tw_shifted_cholesky *solver)
 {
+    if (!solver) return NULL;
     return &solver->view;
 }
 
 double tw_shifted_cholesky_gamma(const tw_shifted_cholesky *solver)
 {
+    if (!solver) return 0;
     return solver->gamma;
 }
 
 tw_cholesky_counts tw_shifted_cholesky_counts(const tw_shifted_cholesky *solver)
 {
+    if (!solver) return (tw_cholesky_counts){0};
     return tw_cholesky_counts_now(solver->factor);
 }
 

@@ -138,41 +138,49 @@ void tw_sparse_free(tw_sparse *matrix)
 
 int64_t tw_sparse_size(const tw_sparse *matrix)
 {
+    if (!matrix) return 0;
     return matrix->block * matrix->block_rows;
 }
 
 int tw_sparse_block(const tw_sparse *matrix)
 {
+    if (!matrix) return 0;
     return matrix->block;
 }
 
 tw_sparse_storage tw_sparse_storage_of(const tw_sparse *matrix)
 {
+    if (!matrix) return TW_STORE_FULL;
     return matrix->storage;
 }
 
 const int64_t *tw_sparse_row_start(const tw_sparse *matrix)
 {
+    if (!matrix) return NULL;
     return matrix->row_start;
 }
 
 const int32_t *tw_sparse_column(const tw_sparse *matrix)
 {
+    if (!matrix) return NULL;
     return matrix->column;
 }
 
 double *tw_sparse_values(tw_sparse *matrix)
 {
+    if (!matrix) return NULL;
     return matrix->values;
 }
 
 const double *tw_sparse_values_const(const tw_sparse *matrix)
 {
+    if (!matrix) return NULL;
     return matrix->values;
 }
 
 int64_t tw_sparse_find(const tw_sparse *matrix, int64_t block_row, int64_t block_column)
 {
+    if (!matrix) return -1;
     if (block_row < 0 || block_row >= matrix->block_rows) return -1;
 
     /* Bisection: the columns of a row ascend. */
@@ -191,6 +199,7 @@ int64_t tw_sparse_find(const tw_sparse *matrix, int64_t block_row, int64_t block
 
 double tw_sparse_bytes_per_product(const tw_sparse *matrix)
 {
+    if (!matrix) return 0;
     double blocks = (double)matrix->row_start[matrix->block_rows];
     double rows = (double)matrix->block_rows;
 

@@ -103,6 +103,7 @@ static tw_status apply_operator(void *context, int count, const double *in, doub
 
 tw_operator tw_sparse_operator(const tw_sparse *matrix)
 {
+    if (!matrix) return (tw_operator){0};
     return (tw_operator){.space = {.local_size = tw_sparse_size(matrix)},
                          .apply = apply_operator,
                          .context = (void *)matrix,

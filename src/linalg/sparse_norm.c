@@ -51,6 +51,7 @@ static void add_upper_row_sums(const tw_sparse *A, const double *scale, int64_t 
 
 double tw_sparse_norm_bound(const tw_sparse *matrix, const double *scale)
 {
+    if (!matrix) return 0;
     const int64_t n = tw_sparse_size(matrix);
     const bool upper = matrix->storage == TW_STORE_UPPER;
 

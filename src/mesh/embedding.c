@@ -109,7 +109,7 @@ tw_status tw_embed_points(const tw_mesh *mesh, int64_t count, const double *poin
                           tw_embedding *out, double *distances, tw_error *error)
 {
     /* Check the arguments. */
-    if (!mesh || !out || count < 0 || (count > 0 && !points))
+    if (!mesh || !out || !tw_is_count(count) || (count > 0 && !points))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = (tw_embedding){0};
     if (mesh->tetrahedron_count == 0)
@@ -133,6 +133,10 @@ tw_status tw_embedding_create(const tw_mesh *mesh, int64_t count, const double *
 
 void tw_embedding_apply(const tw_embedding *embedding, const double *positions, double *out)
 {
+    /* Whoever has no points gets none. */
+    if (!embedding || !embedding->corners || !embedding->weights || !positions || !out) return;
+    if (!tw_is_count(embedding->count)) return;
+
     /* x_i = sum_c w_ic X_c over the four corners c of the tetrahedron. */
     for (int64_t i = 0; i < embedding->count; i++) {
         const int64_t *corner = embedding->corners + 4 * i;

@@ -147,6 +147,7 @@ tw_status tw_mesh_measure(const tw_mesh *mesh, tw_mesh_quality *out, tw_error *e
 {
     if (!mesh || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     *out = (tw_mesh_quality){0};
+    TW_TRY(tw_mesh_check(mesh, error));
     measure_cells(mesh, out);
     TW_TRY(count_components(mesh, &out->components, error));
     return count_edges(mesh, out, error);

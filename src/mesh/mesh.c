@@ -57,6 +57,7 @@ static void copy_array(void *to, const void *from, int64_t count, size_t size)
 tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
 {
     if (!mesh || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    TW_TRY(tw_mesh_check_counts(mesh, error));
     TW_TRY(tw_mesh_allocate(out, mesh->vertex_count, mesh->edge_count, mesh->triangle_count,
                             mesh->tetrahedron_count, error));
 
@@ -77,8 +78,7 @@ tw_status tw_mesh_copy(const tw_mesh *mesh, tw_mesh *out, tw_error *error)
  * array must be there. */
 static bool is_array(int64_t count, const void *array)
 {
-    const int64_t most = INT64_C(1) << 40;
-    return count == 0 || (count > 0 && count <= most && array);
+    return count == 0 || (tw_is_count(count) && array);
 }
 
 tw_status tw_mesh_check_counts(const tw_mesh *mesh, tw_error *error)
@@ -127,6 +127,12 @@ tw_status tw_mesh_check(const tw_mesh *mesh, tw_error *error)
 
 /* ---- sums ---- */
 
+/* Whether the arrays are there. Without them a mesh counts as empty. */
+static bool has_arrays(const tw_mesh *mesh)
+{
+    return mesh && tw_mesh_check_counts(mesh, NULL) == TW_OK;
+}
+
 static double tetrahedron_volume(const tw_mesh *mesh, int64_t index)
 {
     const int64_t *t = mesh->tetrahedra + 4 * index;
@@ -138,6 +144,7 @@ static double tetrahedron_volume(const tw_mesh *mesh, int64_t index)
 
 void tw_mesh_volumes(const tw_mesh *mesh, double *volumes)
 {
+    if (!volumes || !has_arrays(mesh)) return;
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) volumes[i] = tetrahedron_volume(mesh, i);
 }
 
@@ -166,6 +173,7 @@ static double enclosed_volume(const tw_mesh *mesh)
 
 double tw_mesh_volume(const tw_mesh *mesh)
 {
+    if (!has_arrays(mesh)) return 0.0;
     if (mesh->tetrahedron_count == 0) return enclosed_volume(mesh);
     double sum = 0.0;
     for (int64_t i = 0; i < mesh->tetrahedron_count; i++) sum += tetrahedron_volume(mesh, i);
@@ -174,8 +182,10 @@ double tw_mesh_volume(const tw_mesh *mesh)
 
 void tw_mesh_bounds(const tw_mesh *mesh, double lower[3], double upper[3])
 {
-    for (int k = 0; k < 3; k++)
-        lower[k] = upper[k] = mesh->vertex_count > 0 ? mesh->vertices[k] : 0.0;
+    if (!lower || !upper) return;
+    bool is_empty = !has_arrays(mesh) || mesh->vertex_count == 0;
+    for (int k = 0; k < 3; k++) lower[k] = upper[k] = is_empty ? 0.0 : mesh->vertices[k];
+    if (is_empty) return;
 
     for (int64_t i = 1; i < mesh->vertex_count; i++)
         for (int k = 0; k < 3; k++) {

@@ -289,8 +289,9 @@ static void add_words(char *text, size_t size, int64_t count, const char *singul
 
 const char *tw_mesh_repairs_text(const tw_mesh_repairs *repairs, char *text, size_t size)
 {
-    if (size == 0) return text;
+    if (!text || size == 0) return text;
     text[0] = '\0';
+    if (!repairs) return text;
     add_words(text, size, repairs->merged_vertices, "duplicate vertex merged",
               "duplicate vertices merged");
     add_words(text, size, repairs->dropped_vertices, "isolated vertex dropped",

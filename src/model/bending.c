@@ -139,7 +139,7 @@ static tw_status add_found(const bending *b, adder *add, int64_t count, int64_t 
 static tw_status check_triangles(const tw_model *model, int64_t count, const int64_t *triangles,
                                  tw_error *error)
 {
-    if (!model || count < 0 || (count && !triangles))
+    if (!model || !tw_is_count(count) || (count && !triangles))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < 3 * count; i++)
         if (triangles[i] < 0 || triangles[i] >= model->particles.count)
@@ -155,6 +155,11 @@ static tw_status add_bending(const bending *b, adder *add, int64_t triangle_coun
 {
     tw_status status = check_triangles(b->model, triangle_count, triangles, error);
     if (status != TW_OK) return status;
+
+    /* A wrong stiffness is refused even where no edge would get it. */
+    if (!(b->stiffness >= 0.0) || !(b->cubic >= 0.0) || isinf(b->stiffness) || isinf(b->cubic))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a bending stiffness must be finite and not negative");
 
     /* An inner edge has two of the 3 n sides, and four corners. */
     side *sides = TW_NEW_ARRAY(3 * triangle_count, side);

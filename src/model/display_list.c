@@ -6,6 +6,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "linalg/vector.h"
 #include "model/model_internal.h"
 
 static void release_display(tw_display *d)
@@ -98,6 +99,8 @@ static bool statements_are_right(const tw_display_surface *s)
 /* The texture of each corner and the ends of each edge exist. */
 static tw_status check_texture_and_edges(const tw_display_surface *s, tw_error *error)
 {
+    if (s->texture && !tw_vector_is_finite(2 * s->texture_count, s->texture))
+        return tw_fail(error, TW_NOT_FINITE, "a texture coordinate is not finite");
     if ((s->texture_count && !s->texture) ||
         (s->corner_texture &&
          !all_between(corner_count(s), s->corner_texture, -1, s->texture_count - 1)))
@@ -114,10 +117,11 @@ static tw_status check_texture_and_edges(const tw_display_surface *s, tw_error *
 
 static tw_status check_surface(const tw_display_surface *s, int64_t particles, tw_error *error)
 {
-    /* Counts are not negative. */
-    if (s->vertex_count < 0 || s->face_count < 0 || s->texture_count < 0 || s->edge_count < 0 ||
-        s->statement_count < 0)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a count of an embedded surface is negative");
+    if (!tw_is_count(s->vertex_count) || !tw_is_count(s->face_count) ||
+        !tw_is_count(s->texture_count) || !tw_is_count(s->edge_count) ||
+        !tw_is_count(s->statement_count))
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "a count of an embedded surface is negative or too large");
     if (s->vertex_count == 0) return TW_OK;
 
     /* The vertices: each is carried by four particles. */

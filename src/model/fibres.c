@@ -31,6 +31,7 @@ tw_fibres tw_fibres_default(void)
 
 int64_t tw_fibre_set_section(const tw_fibre_set *set, int64_t fibre, int64_t section)
 {
+    if (!set) return -1;
     /* All roots come first. */
     if (section == 0) return set->first + TW_SECTION_CORNERS * fibre;
     int64_t before = set->count + set->segments * fibre + section - 1;
@@ -39,11 +40,13 @@ int64_t tw_fibre_set_section(const tw_fibre_set *set, int64_t fibre, int64_t sec
 
 int tw_model_fibre_set_count(const tw_model *model)
 {
+    if (!model) return 0;
     return model->fibres.count;
 }
 
 const tw_fibre_set *tw_model_fibre_set(const tw_model *model, int index)
 {
+    if (!model) return NULL;
     if (index < 0 || index >= model->fibres.count) return NULL;
     return &model->fibres.list[index];
 }

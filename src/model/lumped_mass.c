@@ -2,6 +2,7 @@
 #include <math.h>
 #include <twang/forces.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
 #include "base/vector3.h"
 #include "linalg/vector.h"
@@ -28,17 +29,21 @@ tw_status tw_lump_mass(int corners, int64_t element_count, const int64_t *elemen
 {
     if (corners < 2 || corners > 4)
         return tw_fail(error, TW_INVALID_ARGUMENT, "elements have 2, 3 or 4 corners");
-    if (element_count < 0 || particle_count < 0 || !(density > 0.0) || !isfinite(density))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a density must be positive");
+    if (!tw_is_count(element_count) || !tw_is_count(particle_count) || !(density > 0.0) ||
+        !isfinite(density))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a count or the density is out of range");
     if (element_count > 0 && (!elements || !positions || !mass))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
 
-    for (int64_t i = 0; i < corners * element_count; i++)
+    /* Only the positions of corners are read. */
+    for (int64_t i = 0; i < corners * element_count; i++) {
         if (elements[i] < 0 || elements[i] >= particle_count)
             return tw_fail(error, TW_INVALID_ARGUMENT, "an element names particle %lld of %lld",
                            (long long)elements[i], (long long)particle_count);
-    if (element_count > 0 && !tw_vector_is_finite(3 * particle_count, positions))
-        return tw_fail(error, TW_NOT_FINITE, "a position is not finite");
+        if (!tw_vector_is_finite(3, positions + 3 * elements[i]))
+            return tw_fail(error, TW_NOT_FINITE, "the position of particle %lld is not finite",
+                           (long long)elements[i]);
+    }
 
     /* mass += density * size / corners. */
     for (int64_t e = 0; e < element_count; e++) {

@@ -44,11 +44,13 @@ void tw_model_free(tw_model *model)
 
 int64_t tw_model_particle_count(const tw_model *model)
 {
+    if (!model) return 0;
     return model->particles.count;
 }
 
 int64_t tw_model_free_count(const tw_model *model)
 {
+    if (!model) return 0;
     return model->particles.free_count;
 }
 

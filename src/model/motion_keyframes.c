@@ -167,7 +167,7 @@ tw_status tw_keyframes_create(int64_t count, const double *times, const double *
                               tw_keyframes **out, tw_error *error)
 {
     *out = NULL;
-    if (count < 2 || !times || !values)
+    if (count < 2 || !tw_is_count(count) || !times || !values)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a motion needs at least two keyframes");
     if (!tw_vector_is_finite(count, times) || !tw_vector_is_finite(3 * count, values))
         return tw_fail(error, TW_NOT_FINITE, "a keyframe is not finite");

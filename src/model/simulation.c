@@ -8,6 +8,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/largest_eigenvalue.h"
+#include "linalg/vector.h"
 
 const char *const tw_system_columns[] = {"q", "p", NULL};
 
@@ -41,33 +42,37 @@ void tw_simulation_free(tw_simulation *simulation)
 
 const tw_second_order_problem *tw_simulation_second_order(const tw_simulation *simulation)
 {
-    if (!simulation->second_order) return NULL;
+    if (!simulation || !simulation->second_order) return NULL;
     return &simulation->second;
 }
 
 const tw_first_order_problem *tw_simulation_first_order(const tw_simulation *simulation)
 {
-    if (simulation->second_order) return NULL;
+    if (!simulation || simulation->second_order) return NULL;
     return &simulation->first;
 }
 
 int64_t tw_simulation_state_size(const tw_simulation *simulation)
 {
+    if (!simulation) return 0;
     return simulation->state_size;
 }
 
 const double *tw_simulation_start(const tw_simulation *simulation)
 {
+    if (!simulation) return NULL;
     return simulation->start;
 }
 
 int64_t tw_simulation_row_count(const tw_simulation *simulation)
 {
+    if (!simulation) return 0;
     return simulation->row_count;
 }
 
 int tw_simulation_column_count(const tw_simulation *simulation)
 {
+    if (!simulation) return 0;
     int count = 0;
     while (simulation->table->columns[count]) count++;
     return count;
@@ -81,28 +86,31 @@ const char *tw_simulation_column(const tw_simulation *simulation, int column)
 
 tw_status tw_simulation_rows(tw_simulation *simulation, double t, const double *u, double *rows)
 {
-    if (!simulation || !u || !rows) return TW_INVALID_ARGUMENT;
+    if (!simulation || !u || !rows || !isfinite(t)) return TW_INVALID_ARGUMENT;
+    if (!tw_vector_is_finite(simulation->state_size, u)) return TW_NOT_FINITE;
     return simulation->table->rows(simulation->context, t, u, rows);
 }
 
 tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
                                 tw_measurement *out)
 {
-    if (!simulation || !u || !out) return TW_INVALID_ARGUMENT;
+    if (!simulation || !u || !out || !isfinite(t)) return TW_INVALID_ARGUMENT;
     memset(out, 0, sizeof *out);
+    if (!tw_vector_is_finite(simulation->state_size, u)) return TW_NOT_FINITE;
     return simulation->table->measure(simulation->context, t, u, out);
 }
 
 tw_simulation_summary tw_simulation_summarise(const tw_simulation *simulation)
 {
     tw_simulation_summary summary = {0};
+    if (!simulation) return summary;
     simulation->table->summarise(simulation->context, &summary);
     return summary;
 }
 
 int tw_simulation_display_count(const tw_simulation *simulation)
 {
-    if (!simulation->displays) return 0;
+    if (!simulation || !simulation->displays) return 0;
     return simulation->displays->count;
 }
 

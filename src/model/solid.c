@@ -37,6 +37,11 @@ static tw_status check_material(const tw_solid_material *m, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "Poisson's ratio must lie between -1 and 1/2, not at %g", m->poisson_ratio);
 
+    /* The elements do not use the density, but nobody means one that is none. */
+    if (!(m->density > 0.0) || !isfinite(m->density))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the density must be positive, not %g",
+                       m->density);
+
     return TW_OK;
 }
 
@@ -163,7 +168,7 @@ tw_status tw_solid_lumped_mass(int nodes, int64_t count, const int64_t *elements
                                int64_t particle_count, const double *positions, double density,
                                double *masses, tw_error *error)
 {
-    if (!masses) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!masses || !tw_is_count(particle_count)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = check_masses(nodes, count, elements, positions, density, error);
 
     /* Each node gets its share of the mass of the element. */
@@ -182,7 +187,8 @@ tw_status tw_solid_element_mass(int nodes, int64_t count, const int64_t *element
                                 int64_t particle_count, const double *positions, double density,
                                 double *element_mass, tw_error *error)
 {
-    if (!element_mass) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!element_mass || !tw_is_count(particle_count))
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     tw_status status = check_masses(nodes, count, elements, positions, density, error);
 
     /* element_mass = density * volume. */
@@ -261,7 +267,7 @@ tw_status tw_solid_quadratic(int64_t vertex_count, int64_t count, const int64_t 
                              int64_t *elements, int64_t *edges, int64_t *edge_count,
                              tw_error *error)
 {
-    if (!edge_count || (count > 0 && (!elements || !edges)))
+    if (!edge_count || !tw_is_count(vertex_count) || (count > 0 && (!elements || !edges)))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
 
     tw_status status = check_elements(4, count, corners, error);

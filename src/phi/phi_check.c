@@ -50,7 +50,8 @@ tw_status tw_phi_check_limits(const tw_phi_limits *limits, tw_error *error)
     bool size = limits->size >= 1 && limits->size <= largest_size;
     bool slots = limits->slots >= 1 && limits->slots <= TW_PHI_MAX_SLOTS;
     bool dimension = limits->max_dimension >= 0 && limits->max_dimension <= LARGEST_DIMENSION;
-    if (!size || !slots || !dimension || !(limits->basis_bytes >= 0))
+    bool bytes = limits->basis_bytes >= 0 && !isinf(limits->basis_bytes);
+    if (!size || !slots || !dimension || !bytes)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "size %lld, slots %d, max_dimension %d or basis_bytes is out of range",
                        (long long)limits->size, limits->slots, limits->max_dimension);
@@ -59,6 +60,23 @@ tw_status tw_phi_check_limits(const tw_phi_limits *limits, tw_error *error)
 }
 
 /* ---- operators ---- */
+
+/* A bound or a number of bytes: 0 where it is not known. */
+static bool is_bad_bound(double bound)
+{
+    return !(bound >= 0) || isinf(bound);
+}
+
+/* What an operator says of itself. */
+static tw_status check_promises(const tw_operator *op, tw_error *error)
+{
+    if ((unsigned)op->symmetry > TW_SKEW)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "symmetry %d does not exist", (int)op->symmetry);
+    if (is_bad_bound(op->norm) || is_bad_bound(op->bytes_per_product))
+        return tw_fail(error, TW_NOT_FINITE,
+                       "the norm or bytes_per_product of an operator is negative, NaN or infinite");
+    return TW_OK;
+}
 
 static tw_status check_mass(const tw_second_order *op, tw_error *error)
 {
@@ -94,6 +112,10 @@ tw_status tw_phi_check_second_order(const tw_phi_workspace *workspace, const tw_
     if (!isfinite(op->rayleigh_mass) || !isfinite(op->rayleigh_stiffness))
         return tw_fail(error, TW_NOT_FINITE, "a Rayleigh coefficient is not finite");
 
+    if (is_bad_bound(op->eigenvalue_max))
+        return tw_fail(error, TW_NOT_FINITE, "eigenvalue_max is negative, NaN or infinite");
+    TW_TRY(check_promises(&op->stiffness, error));
+
     return check_mass(op, error);
 }
 
@@ -107,7 +129,7 @@ tw_status tw_phi_check_first_order(const tw_phi_workspace *workspace, const tw_o
                        (long long)size, (long long)workspace->limits.size,
                        workspace->limits.second_order ? " unknowns of second order" : "");
 
-    return TW_OK;
+    return check_promises(op, error);
 }
 
 /* ---- requests ---- */

@@ -16,6 +16,9 @@
 
 enum { ORDERS = 20 };
 
+/* Users ask for phi_0 to phi_16. */
+enum { LARGEST_INDEX = 16 };
+
 typedef struct oscillator {
     double p;
     double q;
@@ -243,6 +246,8 @@ static double alpha(const oscillator *o, int k)
 
 void tw_phi_oscillator(double t, double lambda, double delta, int k, double entries[4])
 {
+    if (!entries || k < 0 || k > LARGEST_INDEX) return;
+
     /* Where t^2 lambda overflows, the motion has decayed if it is damped, else it
      * has overflowed. */
     eigenvalue_data data = eigenvalues_of(t, lambda, delta);

@@ -80,16 +80,19 @@ void tw_playback_free(tw_playback *playback)
 
 const tw_scene *tw_playback_scene(const tw_playback *playback)
 {
+    if (!playback) return NULL;
     return playback->scene;
 }
 
 const tw_simulation *tw_playback_simulation(const tw_playback *playback)
 {
+    if (!playback) return NULL;
     return playback->simulation;
 }
 
 int64_t tw_playback_frame_count(const tw_playback *playback)
 {
+    if (!playback) return 0;
     return playback->frame_count;
 }
 

@@ -294,7 +294,7 @@ tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_
     tw_run_options defaults = tw_run_options_default();
     if (!error) error = &unseen;
     if (!options) options = &defaults;
-    if (!scene) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!scene || options->threads < 0) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
 
     tw_run run;
@@ -374,7 +374,7 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
     tw_run_options defaults = tw_run_options_default();
     if (!error) error = &unseen;
     if (!options) options = &defaults;
-    if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!directory || options->threads < 0) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
 
     tw_scene *scene = NULL;

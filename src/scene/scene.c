@@ -88,6 +88,7 @@ tw_status tw_scene_load(const char *path, int count, const tw_scene_setting *set
 
 const tw_node *tw_scene_node(const tw_scene *scene, const char *path)
 {
+    if (!scene || !path) return NULL;
     const tw_node *node = scene->tree.root;
     while (node && *path) {
         /* The next component of the path: up to a point or the end. */

@@ -116,6 +116,7 @@ static const tw_node *named_file(const tw_node *body, bool of_roots)
 
 const char *tw_scene_file(const tw_scene *scene, int index)
 {
+    if (!scene) return NULL;
     const tw_node *bodies = tw_scene_node(scene, "bodies");
     int found = 0;
     for (const tw_node *body = bodies ? bodies->first : NULL; body; body = body->next)
