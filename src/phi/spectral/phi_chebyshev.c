@@ -81,6 +81,7 @@ typedef struct evaluation {
     int terms;                                 /* of every series, a power of two */
     int degree[TW_MAX_BLOCK];                  /* at which the series of start j are cut */
     double missing[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum of |c| beyond that degree */
+    double unseen[MAX_OUTPUTS][TW_MAX_BLOCK];  /* |b_j| |c| at the end of the series; 0: rounding */
     double mean[MAX_OUTPUTS][TW_MAX_BLOCK];    /* |b_j| times f_ij's root mean square */
     double largest[MAX_OUTPUTS][TW_MAX_BLOCK]; /* |b_j| sum |c|: bounds |f_ij| */
     double measured[MAX_OUTPUTS];              /* |output|_M once it was formed, else negative */
@@ -140,87 +141,6 @@ static tw_status enlarge_spectrum(evaluation *ev, const tw_second_order *op)
     return TW_OK;
 }
 
-/* ---- the series ---- */
-
-static const tw_spectral_function *function_of(const evaluation *ev, int i, int j)
-{
-    return &ev->request->functions[i * ev->request->start_count + j];
-}
-
-static double *series_of(const evaluation *ev, int i, int j)
-{
-    return ev->memory->coefficients +
-           ((size_t)i * (size_t)ev->request->start_count + (size_t)j) * MAX_TERMS;
-}
-
-/* Coefficients of f_ij times |b_j|, with `terms` terms. *resolved: they fall off before the end. */
-static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
-{
-    int n = ev->terms;
-    double *c = series_of(ev, i, j);
-    double norm = ev->recurrence.norm[j];
-    TW_TRY(tw_chebyshev_coefficients(function_of(ev, i, j), &ev->recurrence.interval, n,
-                                     ev->memory->scratch, c));
-
-    /* The mean square of f over the interval is c_0^2 + sum_{k>0} c_k^2/2. */
-    double last = 0; /* largest of the last eighth */
-    double all = 0;
-    double square = 0;
-    for (int k = 0; k < n; k++) {
-        c[k] *= norm;
-        all += fabs(c[k]);
-        square += (k == 0 ? 1 : 0.5) * (c[k] / norm) * (c[k] / norm);
-        if (k >= n - n / 8) last = fmax(last, fabs(c[k]));
-    }
-
-    /* The series is resolved if its last eighth is negligible. */
-    ev->largest[i][j] = all;
-    ev->mean[i][j] = sqrt(square) * norm;
-    *resolved = last <= fmax(4 * DBL_EPSILON, 1e-3 * ev->options->tolerance) * all;
-
-    return isfinite(all) ? TW_OK : TW_NOT_FINITE;
-}
-
-/* All series with ev->terms terms. Stops at the first that is not resolved. */
-static tw_status expand_all(evaluation *ev, bool *resolved)
-{
-    *resolved = true;
-    for (int i = 0; i < ev->request->output_count && *resolved; i++)
-        for (int j = 0; j < ev->request->start_count && *resolved; j++) {
-            ev->largest[i][j] = 0;
-            ev->mean[i][j] = 0;
-            ev->missing[i][j] = 0;
-
-            /* A zero start vector or a missing function has no series. */
-            if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
-            TW_TRY(expand_one(ev, i, j, resolved));
-        }
-
-    return TW_OK;
-}
-
-/* Doubles the number of terms until every series falls off before its end. */
-static tw_status expand(evaluation *ev)
-{
-    /* A guess: cos(t sqrt(lambda)) needs about t sqrt(lambda_max)/2 terms. */
-    double tau = fabs(ev->request->time) * sqrt(2 * ev->recurrence.interval.half);
-    ev->terms = MIN_TERMS;
-    while (ev->terms < 0.55 * tau + 24 && ev->terms < MAX_TERMS) ev->terms *= 2;
-
-    /* The guess may be too small for other functions. */
-    bool resolved = false;
-    TW_TRY(expand_all(ev, &resolved));
-    while (!resolved) {
-        if (ev->terms == MAX_TERMS) return TW_NOT_CONVERGED;
-        ev->terms *= 2;
-        TW_TRY(expand_all(ev, &resolved));
-    }
-    ev->recurrence.row = MAX_TERMS;
-    ev->recurrence.coefficients = ev->memory->coefficients;
-
-    return TW_OK;
-}
-
 /* ---- what the error is compared with ---- */
 
 /* Of the displacement norm a series knows only the largest weight, the time. */
@@ -258,6 +178,93 @@ static double scale_of(const evaluation *ev, int i)
     return fmax(reference_of(ev, i), scale);
 }
 
+/* ---- the series ---- */
+
+static const tw_spectral_function *function_of(const evaluation *ev, int i, int j)
+{
+    return &ev->request->functions[i * ev->request->start_count + j];
+}
+
+static double *series_of(const evaluation *ev, int i, int j)
+{
+    return ev->memory->coefficients +
+           ((size_t)i * (size_t)ev->request->start_count + (size_t)j) * MAX_TERMS;
+}
+
+/* Coefficients of f_ij times |b_j|, with `terms` terms. *resolved: they fall off before the end. */
+static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
+{
+    int n = ev->terms;
+    double *c = series_of(ev, i, j);
+    double norm = ev->recurrence.norm[j];
+    TW_TRY(tw_chebyshev_coefficients(function_of(ev, i, j), &ev->recurrence.interval, n,
+                                     ev->memory->scratch, c));
+
+    /* The mean square of f over the interval is c_0^2 + sum_{k>0} c_k^2/2. */
+    double last = 0; /* largest of the last eighth */
+    double all = 0;
+    double square = 0;
+    for (int k = 0; k < n; k++) {
+        c[k] *= norm;
+        all += fabs(c[k]);
+        square += (k == 0 ? 1 : 0.5) * (c[k] / norm) * (c[k] / norm);
+        if (k >= n - n / 8) last = fmax(last, fabs(c[k]));
+    }
+
+    /* The series is resolved if its last eighth is negligible, beside the output or in rounding. A
+     * function that is large in a part of the interval where the vector has nothing leaves an output
+     * far smaller than the series. */
+    double rounding = 4 * DBL_EPSILON * all;
+    double size = ev->measured[i] >= 0 ? fmin(all, scale_of(ev, i)) : all;
+    ev->largest[i][j] = all;
+    ev->mean[i][j] = sqrt(square) * norm;
+    ev->unseen[i][j] = last > rounding ? last : 0;
+    *resolved = last <= fmax(rounding, 1e-3 * ev->options->tolerance * size);
+
+    return isfinite(all) ? TW_OK : TW_NOT_FINITE;
+}
+
+/* All series with ev->terms terms. Stops at the first that is not resolved. */
+static tw_status expand_all(evaluation *ev, bool *resolved)
+{
+    *resolved = true;
+    for (int i = 0; i < ev->request->output_count && *resolved; i++)
+        for (int j = 0; j < ev->request->start_count && *resolved; j++) {
+            ev->largest[i][j] = 0;
+            ev->mean[i][j] = 0;
+            ev->missing[i][j] = 0;
+            ev->unseen[i][j] = 0;
+
+            /* A zero start vector or a missing function has no series. */
+            if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
+            TW_TRY(expand_one(ev, i, j, resolved));
+        }
+
+    return TW_OK;
+}
+
+/* Doubles the number of terms until every series falls off before its end. */
+static tw_status expand(evaluation *ev)
+{
+    /* A guess: cos(t sqrt(lambda)) needs about t sqrt(lambda_max)/2 terms. */
+    double tau = fabs(ev->request->time) * sqrt(2 * ev->recurrence.interval.half);
+    ev->terms = MIN_TERMS;
+    while (ev->terms < 0.55 * tau + 24 && ev->terms < MAX_TERMS) ev->terms *= 2;
+
+    /* The guess may be too small for other functions. */
+    bool resolved = false;
+    TW_TRY(expand_all(ev, &resolved));
+    while (!resolved) {
+        if (ev->terms == MAX_TERMS) return TW_NOT_CONVERGED;
+        ev->terms *= 2;
+        TW_TRY(expand_all(ev, &resolved));
+    }
+    ev->recurrence.row = MAX_TERMS;
+    ev->recurrence.coefficients = ev->memory->coefficients;
+
+    return TW_OK;
+}
+
 /* The degree (at least 1) from which on the series of start j lack no more than their share of
  * every output's tolerance. */
 static void choose_degree(evaluation *ev, int j)
@@ -286,7 +293,7 @@ static void find_missing(evaluation *ev)
             /* The tail beyond the last term that was added. */
             tw_chebyshev_tails(ev->terms, series_of(ev, i, j), ev->memory->tails);
             int last = ev->degree[j] < ev->terms ? ev->degree[j] : ev->terms - 1;
-            ev->missing[i][j] = ev->memory->tails[last];
+            ev->missing[i][j] = ev->memory->tails[last] + ev->unseen[i][j];
         }
 }
 
