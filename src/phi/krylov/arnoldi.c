@@ -7,13 +7,20 @@
 #include "linalg/vector.h"
 #include "phi/krylov/krylov.h"
 
-/* After orthogonalisation, a rest below this share of L v is rounding. It is relative, never
- * absolute. */
+/* After orthogonalisation, a rest below this share of L v, or of the steepest A v_j so far, is
+ * rounding. It is relative, never absolute. L v alone may be far smaller than |L|: an overdamped pair
+ * has fast and slow decay, and the rounding of both is that of the fast one. */
 static const double BREAKDOWN = 16 * DBL_EPSILON;
 
 /* The same share in another inner product. A vector and its dual are updated separately and drift
  * apart. */
 static const double METRIC_NOISE = 1024 * DBL_EPSILON;
+
+/* From one vector to the next the distance between a vector and its dual grows with the share that
+ * orthogonalisation takes away, unless that share is usual. Beyond the limit the dual is made anew,
+ * which costs a product. */
+static const double USUAL_SHARE = 8;
+static const double MOST_DRIFT = 1e-10;
 
 /* Orthogonalise again if less than this share of L v is left. Against all vectors, "twice is
  * enough" asks for a share close to 1; a window only has to be orthogonal to its own few
@@ -106,6 +113,7 @@ tw_status tw_arnoldi_start(tw_arnoldi *a, const double *u, const double *tail, d
     a->dimension = 0;
     a->exhausted = false;
     a->steepest = 0;
+    a->drift = DBL_EPSILON;
 
     /* v_1 = (u; tail) / |(u; tail)|. */
     tw_vector_copy(n, u, vector_of(a, 0));
@@ -193,13 +201,15 @@ static tw_status subtract_projections(tw_arnoldi *a, int first, int j)
     const double *right = a->metric ? dual_of(a, j + 1) : z;
     TW_TRY(tw_vector_dots(&a->op->space, count, vector_of(a, first), right, c));
 
-    /* The tails add their products, and are projected at once. */
+    /* The tails add their products. All of them come before the first subtraction: a tail alone is
+     * not orthogonal to the other tails. */
     for (int i = 0; i < count; i++) {
         c[i] += tail_dot(a, first + i, j + 1);
         column[first + i] += c[i];
         c[i] = -c[i];
-        for (int k = 0; k < a->tail; k++) tail_of(a, j + 1)[k] += c[i] * tail_of(a, first + i)[k];
     }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < a->tail; k++) tail_of(a, j + 1)[k] += c[i] * tail_of(a, first + i)[k];
 
     /* z -= sum_i c_i v_i, and the same for the dual. */
     tw_vector_add_combination(n, count, vector_of(a, first), c, z);
@@ -215,7 +225,8 @@ static double norm_before(const double *column, int first, int j, double rest)
     return hypot(sum, rest);
 }
 
-/* Squared Euclidean length below which vector j is rounding; 0 without a metric. */
+/* Squared Euclidean length below which what is left of vector j = L v_{j-1} is rounding; 0 without
+ * a metric. */
 static tw_status noise_of(const tw_arnoldi *a, int j, double *noise)
 {
     *noise = 0;
@@ -224,6 +235,21 @@ static tw_status noise_of(const tw_arnoldi *a, int j, double *noise)
     tw_status status = tw_vector_dot(&a->op->space, vector_of(a, j), vector_of(a, j), noise);
     *noise *= METRIC_NOISE * METRIC_NOISE;
     return status;
+}
+
+/* Makes the dual of vector j + 1 anew if it has drifted away from its vector: then <z, z> is far
+ * below |z|^2 and means nothing. */
+static tw_status renew_dual(tw_arnoldi *a, int first, int j, double noise, double whole,
+                            double *rest)
+{
+    if (!a->metric || *rest == 0) return TW_OK;
+    a->drift *= fmax(1, whole / (USUAL_SHARE * *rest));
+    if (a->drift <= MOST_DRIFT) return TW_OK;
+
+    TW_TRY(tw_arnoldi_dual(a, vector_of(a, j + 1), dual_of(a, j + 1)));
+    TW_TRY(subtract_projections(a, first, j));
+    a->drift = DBL_EPSILON;
+    return norm_of(a, j + 1, noise, rest);
 }
 
 /* Adds column j = dimension of H and vector j + 1. */
@@ -250,11 +276,14 @@ static tw_status add_vector(tw_arnoldi *a)
         TW_TRY(norm_of(a, j + 1, noise, &rest));
     }
     if (!isfinite(whole)) return TW_NOT_FINITE;
+    TW_TRY(renew_dual(a, first, j, noise, whole, &rest));
 
     /* h_{m+1,m} is never below what rounding hides. */
     a->dimension++;
-    a->exhausted = rest <= BREAKDOWN * whole;
-    column[j + 1] = fmax(rest, DBL_EPSILON * whole);
+    if (a->tail == 0) a->steepest = fmax(a->steepest, whole);
+    double size = fmax(whole, a->steepest);
+    a->exhausted = rest <= BREAKDOWN * size;
+    column[j + 1] = fmax(rest, DBL_EPSILON * size);
     if (!a->exhausted) divide_by(a, j + 1, rest);
     return TW_OK;
 }

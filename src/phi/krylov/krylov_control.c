@@ -128,7 +128,7 @@ static void propose(tw_krylov_control *c, const tw_krylov_trial *trial, double o
     if (at_limit && !accepted) {
         tau_new = tau * pow(variant->aim_at_limit / omega, 1 / c->order);
     } else if (variant->dimension_first) {
-        if (at_limit)
+        if (at_limit || (accepted && m_best < c->min_dimension && c->m == c->min_dimension))
             tau_new = tau_best;
         else
             m_new = clamp_dimension(c, m_best);

@@ -321,16 +321,26 @@ static tw_status evaluate(evaluation *e, const tw_space *space)
 
 /* ---- the call ---- */
 
+/* Whether the whole space fits into one basis. Vectors beyond its dimension would be combinations of
+ * rounding errors, which a short window does not notice. */
+static bool space_is_small(const tw_arnoldi *a, const tw_krylov_variant *variant, int order)
+{
+    const tw_space *space = &a->op->space;
+    int most = variant->max_dimension < a->capacity ? variant->max_dimension : a->capacity;
+    return !space->reduce && space->local_size + (variant->augmented ? order : 0) <= most;
+}
+
 /* Prepares the basis for this operator. A symmetric or skew operator needs the last two vectors
- * only. */
+ * only. In a small space complete orthogonalisation costs little, and ends with an exact result. */
 static void bind(tw_arnoldi *a, const tw_phi_workspace *workspace, const tw_krylov_variant *variant,
-                 const tw_operator *op)
+                 const tw_operator *op, int order)
 {
     a->op = op;
     a->metric = workspace->frame ? workspace->frame->metric : NULL;
 
     a->window = variant->window;
     if (a->window == 0 && op->symmetry != TW_GENERAL) a->window = 2;
+    if (space_is_small(a, variant, order)) a->window = 0;
 
     a->products = 0;
     a->max_products = workspace->options.max_products;
@@ -364,7 +374,7 @@ tw_status tw_krylov_evaluate(tw_phi_workspace *workspace, const tw_krylov_varian
                     .request = request,
                     .memory = workspace->memory[statistics->engine],
                     .statistics = statistics};
-    bind(&e.memory->arnoldi, workspace, variant, op);
+    bind(&e.memory->arnoldi, workspace, variant, op, request->order);
     tw_status status = measure(&e, &op->space);
 
     /* All vectors are zero, and so are the outputs. */
