@@ -265,17 +265,20 @@ static const char *needs_of(const char *kind)
 }
 
 /* The obstacles of the scene, and how each moves. */
-static const char obstacles[] = "  - {kind: plane, motion: {kind: velocity, velocity: [0, 0, 0]}}\n"
-                                "  - {kind: sphere, radius: 1, motion: {kind: oscillation, "
-                                "amplitude: [1, 0, 0], frequency: 1}}\n"
-                                "  - {kind: capsule, from: [0, 0, 0], to: [1, 0, 0], radius: 1, "
-                                "motion: {kind: rotation, rate: 1}}\n"
-                                "  - {kind: sphere, radius: 1, motion: {kind: keyframes, frames: "
-                                "[{t: 0, displacement: [0, 0, 0]}]}}\n";
+static const char obstacles[] =
+    "  - {kind: plane, motion: {kind: velocity, velocity: [0, 0, 0]}}\n"
+    "  - {kind: sphere, radius: 1, motion: {kind: oscillation, "
+    "amplitude: [1, 0, 0], frequency: 1}}\n"
+    "  - {kind: capsule, from: [0, 0, 0], to: [1, 0, 0], radius: 1, "
+    "motion: {kind: rotation, rate: 1}}\n"
+    "  - {kind: box, sides: [1, 1, 1], motion: {kind: keyframes, frames: "
+    "[{t: 0, displacement: [0, 0, 0]}]}}\n"
+    "  - {kind: mesh, file: x.obj}\n";
 static const char *const obstacle_kinds[][2] = {{"plane", "velocity"},
                                                 {"sphere", "oscillation"},
                                                 {"capsule", "rotation"},
-                                                {"sphere", "keyframes"}};
+                                                {"box", "keyframes"},
+                                                {"mesh", ""}};
 
 /* A scene with one body, force and motion of these kinds, or a system. */
 static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)

@@ -26,9 +26,11 @@ TW_API tw_status tw_model_add_contact(tw_model *model, const tw_contact_options 
                                       tw_error *error);
 
 typedef enum tw_obstacle_kind {
-    TW_OBSTACLE_PLANE,  /**< the half space behind a plane is forbidden */
-    TW_OBSTACLE_SPHERE, /**< a ball */
-    TW_OBSTACLE_CAPSULE /**< the points within a radius of a line segment */
+    TW_OBSTACLE_PLANE,   /**< the half space behind a plane is forbidden */
+    TW_OBSTACLE_SPHERE,  /**< a ball */
+    TW_OBSTACLE_CAPSULE, /**< the points within a radius of a line segment */
+    TW_OBSTACLE_BOX,     /**< a cuboid */
+    TW_OBSTACLE_MESH     /**< a surface of triangles, closed or open */
 } tw_obstacle_kind;
 
 /** Something that bodies touch and that they cannot move. It consists of pinned particles, with
@@ -36,10 +38,18 @@ typedef enum tw_obstacle_kind {
 typedef struct tw_obstacle {
     tw_obstacle_kind kind;
     const char *name; /**< in files; NULL: as its kind */
-    double point[3];  /**< of the plane; centre of the sphere; first end of the capsule [m] */
-    double other[3];  /**< outward normal of the plane, of any length; second end of the capsule */
-    double radius;    /**< > 0, of sphere and capsule [m] */
-    double size;      /**< > 0: side of the square that is shown of a plane [m] */
+    /** Of the plane; centre of the sphere or of the box; first end of the capsule [m]. */
+    double point[3];
+    double other[3]; /**< outward normal of the plane, of any length; second end of the capsule */
+    double radius;   /**< > 0, of sphere and capsule [m] */
+    double size;     /**< > 0: side of the square that is shown of a plane [m] */
+    double sides[3]; /**< > 0: of the box, along x, y, z before it is turned [m] */
+    double turn[3];  /**< turns of the box about x, then y, then z through its centre [degrees] */
+    /** Of the mesh: its vertices and triangles, counterclockwise seen from outside. Both are copied.
+     *  The indices of vertices count from 0. */
+    int64_t vertex_count, triangle_count;
+    const double *vertices;
+    const int64_t *triangles;
 } tw_obstacle;
 
 /** Adds an obstacle. Its particles are *first ... *last (may be NULL). */

@@ -198,6 +198,10 @@ typedef double tw_item_distance(const void *context, int64_t item, vec3 q);
 int64_t tw_box_tree_nearest(const tw_box_tree *tree, vec3 q, tw_item_distance *distance,
                             const void *context, double *distance_squared);
 
+/* Finds two triangles of a surface that share no vertex and cross each other; -1, -1: there are
+ * none. (crossing.c) */
+tw_status tw_find_crossing(const tw_mesh *surface, int64_t pair[2], tw_error *error);
+
 /* A group of triangles as it acts on points far away. */
 typedef struct tw_winding_node {
     vec3 centre;      /* mean of the centroids, weighted by area */

@@ -1,6 +1,7 @@
 /* Contact in a model: the surfaces of its bodies, its obstacles, and the pairs between them.
  *
  *   obstacle.c         obstacles as pinned particles
+ *   obstacle_shape.c   their shapes
  *   contact_surface.c  vertices, edges and triangles of all surfaces, and the pairs
  *   force_contact.c    the force
  *   contact_impulses.c what contact loses */
@@ -18,6 +19,9 @@ typedef struct tw_placed_obstacle {
     tw_obstacle_kind kind;
     double radius;
     int64_t point[3]; /* particles: three of the plane, the centre, the two ends */
+    int64_t first;    /* of its particles */
+    int64_t count;    /* of its particles */
+    bool closed;      /* its triangles enclose a volume, counterclockwise seen from outside */
     int display;      /* index of its display */
 } tw_placed_obstacle;
 

@@ -288,6 +288,7 @@ tw_status tw_contact_list_pairs(tw_contact *contact)
 
         for (int i = 0; i < source->obstacles->count; i++) {
             const tw_placed_obstacle *obstacle = &source->obstacles->list[i];
+            if (obstacle->kind == TW_OBSTACLE_BOX || obstacle->kind == TW_OBSTACLE_MESH) continue;
             if (carried)
                 TW_TRY(pair_carried(contact, body, first, obstacle));
             else

@@ -1,18 +1,12 @@
 /* Obstacles: pinned particles that bodies touch and do not move. */
-#include <math.h>
 #include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "base/vector3.h"
 #include "linalg/vector.h"
 #include "model/contact_force.h"
 #include "model/model_internal.h"
-
-/* A sphere is shown by this many circles of latitude and meridians. */
-enum { LATITUDES = 12, MERIDIANS = 24, CORNERS = (LATITUDES - 1) * MERIDIANS + 2 };
-
-static const double pi = 3.14159265358979323846;
+#include "model/obstacle_shape.h"
 
 tw_contact_options tw_contact_options_default(void)
 {
@@ -46,132 +40,6 @@ tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *option
     return TW_OK;
 }
 
-/* ---- shapes: the particles of an obstacle, and the triangles that show it ---- */
-
-typedef struct shape {
-    double x[3 * (CORNERS + 2)];
-    int64_t count;
-    int64_t triangles[3 * 2 * (CORNERS + MERIDIANS)];
-    int64_t triangle_count;
-} shape;
-
-static void add_triangle(shape *s, int64_t a, int64_t b, int64_t c)
-{
-    int64_t *t = s->triangles + 3 * s->triangle_count++;
-    t[0] = a;
-    t[1] = b;
-    t[2] = c;
-}
-
-/* Two directions across n, all three orthonormal and right-handed: n = a x b. */
-static void across(const double n[3], double a[3], double b[3])
-{
-    int least = 0;
-    for (int k = 1; k < 3; k++)
-        if (fabs(n[k]) < fabs(n[least])) least = k;
-    double axis[3] = {0.0, 0.0, 0.0};
-    axis[least] = 1.0;
-
-    tw_cross3(axis, n, a);
-    double length = sqrt(tw_dot3(a, a));
-    for (int k = 0; k < 3; k++) a[k] /= length;
-    tw_cross3(n, a, b);
-}
-
-/* A square around the point. Its first three corners define the plane, its normal outward. */
-static void make_plane(const tw_obstacle *o, const double normal[3], shape *s)
-{
-    static const double corner[4][2] = {{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}};
-    double a[3];
-    double b[3];
-    across(normal, a, b);
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 3; k++)
-            s->x[3 * i + k] = o->point[k] + o->size * (corner[i][0] * a[k] + corner[i][1] * b[k]);
-    s->count = 4;
-    add_triangle(s, 0, 1, 2);
-    add_triangle(s, 0, 2, 3);
-}
-
-/* The centre, or both ends, and then the skin: rings around the axis `up`. The upper half of the
- * rings belongs to the point `top`. */
-static void make_skin(const double bottom[3], const double top[3], double radius,
-                      const double up[3], shape *s)
-{
-    double a[3];
-    double b[3];
-    across(up, a, b);
-    int64_t first = s->count;
-
-    for (int ring = 0; ring <= LATITUDES; ring++) {
-        const double *centre = 2 * ring < LATITUDES ? bottom : top;
-        double latitude = pi * ((double)ring / LATITUDES - 0.5);
-        int points = ring == 0 || ring == LATITUDES ? 1 : MERIDIANS;
-        for (int m = 0; m < points; m++, s->count++)
-            for (int k = 0; k < 3; k++) {
-                double angle = 2.0 * pi * m / MERIDIANS;
-                double out = cos(angle) * a[k] + sin(angle) * b[k];
-                s->x[3 * s->count + k] =
-                    centre[k] + radius * (sin(latitude) * up[k] + cos(latitude) * out);
-            }
-    }
-
-    /* Quadrilaterals between rings, and a fan at each pole. */
-    int64_t last = s->count - 1;
-    for (int m = 0; m < MERIDIANS; m++) {
-        int64_t next = (m + 1) % MERIDIANS;
-        add_triangle(s, first, first + 1 + next, first + 1 + m);
-        for (int ring = 0; ring + 2 < LATITUDES; ring++) {
-            int64_t low = first + 1 + (int64_t)ring * MERIDIANS;
-            int64_t high = low + MERIDIANS;
-            add_triangle(s, low + m, low + next, high + next);
-            add_triangle(s, low + m, high + next, high + m);
-        }
-        add_triangle(s, last, last - MERIDIANS + m, last - MERIDIANS + next);
-    }
-}
-
-static tw_status check_obstacle(const tw_obstacle *o, tw_error *error)
-{
-    bool known = o->kind == TW_OBSTACLE_PLANE || o->kind == TW_OBSTACLE_SPHERE ||
-                 o->kind == TW_OBSTACLE_CAPSULE;
-    if (!known) return tw_fail(error, TW_INVALID_ARGUMENT, "there is no such kind of obstacle");
-    bool finite = tw_vector_is_finite(3, o->point) && tw_vector_is_finite(3, o->other) &&
-                  isfinite(o->radius) && isfinite(o->size);
-    if (!finite) return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
-    bool round = o->kind != TW_OBSTACLE_PLANE;
-    if (round && !(o->radius > 0.0))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the radius of an obstacle must be positive");
-    if (!round && !(tw_dot3(o->other, o->other) > 0.0 && o->size > 0.0))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a plane needs a normal and a size");
-    return TW_OK;
-}
-
-static void make_shape(const tw_obstacle *o, shape *s)
-{
-    /* The direction of the normal or of the axis; upward where there is none. */
-    double up[3] = {0.0, 0.0, 1.0};
-    double along[3];
-    for (int k = 0; k < 3; k++) along[k] = o->other[k];
-    for (int k = 0; k < 3 && o->kind == TW_OBSTACLE_CAPSULE; k++) along[k] -= o->point[k];
-    double length = sqrt(tw_dot3(along, along));
-    for (int k = 0; k < 3 && length > 0.0 && o->kind != TW_OBSTACLE_SPHERE; k++)
-        up[k] = along[k] / length;
-
-    if (o->kind == TW_OBSTACLE_PLANE) {
-        make_plane(o, up, s);
-        return;
-    }
-    memcpy(s->x, o->point, sizeof o->point);
-    s->count = 1;
-    if (o->kind == TW_OBSTACLE_CAPSULE) {
-        memcpy(s->x + 3, o->other, sizeof o->other);
-        s->count = 2;
-    }
-    const double *top = o->kind == TW_OBSTACLE_CAPSULE ? o->other : o->point;
-    make_skin(o->point, top, o->radius, up, s);
-}
-
 /* ---- adding ---- */
 
 static tw_status reserve(tw_obstacle_list *obstacles)
@@ -190,10 +58,10 @@ static tw_status reserve(tw_obstacle_list *obstacles)
 }
 
 /* Adds particles and display of a shape. */
-static tw_status add_shape(tw_model *model, const tw_obstacle *o, shape *s, int64_t *first,
-                           tw_error *error)
+static tw_status add_shape(tw_model *model, const tw_obstacle *o, tw_obstacle_shape *s,
+                           int64_t *first, tw_error *error)
 {
-    static const char *const names[] = {"plane", "sphere", "capsule"};
+    static const char *const names[] = {"plane", "sphere", "capsule", "box", "mesh"};
     double *masses = TW_NEW_ARRAY(s->count, double);
     if (!masses) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
@@ -217,24 +85,22 @@ tw_status tw_model_add_obstacle(tw_model *model, const tw_obstacle *obstacle, in
                                 int64_t *last, tw_error *error)
 {
     if (!model || !obstacle) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    TW_TRY(check_obstacle(obstacle, error));
+    TW_TRY(tw_obstacle_check(obstacle, error));
     if (reserve(&model->obstacles) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    shape *s = tw_allocate_zeroed(1, sizeof *s);
-    if (!s) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    make_shape(obstacle, s);
-    int64_t begin = 0;
-    int64_t count = s->count;
-    tw_status status = add_shape(model, obstacle, s, &begin, error);
-    tw_release(s);
+    tw_obstacle_shape s = {0};
+    tw_placed_obstacle placed = {.kind = obstacle->kind, .radius = obstacle->radius};
+    tw_status status = tw_obstacle_shape_make(obstacle, &s, error);
+    if (status == TW_OK) status = tw_obstacle_shape_closed(&s, &placed.closed, error);
+    if (status == TW_OK) status = add_shape(model, obstacle, &s, &placed.first, error);
+    placed.count = s.count;
+    tw_obstacle_shape_free(&s);
     if (status != TW_OK) return status;
 
-    model->obstacles.list[model->obstacles.count++] =
-        (tw_placed_obstacle){.kind = obstacle->kind,
-                             .radius = obstacle->radius,
-                             .point = {begin, begin + 1, begin + 2},
-                             .display = model->displays.count - 1};
-    if (first) *first = begin;
-    if (last) *last = begin + count - 1;
+    for (int i = 0; i < 3; i++) placed.point[i] = placed.first + i;
+    placed.display = model->displays.count - 1;
+    model->obstacles.list[model->obstacles.count++] = placed;
+    if (first) *first = placed.first;
+    if (last) *last = placed.first + placed.count - 1;
     return TW_OK;
 }

@@ -181,6 +181,8 @@ static const tw_schema_field mesh_fields[] = {
      .doc = "a surface is filled with tetrahedra of about so many vertices"},
     {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
      .doc = "its longest side after it was turned; not given: as in the file"},
+    {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
+     .doc = "instead: factor of all coordinates of the file, 1e-3 for millimetres"},
 };
 
 /* Keeps the surface as it is in the file, to be shown, and fills it with tetrahedra. */
@@ -233,8 +235,8 @@ static const tw_schema_field root_fields[] = {
          "file of a line x,y,z,nx,ny,nz per fibre: where it begins (the origin is added), and in "
          "which direction"},
     {"obstacle", TW_FIELD_NAME,
-     .doc = "instead: name of a sphere among the obstacles, over which `count` roots are scattered "
-            "and whose motion they follow"},
+     .doc = "instead: name of a sphere or a mesh among the obstacles, over which `count` roots are "
+            "scattered and whose motion they follow"},
     {"upper", TW_FIELD_NUMBER,
      .range = {.has_low = true, .low = 0, .open_low = true, .has_high = true, .high = 1},
      .doc = "only in this upper share of the obstacle's height (z); not given: everywhere"},

@@ -4,6 +4,7 @@
 #include <twang/contact.h>
 
 #include "base/fail.h"
+#include "scene/obstacle_surface.h"
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
 
@@ -36,10 +37,34 @@ static const tw_schema_field capsule_fields[] = {
      .doc = "around the axis and at its ends"},
 };
 
+static const tw_schema_field box_fields[] = {
+    {"centre", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "of the box"},
+    {"sides", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
+     .doc = "along x, y, z before it is turned, all > 0"},
+    {"rotation", TW_FIELD_NUMBERS, .length = 3, .unit = "degrees", .fallback = "[0, 0, 0]",
+     .doc = "about the axes x, then y, then z, through its centre"},
+};
+static const tw_schema_field mesh_fields[] = {
+    {"file", TW_FIELD_TEXT, .required = true,
+     .doc = "a surface, or a solid of which the surface is taken, relative to the scene file; "
+            "docs/meshes.md has the formats"},
+    {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
+     .doc = "its longest side after it was turned; not given: as in the file"},
+    {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
+     .doc = "instead: factor of all coordinates of the file, 1e-3 for millimetres"},
+    {"rotation", TW_FIELD_NUMBERS, .length = 3, .unit = "degrees", .fallback = "[0, 0, 0]",
+     .doc = "about the axes x, then y, then z, before the origin is added"},
+    {"origin", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .fallback = "[0, 0, 0]",
+     .doc = "added to every position"},
+};
+
 static const obstacle_kind obstacle_kinds[] = {
     {.schema = {"plane", FIELDS(plane_fields), {NULL}}, .kind = TW_OBSTACLE_PLANE},
     {.schema = {"sphere", FIELDS(sphere_fields), {NULL}}, .kind = TW_OBSTACLE_SPHERE},
     {.schema = {"capsule", FIELDS(capsule_fields), {NULL}}, .kind = TW_OBSTACLE_CAPSULE},
+    {.schema = {"box", FIELDS(box_fields), {NULL}}, .kind = TW_OBSTACLE_BOX},
+    {.schema = {"mesh", FIELDS(mesh_fields), {NULL}}, .kind = TW_OBSTACLE_MESH},
 };
 KINDS_OF(obstacle_kinds)
 
@@ -74,28 +99,56 @@ static bool is_zero(const double a[3])
     return a[0] == 0.0 && a[1] == 0.0 && a[2] == 0.0;
 }
 
-static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_error *error)
+static tw_status read_plane(const tw_entry *entry, tw_obstacle *o, tw_error *error)
+{
+    tw_node_numbers(entry->node, "point", 3, o->point);
+    tw_node_numbers(entry->node, "normal", 3, o->other);
+    o->size = tw_node_number(entry->node, "size");
+
+    if (!is_zero(o->other)) return TW_OK;
+    return tw_fail_at(error, tw_node_find(entry->node, "normal")->mark,
+                      "%s.normal has length zero, give it any other", entry->path);
+}
+
+static tw_status read_box(const tw_entry *entry, tw_obstacle *o, tw_error *error)
+{
+    tw_node_numbers(entry->node, "centre", 3, o->point);
+    tw_node_numbers(entry->node, "sides", 3, o->sides);
+    tw_node_numbers(entry->node, "rotation", 3, o->turn);
+
+    if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
+    return tw_fail_at(error, tw_node_find(entry->node, "sides")->mark,
+                      "%s.sides must be three numbers > 0", entry->path);
+}
+
+/* Fills the obstacle in. The surface of a mesh is kept in `mesh`, which the obstacle refers to. */
+static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_mesh *mesh,
+                               tw_error *error)
 {
     const tw_node *node = entry->node;
     o->kind = obstacle_kinds[tw_node_integer(node, "kind")].kind;
     if (tw_node_find(node, "name")) o->name = tw_node_text(node, "name");
-    if (o->kind != TW_OBSTACLE_PLANE) o->radius = tw_node_number(node, "radius");
+    if (tw_node_find(node, "radius")) o->radius = tw_node_number(node, "radius");
 
     switch (o->kind) {
     case TW_OBSTACLE_PLANE:
-        tw_node_numbers(node, "point", 3, o->point);
-        tw_node_numbers(node, "normal", 3, o->other);
-        o->size = tw_node_number(node, "size");
-        if (is_zero(o->other))
-            return tw_fail_at(error, tw_node_find(node, "normal")->mark,
-                              "%s.normal has length zero, give it any other", entry->path);
-        return TW_OK;
+        return read_plane(entry, o, error);
     case TW_OBSTACLE_SPHERE:
         tw_node_numbers(node, "centre", 3, o->point);
         return TW_OK;
     case TW_OBSTACLE_CAPSULE:
         tw_node_numbers(node, "from", 3, o->point);
         tw_node_numbers(node, "to", 3, o->other);
+        return TW_OK;
+    case TW_OBSTACLE_BOX:
+        return read_box(entry, o, error);
+    case TW_OBSTACLE_MESH:
+        TW_TRY(tw_obstacle_surface(node, entry->path, mesh, error));
+        tw_report_surface(tw_node_text(node, "file"), mesh);
+        o->vertex_count = mesh->vertex_count;
+        o->vertices = mesh->vertices;
+        o->triangle_count = mesh->triangle_count;
+        o->triangles = mesh->triangles;
         return TW_OK;
     }
     return TW_OK;
@@ -122,10 +175,15 @@ tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error)
                           entry->path);
 
     tw_obstacle obstacle = {0};
+    tw_mesh mesh = {0};
     int64_t first = 0;
     int64_t last = 0;
-    TW_TRY(read_obstacle(entry, &obstacle, error));
-    TW_TRY(tw_model_add_obstacle(entry->build->model, &obstacle, &first, &last, error));
+    tw_status status = read_obstacle(entry, &obstacle, &mesh, error);
+    if (status == TW_OK)
+        status = tw_model_add_obstacle(entry->build->model, &obstacle, &first, &last, error);
+
+    tw_mesh_free(&mesh);
+    if (status != TW_OK) return status;
 
     const tw_node *motion = tw_node_find(entry->node, "motion");
     if (!motion) return TW_OK;

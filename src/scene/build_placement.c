@@ -80,7 +80,13 @@ tw_status tw_place_body(tw_body *body, tw_error *error)
         turn(both[i], 0, 1, rotation[2]);
     }
 
-    /* Scale to the extent that the scene asks for. */
+    /* Scale by a factor, or to the extent that the scene asks for. */
+    const tw_node *given = tw_node_find(body->node, "scale");
+    if (given && tw_node_find(body->node, "extent"))
+        return tw_fail_at(error, given->key_mark, "%s has both extent and scale, keep one of them",
+                          body->path);
+    if (given)
+        for (int i = 0; i < 2; i++) scale(both[i], given->number);
     if (tw_node_find(body->node, "extent")) {
         double factor = factor_to_extent(&body->mesh, tw_node_number(body->node, "extent"));
         for (int i = 0; i < 2; i++) scale(both[i], factor);

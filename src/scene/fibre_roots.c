@@ -1,6 +1,7 @@
 #include "scene/fibre_roots.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -9,6 +10,8 @@
 #include "base/read_file.h"
 #include "base/start_vector.h"
 #include "base/vector3.h"
+#include "scene/obstacle_surface.h"
+#include "scene/surface_roots.h"
 
 void tw_fibre_roots_free(tw_fibre_roots *roots)
 {
@@ -18,7 +21,7 @@ void tw_fibre_roots_free(tw_fibre_roots *roots)
     *roots = (tw_fibre_roots){0};
 }
 
-static tw_status allocate(tw_fibre_roots *roots, int64_t count, tw_error *error)
+tw_status tw_fibre_roots_allocate(tw_fibre_roots *roots, int64_t count, tw_error *error)
 {
     roots->points = TW_NEW_ARRAY(3 * count, double);
     roots->directions = TW_NEW_ARRAY(3 * count, double);
@@ -26,7 +29,7 @@ static tw_status allocate(tw_fibre_roots *roots, int64_t count, tw_error *error)
     return TW_OK;
 }
 
-static void append(tw_fibre_roots *roots, vec3 point, vec3 direction)
+void tw_fibre_roots_append(tw_fibre_roots *roots, vec3 point, vec3 direction)
 {
     vec3_store(roots->points, roots->count, point);
     vec3_store(roots->directions, roots->count, direction);
@@ -62,7 +65,7 @@ static tw_status lay_grid(const tw_body *body, tw_fibre_roots *out, tw_error *er
     int64_t columns = is_grid ? tw_node_integer(node, "columns") : 1;
     int64_t rows = is_grid ? tw_node_integer(node, "rows") : 1;
     double spacing = is_grid ? tw_node_number(node, "spacing") : 0.0;
-    TW_TRY(allocate(out, columns * rows, error));
+    TW_TRY(tw_fibre_roots_allocate(out, columns * rows, error));
 
     vec3 origin = read_vector(node, "origin");
     vec3 direction = read_vector(node, "direction");
@@ -75,7 +78,7 @@ static tw_status lay_grid(const tw_body *body, tw_fibre_roots *out, tw_error *er
             double right = spacing * ((double)c - 0.5 * (double)(columns - 1));
             double up = spacing * ((double)r - 0.5 * (double)(rows - 1));
             vec3 point = vec3_add_scaled(origin, right, along_columns);
-            append(out, vec3_add_scaled(point, up, along_rows), direction);
+            tw_fibre_roots_append(out, vec3_add_scaled(point, up, along_rows), direction);
         }
     return TW_OK;
 }
@@ -118,7 +121,7 @@ static tw_status read_root(const char *path, int64_t number, char *line, vec3 or
         return tw_fail(error, TW_BAD_INPUT,
                        "%s:%lld:1: the normal nx, ny, nz has length zero, give it any other", path,
                        (long long)number);
-    append(out, vec3_add(origin, vec3_at(values, 0)), normal);
+    tw_fibre_roots_append(out, vec3_add(origin, vec3_at(values, 0)), normal);
     return TW_OK;
 }
 
@@ -133,7 +136,7 @@ static int64_t count_lines(const char *text)
 static tw_status parse_roots(const char *path, char *text, vec3 origin, tw_fibre_roots *out,
                              tw_error *error)
 {
-    TW_TRY(allocate(out, count_lines(text), error));
+    TW_TRY(tw_fibre_roots_allocate(out, count_lines(text), error));
 
     int64_t number = 1;
     for (char *line = text; *line; number++) {
@@ -181,8 +184,7 @@ const tw_node *tw_find_obstacle(const tw_scene *scene, const char *name, int *in
     return NULL;
 }
 
-/* Uniform in [0, 1). */
-static double random_unit(uint64_t seed, uint64_t index)
+double tw_random_unit(uint64_t seed, uint64_t index)
 {
     uint64_t bits = tw_random_bits(tw_random_bits(seed) + index);
     return (double)(bits >> 11) * 0x1p-53;
@@ -191,51 +193,82 @@ static double random_unit(uint64_t seed, uint64_t index)
 /* Scatters roots over the upper part of a sphere. Equal heights of a sphere have equal areas, so root
  * i has a random height in the i-th of `count` layers; successive layers are a golden angle apart,
  * which leaves no gaps, and each angle is disturbed by the mean distance of roots. */
-static void scatter(int64_t count, uint64_t seed, double upper, vec3 centre, double radius,
-                    tw_fibre_roots *out)
+static void scatter_over_sphere(const tw_root_scatter *scatter, vec3 centre, double radius,
+                                tw_fibre_roots *out)
 {
+    int64_t count = scatter->count;
+    uint64_t seed = scatter->seed;
+    double upper = scatter->upper;
     static const double GOLDEN_ANGLE = 2.39996322972865332; /* pi (3 - sqrt 5) */
     double spread = 3.5 * sqrt(upper / (double)count);      /* mean distance / radius */
-    double turn = 6.28318530717958648 * random_unit(seed, 0);
+    double turn = 6.28318530717958648 * tw_random_unit(seed, 0);
 
     for (int64_t i = 0; i < count; i++) {
-        double layer = ((double)i + random_unit(seed, 2 * (uint64_t)i + 1)) / (double)count;
+        double layer = ((double)i + tw_random_unit(seed, 2 * (uint64_t)i + 1)) / (double)count;
         double z = 1.0 - 2.0 * upper * layer;
         double across = sqrt(fmax(0.0, 1.0 - z * z));
-        double disturbance = spread * (random_unit(seed, 2 * (uint64_t)i + 2) - 0.5);
+        double disturbance = spread * (tw_random_unit(seed, 2 * (uint64_t)i + 2) - 0.5);
         double angle = turn + GOLDEN_ANGLE * (double)i + disturbance;
 
         /* A curl begins outward and goes down, along the meridian. */
         vec3 normal = {across * cos(angle), across * sin(angle), z};
         vec3_store(out->sides, i, (vec3){z * cos(angle), z * sin(angle), -across});
-        append(out, vec3_add_scaled(centre, radius, normal), normal);
+        tw_fibre_roots_append(out, vec3_add_scaled(centre, radius, normal), normal);
     }
+}
+
+/* The obstacle that the roots are on; NULL after an error. */
+static const tw_node *carrier_of(const tw_body *body, const tw_node *name, int *index,
+                                 tw_error *error)
+{
+    const tw_node *obstacle = tw_find_obstacle(body->scene, name->text, index);
+    if (!obstacle) {
+        tw_fail_at(error, name->mark, "%s.roots.obstacle is '%s', but no obstacle has this name",
+                   body->path, name->text);
+        return NULL;
+    }
+
+    const char *kind = tw_node_text(obstacle, "kind");
+    if (strcmp(kind, "sphere") == 0 || strcmp(kind, "mesh") == 0) return obstacle;
+    tw_fail_at(error, name->mark,
+               "%s.roots.obstacle is '%s', which is a %s, fibres grow on spheres and meshes only",
+               body->path, name->text, kind);
+    return NULL;
+}
+
+static tw_status scatter_over_mesh(const tw_node *obstacle, int index,
+                                   const tw_root_scatter *scatter, tw_fibre_roots *out,
+                                   tw_error *error)
+{
+    char path[TW_ENTRY_PATH_SIZE];
+    snprintf(path, sizeof path, "obstacles.%d", index);
+    tw_mesh surface = {0};
+    tw_status status = tw_obstacle_surface(obstacle, path, &surface, error);
+    if (status == TW_OK) status = tw_scatter_over_surface(&surface, scatter, out, error);
+    tw_mesh_free(&surface);
+    return status;
 }
 
 static tw_status scatter_over_obstacle(const tw_body *body, const tw_node *roots,
                                        tw_fibre_roots *out, tw_error *error)
 {
-    const tw_node *name = tw_node_find(roots, "obstacle");
     int index = 0;
-    const tw_node *obstacle = tw_find_obstacle(body->scene, name->text, &index);
-    if (!obstacle)
-        return tw_fail_at(error, name->mark,
-                          "%s.roots.obstacle is '%s', but no obstacle has this name", body->path,
-                          name->text);
-    if (strcmp(tw_node_text(obstacle, "kind"), "sphere") != 0)
-        return tw_fail_at(error, name->mark,
-                          "%s.roots.obstacle is '%s', which is a %s, fibres grow on spheres only",
-                          body->path, name->text, tw_node_text(obstacle, "kind"));
+    const tw_node *obstacle = carrier_of(body, tw_node_find(roots, "obstacle"), &index, error);
+    if (!obstacle) return TW_BAD_INPUT;
 
     /* Not given: everywhere, with the seed 1. */
-    double upper = tw_node_find(roots, "upper") ? tw_node_number(roots, "upper") : 1.0;
-    int64_t seed = tw_node_find(roots, "seed") ? tw_node_integer(roots, "seed") : 1;
-    int64_t count = tw_node_integer(body->node, "count");
-    TW_TRY(allocate(out, count, error));
-    out->sides = TW_NEW_ARRAY(3 * count, double);
+    tw_root_scatter scatter = {
+        .count = tw_node_integer(body->node, "count"), .upper = 1.0, .seed = 1};
+    if (tw_node_find(roots, "upper")) scatter.upper = tw_node_number(roots, "upper");
+    if (tw_node_find(roots, "seed")) scatter.seed = (uint64_t)tw_node_integer(roots, "seed");
+
+    TW_TRY(tw_fibre_roots_allocate(out, scatter.count, error));
+    out->sides = TW_NEW_ARRAY(3 * scatter.count, double);
     if (!out->sides) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    scatter(count, (uint64_t)seed, upper, read_vector(obstacle, "centre"),
-            tw_node_number(obstacle, "radius"), out);
+    if (strcmp(tw_node_text(obstacle, "kind"), "mesh") == 0)
+        return scatter_over_mesh(obstacle, index, &scatter, out, error);
+    scatter_over_sphere(&scatter, read_vector(obstacle, "centre"),
+                        tw_node_number(obstacle, "radius"), out);
     return TW_OK;
 }
 

@@ -85,8 +85,23 @@ static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const
     return TW_OK;
 }
 
+/* The meshes of obstacles. */
+static tw_status resolve_obstacles(tw_scene *scene, tw_error *error)
+{
+    const tw_node *list = tw_scene_node(scene, "obstacles");
+    int index = 0;
+    for (const tw_node *node = list ? list->first : NULL; node; node = node->next, index++) {
+        char path[TW_ENTRY_PATH_SIZE];
+        snprintf(path, sizeof path, "obstacles.%d", index);
+        tw_node *file = tw_node_find(node, "file");
+        if (file) TW_TRY(resolve(scene, file, path, MESH_HINT, error));
+    }
+    return TW_OK;
+}
+
 tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
 {
+    TW_TRY(resolve_obstacles(scene, error));
     const tw_node *bodies = tw_scene_node(scene, "bodies");
     if (!bodies) return TW_OK;
 
@@ -106,7 +121,7 @@ tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
     return TW_OK;
 }
 
-/* The file of a body that has the key `roots.points` or `file`; NULL if it has none. */
+/* The file of a body or an obstacle that has the key `roots.points` or `file`; NULL if it has none. */
 static const tw_node *named_file(const tw_node *body, bool of_roots)
 {
     if (!of_roots) return tw_node_find(body, "file");
@@ -116,13 +131,17 @@ static const tw_node *named_file(const tw_node *body, bool of_roots)
 
 const char *tw_scene_file(const tw_scene *scene, int index)
 {
+    static const char *const lists[] = {"bodies", "obstacles"};
     if (!scene) return NULL;
-    const tw_node *bodies = tw_scene_node(scene, "bodies");
+
     int found = 0;
-    for (const tw_node *body = bodies ? bodies->first : NULL; body; body = body->next)
-        for (int of_roots = 0; of_roots < 2; of_roots++) {
-            const tw_node *file = named_file(body, of_roots != 0);
-            if (file && found++ == index) return file->text;
-        }
+    for (int l = 0; l < 2; l++) {
+        const tw_node *list = tw_scene_node(scene, lists[l]);
+        for (const tw_node *node = list ? list->first : NULL; node; node = node->next)
+            for (int of_roots = 0; of_roots < 2; of_roots++) {
+                const tw_node *file = named_file(node, of_roots != 0);
+                if (file && found++ == index) return file->text;
+            }
+    }
     return NULL;
 }
