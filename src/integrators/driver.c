@@ -58,6 +58,7 @@ static tw_status add_impulses(tw_integrator *integrator, double h)
     TW_TRY(problem->finish_step(problem->context, integrator->t, h, integrator->u,
                                 integrator->u_new, &integrator->impulses));
     if (!integrator->impulses) return TW_OK;
+    if (!tw_vector_is_finite(integrator->system.size, integrator->u_new)) return TW_NOT_FINITE;
 
     tw_vector_copy(n, v, change);
     tw_vector_axpy(n, -1.0, sum, change);
