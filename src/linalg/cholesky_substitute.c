@@ -38,10 +38,12 @@ static supernode supernode_at(const cholmod_factor *L, int64_t s)
 
 int64_t tw_cholesky_panel_rows(const cholmod_factor *L)
 {
+    /* The factor may not have values yet. */
+    const int *row_start = L->pi;
     int64_t most = 0;
     for (int64_t s = 0; L->is_super && s < (int64_t)L->nsuper; s++) {
-        const supernode node = supernode_at(L, s);
-        if (node.rows > most) most = node.rows;
+        const int64_t rows = row_start[s + 1] - row_start[s];
+        if (rows > most) most = rows;
     }
     return most;
 }
