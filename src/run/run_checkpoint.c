@@ -148,7 +148,8 @@ static bool makes_sense(const tw_run *run, double t)
         m->wall_seconds,   m->energy_start,     m->energy_expected, m->energy_end,
         m->energy_error,   m->energy_error_max, m->kinetic_max,     m->energy_size_max,
         m->measured_t,     m->measured_step,    m->damping.sum,     m->damping.now,
-        m->damping.before, m->outside.sum,      m->outside.now,     m->outside.before};
+        m->damping.before, m->outside.sum,      m->outside.now,     m->outside.before,
+        m->contact.sum,    m->contact.next,     m->friction.sum,    m->friction.next};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!isfinite(values[i])) return false;
     if (!is_count(m->telemetry_bytes) || !is_count(m->products_told) || !is_count(m->solves_told))
