@@ -345,6 +345,11 @@ TW_API tw_scheme tw_integrator_scheme(const tw_integrator *integrator);
  *  the first step, after tw_integrator_restore and after an event that ended a step it is the
  *  current state. Owned by the integrator and valid until its next call. */
 TW_API const double *tw_integrator_energy_state(tw_integrator *integrator, double *t);
+/** Power from outside that the state which tw_integrator_energy_state() gave last does not show [W]:
+ *  add it to the power found there. In expmid2 the tensions of stiff elements at the stage are not
+ *  those that act during the step, so that the work on moved particles would be wrong. It is 0 for
+ *  other schemes. */
+TW_API double tw_integrator_hidden_power(const tw_integrator *integrator);
 /** Whether the scheme's energy is that of a stage. */
 TW_API bool tw_integrator_energy_at_stage(const tw_integrator *integrator);
 

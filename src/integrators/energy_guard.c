@@ -10,9 +10,11 @@
  * is renewed in each alarm: errors of W do not pile up over a long run.
  *
  * An energy costs explicit schemes as much as a third of a step, and a power costs any scheme some
- * evaluations of the forces. Those runs are looked at only while the alarm is on. It is raised when
+ * evaluations of the forces. Those runs are judged only while the alarm is on. It is raised when
  * the mean velocity of a step, |x_new - x| / h, is far above all before: an unstable mode grows in
- * x_new - x, whatever the scheme. */
+ * x_new - x, whatever the scheme. The balance then begins before the step that raised the alarm: at
+ * its start, or at the stage of the step before where a scheme is judged by its stages. Those
+ * schemes are looked at in every step, because a stage is known in its own step only. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -47,14 +49,6 @@ enum { QUIET_STEPS = 64 };
  * held: an explosion breaks the balance before it grows by 4. */
 static const double SOUND_GROWTH = 16;
 
-/* What is known of a state when the guard looks at it. */
-typedef struct look {
-    double t;
-    double kinetic;
-    double potential;
-    double power; /* from outside */
-} look;
-
 /* ---- what is watched ---- */
 
 /* Whether the energy of a second-order problem cannot grow without power from outside. */
@@ -84,9 +78,9 @@ void tw_energy_guard_prepare(tw_integrator *integrator)
 }
 
 /* Energies and power at the state u. */
-static tw_status look_at(tw_integrator *integrator, double t, const double *u, look *out)
+static tw_status look_at(tw_integrator *integrator, double t, const double *u, tw_energy_look *out)
 {
-    *out = (look){.t = t};
+    *out = (tw_energy_look){.t = t};
     tw_system *system = &integrator->system;
     tw_status status = tw_system_energy(system, t, u, &out->kinetic, &out->potential);
 
@@ -97,7 +91,7 @@ static tw_status look_at(tw_integrator *integrator, double t, const double *u, l
 }
 
 /* Energies are compared with those of this look from now on. */
-static void refer_to(tw_energy_watch *watch, const look *at)
+static void refer_to(tw_energy_watch *watch, const tw_energy_look *at)
 {
     watch->energy = at->kinetic + at->potential;
     watch->potential = at->potential;
@@ -114,9 +108,10 @@ tw_status tw_energy_guard_start(tw_integrator *integrator)
     integrator->watch = (tw_energy_watch){0};
     if (!integrator->energy_guarded) return TW_OK;
 
-    look start;
+    tw_energy_look start;
     TW_TRY(look_at(integrator, integrator->t, integrator->u, &start));
     refer_to(&integrator->watch, &start);
+    integrator->watch.last = start;
     return TW_OK;
 }
 
@@ -148,11 +143,12 @@ static tw_status listen(tw_integrator *integrator, double h, tw_energy_watch *wa
     watch->quiet_steps = is_faster ? 0 : watch->quiet_steps + 1;
     if (is_faster && watch->alarmed) watch->velocity = velocity;
 
-    /* Where power comes from outside, the balance begins at the start of the step that raised
-     * the alarm. What moved before that step counts as sound. */
+    /* Where power comes from outside, the balance begins before the step that raised the alarm: at
+     * its start, or at the last stage. What moved before that counts as sound. */
     if (!watch->alarmed || was_alarmed || !integrator->system.second.outside_power) return TW_OK;
-    look before;
-    TW_TRY(look_at(integrator, integrator->t, integrator->u, &before));
+    tw_energy_look before = watch->last;
+    if (!integrator->scheme->energy_state)
+        TW_TRY(look_at(integrator, integrator->t, integrator->u, &before));
     refer_to(watch, &before);
     watch->sound_scale = fmax(watch->sound_scale, before.kinetic);
     return TW_OK;
@@ -191,7 +187,7 @@ static tw_status find_stride(const tw_integrator *integrator, double h, const do
 /* Adds the work since the last look: of the power by the trapezoidal rule, and of impulses where
  * they give energy (a belt that draws bodies along). An event may have taken the run back in time:
  * then no work is added. */
-static void add_work(tw_energy_watch *watch, const look *now, double impulse_work)
+static void add_work(tw_energy_watch *watch, const tw_energy_look *now, double impulse_work)
 {
     double h = fmax(0.0, now->t - watch->t);
     double given = fmax(0.0, impulse_work);
@@ -203,8 +199,8 @@ static void add_work(tw_energy_watch *watch, const look *now, double impulse_wor
 
 /* Judges the state u, reached by a step of h, by what the look found. *scale is the energy turned
  * over. */
-static tw_status judge(const tw_integrator *integrator, double h, const double *u, const look *now,
-                       tw_energy_watch *watch, double *scale)
+static tw_status judge(const tw_integrator *integrator, double h, const double *u,
+                       const tw_energy_look *now, tw_energy_watch *watch, double *scale)
 {
     const tw_system *system = &integrator->system;
 
@@ -215,10 +211,6 @@ static tw_status judge(const tw_integrator *integrator, double h, const double *
     if (!isfinite(gain) || !isfinite(*scale)) return TW_NOT_FINITE;
     double allowed = integrator->options.energy_gain_bound * *scale;
 
-    /* At a stage the forces of unresolved modes, and with them the power, are right on average only:
-     * the sign of the power may be wrong. An explosion still shows: its energy grows with the square
-     * of the forces, its work with the forces. */
-    if (integrator->scheme->energy_state) allowed += 2 * watch->work_size;
     if (gain <= allowed || gain <= ROUNDING_SHARE * fabs(watch->energy)) {
         watch->sound_scale = fmax(watch->sound_scale, *scale);
         watch->violated_scale = 0;
@@ -240,6 +232,21 @@ static tw_status judge(const tw_integrator *integrator, double h, const double *
     return grown || sudden || far ? TW_NOT_CONVERGED : TW_OK;
 }
 
+/* Looks at the end of the attempted step. Some schemes leave spurious energy in unresolved modes
+ * there: they name a better state to judge by. */
+static tw_status look_at_step(tw_integrator *integrator, double t_new, const double **u,
+                              tw_energy_look *out)
+{
+    const tw_scheme_table *scheme = integrator->scheme;
+    double t = t_new;
+    *u = integrator->u_new;
+    if (scheme->energy_state) *u = scheme->energy_state(integrator, &t);
+
+    TW_TRY(look_at(integrator, t, *u, out));
+    if (scheme->hidden_power) out->power += scheme->hidden_power(integrator);
+    return TW_OK;
+}
+
 tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
@@ -247,25 +254,19 @@ tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
     /* A rejected step leaves no trace: the watch is written back only if the step is sound. */
     tw_energy_watch watch = integrator->watch;
     double h = t_new - integrator->t;
-    if (integrator->energy_alarms) {
-        TW_TRY(listen(integrator, h, &watch));
-        if (!watch.alarmed) {
-            integrator->watch = watch;
-            return TW_OK;
-        }
+    if (integrator->energy_alarms) TW_TRY(listen(integrator, h, &watch));
+    bool is_judged = watch.alarmed || !integrator->energy_alarms;
+
+    /* What a look finds may be the reference of the next alarm. */
+    const double *u = NULL;
+    if (is_judged || integrator->scheme->energy_state)
+        TW_TRY(look_at_step(integrator, t_new, &u, &watch.last));
+
+    if (is_judged) {
+        double scale = 0;
+        TW_TRY(judge(integrator, h, u, &watch.last, &watch, &scale));
+        if (integrator->energy_alarms) calm_down(integrator, scale, &watch);
     }
-
-    /* Some schemes leave spurious energy in unresolved modes at step ends: they name a better state
-     * to judge by. */
-    const double *u = integrator->u_new;
-    double t = t_new;
-    if (integrator->scheme->energy_state) u = integrator->scheme->energy_state(integrator, &t);
-    look now;
-    double scale = 0;
-    TW_TRY(look_at(integrator, t, u, &now));
-    TW_TRY(judge(integrator, h, u, &now, &watch, &scale));
-
-    if (integrator->energy_alarms) calm_down(integrator, scale, &watch);
     integrator->watch = watch;
     return TW_OK;
 }

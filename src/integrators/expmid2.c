@@ -108,9 +108,9 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
 static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    double **single[] = {&memory->x_star,  &memory->x_m,      &memory->a_m,  &memory->v_m,
-                         &memory->shift,   &memory->rate,     &memory->half, &memory->target,
-                         &memory->start_v, &memory->remainder};
+    double **single[] = {&memory->x_star,  &memory->x_m,   &memory->a_m,      &memory->v_m,
+                         &memory->shift,   &memory->rate,  &memory->half,     &memory->target,
+                         &memory->start_v, &memory->end_v, &memory->remainder};
     enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 3 };
     memory->storage = tw_allocate_zeroed((size_t)((SINGLE + 2 * DOUBLE) * n), sizeof(double));
     memory->past = tw_allocate_zeroed(past_size(integrator), sizeof(double));
@@ -212,27 +212,12 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     }
     TW_TRY(tw_expmid2_find_change(integrator, memory, 1.0, false, error));
     tw_expmid2_compose(integrator, memory, 1.0, integrator->u, integrator->u_new);
+    int64_t n = integrator->system.n;
+    tw_vector_copy(n, integrator->u_new + n, memory->end_v);
 
     integrator->has_error = integrator->options.relative_tolerance > 0;
     if (integrator->has_error) TW_TRY(tw_expmid2_estimate(integrator, memory, error));
     return tw_expmid2_measure_asymmetry(integrator, memory);
-}
-
-/* The midpoint is on the slow manifold. Its velocity is that of the half step: in resolved modes
- * v_m, the velocity of the midpoint rule, is off by the square of h omega. */
-static const double *expmid2_energy_state(tw_integrator *integrator, double *t)
-{
-    tw_expmid2_memory *memory = integrator->memory;
-    int64_t n = integrator->system.n;
-    double *x = memory->judged;
-    double *v = memory->judged + n;
-
-    tw_status status = tw_expmid2_find_half_change(integrator, memory);
-    if (status == TW_OK) tw_expmid2_compose(integrator, memory, 0.5, memory->x_m, memory->judged);
-    if (status != TW_OK) tw_vector_copy(n, memory->v_m, v);
-    tw_vector_copy(n, memory->x_m, x);
-    *t = memory->t_m;
-    return memory->judged;
 }
 
 static void expmid2_accepted(tw_integrator *integrator, double h)
@@ -282,6 +267,7 @@ const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,
                                            .interpolate = expmid2_interpolate,
                                            .history = expmid2_past,
                                            .restored = expmid2_restored,
-                                           .energy_state = expmid2_energy_state,
+                                           .energy_state = tw_expmid2_energy_state,
+                                           .hidden_power = tw_expmid2_hidden_power,
                                            .error_order = 2,
                                            .equal_steps = true};

@@ -3,6 +3,7 @@
  *     expmid2_stage.c      one solution of the stage: x_m, a_m, v_m, the tangent and the rate there
  *     expmid2_functions.c  functions of the tangent applied to the start vectors
  *     expmid2_estimate.c   the error estimate
+ *     expmid2_energy.c     the state by which energy is judged
  *     expmid2_modes.h      what one mode does */
 #ifndef TW_INTEGRATORS_EXPMID2_H
 #define TW_INTEGRATORS_EXPMID2_H
@@ -21,6 +22,7 @@ typedef struct tw_expmid2_memory {
     double *shift;                    /* c: x_star = x_n + t v_n + c */
     double *rate;                     /* a_t, and what the linear model lacks of the damping */
     double *start_v;                  /* v_n of the step that the basis belongs to */
+    double *end_v;                    /* v_(n+1), before impulses change it */
     double *half, *target;            /* q and (I + t^2 A) q */
     double *change;                   /* outputs of step 3: x, then v (2 N) */
     double *remainder;
@@ -33,6 +35,7 @@ typedef struct tw_expmid2_memory {
     double start_speed;  /* |v_n| in the mass norm */
     double speed;        /* |v_n| + t |a_m| in the mass norm: of a start from rest, too */
     double acceleration; /* |a_m| in the mass norm */
+    double hidden_power; /* at the state that is judged [W]; see expmid2_energy.c */
     double least_speed;  /* speed after tw_controller_time_from_rest, in the mass norm */
     bool has_rate;       /* forces depend on time, or the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
@@ -96,8 +99,9 @@ tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memo
 /* memory->change = the parts of x and v at theta that need functions of A. */
 tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
                                  bool reuse, tw_error *error);
-/* The same in the middle of the step, from the step's own basis, with fewer digits if need be. */
-tw_status tw_expmid2_find_half_change(tw_integrator *integrator, tw_expmid2_memory *memory);
+/* memory->change = the carried velocity, and v in the middle of the step, as far as they need
+ * functions of A; with fewer digits if need be. */
+tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory);
 /* u = u_start + the change + what modes of infinite lambda do. */
 void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
                         double theta, const double *u_start, double *u);
@@ -112,5 +116,12 @@ tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memo
                               tw_error *error);
 /* statistics.asymmetry = how far the stage is from that of the reversed step. */
 tw_status tw_expmid2_measure_asymmetry(tw_integrator *integrator, tw_expmid2_memory *memory);
+
+/* ---- expmid2_energy.c ---- */
+
+/* The midpoint of the last attempt and its time: energy_state of the scheme. */
+const double *tw_expmid2_energy_state(tw_integrator *integrator, double *t);
+/* What the power from outside at that state lacks: hidden_power of the scheme. */
+double tw_expmid2_hidden_power(const tw_integrator *integrator);
 
 #endif

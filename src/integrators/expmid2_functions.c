@@ -139,14 +139,19 @@ tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *m
     return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, reuse, error);
 }
 
-/* memory->change in the middle of the step, from the step's own basis. The basis was judged by what
- * the end of the step needs, so that the middle may have fewer digits. */
-tw_status tw_expmid2_find_half_change(tw_integrator *integrator, tw_expmid2_memory *memory)
+/* memory->change = the carried velocity (1 - chi) g, and the part of v in the middle of the step that
+ * needs functions of A, from the step's own basis. The basis was judged by what the end of the step
+ * needs, so that the middle may have fewer digits. */
+tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
+    int64_t n = integrator->system.n;
+    tw_expmid2_outputs outputs = {.kind = {TW_MODE_CARRIED, TW_MODE_V},
+                                  .vector = {memory->change, memory->change + n},
+                                  .reference = {memory->speed, memory->speed}};
     double asked = memory->phi.tolerance;
     tw_status status = TW_NOT_CONVERGED;
     while (status == TW_NOT_CONVERGED && memory->phi.tolerance <= fewest_digits) {
-        status = tw_expmid2_find_change(integrator, memory, 0.5, true, NULL);
+        status = tw_expmid2_apply_modes(integrator, memory, 0.5, &outputs, true, NULL);
         memory->phi.tolerance *= 10;
     }
     memory->phi.tolerance = asked;

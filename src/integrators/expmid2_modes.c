@@ -186,6 +186,9 @@ double tw_mode_value(const void *context, double lambda)
         /* The move of the target that makes q. */
         if (chi == 0) return 0;
         return (1 + t * t * lambda + t * (f->alpha + f->beta * lambda)) * half_step(f, lambda, chi);
+    case TW_MODE_CARRIED:
+        if (f->start != TW_MODE_FROM_T || not_chi == 0) return 0;
+        return not_chi / lambda;
     case TW_MODE_FILTER_X:
     case TW_MODE_FILTER_V:
         return filter_error(f, lambda, not_chi);

@@ -55,6 +55,7 @@ typedef enum tw_mode_output {
     TW_MODE_V,        /* v(theta h) */
     TW_MODE_HALF,     /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
     TW_MODE_TARGET,   /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
+    TW_MODE_CARRIED,  /* (1 - chi) g: the velocity at which the support carries the mode along */
     TW_MODE_FILTER_X, /* what the filter changes in x of a slow mode: an error */
     TW_MODE_FILTER_V  /* the same in v */
 } tw_mode_output;

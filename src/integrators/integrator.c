@@ -378,13 +378,24 @@ tw_scheme tw_integrator_scheme(const tw_integrator *integrator)
     return integrator->options.scheme;
 }
 
+/* Whether the energy of the last step is that of its stage. */
+static bool has_stage(const tw_integrator *integrator)
+{
+    return integrator->scheme->energy_state && integrator->stage_known && !integrator->truncated;
+}
+
 const double *tw_integrator_energy_state(tw_integrator *integrator, double *t)
 {
     if (!integrator || !t) return NULL;
     *t = integrator->t;
-    bool at_stage = integrator->scheme->energy_state != NULL;
-    if (!at_stage || !integrator->stage_known || integrator->truncated) return integrator->u;
+    if (!has_stage(integrator)) return integrator->u;
     return integrator->scheme->energy_state(integrator, t);
+}
+
+double tw_integrator_hidden_power(const tw_integrator *integrator)
+{
+    if (!integrator || !has_stage(integrator) || !integrator->scheme->hidden_power) return 0;
+    return integrator->scheme->hidden_power(integrator);
 }
 
 bool tw_integrator_energy_at_stage(const tw_integrator *integrator)

@@ -48,6 +48,10 @@ typedef struct tw_scheme_table {
      * attempt. NULL: u_new. */
     const double *(*energy_state)(tw_integrator *integrator, double *t);
 
+    /* What the power from outside at the state that energy_state gave last lacks: the forces there
+     * may not be those that act during the step. NULL: nothing. */
+    double (*hidden_power)(const tw_integrator *integrator);
+
     bool equal_steps; /* small changes of the step do harm: the controller does not make them */
     int error_order;  /* r of the embedded estimate (error ~ h^(r+1)); 0: step doubling */
     bool fixed_only;  /* multistep with constant coefficients: no adaptive steps */
@@ -68,6 +72,13 @@ typedef struct tw_step_doubling {
     double *past;     /* the scheme's history at the start of the step */
 } tw_step_doubling;
 
+/* What is known of a state when the energy guard looks at it. */
+typedef struct tw_energy_look {
+    double t;                  /* [s] */
+    double kinetic, potential; /* [J] */
+    double power;              /* from outside [W] */
+} tw_energy_look;
+
 /* What the energy guard remembers of the run (energy_guard.c). */
 typedef struct tw_energy_watch {
     double energy, potential; /* at the reference [J] */
@@ -76,6 +87,7 @@ typedef struct tw_energy_watch {
     double first_scale;       /* the same at the first look since the reference; 0: none yet */
     double t, power;          /* time of the last look [s], power from outside then [W] */
     double work, work_size;   /* integrals of the power and of its size since the reference [J] */
+    tw_energy_look last;      /* the last look; at a stage it is the reference of the next alarm */
     double velocity;          /* largest mean velocity of a step under alarm */
     int64_t quiet_steps;      /* steps since the mean velocity last exceeded that */
     int64_t alarmed;          /* whether the guard looks at every step */

@@ -74,6 +74,7 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
     tw_status status = tw_simulation_measure(run->simulation, t, u, m);
     if (status != TW_OK)
         return tw_fail(error, status, "the energy at t = %g s: %s", t, tw_status_text(status));
+    m->outside_power += tw_integrator_hidden_power(run->integrator);
 
     add_work(&run->memory, t, m);
     bool at_stage = tw_integrator_energy_at_stage(run->integrator);
