@@ -7,9 +7,8 @@
 #include "linalg/vector.h"
 #include "phi/krylov/krylov.h"
 
-/* After orthogonalisation, a rest below this share of L v, or of the steepest A v_j so far, is
- * rounding. It is relative, never absolute. L v alone may be far smaller than |L|: an overdamped pair
- * has fast and slow decay, and the rounding of both is that of the fast one. */
+/* After orthogonalisation, a rest below this share of L v is rounding. It is relative, never
+ * absolute. */
 static const double BREAKDOWN = 16 * DBL_EPSILON;
 
 /* The same share in another inner product. A vector and its dual are updated separately and drift
@@ -280,10 +279,8 @@ static tw_status add_vector(tw_arnoldi *a)
 
     /* h_{m+1,m} is never below what rounding hides. */
     a->dimension++;
-    if (a->tail == 0) a->steepest = fmax(a->steepest, whole);
-    double size = fmax(whole, a->steepest);
-    a->exhausted = rest <= BREAKDOWN * size;
-    column[j + 1] = fmax(rest, DBL_EPSILON * size);
+    a->exhausted = rest <= BREAKDOWN * whole;
+    column[j + 1] = fmax(rest, DBL_EPSILON * whole);
     if (!a->exhausted) divide_by(a, j + 1, rest);
     return TW_OK;
 }

@@ -70,7 +70,7 @@ typedef struct tw_arnoldi {
     double *window_products; /* capacity + 1, scratch */
 
     int dimension;        /* m: columns of H that are there */
-    double steepest;      /* largest |scale A v| / |v| in this basis */
+    double steepest;      /* largest |scale A v|_2 / |v|_2 in this basis; 0 without a tail */
     double drift;         /* |dual - G v| / |v| of the last vector, about; only with a metric */
     bool exhausted;       /* the space is invariant up to rounding: it cannot and need not grow */
     int64_t products;     /* done so far, over all bases */
