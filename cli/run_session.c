@@ -107,6 +107,17 @@ static void print_tests(const tw_run_report *r, const style *look)
                look->plain);
 }
 
+/* What of the error is there since the first stage is no error of later steps, and says so where it
+ * is a tenth of the whole or more. */
+static void print_energy_error(const tw_run_report *r)
+{
+    printf("energy error at most %.2g J, %.2g of the energy converted\n", r->energy_error_max,
+           r->energy_drift_max);
+    if (r->energy_unresolved > 0.1 * r->energy_error_max)
+        printf("%.2g J of it vibrate since the start in modes that the step does not resolve\n",
+               r->energy_unresolved);
+}
+
 static void print_summary(const session *s, const tw_run_report *r)
 {
     style look = style_for_stdout();
@@ -125,8 +136,7 @@ static void print_summary(const session *s, const tw_run_report *r)
 
     /* How good it is. */
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
-    if (r->has_energy)
-        printf("energy error at most %.2g of the largest kinetic energy\n", r->energy_drift_max);
+    if (r->has_energy) print_energy_error(r);
     print_tests(r, &look);
 
     /* Where it is. */

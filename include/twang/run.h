@@ -25,7 +25,7 @@ typedef struct tw_run_progress {
     double session_start;   /**< t when this call began: 0, or where the checkpoint was */
     int64_t steps;          /**< accepted so far */
     bool has_energy;
-    double energy_error; /**< |E - E(0)| relative to the largest kinetic energy seen */
+    double energy_error; /**< |E - E(0)| relative to the energy converted so far */
 } tw_run_progress;
 
 /** How to run. Start from tw_run_options_default(). */
@@ -62,7 +62,11 @@ typedef struct tw_run_report {
     int64_t steps, rejected_steps, frames; /**< in total */
     double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
-    double energy_drift_max; /**< largest |E - E(0)| relative to the largest kinetic energy */
+    double energy_error_max; /**< largest |E - E(0)|, E the energy less the work done [J] */
+    double energy_drift_max; /**< the same relative to the energy converted */
+    /** What the stage of the first step does not show of the energy: vibrations that the step does
+     *  not resolve [J]. 0 where energies are taken at step ends. */
+    double energy_unresolved;
     /** Number of acceptance values of the scene, and of those that were not reproduced. */
     int tests, tests_failed;
 } tw_run_report;

@@ -253,6 +253,8 @@ static void fill_report(const tw_run *run, tw_run_report *report)
 
     report->has_energy = run->memory.has_energy != 0;
     report->energy_drift_max = tw_run_energy_drift(run);
+    report->energy_error_max = run->memory.energy_error_max;
+    report->energy_unresolved = run->memory.unresolved;
     report->tests = run->tests;
     report->tests_failed = run->tests_failed;
 }

@@ -32,11 +32,12 @@ typedef struct tw_run_memory {
     double wall_seconds;     /* spent up to the checkpoint */
     int64_t has_energy;      /* 0: the problem has none, and all below are 0 */
     double energy_start;     /* [J] */
-    double energy_expected;  /* what energy and work would add up to without errors [J] */
+    double potential_start;  /* its potential part [J] */
     double energy_end;       /* now [J] */
     double energy_error;     /* now [J] */
     double energy_error_max; /* largest so far [J] */
-    double kinetic_max;      /* largest so far [J] */
+    double unresolved;       /* what the first stage does not show of the energy [J] */
+    double converted_max;    /* largest of kinetic and |potential - potential_start| so far [J] */
     double energy_size_max;  /* largest kinetic + |potential| so far [J] */
     double measured_t;       /* time of the last measurement [s] */
     double measured_step;    /* from the measurement before to the last one [s] */
@@ -152,8 +153,8 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
                               tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
-/* What energy errors are relative to: the largest kinetic energy, unless that is so small that an
- * error is mostly rounding. */
+/* What energy errors are relative to: the energy converted, unless that is so small that an error is
+ * mostly rounding. */
 double tw_run_energy_scale(const tw_run *run);
 
 /* run_acceptance.c: the scene's `tests` against the final rows, into the record. */

@@ -20,7 +20,7 @@ double tw_run_energy_scale(const tw_run *run)
     /* Energies have about 16 digits: a change of less than this share of their size is
      * mostly rounding. */
     const double smallest_share = 1e-9;
-    return fmax(run->memory.kinetic_max, smallest_share * run->memory.energy_size_max);
+    return fmax(run->memory.converted_max, smallest_share * run->memory.energy_size_max);
 }
 
 double tw_run_energy_drift(const tw_run *run)
@@ -105,6 +105,8 @@ static void add_energies(const tw_run *run, tw_json *json)
                 {"energy_end", m->energy_end},
                 {"damping_work", m->damping.sum},
                 {"outside_work", m->outside.sum},
+                {"energy_error_max", m->energy_error_max},
+                {"energy_unresolved", m->unresolved},
                 {"energy_drift_max", tw_run_energy_drift(run)}};
 
     /* Where in a step the energies are taken. */

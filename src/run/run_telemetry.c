@@ -93,28 +93,29 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
     /* Changes of the energy are measured from here. */
     run->memory.has_energy = m.has_energy;
     run->memory.energy_start = m.kinetic + m.potential;
-    run->memory.energy_expected = run->memory.energy_start;
+    run->memory.potential_start = m.potential;
     run->memory.energy_end = run->memory.energy_start;
-    run->memory.kinetic_max = m.kinetic;
+    run->memory.converted_max = m.kinetic;
     run->memory.energy_size_max = m.kinetic + fabs(m.potential);
     return TW_OK;
 }
 
 /* The energy, with what damping took and without what came from outside, is constant but for errors
- * of the integrator: energy_error is how much it has changed. */
+ * of the integrator: energy_error is how much it has changed since the start. */
 static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool first_stage)
 {
     memory->energy_end = m->kinetic + m->potential;
     double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
                        memory->contact.sum + memory->friction.sum;
-
-    /* A stage does not show what vibrates unresolved, and a start out of balance may do so from the
-     * first step on. Stages are compared with the first one. */
-    if (first_stage) memory->energy_expected = accounted;
-    memory->energy_error = fabs(accounted - memory->energy_expected);
+    memory->energy_error = fabs(accounted - memory->energy_start);
     memory->energy_error_max = fmax(memory->energy_error_max, memory->energy_error);
 
-    memory->kinetic_max = fmax(memory->kinetic_max, m->kinetic);
+    /* A stage does not show what vibrates unresolved, and a start out of balance does so from the
+     * first step on. */
+    if (first_stage) memory->unresolved = fmax(0.0, memory->energy_start - accounted);
+
+    double change = fabs(m->potential - memory->potential_start);
+    memory->converted_max = fmax(memory->converted_max, fmax(m->kinetic, change));
     memory->energy_size_max = fmax(memory->energy_size_max, m->kinetic + fabs(m->potential));
 }
 

@@ -122,7 +122,7 @@ static SECTION(expected_row_section, "tests.final", expected_row_fields);
 static const tw_schema_field tests_fields[] = {
     {"energy_start", TW_FIELD_NUMBER, .unit = "J", .doc = "energy at t = 0, to 12 digits"},
     {"energy_drift_max", TW_FIELD_NUMBER, .range = AT_LEAST(0),
-     .doc = "largest allowed energy error, relative to the largest kinetic energy"},
+     .doc = "largest allowed energy error, relative to the energy converted"},
     {"displacement_min", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0),
      .doc = "some particle must end at least so far from where it began"},
     {"duration", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
