@@ -69,7 +69,7 @@ TW_API int tw_model_fibre_set_count(const tw_model *model);
 /** The sets in the order in which they were added; NULL if there is no such set. */
 TW_API const tw_fibre_set *tw_model_fibre_set(const tw_model *model, int index);
 /** The first of the four particles of a section in the model. The mean of the four is a point of
- *  the centre line. Section 0 is the root. */
+ *  the centre line. Section 0 is the root. -1 if there is no such section. */
 TW_API int64_t tw_fibre_set_section(const tw_fibre_set *set, int64_t fibre, int64_t section);
 
 #ifdef __cplusplus

@@ -93,7 +93,7 @@ static bool statements_are_right(const tw_display_surface *s)
         end = s->statement_end[i];
     }
 
-    return true;
+    return tw_is_count(end);
 }
 
 /* The texture of each corner and the ends of each edge exist. */
@@ -152,7 +152,8 @@ static tw_status check_cells(const char *what, int64_t count, const int64_t *cel
                              int64_t particles, tw_error *error)
 {
     if (count == 0) return TW_OK;
-    if (count > 0 && cells && all_between(count * corners, cells, 0, particles - 1)) return TW_OK;
+    if (tw_is_count(count) && cells && all_between(count * corners, cells, 0, particles - 1))
+        return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT, "%s to be shown must join particles that are there",
                    what);
 }

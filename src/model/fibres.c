@@ -31,7 +31,9 @@ tw_fibres tw_fibres_default(void)
 
 int64_t tw_fibre_set_section(const tw_fibre_set *set, int64_t fibre, int64_t section)
 {
-    if (!set) return -1;
+    if (!set || fibre < 0 || fibre >= set->count || section < 0 || section > set->segments)
+        return -1;
+
     /* All roots come first. */
     if (section == 0) return set->first + TW_SECTION_CORNERS * fibre;
     int64_t before = set->count + set->segments * fibre + section - 1;

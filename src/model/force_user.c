@@ -302,7 +302,7 @@ tw_user_force tw_user_force_default(void)
 
 static tw_status check_pairs(const tw_model *model, const tw_user_force *given, tw_error *error)
 {
-    if (given->pair_count < 0 || (given->pair_count > 0 && !given->pairs))
+    if (!tw_is_count(given->pair_count) || (given->pair_count > 0 && !given->pairs))
         return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     for (int64_t i = 0; i < 2 * given->pair_count; i++)
         if (given->pairs[i] < 0 || given->pairs[i] >= model->particles.count)
