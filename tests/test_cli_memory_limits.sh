@@ -38,6 +38,50 @@ for limit in 20000 40000 60000 80000 100000 130000 160000 180000 200000 250000 4
     bounded "$limit" "$twang" check rope
 done
 
+# Every kind of body gets a verdict before it is made: a body for which no machine has the memory is refused at once, at
+# its place in the scene, by `check` and by `run`, which leaves no directory. Under limits of the address space a body
+# that fits or not ends with a result or with one line about the memory.
+solid='density: 1000, material: corotational, youngs_modulus: 1e5'
+body() { # KIND KEYS: a scene with one body
+    printf 'name: large\nduration: 0.001\nintegrator: {name: expmid2, step: 0.001}\nbodies:\n  - {kind: %s, %s}\n' \
+        "$1" "$2" >"$1.yaml"
+}
+kinds=0
+verdicts() { # KIND KEYS ENORMOUS MODERATE: the keys, and those that make it enormous or moderately large
+    body "$1" "$2, $3"
+    for verb in check "run -o none --quiet"; do
+        # shellcheck disable=SC2086  # the verb and its options
+        expect 1 "$twang" $verb "$1.yaml"
+        grep -q "^$1.yaml:5:5: bodies.0 has [0-9]* particles, which take at least .* GB of memory" err ||
+            fail "$1, $verb: $(cat err)"
+        [ ! -e none ] || fail "$1: $verb left a directory"
+    done
+    body "$1" "$2, $4"
+    for limit in 200000 300000 500000; do
+        bounded "$limit" "$twang" check "$1.yaml"
+        [ "$code" -eq 0 ] || grep -q 'memory\|OpenBLAS' err || fail "$1 with $limit KiB: $(cat err)"
+    done
+    kinds=$((kinds + 1))
+}
+verdicts rope 'mass: 1' 'count: 10000000' 'count: 40000'
+verdicts cloth 'mass: 1, stiffness: 1, shear: 1, bending: 1' 'columns: 10000, rows: 10000' 'columns: 100, rows: 100'
+verdicts coil 'mass: 1, stiffness: 1' 'sections: 10000000' 'sections: 2000'
+verdicts box "$solid" 'cells: [1000, 1000, 1000]' 'cells: [16, 16, 16]'
+verdicts bar "$solid, order: 2" 'cells: [1000000, 10]' 'cells: [30, 5]'
+verdicts tower 'mass: 1, stiffness: 1, stiffness_below: 1' 'detail: 1000' 'detail: 2'
+verdicts fibres 'length: 0.3, thickness: 1e-4, youngs_modulus: 1e9, shear_modulus: 1e9, density: 1000, spacing: 0.01' \
+    'columns: 1000, rows: 50000' 'columns: 30, rows: 30'
+
+# Bodies of files are counted when the file was read: meshes, and roots of fibres.
+printf "v 1 0 0\nv -1 0 0\nv 0 1 0\nv 0 -1 0\nv 0 0 1\nv 0 0 -1\n" >octahedron.obj
+printf "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n" >>octahedron.obj
+body mesh "file: octahedron.obj, mass: 1, stiffness: 1, vertices: 100000000"
+expect 1 "$twang" check mesh.yaml
+grep -q '^mesh.yaml:5:.*100000000 vertices take about .* GB of memory' err || fail "mesh: $(cat err)"
+body mesh "file: octahedron.obj, mass: 1, stiffness: 1, vertices: 3000"
+for limit in 200000 300000 500000; do bounded "$limit" "$twang" check mesh.yaml; done
+[ "$kinds" -eq 7 ] || fail "$kinds kinds of bodies instead of 7"
+
 # Threads of OpenBLAS that the user asked for change nothing.
 OPENBLAS_NUM_THREADS=4 bounded 200000 "$twang" run rope --duration 0.01 --quiet --force -o out-dir
 OPENBLAS_NUM_THREADS=4 bounded 600000 "$twang" run rope --duration 0.01 --quiet --force -o out-dir

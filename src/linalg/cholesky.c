@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "base/allocate.h"
+#include "base/available_memory.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "linalg/blas_session.h"
@@ -135,6 +136,20 @@ static void describe(tw_cholesky *factor)
     factor->counts.solve_bytes = 2 * stored * per_entry + 8.0 * (double)factor->n * sizeof(double);
 }
 
+/* A factor below this size is made without asking whether the memory has room for it [bytes]. */
+static const double SMALL_FACTOR = 1e8;
+
+/* Whether the numbers of the factor fit into the memory. Asked before they are allocated: a system
+ * that overcommits grants any memory, and ends the process when it is used. */
+static tw_status check_room(tw_cholesky *factor)
+{
+    const cholmod_factor *L = factor->L;
+    double entries = L->is_super ? (double)L->xsize : factor->common.lnz;
+    factor->bytes = entries * sizeof(double);
+    if (factor->bytes < SMALL_FACTOR) return TW_OK;
+    return factor->bytes <= tw_available_memory() ? TW_OK : TW_OUT_OF_MEMORY;
+}
+
 /* Everything that depends on the pattern alone: order, symbolic factor and all memory. */
 static tw_status prepare(tw_cholesky *factor)
 {
@@ -146,6 +161,7 @@ static tw_status prepare(tw_cholesky *factor)
 
     TW_TRY(analyse(factor));
     describe(factor);
+    TW_TRY(check_room(factor));
 
     /* The supernodal code reads the lower triangle, the simplicial code the upper one. */
     const cholmod_factor *L = factor->L;
@@ -164,6 +180,13 @@ static tw_status explain(const tw_cholesky *factor, tw_status status, tw_error *
         return tw_fail(error, status,
                        "Cholesky: a matrix of %lld rows needs more than 2^31 - 1 entries",
                        (long long)factor->n);
+    if (status == TW_OUT_OF_MEMORY && factor->bytes >= SMALL_FACTOR)
+        return tw_fail(error, status,
+                       "out of memory: the factor of a matrix of %lld rows takes %.3g GB and %.2g "
+                       "operations, but %.3g GB are free, try linear_solver: pcg or an explicit "
+                       "scheme",
+                       (long long)factor->n, factor->bytes / 1e9, factor->counts.factor_flops,
+                       tw_available_memory() / 1e9);
     return tw_fail_plain(error, status);
 }
 

@@ -102,6 +102,7 @@ struct tw_cholesky {
     double *solution;     /* n * TW_MAX_BLOCK, permuted */
     double *panel;        /* supernodal solves: panel_rows * TW_MAX_BLOCK */
     int64_t panel_rows;   /* rows of the tallest supernode */
+    double bytes;         /* of the numbers of CHOLMOD's factor; 0 before the pattern is analysed */
     bool factored;
     tw_cholesky_counts counts;
 };

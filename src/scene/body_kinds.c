@@ -1,5 +1,6 @@
 /* The kinds of bodies. A kind is one row of the table `body_kinds`: its fields in the scene file,
  * the function that makes its shape, and the function that adds what holds it together. */
+#include <math.h>
 #include <string.h>
 #include <twang/mesh.h>
 
@@ -38,6 +39,12 @@ static tw_status make_coil(tw_body *body, tw_error *error)
     return tw_body_coil(&coil, &body->mesh, error);
 }
 
+static double count_coil(const tw_node *body)
+{
+    double across = tw_node_number(body, "across");
+    return tw_node_number(body, "sections") * across * across;
+}
+
 /* ---- cloth ---- */
 
 static const tw_schema_field cloth_fields[] = {
@@ -70,6 +77,11 @@ static tw_status make_cloth(tw_body *body, tw_error *error)
     return tw_body_cloth(&cloth, &body->mesh, error);
 }
 
+static double count_grid(const tw_node *body)
+{
+    return tw_node_number(body, "columns") * tw_node_number(body, "rows");
+}
+
 /* ---- box ---- */
 
 static const tw_schema_field box_fields[] = {
@@ -89,6 +101,13 @@ static tw_status make_box(tw_body *body, tw_error *error)
 
     int64_t counts[3] = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]};
     return tw_body_box(size, counts, &body->mesh, error);
+}
+
+static double count_box(const tw_node *body)
+{
+    double cells[3];
+    tw_node_numbers(body, "cells", 3, cells);
+    return (cells[0] + 1.0) * (cells[1] + 1.0) * (cells[2] + 1.0);
 }
 
 /* ---- bar ---- */
@@ -114,6 +133,13 @@ static tw_status make_bar(tw_body *body, tw_error *error)
     return tw_body_box(size, counts, &body->mesh, error);
 }
 
+static double count_bar(const tw_node *body)
+{
+    double cells[2];
+    tw_node_numbers(body, "cells", 2, cells);
+    return (cells[0] + 1.0) * (cells[1] + 1.0) * (cells[1] + 1.0);
+}
+
 /* ---- rope ---- */
 
 static const tw_schema_field rope_fields[] = {
@@ -135,6 +161,11 @@ static tw_status make_rope(tw_body *body, tw_error *error)
     double length = tw_node_number(body->node, "length");
 
     return tw_body_rope(links, length, &body->mesh, error);
+}
+
+static double count_rope(const tw_node *body)
+{
+    return tw_node_number(body, "count") + 1.0;
 }
 
 /* ---- tower ---- */
@@ -169,6 +200,12 @@ static tw_status make_tower(tw_body *body, tw_error *error)
                       .detail = tw_node_number(node, "detail")};
 
     return tw_body_tower(&tower, &body->mesh, error);
+}
+
+/* Every section of the tower has as many nodes, whatever the detail. */
+static double count_tower(const tw_node *body)
+{
+    return 4936.0 * tw_node_number(body, "detail");
 }
 
 /* ---- mesh ---- */
@@ -284,6 +321,13 @@ static const tw_schema_field fibre_fields[] = {
      .doc = "whether the first section of each fibre is held where it is, or by motions"},
 };
 
+/* A grid, or as many as `count` says; a file of roots is counted when it is read. */
+static double count_fibres(const tw_node *body)
+{
+    double fibres = fmax(count_grid(body), tw_node_number(body, "count"));
+    return 4.0 * (tw_node_number(body, "segments") + 1.0) * fibres;
+}
+
 /* ---- fields that kinds share ---- */
 
 static const tw_schema_field turned_fields[] = {
@@ -334,31 +378,46 @@ static const tw_field_group hardening = FIELDS(hardening_fields);
 
 static const tw_body_kind body_kinds[] = {
     {.schema = {"coil", FIELDS(coil_fields), {&turned, &solid, &hardening}},
+     .cost = {2200, 7000, 1e-5},
+     .count_particles = count_coil,
      .make_shape = make_coil,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
     {.schema = {"cloth", FIELDS(cloth_fields), {&turned, &hardening}},
+     .cost = {2200, 11000, 1e-5},
+     .count_particles = count_grid,
      .make_shape = make_cloth,
      .add_material = tw_add_cloth},
     {.schema = {"box", FIELDS(box_fields), {&turned, &solid, &hardening}},
+     .cost = {2000, 19000, 1.5e-5},
+     .count_particles = count_box,
      .make_shape = make_box,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
     {.schema = {"bar", FIELDS(bar_fields), {&turned, &solid, &hardening}},
+     .cost = {2000, 19000, 1.5e-5},
+     .count_particles = count_bar,
      .make_shape = make_bar,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
     {.schema = {"rope", FIELDS(rope_fields), {&hardening}},
+     .cost = {1400, 4000, 3e-6},
+     .count_particles = count_rope,
      .make_shape = make_rope,
      .add_material = tw_add_links},
     {.schema = {"tower", FIELDS(tower_fields), {&turned}},
+     .cost = {2200, 7000, 1e-5},
+     .count_particles = count_tower,
      .make_shape = make_tower,
      .add_material = tw_add_girders},
     {.schema = {"mesh", FIELDS(mesh_fields), {&turned, &solid, &hardening}},
+     .cost = {2000, 19000, 1.5e-5},
      .make_shape = make_mesh,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
     {.schema = {"fibres", FIELDS(fibre_fields), {NULL}},
+     .cost = {1800, 4200, 3e-6},
+     .count_particles = count_fibres,
      .build = tw_build_fibres,
      .check = tw_check_fibres},
 };

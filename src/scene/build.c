@@ -73,6 +73,7 @@ static tw_status fill_model(tw_build *build, tw_error *error)
 
 static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_error *error)
 {
+    TW_TRY(tw_check_scene_cost(scene, error));
     int count = tw_scene_node(scene, "bodies")->count;
     tw_build build = {.scene = scene};
     build.bodies = tw_allocate_zeroed((size_t)count, sizeof *build.bodies);

@@ -263,6 +263,7 @@ tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
 
     /* The shape, at its place. Its vertices become the particles. */
     TW_TRY(make_shape(body, kind, error));
+    TW_TRY(tw_check_body_cost(body, (double)body->mesh.vertex_count, error));
     body->nodes = LINEAR_NODES;
     if (tw_node_number(body->node, "order") == 2.0) TW_TRY(refine(body, error));
     body->count = body->mesh.vertex_count;

@@ -191,6 +191,8 @@ static tw_status add_fibres(tw_model *model, tw_body *body, const tw_fibre_roots
     fibres.directions = roots->directions;
     fibres.sides = roots->sides;
 
+    double sections = (double)fibres.count * (double)(fibres.segments + 1);
+    TW_TRY(tw_check_body_cost(body, SECTION_PARTICLES * sections, error));
     tw_status status = tw_model_add_fibres(model, &fibres, &body->first, error);
     if (status == TW_UNSUPPORTED)
         return tw_fail_at(error, body->node->mark, "%s has more than 2^31 - 1 particles",

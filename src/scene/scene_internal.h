@@ -39,9 +39,22 @@ typedef struct tw_body {
                                     * the mesh; empty: the mesh's own surface is shown */
 } tw_body;
 
+/* What a particle of a body costs at least, measured on bodies of some ten thousand of them: memory
+ * of the model, the integrator and the frames, with schemes that evaluate forces only and with those
+ * that factorise, and the time to prepare a run. What a factor of a larger body needs beyond that is
+ * judged when its pattern is known (linalg/cholesky.c). */
+typedef struct tw_body_cost {
+    double explicit_bytes;
+    double implicit_bytes;
+    double seconds; /* of one processor */
+} tw_body_cost;
+
 /* A kind of body: a row of the table in body_kinds.c. */
 typedef struct tw_body_kind {
     tw_kind schema;
+    tw_body_cost cost;
+    /* The number of particles before the body is made, by the fields alone. NULL: a file says it. */
+    double (*count_particles)(const tw_node *body);
     /* Makes body->mesh (and body->surface) from the fields, before it is placed. */
     tw_status (*make_shape)(tw_body *body, tw_error *error);
     /* Adds what holds the body together. */
@@ -54,6 +67,12 @@ typedef struct tw_body_kind {
 } tw_body_kind;
 
 const tw_body_kind *tw_body_kind_of(const tw_node *body);
+
+/* Refuses what does not fit into the memory, with TW_OUT_OF_MEMORY and the place in the file: a body
+ * with so many particles, and all bodies whose number of particles is known before they are made.
+ * (build_cost.c) */
+tw_status tw_check_body_cost(const tw_body *body, double particles, tw_error *error);
+tw_status tw_check_scene_cost(const tw_scene *scene, tw_error *error);
 
 /* Turns, scales and moves a shape to its place at t = 0. (build_placement.c) */
 tw_status tw_place_body(tw_body *body, tw_error *error);
