@@ -5,6 +5,7 @@
  * that the estimate exceeds the tolerance, and nothing else. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <twang/twang.h>
 
 #include "support/random.h"
@@ -165,6 +166,50 @@ START_TEST(the_status_agrees_with_the_estimate)
 }
 END_TEST
 
+static double decay(const void *context, double lambda)
+{
+    (void)context;
+    return exp(-lambda);
+}
+
+/* An output that does not use a start, after a call whose output did: the series of that call must
+ * not serve again. */
+START_TEST(a_missing_function_is_zero)
+{
+    const tw_phi_engine asked[] = {TW_PHI_DENSE, TW_PHI_LANCZOS, TW_PHI_CHEBYSHEV};
+    setup *s = set_up(24);
+    fill(s, 0, 1);
+    const double *starts[] = {s->vectors[0], s->vectors[1]};
+    double *outputs[] = {s->output, s->output + s->n};
+    const tw_spectral_function some = {.value = decay};
+    const tw_spectral_function all[] = {some, some, some, some};
+    const tw_spectral_function own[] = {some, {0}, {0}, some};
+    for (int e = 0; e < 3; e++) {
+        tw_phi_limits limits = tw_phi_limits_default();
+        tw_phi_workspace *workspace = NULL;
+        limits.size = s->n;
+        limits.options.engine = asked[e];
+        ck_assert_int_eq(tw_phi_workspace_create(&limits, &workspace, NULL), TW_OK);
+        tw_spectral_request request = {.start_count = 2,
+                                       .starts = starts,
+                                       .output_count = 2,
+                                       .outputs = outputs,
+                                       .functions = all,
+                                       .time = 1};
+        ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, NULL, NULL), TW_OK);
+
+        /* Every output has a start of its own now. */
+        request.functions = own;
+        ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, NULL, NULL), TW_OK);
+        if (e == 0) memcpy(s->exact, s->output, sizeof s->exact);
+        ck_assert_msg(error_of(s) < 1e-7, "%s: error %g", tw_phi_engine_name(asked[e]),
+                      error_of(s));
+        tw_phi_workspace_free(workspace);
+    }
+    tear_down(s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("spectral limits");
@@ -172,6 +217,7 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, growth_that_the_start_hides_is_seen);
     tcase_add_test(cases, the_status_agrees_with_the_estimate);
+    tcase_add_test(cases, a_missing_function_is_zero);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

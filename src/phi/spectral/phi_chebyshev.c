@@ -9,6 +9,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "linalg/vector.h"
 #include "phi/spectral/spectral.h"
 
 enum {
@@ -213,9 +214,11 @@ static tw_status expand_one(evaluation *ev, int i, int j, bool *resolved)
 
     /* The series is resolved if its last eighth is negligible, beside the output or in rounding. A
      * function that is large in a part of the interval where the vector has nothing leaves an output
-     * far smaller than the series. */
+     * far smaller than the series. A function whose terms cancel consists of rounding, which no
+     * number of terms resolves, but it is small beside the reference. */
     double rounding = 4 * DBL_EPSILON * all;
-    double size = ev->measured[i] >= 0 ? fmin(all, scale_of(ev, i)) : all;
+    double size = fmax(all, reference_of(ev, i));
+    if (ev->measured[i] >= 0) size = scale_of(ev, i);
     ev->largest[i][j] = all;
     ev->mean[i][j] = sqrt(square) * norm;
     ev->unseen[i][j] = last > rounding ? last : 0;
@@ -235,8 +238,13 @@ static tw_status expand_all(evaluation *ev, bool *resolved)
             ev->missing[i][j] = 0;
             ev->unseen[i][j] = 0;
 
-            /* A zero start vector or a missing function has no series. */
-            if (ev->recurrence.norm[j] == 0 || !function_of(ev, i, j)->value) continue;
+            /* A zero start vector has no series. That of a missing function is zero: its place may
+             * hold the series of an earlier call. */
+            if (ev->recurrence.norm[j] == 0) continue;
+            if (!function_of(ev, i, j)->value) {
+                tw_vector_fill(ev->terms, 0, series_of(ev, i, j));
+                continue;
+            }
             TW_TRY(expand_one(ev, i, j, resolved));
         }
 
