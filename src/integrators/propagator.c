@@ -409,9 +409,8 @@ tw_status tw_propagator_apply(tw_propagator *propagator, tw_system *system, cons
     if (status == TW_OK) status = sharpen_bound(propagator, system, sum->h);
     if (status) return tw_fail_plain(error, status);
 
-    if (propagator->spectral) {
-        tw_phi_sum above_rounding = raise_references(propagator, sum, options.tolerance);
-        return apply_spectral(propagator, system, &above_rounding, error);
-    }
-    return tw_propagator_apply_general(propagator, system, sum, error);
+    /* No engine is asked for an error below the rounding of the state. */
+    tw_phi_sum above_rounding = raise_references(propagator, sum, options.tolerance);
+    if (propagator->spectral) return apply_spectral(propagator, system, &above_rounding, error);
+    return tw_propagator_apply_general(propagator, system, &above_rounding, error);
 }
