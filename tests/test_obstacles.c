@@ -192,6 +192,82 @@ START_TEST(bad_meshes_are_refused)
 }
 END_TEST
 
+/* ---- motions ---- */
+
+START_TEST(an_obstacle_moves_by_formulas)
+{
+    tw_simulation *simulation = NULL;
+    tw_error error = {0};
+    ck_assert_msg(build("{kind: box, centre: [3, 0, 0], sides: [2, 2, 2], motion: {kind: formula, "
+                        "x: 0.5*t^2 + 7, z: sin(pi*t), angle: 90*ramp(t) + 3, axis: [0, 0, 2], "
+                        "point: [3, 0, 0]}}",
+                        rope, &simulation, &error) == TW_OK,
+                  "%s", error.text);
+    int64_t count = 0;
+    double *start = rows_at(simulation, 0, &count), *later = rows_at(simulation, 1.5, &count);
+    for (int i = 0; i < 8; i++) {
+        const double *x = start + 6 * (count - 8 + i), *y = later + 6 * (count - 8 + i);
+
+        /* It begins where it stands, and has made a quarter turn: (x, y) becomes (-y, x). */
+        ck_assert_double_eq_tol(fabs(x[0] - 3), 1, 1e-14);
+        ck_assert_double_eq_tol(y[0] - 3, -x[1] + 0.5 * 1.5 * 1.5, 1e-13);
+        ck_assert_double_eq_tol(y[1], x[0] - 3, 1e-13);
+        ck_assert_double_eq_tol(y[2], x[2] - 1, 1e-13);
+        ck_assert_double_eq_tol(y[3], 1.5, 1e-13);
+        ck_assert_double_eq_tol(y[5], 0, 1e-13);
+    }
+    free(start);
+    free(later);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+/* Three files: the corner, moved by 1 m along x, and twice as large. */
+START_TEST(an_obstacle_follows_a_sequence_of_meshes)
+{
+    test_enter_temporary_folder();
+    write_file("corner.obj", tetrahedron);
+    write_file("c_07.obj", tetrahedron);
+    write_file("c_08.obj", "v 1000 0 0\nv 2000 0 0\nv 1000 1000 0\nv 1000 0 1000\n"
+                           "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    write_file("c_09.obj", "v 0 0 0\nv 2000 0 0\nv 0 2000 0\nv 0 0 2000\n"
+                           "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    tw_simulation *simulation = NULL;
+    tw_error error = {0};
+    ck_assert_msg(build("{kind: mesh, file: corner.obj, scale: 1e-3, origin: [5, 0, 0], motion: "
+                        "{kind: sequence, files: c_##.obj, first: 7, count: 3, fps: 2}}",
+                        rope, &simulation, &error) == TW_OK,
+                  "%s", error.text);
+    static const double right[3][4][3] = {{{5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {5, 0, 1}},
+                                          {{6, 0, 0}, {7, 0, 0}, {6, 1, 0}, {6, 0, 1}},
+                                          {{5, 0, 0}, {7, 0, 0}, {5, 2, 0}, {5, 0, 2}}};
+    for (int f = 0; f < 3; f++) {
+        int64_t count = 0;
+        double *rows = rows_at(simulation, 0.5 * f, &count);
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 3; k++)
+                ck_assert_double_eq_tol(rows[6 * (count - 4 + i) + k], right[f][i][k], 1e-13);
+        free(rows);
+    }
+    tw_simulation_free(simulation);
+
+    static const char *const bad[][2] = {
+        {"{kind: sequence, files: c_.obj, count: 3}", "must have # in one place"},
+        {"{kind: sequence, files: d_##.obj, count: 3}", "is 'd_01.obj', which is not there"},
+        {"{kind: sequence, files: c_##.obj, first: 7, count: 4}", "c_10.obj"},
+        {"{kind: sequence, files: c_##.obj, first: 6, count: 2}", "has 3 vertices, must have 4"}};
+    write_file("c_06.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char obstacle[300];
+        snprintf(obstacle, sizeof obstacle, "{kind: mesh, file: corner.obj, motion: %s}",
+                 bad[i][0]);
+        ck_assert_int_eq(build(obstacle, rope, &simulation, &error), TW_BAD_INPUT);
+        ck_assert_msg(strstr(error.text, bad[i][1]) != NULL, "%s", error.text);
+    }
+    test_leave_temporary_folder();
+}
+END_TEST
+
 /* The same in C: sizes, indices and numbers that make no obstacle. */
 START_TEST(bad_obstacles_are_refused)
 {
@@ -300,6 +376,8 @@ int main(void)
     tcase_add_test(cases, odd_surfaces_get_one_line);
     tcase_add_test(cases, bad_meshes_are_refused);
     tcase_add_test(cases, bad_obstacles_are_refused);
+    tcase_add_test(cases, an_obstacle_moves_by_formulas);
+    tcase_add_test(cases, an_obstacle_follows_a_sequence_of_meshes);
     tcase_add_test(cases, roots_are_scattered_over_a_mesh);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

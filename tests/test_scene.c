@@ -273,12 +273,12 @@ static const char obstacles[] =
     "motion: {kind: rotation, rate: 1}}\n"
     "  - {kind: box, sides: [1, 1, 1], motion: {kind: keyframes, frames: "
     "[{t: 0, displacement: [0, 0, 0]}]}}\n"
-    "  - {kind: mesh, file: x.obj}\n";
-static const char *const obstacle_kinds[][2] = {{"plane", "velocity"},
-                                                {"sphere", "oscillation"},
-                                                {"capsule", "rotation"},
-                                                {"box", "keyframes"},
-                                                {"mesh", ""}};
+    "  - {kind: mesh, file: x.obj, motion: {kind: formula}}\n"
+    "  - {kind: mesh, file: x.obj, motion: {kind: sequence, files: "
+    "x#.obj, count: 2}}\n";
+static const char *const obstacle_kinds[][2] = {{"plane", "velocity"},   {"sphere", "oscillation"},
+                                                {"capsule", "rotation"}, {"box", "keyframes"},
+                                                {"mesh", "formula"},     {"mesh", "sequence"}};
 
 /* A scene with one body, force and motion of these kinds, or a system. */
 static void scene_of_kinds(const char *const kinds[3], char *text, size_t size)

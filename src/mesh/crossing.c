@@ -33,6 +33,7 @@ static double volume(vec3 a, vec3 b, vec3 c, vec3 d)
 static bool passes(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c)
 {
     if (!(volume(a, b, c, p) * volume(a, b, c, q) < 0.0)) return false;
+
     double first = volume(p, q, a, b);
     double second = volume(p, q, b, c);
     double third = volume(p, q, c, a);
@@ -70,6 +71,7 @@ static int64_t crossed_by(const tw_mesh *mesh, const tw_box_tree *tree, const tw
 {
     int64_t stack[2 * TW_BOX_TREE_DEPTH];
     int height = 0;
+
     stack[height++] = 0;
     while (height > 0) {
         const tw_box_node *node = tree->nodes + stack[--height];

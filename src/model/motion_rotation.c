@@ -1,5 +1,6 @@
 /* Rotation of particles about a fixed axis: at a constant rate, or through keyframes of the angle. */
 #include <math.h>
+#include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -7,6 +8,7 @@
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 #include "model/motion_keyframes.h"
+#include "model/motion_rotation.h"
 
 /* A turn about the axis n through a point. */
 typedef struct rotation {
@@ -44,17 +46,9 @@ static void angle_at(const rotation *r, double t, double angle[3])
     angle[2] = acceleration[0];
 }
 
-/* The formula of Rodrigues. The arm from the point to the start has a part along n and a part
- * across. With the angle f:
- *     r   = along n + cos f across + sin f n x across,
- *     r'  = f' e,  e = cos f n x across - sin f across,
- *     r'' = f'' e - f'^2 (cos f across + sin f n x across). */
-static void rotation_at(void *context, double t, const double start[3], double position[3],
-                        double velocity[3], double acceleration[3])
+void tw_rotate(const double point[3], const double axis[3], const double angle[3],
+               const double start[3], tw_moved *out)
 {
-    const rotation *r = context;
-    double angle[3];
-    angle_at(r, t, angle);
     double c = cos(angle[0]);
     double s = sin(angle[0]);
 
@@ -62,18 +56,32 @@ static void rotation_at(void *context, double t, const double start[3], double p
     double arm[3];
     double across[3];
     double beside[3];
-    for (int k = 0; k < 3; k++) arm[k] = start[k] - r->point[k];
-    double along = tw_dot3(arm, r->axis);
-    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * r->axis[k];
-    tw_cross3(r->axis, across, beside);
+    for (int k = 0; k < 3; k++) arm[k] = start[k] - point[k];
+    double along = tw_dot3(arm, axis);
+    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * axis[k];
+    tw_cross3(axis, across, beside);
 
     /* Written as a change of start, the position is exactly start at the angle 0. */
     for (int k = 0; k < 3; k++) {
         double e = c * beside[k] - s * across[k];
-        position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k];
-        velocity[k] = angle[1] * e;
-        acceleration[k] = angle[2] * e - angle[1] * angle[1] * (c * across[k] + s * beside[k]);
+        out->position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k];
+        out->velocity[k] = angle[1] * e;
+        out->acceleration[k] = angle[2] * e - angle[1] * angle[1] * (c * across[k] + s * beside[k]);
     }
+}
+
+static void rotation_at(void *context, double t, const double start[3], double position[3],
+                        double velocity[3], double acceleration[3])
+{
+    const rotation *r = context;
+    double angle[3];
+    tw_moved moved;
+
+    angle_at(r, t, angle);
+    tw_rotate(r->point, r->axis, angle, start, &moved);
+    memcpy(position, moved.position, sizeof moved.position);
+    memcpy(velocity, moved.velocity, sizeof moved.velocity);
+    memcpy(acceleration, moved.acceleration, sizeof moved.acceleration);
 }
 
 static tw_status check_axis(const double point[3], const double axis[3], tw_error *error)

@@ -227,6 +227,12 @@ static tw_status follow_obstacle(const tw_build *build, const tw_body *body, tw_
     const tw_node *motion = obstacle ? tw_node_find(obstacle, "motion") : NULL;
     if (!motion) return TW_OK;
 
+    if (tw_node_find(motion, "files"))
+        return tw_fail_at(error, name->mark,
+                          "%s.roots.obstacle is '%s', which follows a sequence of meshes, fibres "
+                          "do not grow on such an obstacle",
+                          body->path, name->text);
+
     /* Its roots cannot follow two motions. */
     int64_t first = body->fibres.first;
     int64_t last = first + SECTION_PARTICLES * body->fibres.count - 1;

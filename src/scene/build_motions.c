@@ -5,8 +5,10 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "scene/formula_motion.h"
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
+#include "scene/sequence_motion.h"
 
 /* An entry of the list while it is built. */
 typedef struct motion {
@@ -143,8 +145,8 @@ static tw_status check_turning(const tw_entry *entry, tw_error *error)
     return TW_OK;
 }
 
-/* The rules of a rotation; other kinds have no axis and pass. */
-static tw_status check_axis(const tw_entry *entry, tw_error *error)
+/* The rules of a motion with an axis or with formulas; other kinds pass. */
+static tw_status check_motion(const tw_entry *entry, tw_error *error)
 {
     const tw_node *given = tw_node_find(entry->node, "axis");
     if (!given) return TW_OK;
@@ -154,6 +156,10 @@ static tw_status check_axis(const tw_entry *entry, tw_error *error)
     if (axis[0] == 0.0 && axis[1] == 0.0 && axis[2] == 0.0)
         return tw_fail_at(error, given->mark, "%s.axis has length zero, give it any other",
                           entry->path);
+
+    double duration = tw_scene_node(entry->build->scene, "duration")->number;
+    if (tw_node_find(entry->node, "angle"))
+        return tw_check_formulas(entry->node, entry->path, duration, error);
     return check_turning(entry, error);
 }
 
@@ -219,6 +225,14 @@ static tw_status read_frames(motion *m, const char *path, tw_error *error)
     return TW_OK;
 }
 
+/* ---- formulas ---- */
+
+static tw_status prescribe_formulas(void *context, int64_t first, int64_t last, tw_error *error)
+{
+    const motion *m = context;
+    return tw_prescribe_formulas(m->model, m->node, first, last, error);
+}
+
 /* ---- the table ---- */
 
 static const motion_kind motion_kinds[] = {
@@ -230,6 +244,8 @@ static const motion_kind motion_kinds[] = {
      .prescribe = prescribe_rotation},
     {.schema = {"keyframes", FIELDS(keyframe_fields), {&tw_selection_fields}},
      .prescribe = prescribe_keyframes},
+    {.schema = {"formula", {NULL, 0}, {&tw_formula_fields, &tw_selection_fields}},
+     .prescribe = prescribe_formulas},
 };
 KINDS_OF(motion_kinds)
 
@@ -239,12 +255,14 @@ static const tw_schema_field common_fields[] = {
 };
 const tw_section tw_schema_motions = {"motions", FIELDS(common_fields), kind_row};
 
-/* The same kinds for an obstacle, which moves as a whole. */
+/* The same kinds for an obstacle, which moves as a whole, and then the sequence of meshes. */
 static const tw_kind obstacle_motion_kinds[] = {
     {"velocity", FIELDS(velocity_fields), {NULL}},
     {"oscillation", FIELDS(oscillation_fields), {NULL}},
     {"rotation", FIELDS(rotation_fields), {NULL}},
     {"keyframes", FIELDS(obstacle_keyframe_fields), {NULL}},
+    {"formula", {NULL, 0}, {&tw_formula_fields}},
+    {"sequence", {NULL, 0}, {&tw_sequence_fields}},
 };
 
 static const tw_kind *obstacle_kind_row(int index)
@@ -253,7 +271,17 @@ static const tw_kind *obstacle_kind_row(int index)
     return in_table ? &obstacle_motion_kinds[index] : NULL;
 }
 
-const tw_section tw_schema_obstacle_motion = {"obstacles.motion", FIELDS(common_fields),
+static const char *obstacle_kind_name(int index)
+{
+    const tw_kind *kind = obstacle_kind_row(index);
+    return kind ? kind->name : NULL;
+}
+
+static const tw_schema_field obstacle_common_fields[] = {
+    {"kind", TW_FIELD_CHOICE, .choice = obstacle_kind_name, .required = true,
+     .doc = "how the obstacle moves"},
+};
+const tw_section tw_schema_obstacle_motion = {"obstacles.motion", FIELDS(obstacle_common_fields),
                                               obstacle_kind_row};
 
 tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
@@ -261,10 +289,13 @@ tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, i
 {
     tw_entry inner = {.build = entry->build, .node = node};
     snprintf(inner.path, sizeof inner.path, "%.20s.motion", entry->path);
-    motion m = {.model = entry->build->model, .node = node};
-    const motion_kind *kind = &motion_kinds[tw_node_integer(node, "kind")];
+    int64_t index = tw_node_integer(node, "kind");
+    if (index == COUNT_OF(motion_kinds))
+        return tw_prescribe_sequence(&inner, entry->node, first, last, error);
 
-    tw_status status = check_axis(&inner, error);
+    motion m = {.model = entry->build->model, .node = node};
+    const motion_kind *kind = &motion_kinds[index];
+    tw_status status = check_motion(&inner, error);
     if (status == TW_OK) status = read_frames(&m, inner.path, error);
     if (status == TW_OK) status = kind->prescribe(&m, first, last, error);
 
@@ -279,7 +310,7 @@ tw_status tw_build_motion(const tw_entry *entry, tw_error *error)
     const motion_kind *kind = &motion_kinds[tw_node_integer(entry->node, "kind")];
 
     /* Both checks apply to the kinds that have such fields, and pass for the others. */
-    tw_status status = check_axis(entry, error);
+    tw_status status = check_motion(entry, error);
     if (status == TW_OK) status = read_frames(&m, entry->path, error);
     if (status == TW_OK) status = tw_entry_select(entry, kind->prescribe, &m, error);
 

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "scene/scene_internal.h"
+#include "scene/sequence_motion.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -85,6 +86,35 @@ static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const
     return TW_OK;
 }
 
+/* Makes the pattern of a sequence of files absolute: the folder of its first file, and the name. */
+static tw_status resolve_sequence(tw_scene *scene, const tw_node *motion, const char *path,
+                                  tw_error *error)
+{
+    tw_node *files = tw_node_find(motion, "files");
+    if (!files) return TW_OK;
+    const tw_node *number = tw_node_find(motion, "first");
+    char first[TW_SEQUENCE_PATH_SIZE];
+    if (!tw_sequence_file(files->text, number ? (int64_t)number->number : 1, first))
+        return tw_fail_at(error, files->mark,
+                          "%s.motion.files is '%.200s', must have # in one place for the digits of "
+                          "the number",
+                          path, files->text);
+
+    tw_node found = *files;
+    found.text = first;
+    char motion_path[TW_ENTRY_PATH_SIZE];
+    snprintf(motion_path, sizeof motion_path, "%.20s.motion", path);
+    TW_TRY(resolve(scene, &found, motion_path, "", error));
+
+    const char *name = strrchr(files->text, '/');
+    char pattern[2 * PATH_SIZE];
+    int folder = (int)(strrchr(found.text, '/') - found.text) + 1;
+    int length = snprintf(pattern, sizeof pattern, "%.*s%s", folder, found.text,
+                          name ? name + 1 : files->text);
+    files->text = tw_tree_text(&scene->tree, pattern, (size_t)length);
+    return files->text ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
 /* The meshes of obstacles. */
 static tw_status resolve_obstacles(tw_scene *scene, tw_error *error)
 {
@@ -95,6 +125,8 @@ static tw_status resolve_obstacles(tw_scene *scene, tw_error *error)
         snprintf(path, sizeof path, "obstacles.%d", index);
         tw_node *file = tw_node_find(node, "file");
         if (file) TW_TRY(resolve(scene, file, path, MESH_HINT, error));
+        const tw_node *motion = tw_node_find(node, "motion");
+        if (motion) TW_TRY(resolve_sequence(scene, motion, path, error));
     }
     return TW_OK;
 }
