@@ -1,5 +1,5 @@
 /** @file contact.h
- *  Contact of bodies with obstacles (docs/contact.md). The surfaces are those of the displays
+ *  Contact of bodies with obstacles, with each other and with themselves (docs/contact.md). The surfaces are those of the displays
  *  (tw_model_add_display): triangles, or edges where a display has no triangles. */
 #ifndef TWANG_CONTACT_H
 #define TWANG_CONTACT_H
@@ -18,10 +18,13 @@ typedef struct tw_contact_options {
     double friction;  /**< coefficient mu of Coulomb's friction, >= 0. Default 0 */
     /** Coefficient e in [0, 1]: an impact ends with e times its speed. Default 1, no loss. */
     double restitution;
+    /** Whether a body touches itself, and the fibres of a body each other. Default false. */
+    bool self;
 } tw_contact_options;
 TW_API tw_contact_options tw_contact_options_default(void);
 
-/** Switches contact on between the bodies and the obstacles of the model. Once per model. */
+/** Switches contact on between the bodies and the obstacles of the model, and between different
+ *  bodies. Once per model. */
 TW_API tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *options,
                                       tw_error *error);
 

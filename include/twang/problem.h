@@ -105,9 +105,14 @@ typedef struct tw_second_order_problem {
     tw_status (*time_derivative)(void *context, double t, const double *x, const double *v,
                                  double *out);
 
+    /** Called before every attempt of a step of length h from (t, u), u = (x, v). It may look for
+     *  what the step will need, such as pairs of surfaces that may touch, and hand over a
+     *  stiffness_matrix of another pattern in *matrix. The matrix before must live until the next
+     *  call. With this function, fixed steps that are rejected are divided. NULL: nothing to do. */
+    tw_status (*begin_step)(void *context, double t, double h, const double *u, tw_sparse **matrix);
     /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
      *  change u_new, and sets *changed if it does: impacts and friction, which act within a moment,
-     *  are impulses between steps. NULL: nothing to do. Adaptive steps are TW_UNSUPPORTED with it:
+     *  are impulses between steps. TW_RECOVERABLE rejects the step. NULL: nothing to do. Adaptive steps are TW_UNSUPPORTED with it:
      *  their estimate does not see what begins and ends within a step. */
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);

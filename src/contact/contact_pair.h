@@ -20,6 +20,7 @@ typedef struct tw_contact_pair {
     double radius;                    /* of both primitives together [m] */
     tw_contact_law law;
     double parallel; /* c_0 of two edges [m^4] */
+    double limit;    /* the distance below which the closest points must not come [m] */
 } tw_contact_pair;
 
 /* What is wanted of a pair. */

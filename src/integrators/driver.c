@@ -27,6 +27,9 @@ static const double SMALLEST_SHARE_OF_SPAN = 1e-30;
  * larger one. */
 static const double SHORT_STEP_ERROR = 0.5;
 
+/* Parts of a divided step that must be accepted in a row before longer ones are tried. */
+enum { CALM_PARTS = 4 };
+
 /* What the driver makes of an attempt: the state may be trusted, a smaller step may help, or
  * nothing helps. */
 typedef enum verdict { VERDICT_ACCEPT, VERDICT_REJECT, VERDICT_FAIL } verdict;
@@ -70,9 +73,25 @@ static tw_status add_impulses(tw_integrator *integrator, double h)
     return TW_OK;
 }
 
+tw_status tw_integrator_begin_step(tw_integrator *integrator, double h, tw_error *error)
+{
+    tw_system *system = &integrator->system;
+    const tw_second_order_problem *problem = &system->second;
+    if (!system->second_order || !problem->begin_step) return TW_OK;
+
+    tw_sparse *matrix = problem->stiffness_matrix;
+    TW_TRY(problem->begin_step(problem->context, integrator->t, h, integrator->u, &matrix));
+
+    /* What a rejected attempt left belongs to the matrix before. */
+    if (matrix == problem->stiffness_matrix) return TW_OK;
+    integrator->retry = false;
+    return tw_system_take_matrix(system, matrix, error);
+}
+
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
-    tw_status status = TW_OK;
+    tw_status status = tw_integrator_begin_step(integrator, h, error);
+    if (status != TW_OK) return status;
     if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
     if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
     if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
@@ -223,6 +242,9 @@ static void plan_fixed(tw_integrator *integrator, double t_limit)
     integrator->plan_start = integrator->t;
     integrator->plan_end = t_limit;
     integrator->plan_done = 0;
+    integrator->plan_part = 0;
+    integrator->plan_division = 0;
+    integrator->plan_calm = 0;
 
     /* A span of k steps up to rounding takes k steps, not k + 1. */
     double span = t_limit - integrator->t;
@@ -231,31 +253,80 @@ static void plan_fixed(tw_integrator *integrator, double t_limit)
     if (integrator->plan_count < 1) integrator->plan_count = 1;
 }
 
+/* The end of the next part of a fixed step. It is computed from the plan's start, so that rounding
+ * does not accumulate. */
+static double planned_end(const tw_integrator *integrator, double *h)
+{
+    double parts = (double)((int64_t)1 << integrator->plan_division);
+    double done = (double)integrator->plan_done + (double)(integrator->plan_part + 1) / parts;
+    double whole = (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
+    *h = whole / parts;
+    if (done == (double)integrator->plan_count) return integrator->plan_end;
+    return integrator->plan_start + done * whole;
+}
+
+/* Whether a rejected fixed step is made in two halves: the problem says by begin_step that this can
+ * help. A scheme that cannot change its step begins anew. */
+static bool divide_fixed_step(tw_integrator *integrator)
+{
+    bool can_divide = integrator->system.second_order && integrator->system.second.begin_step;
+    if (!can_divide || integrator->plan_division == TW_LARGEST_DIVISION) return false;
+    integrator->plan_division++;
+    integrator->plan_part *= 2;
+    integrator->plan_calm = 0;
+    integrator->retry = true;
+    if (integrator->scheme->fixed_only && integrator->scheme->reset)
+        integrator->scheme->reset(integrator);
+    return true;
+}
+
+/* Counts the part of the step that was made. After a few parts without a rejection, parts of twice
+ * the length are tried, where two of them make a whole. */
+static void count_part(tw_integrator *integrator)
+{
+    integrator->plan_part++;
+    integrator->plan_calm++;
+    bool is_even = integrator->plan_part % 2 == 0;
+    if (integrator->plan_division > 0 && is_even && integrator->plan_calm >= CALM_PARTS) {
+        integrator->plan_part /= 2;
+        integrator->plan_division--;
+        integrator->plan_calm = 0;
+        if (integrator->scheme->fixed_only && integrator->scheme->reset)
+            integrator->scheme->reset(integrator);
+    }
+    if (integrator->plan_part < (int64_t)1 << integrator->plan_division) return;
+    integrator->plan_done++;
+    integrator->plan_part = 0;
+}
+
 static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error *error)
 {
-    /* The step's end is computed from the plan's start, so that rounding does not accumulate. */
     plan_fixed(integrator, t_limit);
-    double h = (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
-    double t_new = integrator->plan_start + (double)(integrator->plan_done + 1) * h;
-    if (integrator->plan_done + 1 == integrator->plan_count) t_new = integrator->plan_end;
-    if (!(t_new > integrator->t))
-        return tw_fail(error, TW_STEP_TOO_SMALL, "a step of %g s does not change t = %.17g s", h,
-                       integrator->t);
-
-    /* A fixed step cannot be made smaller: every rejection is a failure. */
-    double size = 0;
-    tw_status status = TW_OK;
-    tw_error inner = {0};
     integrator->retry = false;
-    int64_t evaluations = integrator->counts.force_evaluations;
-    if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
-        return fail_at(integrator, status, h, reason_of(&inner, status), error);
+    for (;;) {
+        double h = 0;
+        double t_new = planned_end(integrator, &h);
+        if (!(t_new > integrator->t))
+            return tw_fail(error, TW_STEP_TOO_SMALL, "a step of %g s does not change t = %.17g s",
+                           h, integrator->t);
 
-    count_work(integrator, evaluations);
-    accept(integrator, h, t_new, size);
-    integrator->plan_done++;
-    integrator->counts.next_step = h;
-    return TW_OK;
+        double size = 0;
+        tw_status status = TW_OK;
+        tw_error inner = {0};
+        int64_t evaluations = integrator->counts.force_evaluations;
+        verdict judged = judge(integrator, h, &size, &status, &inner);
+        count_work(integrator, evaluations);
+        if (judged == VERDICT_ACCEPT) {
+            accept(integrator, h, t_new, size);
+            count_part(integrator);
+            integrator->counts.next_step = h;
+            return TW_OK;
+        }
+
+        /* A fixed step is made smaller over contacts only. */
+        if (judged == VERDICT_FAIL || !divide_fixed_step(integrator))
+            return fail_at(integrator, status, h, reason_of(&inner, status), error);
+    }
 }
 
 /* One step of a scheme that chooses its steps itself (cvode). */

@@ -178,8 +178,10 @@ tw_status tw_integrator_create_second_order(const tw_second_order_problem *probl
                                             const tw_integrator_options *options,
                                             tw_integrator **out, tw_error *error)
 {
-    /* An estimate looks at one step at a time, and does not see a contact that begins within it. */
-    if (problem && options && problem->finish_step && options->relative_tolerance > 0.0)
+    /* An estimate looks at one step at a time, and does not see a contact that begins within it,
+     * unless the problem watches the steps. */
+    bool watched = problem && problem->begin_step;
+    if (problem && options && problem->finish_step && !watched && options->relative_tolerance > 0.0)
         return tw_fail(error, TW_UNSUPPORTED,
                        "adaptive steps would pass over contacts: give a fixed step instead");
     return create(problem, NULL, options, out, error);
@@ -324,7 +326,8 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
 
     /* The energy and the values of the events at the start are what later steps are
      * compared with. */
-    tw_status status = tw_energy_guard_start(integrator);
+    tw_status status = tw_integrator_begin_step(integrator, 0.0, error);
+    if (status == TW_OK) status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
     if (status == TW_OK) return TW_OK;
 

@@ -63,7 +63,10 @@ typedef struct tw_scheme_table {
     bool is_explicit; /* a step costs a few forces: an energy would be a large part of it */
 } tw_scheme_table;
 
-enum { TW_MAX_EVENTS = 16 };
+enum {
+    TW_MAX_EVENTS = 16,
+    TW_LARGEST_DIVISION = 12 /* a fixed step over contacts is halved at most so many times */
+};
 
 /* Memory of step doubling, in one piece: system.size entries each, then the scheme's history. */
 typedef struct tw_step_doubling {
@@ -130,6 +133,9 @@ struct tw_integrator {
      * does not accumulate. */
     double plan_start, plan_end;
     int64_t plan_count, plan_done;
+    int64_t plan_division; /* the step at hand is made in 2^division parts ... */
+    int64_t plan_part;     /* ... of which so many are done ... */
+    int64_t plan_calm;     /* ... and so many were accepted since the last rejection */
 
     /* The controller. */
     double h_next;      /* the step it proposes [s]; 0 before the first one */
@@ -201,6 +207,9 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
 tw_status tw_controller_time_from_rest(const tw_integrator *integrator, const double *a,
                                        double *time, double *speed);
 
+/* Lets the problem prepare a step of h from (t, u), and takes the matrix that it hands over.
+ * (driver.c) */
+tw_status tw_integrator_begin_step(tw_integrator *integrator, double h, tw_error *error);
 /* One attempt of the scheme from (t, u) to u_new, checked to be finite. (driver.c) */
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error);
 /* Resets the scheme if impulses changed a state that it remembers. (driver.c) */

@@ -319,6 +319,25 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
     return TW_OK;
 }
 
+tw_status tw_system_take_matrix(tw_system *system, tw_sparse *matrix, tw_error *error)
+{
+    if (matrix == system->second.stiffness_matrix) return TW_OK;
+    if (system->fill_by_differences)
+        return tw_fail(error, TW_UNSUPPORTED, "a pattern that changes needs an assemble function");
+
+    system->second.stiffness_matrix = matrix;
+    system->pair.stiffness.bytes_per_product = tw_sparse_bytes_per_product(matrix);
+    system->matrix_filled = false;
+    system->pattern++;
+
+    /* A factor is analysed anew. */
+    if (!system->shifted) return TW_OK;
+    tw_shifted_cholesky_free(system->shifted);
+    system->shifted = NULL;
+    system->pair.shifted = NULL;
+    return tw_system_need_shifted(system, error);
+}
+
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error)
 {
     /* `auto` takes a factor into account where there can be one. */

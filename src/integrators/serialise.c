@@ -7,8 +7,8 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
-/* The first eight bytes, "TWAGINT2" as text: the format and its version. */
-static const uint64_t magic = 0x32544e4947415754u;
+/* The first eight bytes, "TWAGINT3" as text: the format and its version. */
+static const uint64_t magic = 0x33544e4947415754u;
 
 /* What is not an array. The bytes are read by the same machine and build only, so the struct
  * travels as it is. */
@@ -20,7 +20,7 @@ typedef struct snapshot {
     int32_t scheme, engine;
     double t, t_old, step_taken;
     double plan_start, plan_end;
-    int64_t plan_count, plan_done;
+    int64_t plan_count, plan_done, plan_division, plan_part, plan_calm;
     double h_next, error_old, h_old, cost_old;
     int32_t last_rejected, cost_direction;
     tw_energy_watch watch;
@@ -62,6 +62,9 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.plan_end = integrator->plan_end;
     s.plan_count = integrator->plan_count;
     s.plan_done = integrator->plan_done;
+    s.plan_division = integrator->plan_division;
+    s.plan_part = integrator->plan_part;
+    s.plan_calm = integrator->plan_calm;
 
     /* The controller. */
     s.h_next = integrator->h_next;
@@ -116,6 +119,9 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->plan_end = s->plan_end;
     integrator->plan_count = s->plan_count;
     integrator->plan_done = s->plan_done;
+    integrator->plan_division = s->plan_division;
+    integrator->plan_part = s->plan_part;
+    integrator->plan_calm = s->plan_calm;
 
     /* The controller. */
     integrator->h_next = s->h_next;
@@ -202,9 +208,13 @@ static bool plan_makes_sense(const snapshot *s)
     if (s->plan_count == 0) return is_count(s->plan_done);
     if (!is_count(s->plan_count) || s->plan_done < 0 || s->plan_done > s->plan_count) return false;
     if (!(s->plan_start < s->plan_end)) return false;
+    if (s->plan_division < 0 || s->plan_division > TW_LARGEST_DIVISION) return false;
+    int64_t parts = (int64_t)1 << s->plan_division;
+    if (s->plan_part < 0 || s->plan_part >= parts || !is_count(s->plan_calm)) return false;
 
     double h = (s->plan_end - s->plan_start) / (double)s->plan_count;
-    double reached = s->plan_start + (double)s->plan_done * h;
+    double done = (double)s->plan_done + (double)s->plan_part / (double)parts;
+    double reached = s->plan_start + done * h;
     return fabs(reached - s->t) <= 1e-3 * h + 1e-12 * fabs(s->t);
 }
 
@@ -276,7 +286,8 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
                     "%s starts anew from the restored state: its steps are not bitwise those of a "
                     "run that was not interrupted",
                     tw_scheme_name(integrator->options.scheme));
-    tw_status status = rebuild(integrator, &s);
+    tw_status status = tw_integrator_begin_step(integrator, 0.0, error);
+    if (status == TW_OK) status = rebuild(integrator, &s);
     integrator->counts = s.counts;
     integrator->started = status == TW_OK;
     if (status) return tw_fail(error, status, "restore: %s", tw_status_text(status));

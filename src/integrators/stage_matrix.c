@@ -14,9 +14,10 @@ struct tw_stage_matrix {
     tw_sparse_lu *sparse;              /* of a first-order problem that gives jacobian_matrix */
     double *dense;                     /* I - g J and its pivots, of first-order problems */
     int *pivots;
-    double *unit;  /* N entries: the column of J that is asked for */
-    double shift;  /* g of what is prepared; 0: nothing is */
-    double raised; /* M was replaced by (1 + raised) M in it */
+    double *unit;    /* N entries: the column of J that is asked for */
+    double shift;    /* g of what is prepared; 0: nothing is */
+    int64_t pattern; /* number of the matrix for which it was prepared (tw_system.pattern) */
+    double raised;   /* M was replaced by (1 + raised) M in it */
 };
 
 static tw_status reserve_dense(tw_stage_matrix *matrix, tw_error *error)
@@ -80,12 +81,13 @@ void tw_stage_matrix_free(tw_stage_matrix *matrix)
 
 double tw_stage_matrix_shift(const tw_stage_matrix *matrix)
 {
+    if (matrix->pattern != matrix->system->pattern) return 0;
     return matrix->shift;
 }
 
 bool tw_stage_matrix_is_exact(const tw_stage_matrix *matrix)
 {
-    return matrix->shift != 0 && matrix->raised == 0;
+    return tw_stage_matrix_shift(matrix) != 0 && matrix->raised == 0;
 }
 
 void tw_stage_matrix_forget(tw_stage_matrix *matrix)
@@ -164,6 +166,7 @@ tw_status tw_stage_matrix_prepare(tw_stage_matrix *matrix, double g)
 {
     matrix->shift = 0;
     matrix->raised = 0;
+    matrix->pattern = matrix->system->pattern;
     if (matrix->system->second_order && matrix->solver == TW_LINEAR_CHOLESKY)
         return factorise(matrix, g, 0.0);
 

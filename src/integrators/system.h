@@ -28,7 +28,8 @@ typedef struct tw_system {
     tw_operator damping;          /* pair.damping points here if the problem has apply_damping */
     tw_shifted_cholesky *shifted; /* M + gamma K over stiffness_matrix; NULL if there is none */
 
-    bool symmetric;        /* K and D are the problem's symmetric stand-in */
+    int64_t pattern; /* number of times that the matrix was replaced by one of another pattern */
+    bool symmetric;  /* K and D are the problem's symmetric stand-in */
     double matrix_damping; /* the matrix is assembled as K + matrix_damping D, D of add_damping */
     bool linear_part;      /* K is the problem's constant linear part, not its tangent */
 
@@ -104,6 +105,10 @@ tw_status tw_system_assemble(tw_system *system);
 tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
 /* The same for schemes with phi-functions, if the engine can use a factor. */
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error);
+
+/* Goes on with a stiffness_matrix of another pattern: what was factorised is lost. Does nothing if
+ * it is the present one. */
+tw_status tw_system_take_matrix(tw_system *system, tw_sparse *matrix, tw_error *error);
 
 /* What was computed at the last linearisation and serves later steps. */
 typedef struct tw_linear_knowledge {

@@ -2,7 +2,10 @@
  *
  *   obstacle.c         obstacles as pinned particles
  *   obstacle_shape.c   their shapes
- *   contact_surface.c  vertices, edges and triangles of all surfaces, and the pairs
+ *   contact_surface.c  the surfaces of all bodies, and their pairs with planes, spheres, capsules
+ *   contact_cells.c    points, edges and triangles of all surfaces
+ *   contact_detect.c   the pairs between surfaces that a step may need, looked for before it
+ *   contact_check.c    whether a step missed or deepened a contact
  *   force_contact.c    the force
  *   contact_impulses.c what contact loses */
 #ifndef TW_MODEL_CONTACT_FORCE_H
@@ -11,6 +14,7 @@
 #include <twang/contact.h>
 
 #include "contact/contact_pair.h"
+#include "contact/overlap_tree.h"
 #include "model/display_list.h"
 #include "model/force.h"
 
@@ -40,7 +44,8 @@ typedef struct tw_contact_source {
 
 /* Tangents of one pair that is in contact at the last linearisation. */
 typedef struct tw_pair_tangent {
-    int64_t pair;
+    int64_t pair; /* while its values are computed */
+    int32_t vertex[TW_PAIR_VERTICES];
     double hessian[TW_PAIR_SIZE * TW_PAIR_SIZE];
 } tw_pair_tangent;
 
@@ -67,13 +72,53 @@ typedef struct tw_vertex_parts {
     double weight[4];
 } tw_vertex_parts;
 
+/* What touches of a display. Its vertices are `first` + those of the arrays, which lie between
+ * `lowest` and lowest + vertex_count - 1. */
+typedef struct tw_contact_body {
+    int display; /* its index */
+    int64_t first;
+    int64_t lowest;
+    int64_t vertex_count;
+    int64_t edge_count;
+    const int64_t *edges; /* besides those of the triangles */
+    int64_t triangle_count;
+    const int64_t *triangles;
+    double radius; /* half the thickness [m] */
+} tw_contact_body;
+
+/* A point, an edge or a triangle of a surface. */
+typedef struct tw_contact_cell {
+    int32_t vertex[3]; /* contact vertices; the last one is repeated */
+    int32_t body;      /* index of the display */
+    int32_t piece;     /* the same for cells that edges join */
+    bool held;         /* all its particles are pinned */
+    double radius;     /* [m] */
+} tw_contact_cell;
+
+typedef struct tw_contact_cells {
+    int64_t count;
+    int64_t capacity;
+    int corners; /* of each */
+    tw_contact_cell *list;
+    tw_box *boxes; /* of each, over the step */
+    tw_overlap_tree *tree;
+} tw_contact_cells;
+
+/* Which cells may come near each other: points and triangles, edges and edges, both sorted. */
+typedef struct tw_contact_candidates {
+    tw_box_pairs points;
+    tw_box_pairs edges;
+} tw_contact_candidates;
+
 typedef struct tw_contact {
     tw_contact_options options;
     tw_contact_source source;
     const tw_particles *particles;
-    double speed; /* that impacts are expected to have [m/s] */
+    double speed;          /* that impacts are expected to have [m/s] */
+    double relative_speed; /* the same between two bodies [m/s] */
 
     int64_t pair_count;
+    int64_t lasting_count; /* of pairs with planes, spheres and capsules, which stay in the list */
     int64_t pair_capacity;
     tw_contact_pair *pairs; /* their vertices are particles, or those after the last of them: */
     int64_t carried_count;
@@ -82,6 +127,19 @@ typedef struct tw_contact {
     double *pair_energy;      /* 0: the pair is out of reach */
 
     tw_contact_account account;
+
+    /* The surfaces, and where their vertices may go (contact_detect.c). */
+    tw_contact_cells points;
+    tw_contact_cells edges;
+    tw_contact_cells triangles;
+    double *from;               /* positions of all vertices before a step */
+    double *to;                 /* after it, as expected or as it came */
+    double *way;                /* velocities of all vertices in an attempt that missed a pair */
+    double way_begin;           /* time at which that attempt began; NaN: there was none */
+    tw_box *swept;              /* of all vertices: in these boxes no pair is missed */
+    tw_contact_candidates near; /* the pairs after the lasting ones, in this order */
+    tw_contact_candidates seen; /* scratch of a search */
+    int64_t searches;           /* how often pairs were looked for */
 
     int64_t tangent_count;
     int64_t tangent_capacity;
@@ -94,8 +152,46 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex);
 void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
                      double out[TW_PAIR_VERTICES][3]);
 
-/* Lists the pairs of all surfaces with all obstacles. (contact_surface.c) */
-tw_status tw_contact_list_pairs(tw_contact *contact);
+/* How near the closest points of two surfaces may come: 5 % of their thickness deep, or where they
+ * have none, a tenth of the contact distance apart. */
+static inline double tw_contact_limit(const tw_contact_options *options, double radius)
+{
+    if (radius > 0.0) return 0.95 * radius;
+    return 0.1 * options->distance;
+}
+
+/* The position of one vertex, from values of all particles. (contact_surface.c) */
+void tw_contact_take_vertex(const tw_contact *contact, int32_t vertex, const double *values,
+                            double out[3]);
+/* sum_c weight_c^2 / m_c over the free particles of a vertex. (contact_surface.c) */
+double tw_contact_inverse_mass(const tw_contact *contact, int32_t vertex);
+/* Whether all particles of a vertex are pinned. (contact_surface.c) */
+bool tw_contact_is_held(const tw_contact *contact, int32_t vertex);
+
+/* Lists the surfaces, and their pairs with planes, spheres and capsules. (contact_surface.c) */
+tw_status tw_contact_list_surfaces(tw_contact *contact);
+/* Adds a pair of two cells with `a_corners` and `b_corners` vertices. (contact_surface.c) */
+tw_status tw_contact_add_cell_pair(tw_contact *contact, tw_pair_kind kind, const tw_contact_cell *a,
+                                   int a_corners, const tw_contact_cell *b, int b_corners);
+
+/* Lists points, edges and triangles of the bodies. (contact_cells.c) */
+tw_status tw_contact_list_cells(tw_contact *contact, int64_t body_count,
+                                const tw_contact_body *bodies);
+void tw_contact_cells_free(tw_contact_cells *cells);
+
+/* Fills contact->seen with the cells that may come within the contact distance of each other on the
+ * way from contact->from to contact->to, if no vertex leaves this way by more than `slack`.
+ * (contact_detect.c) */
+tw_status tw_contact_search(tw_contact *contact, double slack);
+/* Before a step: see tw_force_table.begin_step. (contact_detect.c) */
+tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, bool *changed);
+/* The list at the start, and a report of surfaces that overlap there. (contact_detect.c) */
+tw_status tw_contact_begin(tw_contact *contact);
+
+/* After a step from `from` to the positions x: TW_RECOVERABLE if it missed a pair, crossed one, or
+ * went too deep. (contact_check.c) */
+tw_status tw_contact_check_step(tw_contact *contact, double h, const tw_force_view *from,
+                                const double *x);
 
 /* Restitution and friction as impulses after a step: see tw_force_table.finish_step.
  * (contact_impulses.c) */

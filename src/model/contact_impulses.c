@@ -12,10 +12,13 @@
  * swings between -a h/2 and a h/2 and does not creep; what slides is slowed down by all of the
  * impulse.
  *
+ * Depth: a pair that is deeper than it may be and still approaches is stopped (Bridson et al. 2002).
+ *
  * No impulse feeds energy, and impulses between free particles keep momentum. */
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/vector3.h"
 #include "model/contact_force.h"
 
@@ -29,19 +32,8 @@ typedef struct meeting {
     double earlier[3];   /* the same at the start of the step */
     double released;     /* E_n - E_{n+1} */
     double push;         /* impulse of the repulsion over the step */
+    bool is_deep;        /* the closest points are nearer than they may be */
 } meeting;
-
-/* sum_c weight_c^2 / m_c over the free particles of a vertex. */
-static double inverse_mass_of(const tw_contact *contact, int32_t vertex)
-{
-    const tw_particles *p = contact->particles;
-    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
-    double sum = 0.0;
-    for (int c = 0; c < parts.count; c++)
-        if (!p->pinned[parts.particle[c]])
-            sum += parts.weight[c] * parts.weight[c] / p->mass[parts.particle[c]];
-    return sum;
-}
 
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
@@ -57,6 +49,7 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     if (!old.active && !now.active) return false;
     if (!tw_gap_find(m->pair->kind, after, &m->frame)) return false;
 
+    m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
     m->released = old.energy - now.energy;
     m->push = 0.0;
     if (old.active) m->push += 0.5 * h * old.press;
@@ -71,7 +64,7 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     for (int k = 0; k < 3; k++) m->velocity[k] = m->earlier[k] = 0.0;
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         double w = m->frame.weight[i];
-        m->inverse_mass += w * w * inverse_mass_of(m->contact, m->pair->vertex[i]);
+        m->inverse_mass += w * w * tw_contact_inverse_mass(m->contact, m->pair->vertex[i]);
         for (int k = 0; k < 3; k++) {
             m->velocity[k] += w * speed[i][k];
             m->earlier[k] += w * earlier[i][k];
@@ -93,6 +86,20 @@ static void push(const meeting *m, const double impulse[3], double *v)
             for (int k = 0; k < 3; k++) v[3 * particle + k] += share * impulse[k];
         }
     }
+}
+
+/* Stops what goes deeper than it may: the repulsion was too weak for it. Returns the energy. */
+static double stop(meeting *m, double *v)
+{
+    double speed = tw_dot3(m->velocity, m->frame.normal);
+    if (!m->is_deep || speed >= 0.0) return 0.0;
+
+    double size = -speed / m->inverse_mass;
+    double impulse[3];
+    for (int k = 0; k < 3; k++) impulse[k] = size * m->frame.normal[k];
+    push(m, impulse, v);
+    m->push += size;
+    return 0.5 * speed * speed / m->inverse_mass;
 }
 
 /* Takes 1 - e^2 of what was given back. Returns the energy. */
@@ -203,15 +210,17 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     (void)t;
     tw_contact *c = data;
     tw_contact_entry *entry = open_entry(&c->account, from->t);
-    if (c->options.friction == 0.0 && c->options.restitution >= 1.0) return TW_OK;
+    TW_TRY(tw_contact_check_step(c, h, from, x));
 
     /* The pairs follow each other, each with the velocities that the last one left. */
     for (int64_t i = 0; i < c->pair_count; i++) {
         meeting m = {.contact = c, .pair = &c->pairs[i]};
         if (!meet(h, from, x, v, &m)) continue;
-        entry->contact_loss += restitute(&m, v);
-        entry->friction_loss += rub(&m, v);
-        *changed = true;
+        double lost = stop(&m, v) + restitute(&m, v);
+        double rubbed = rub(&m, v);
+        entry->contact_loss += lost;
+        entry->friction_loss += rubbed;
+        *changed = *changed || lost != 0.0 || rubbed != 0.0;
     }
     return TW_OK;
 }

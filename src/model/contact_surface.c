@@ -17,18 +17,30 @@ typedef struct side {
     double radius;
 } side;
 
+/* Room for one more pair, and for what is computed of each. */
 static tw_status reserve(tw_contact *contact)
 {
     if (contact->pair_count < contact->pair_capacity) return TW_OK;
     int64_t capacity = contact->pair_capacity ? 2 * contact->pair_capacity : 1024;
 
     tw_contact_pair *larger = TW_NEW_ARRAY(capacity, tw_contact_pair);
-    if (!larger) return TW_OUT_OF_MEMORY;
+    double *forces = TW_NEW_ARRAY(TW_PAIR_SIZE * capacity, double);
+    double *energies = TW_NEW_ARRAY(capacity, double);
+    if (!larger || !forces || !energies) {
+        tw_release(larger);
+        tw_release(forces);
+        tw_release(energies);
+        return TW_OUT_OF_MEMORY;
+    }
 
     size_t bytes = (size_t)contact->pair_count * sizeof *larger;
     if (bytes) memcpy(larger, contact->pairs, bytes);
     tw_release(contact->pairs);
+    tw_release(contact->pair_force);
+    tw_release(contact->pair_energy);
     contact->pairs = larger;
+    contact->pair_force = forces;
+    contact->pair_energy = energies;
     contact->pair_capacity = capacity;
     return TW_OK;
 }
@@ -40,16 +52,40 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex)
     return (tw_vertex_parts){.count = 1, .particle = {vertex}, .weight = {1.0}};
 }
 
+void tw_contact_take_vertex(const tw_contact *contact, int32_t vertex, const double *values,
+                            double out[3])
+{
+    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
+    for (int k = 0; k < 3; k++) out[k] = 0.0;
+    for (int c = 0; c < parts.count; c++)
+        for (int k = 0; k < 3; k++)
+            out[k] += parts.weight[c] * values[3 * (int64_t)parts.particle[c] + k];
+}
+
+double tw_contact_inverse_mass(const tw_contact *contact, int32_t vertex)
+{
+    const tw_particles *p = contact->particles;
+    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
+    double sum = 0.0;
+    for (int c = 0; c < parts.count; c++)
+        if (!p->pinned[parts.particle[c]])
+            sum += parts.weight[c] * parts.weight[c] / p->mass[parts.particle[c]];
+    return sum;
+}
+
+bool tw_contact_is_held(const tw_contact *contact, int32_t vertex)
+{
+    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
+    for (int c = 0; c < parts.count; c++)
+        if (!contact->particles->pinned[parts.particle[c]]) return false;
+    return true;
+}
+
 void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
                      double out[TW_PAIR_VERTICES][3])
 {
-    memset(out, 0, TW_PAIR_VERTICES * sizeof out[0]);
-    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-        tw_vertex_parts parts = tw_contact_parts(contact, pair->vertex[i]);
-        for (int c = 0; c < parts.count; c++)
-            for (int k = 0; k < 3; k++)
-                out[i][k] += parts.weight[c] * values[3 * (int64_t)parts.particle[c] + k];
-    }
+    for (int i = 0; i < TW_PAIR_VERTICES; i++)
+        tw_contact_take_vertex(contact, pair->vertex[i], values, out[i]);
 }
 
 /* The smallest mass of the vertices of a side that are free: that of all particles of a vertex
@@ -69,13 +105,19 @@ static double smallest_mass(const tw_contact *contact, const side *s)
 }
 
 /* Without a stiffness of the user, the energy psi(0) = 2/3 kappa d^2 stops the reduced mass of the
- * pair at the expected speed: kappa = 3/4 m (v/d)^2. */
+ * pair at the expected speed: kappa = 3/4 m (v/d)^2. Two edges that cross in their middle meet with
+ * both vertices of each, so that between bodies twice the mass counts. */
 static double stiffness_of(const tw_contact *contact, const side *a, const side *b)
 {
     if (contact->options.stiffness > 0.0) return contact->options.stiffness;
 
     double inverse = 1.0 / smallest_mass(contact, a) + 1.0 / smallest_mass(contact, b);
-    double rate = contact->speed / contact->options.distance;
+    double speed = contact->speed;
+    if (isfinite(smallest_mass(contact, a)) && isfinite(smallest_mass(contact, b))) {
+        speed = contact->relative_speed;
+        inverse *= 0.5;
+    }
+    double rate = speed / contact->options.distance;
     return 0.75 * rate * rate / inverse;
 }
 
@@ -108,6 +150,9 @@ static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a,
     if (kind == TW_PAIR_POINT_EDGE) pair.vertex[3] = pair.vertex[2];
 
     pair.law = (tw_contact_law){contact->options.distance, stiffness_of(contact, a, b)};
+
+    /* A sphere or a capsule may be entered by the contact distance. */
+    pair.limit = fmax(pair.radius - contact->options.distance, 0.5 * pair.radius);
     if (kind == TW_PAIR_EDGE_EDGE) pair.parallel = parallel_bound(contact, &pair);
     contact->pairs[contact->pair_count++] = pair;
     return TW_OK;
@@ -118,6 +163,21 @@ static side side_of(int count, const int64_t *vertices, double radius)
     side s = {.count = count, .radius = radius};
     for (int i = 0; i < count; i++) s.vertex[i] = (int32_t)vertices[i];
     return s;
+}
+
+tw_status tw_contact_add_cell_pair(tw_contact *contact, tw_pair_kind kind, const tw_contact_cell *a,
+                                   int a_corners, const tw_contact_cell *b, int b_corners)
+{
+    side one = {.count = a_corners, .radius = a->radius};
+    side two = {.count = b_corners, .radius = b->radius};
+    for (int i = 0; i < a_corners; i++) one.vertex[i] = a->vertex[i];
+    for (int i = 0; i < b_corners; i++) two.vertex[i] = b->vertex[i];
+
+    int64_t place = contact->pair_count;
+    TW_TRY(add_pair(contact, kind, &one, &two));
+    if (place < contact->pair_count)
+        contact->pairs[place].limit = tw_contact_limit(&contact->options, a->radius + b->radius);
+    return TW_OK;
 }
 
 /* ---- a body against an obstacle ---- */
@@ -269,31 +329,76 @@ static tw_status pair_obstacle(tw_contact *contact, const tw_display *body,
     return pair_edges(contact, body, &axis);
 }
 
-static bool is_obstacle(const tw_obstacle_list *obstacles, int display)
+/* Planes, spheres and capsules are pairs by themselves; other obstacles touch with the triangles of
+ * their displays, as bodies do. */
+static bool is_round_or_plane(const tw_placed_obstacle *obstacle)
 {
-    for (int i = 0; i < obstacles->count; i++)
-        if (obstacles->list[i].display == display) return true;
-    return false;
+    return obstacle->kind == TW_OBSTACLE_PLANE || obstacle->kind == TW_OBSTACLE_SPHERE ||
+           obstacle->kind == TW_OBSTACLE_CAPSULE;
 }
 
-tw_status tw_contact_list_pairs(tw_contact *contact)
+/* The obstacle of a display; NULL: it is a body. */
+static const tw_placed_obstacle *obstacle_of(const tw_obstacle_list *obstacles, int display)
+{
+    for (int i = 0; i < obstacles->count; i++)
+        if (obstacles->list[i].display == display) return &obstacles->list[i];
+    return NULL;
+}
+
+/* A body and its pairs with planes, spheres and capsules. */
+static tw_status list_body(tw_contact *contact, int index, tw_contact_body *out)
 {
     const tw_contact_source *source = &contact->source;
-    for (int b = 0; b < source->displays->count; b++) {
-        const tw_display *body = &source->displays->list[b];
-        if (is_obstacle(source->obstacles, b)) continue;
-        bool carried = is_carried(body);
-        int64_t first = 0;
-        if (carried) TW_TRY(add_carried(contact, body, &first));
+    const tw_display *body = &source->displays->list[index];
+    *out = (tw_contact_body){.display = index,
+                             .lowest = body->first,
+                             .vertex_count = body->count,
+                             .triangle_count = body->triangle_count,
+                             .triangles = body->triangles,
+                             .radius = 0.5 * contact->options.thickness};
+    if (body->triangle_count == 0) {
+        out->edge_count = body->edge_count;
+        out->edges = body->edges;
+    }
 
-        for (int i = 0; i < source->obstacles->count; i++) {
-            const tw_placed_obstacle *obstacle = &source->obstacles->list[i];
-            if (obstacle->kind == TW_OBSTACLE_BOX || obstacle->kind == TW_OBSTACLE_MESH) continue;
-            if (carried)
-                TW_TRY(pair_carried(contact, body, first, obstacle));
-            else
-                TW_TRY(pair_obstacle(contact, body, obstacle));
-        }
+    /* Fibres touch with their centre lines. */
+    bool carried = is_carried(body);
+    if (carried) {
+        TW_TRY(add_carried(contact, body, &out->first));
+        out->lowest = 0;
+        out->vertex_count = body->surface.vertex_count;
+        out->edge_count = body->surface.edge_count;
+        out->edges = body->surface.edges;
+        out->radius = body->radius;
+    }
+    if (obstacle_of(source->obstacles, index)) return TW_OK;
+
+    for (int i = 0; i < source->obstacles->count; i++) {
+        const tw_placed_obstacle *obstacle = &source->obstacles->list[i];
+        if (!is_round_or_plane(obstacle)) continue;
+        if (carried)
+            TW_TRY(pair_carried(contact, body, out->first, obstacle));
+        else
+            TW_TRY(pair_obstacle(contact, body, obstacle));
     }
     return TW_OK;
+}
+
+tw_status tw_contact_list_surfaces(tw_contact *contact)
+{
+    const tw_contact_source *source = &contact->source;
+    tw_contact_body *bodies = TW_NEW_ARRAY(source->displays->count, tw_contact_body);
+    if (!bodies) return TW_OUT_OF_MEMORY;
+
+    int64_t count = 0;
+    tw_status status = TW_OK;
+    for (int b = 0; b < source->displays->count && status == TW_OK; b++) {
+        const tw_placed_obstacle *obstacle = obstacle_of(source->obstacles, b);
+        if (obstacle && is_round_or_plane(obstacle)) continue;
+        status = list_body(contact, b, &bodies[count++]);
+    }
+    contact->lasting_count = contact->pair_count;
+    if (status == TW_OK) status = tw_contact_list_cells(contact, count, bodies);
+    tw_release(bodies);
+    return status;
 }

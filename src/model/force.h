@@ -79,8 +79,12 @@ typedef struct tw_force_table {
     tw_status (*add_rate)(void *data, const tw_force_view *at, const double *x_rate,
                           const double *v_rate, double *out);
 
+    /* Before an attempt of a step of length h from this point. *changed: add_pattern may name other
+     * pairs than before. NULL: nothing to do. */
+    tw_status (*begin_step)(void *data, double h, const tw_force_view *at, bool *changed);
     /* After a step of length h from `from` to `to`: changes the positions and velocities of free
-     * particles in x and v, which are those of `to`. *changed: it did. NULL: nothing to do. */
+     * particles in x and v, which are those of `to`. *changed: it did. TW_RECOVERABLE: the step
+     * is to be divided. NULL: nothing to do. */
     tw_status (*finish_step)(void *data, double h, const tw_force_view *from, double t, double *x,
                              double *v, bool *changed);
 

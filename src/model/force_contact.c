@@ -20,14 +20,26 @@ static void contact_release(void *data)
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
     tw_release(c->tangents);
+
+    tw_contact_cells_free(&c->points);
+    tw_contact_cells_free(&c->edges);
+    tw_contact_cells_free(&c->triangles);
+    tw_release(c->from);
+    tw_release(c->to);
+    tw_release(c->way);
+    tw_release(c->swept);
+    tw_box_pairs_free(&c->near.points);
+    tw_box_pairs_free(&c->near.edges);
+    tw_box_pairs_free(&c->seen.points);
+    tw_box_pairs_free(&c->seen.edges);
     tw_release(c);
 }
 
 /* ---- completing ---- */
 
 /* The speed that an impact may have: the largest at the start, or that of a fall through the box
- * around everything. */
-static double expected_speed(const tw_contact *c, const tw_particles *p)
+ * around everything. Two bodies may approach each other at twice the largest. */
+static void expect_speeds(tw_contact *c, const tw_particles *p)
 {
     double fastest = 0.0;
     double lower[3] = {INFINITY, INFINITY, INFINITY};
@@ -53,21 +65,21 @@ static double expected_speed(const tw_contact *c, const tw_particles *p)
     double fall = sqrt(2.0 * sqrt(gravity) * sqrt(height));
 
     /* Where nothing moves or falls, one meter per second is as good a guess as any. */
-    double speed = fmax(fastest, fall);
-    return speed > 0.0 ? speed : 1.0;
+    c->speed = fmax(fastest, fall);
+    c->relative_speed = fmax(2.0 * fastest, fall);
+    if (c->speed > 0.0) return;
+    c->speed = 1.0;
+    c->relative_speed = 1.0;
 }
 
 static tw_status contact_complete(void *data, const tw_particles *particles)
 {
     tw_contact *c = data;
     c->particles = particles;
-    c->speed = expected_speed(c, particles);
+    expect_speeds(c, particles);
 
-    TW_TRY(tw_contact_list_pairs(c));
-    c->pair_force = TW_NEW_ARRAY(N * c->pair_count, double);
-    c->pair_energy = TW_NEW_ARRAY(c->pair_count, double);
-    if (!c->pair_force || !c->pair_energy) return TW_OUT_OF_MEMORY;
-    return TW_OK;
+    TW_TRY(tw_contact_list_surfaces(c));
+    return tw_contact_begin(c);
 }
 
 /* Names the pairs of free particles of two vertices. */
@@ -189,7 +201,12 @@ static tw_status list_active(tw_contact *c, const tw_force_view *at)
 
     c->tangent_count = 0;
     for (int64_t p = 0; p < c->pair_count; p++)
-        if (c->pair_energy[p] != 0.0) c->tangents[c->tangent_count++].pair = p;
+        if (c->pair_energy[p] != 0.0) {
+            tw_pair_tangent *tangent = &c->tangents[c->tangent_count++];
+
+            tangent->pair = p;
+            memcpy(tangent->vertex, c->pairs[p].vertex, sizeof tangent->vertex);
+        }
     return TW_OK;
 }
 
@@ -266,7 +283,7 @@ static void contact_add_product(void *data, int count, const double *in, double 
     int64_t size = 3 * c->particles->free_count;
     for (int64_t t = 0; t < c->tangent_count; t++) {
         const double *hessian = c->tangents[t].hessian;
-        const int32_t *vertex = c->pairs[c->tangents[t].pair].vertex;
+        const int32_t *vertex = c->tangents[t].vertex;
 
         for (int column = 0; column < count; column++) {
             double from[N];
@@ -291,7 +308,7 @@ static void add_block(const double *hessian, int a, int b, double weight, int64_
 static void add_vertex_blocks(const tw_contact *c, const tw_pair_tangent *tangent, int a, int b,
                               tw_sparse *matrix)
 {
-    const int32_t *vertex = c->pairs[tangent->pair].vertex;
+    const int32_t *vertex = tangent->vertex;
     tw_vertex_parts rows = tw_contact_parts(c, vertex[a]);
     tw_vertex_parts columns = tw_contact_parts(c, vertex[b]);
     for (int i = 0; i < rows.count; i++)
@@ -330,6 +347,7 @@ static const tw_force_table contact_table = {
     .linearise_tension = contact_linearise_tension,
     .add_product = contact_add_product,
     .add_tangent = contact_add_tangent,
+    .begin_step = tw_contact_begin_step,
     .finish_step = tw_contact_finish_step,
 };
 

@@ -37,7 +37,9 @@ void tw_model_free(tw_model *model)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
 
     tw_consistent_mass_free(&model->mass);
-    tw_sparse_free(model->stiffness);
+    if (model->stiffness != model->first) tw_sparse_free(model->stiffness);
+    if (model->former != model->first) tw_sparse_free(model->former);
+    tw_sparse_free(model->first);
     tw_display_list_free(&model->displays);
     tw_release(model);
 }

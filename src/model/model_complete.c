@@ -124,22 +124,50 @@ static tw_status allocate_friction(tw_model *model)
     return model->friction ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
-static tw_status analyse_pattern(tw_model *model, tw_error *error)
+/* The pattern has a block for every pair that some force names. */
+static tw_pattern pattern_of(const tw_model *model)
 {
-    /* The pattern has a block for every pair that some force names. */
     tw_pattern pattern = {.rows = model->particles.free_count};
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_pattern)
             model->forces[i].table->add_pattern(model->forces[i].data, &pattern);
-    tw_status status = tw_pattern_finish(&pattern, &model->stiffness, error);
-    model->multiplies_by_matrix = can_multiply_by_matrix(model);
+    return pattern;
+}
 
-    /* Each force finds its blocks in the matrix. */
-    for (int i = 0; i < model->force_count && status == TW_OK; i++)
+/* Each force finds its blocks in the matrix. */
+static void locate_blocks(const tw_model *model)
+{
+    for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->locate)
             model->forces[i].table->locate(model->forces[i].data, model->stiffness);
+}
 
-    return status;
+static tw_status analyse_pattern(tw_model *model, tw_error *error)
+{
+    tw_pattern pattern = pattern_of(model);
+    TW_TRY(tw_pattern_finish(&pattern, &model->stiffness, error));
+    model->first = model->stiffness;
+    model->multiplies_by_matrix = can_multiply_by_matrix(model);
+    locate_blocks(model);
+    return TW_OK;
+}
+
+tw_status tw_model_renew_pattern(tw_model *model)
+{
+    tw_pattern pattern = pattern_of(model);
+    if (!pattern.out_of_memory && tw_pattern_is_in(&pattern, model->stiffness)) {
+        tw_pattern_free(&pattern);
+        return TW_OK;
+    }
+
+    tw_sparse *matrix = NULL;
+    TW_TRY(tw_pattern_finish(&pattern, &matrix, NULL));
+    if (model->former != model->first) tw_sparse_free(model->former);
+    model->former = model->stiffness;
+    model->stiffness = matrix;
+    model->content = TW_MATRIX_STALE;
+    locate_blocks(model);
+    return TW_OK;
 }
 
 /* lambda_max(M^-1 K) <= max_p b_p / m_p, where K <= diag(b) and the mass is lumped. */

@@ -66,6 +66,8 @@ struct tw_model {
     double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */
     double *partial;             /* TW_MODEL_SUMS sums per block of free particles */
     tw_sparse *stiffness;        /* S */
+    tw_sparse *first;            /* of the first pattern, which new integrators begin with */
+    tw_sparse *former;           /* the one before, of another pattern; may be NULL */
     tw_matrix_content content;
     bool multiplies_by_matrix; /* products with S use the matrix, filled at the first product */
     double eigenvalue_bound;   /* of M^-1 K at any state; 0 if some force has no bound */
@@ -84,6 +86,9 @@ void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particle
 
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
+
+/* Makes a matrix of another pattern if the present one lacks a block. (model_complete.c) */
+tw_status tw_model_renew_pattern(tw_model *model);
 
 /* Writes positions and velocities of all particles at time t into model->x and model->v. v may be
  * NULL. (model_problem.c) */

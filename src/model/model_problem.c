@@ -101,6 +101,23 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
     return tw_model_divide_by_mass(model, model->force, a);
 }
 
+/* Lets the forces look for what a step needs. A matrix of another pattern replaces the one before,
+ * which is kept until the next time, because a factor may still refer to it. */
+static tw_status model_begin_step(void *context, double t, double h, const double *u,
+                                  tw_sparse **matrix)
+{
+    tw_model *model = context;
+    tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
+    tw_force_view at = {t, model->x, model->v};
+    bool changed = false;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        if (f->table->begin_step) TW_TRY(f->table->begin_step(f->data, h, &at, &changed));
+
+    if (changed) TW_TRY(tw_model_renew_pattern(model));
+    *matrix = model->stiffness;
+    return TW_OK;
+}
+
 /* Keeps the state before the step in model->before, and lets the forces change the one after it. */
 static tw_status model_finish_step(void *context, double t, double h, const double *u,
                                    double *u_new, bool *changed)
@@ -225,6 +242,7 @@ static tw_second_order_problem model_problem(tw_model *model)
                                             .predict = tw_model_predict_tension};
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
+    if (model->before) problem.begin_step = model_begin_step;
 
     problem.energy = tw_model_energy;
     if (tw_model_exchanges_energy(model)) problem.outside_power = tw_model_outside_power;

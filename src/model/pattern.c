@@ -87,6 +87,20 @@ static void sort_and_unite(int64_t rows, int64_t *start, int64_t *column)
     start[rows] = kept;
 }
 
+bool tw_pattern_is_in(const tw_pattern *pattern, const tw_sparse *matrix)
+{
+    for (int64_t p = 0; p < pattern->count; p++)
+        if (tw_sparse_find(matrix, pattern->pairs[2 * p], pattern->pairs[2 * p + 1]) < 0)
+            return false;
+    return true;
+}
+
+void tw_pattern_free(tw_pattern *pattern)
+{
+    tw_release(pattern->pairs);
+    *pattern = (tw_pattern){0};
+}
+
 tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *error)
 {
     int64_t *start = tw_allocate_zeroed((size_t)pattern->rows + 1, sizeof(int64_t));

@@ -26,6 +26,12 @@ static inline int64_t tw_pattern_find(const tw_sparse *matrix, int64_t i, int64_
     return tw_sparse_find(matrix, j, i);
 }
 
+/* Whether a matrix has all pairs of the pattern. */
+bool tw_pattern_is_in(const tw_pattern *pattern, const tw_sparse *matrix);
+
+/* Frees the pairs of a pattern that is not finished. */
+void tw_pattern_free(tw_pattern *pattern);
+
 /* Makes the matrix of 3x3 blocks, upper triangle. It frees the pairs, also on failure. */
 tw_status tw_pattern_finish(tw_pattern *pattern, tw_sparse **matrix, tw_error *error);
 

@@ -89,6 +89,8 @@ static const tw_schema_field contact_fields[] = {
      .doc = "Coulomb's coefficient"},
     {"restitution", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
      .doc = "an impact ends with this share of its speed"},
+    {"self", TW_FIELD_BOOL, .fallback = "false",
+     .doc = "whether bodies touch themselves, and the fibres of a body each other"},
 };
 SECTION(tw_schema_contact, "contact", contact_fields);
 
@@ -194,10 +196,14 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error)
 {
     const tw_node *node = tw_scene_node(build->scene, "contact");
     if (!node) return TW_OK;
-    if (!tw_scene_node(build->scene, "obstacles"))
-        return tw_fail_at(error, node->mark, "contact needs obstacles, give obstacles: [...]");
+    bool self = tw_node_number(node, "self") != 0.0;
+    if (!tw_scene_node(build->scene, "obstacles") && build->body_count < 2 && !self)
+        return tw_fail_at(error, node->mark,
+                          "contact needs something to touch, give obstacles: [...], another body "
+                          "or self: true");
 
     tw_contact_options options = tw_contact_options_default();
+    options.self = self;
     options.distance = tw_node_number(node, "distance");
     options.stiffness = tw_node_number(node, "stiffness");
     options.thickness = tw_node_number(node, "thickness");

@@ -1,0 +1,227 @@
+/* Whether a step missed a contact, crossed a surface or went too deep: then it is to be divided. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/fail.h"
+#include "base/parallel_for.h"
+#include "base/vector3.h"
+#include "contact/approach.h"
+#include "model/contact_force.h"
+
+/* How near the closest points may come within a step, as a share of the distance at its start,
+ * where they are near the limit or beyond it. Surfaces without thickness have nothing but this
+ * distance; those with thickness go deeper by a part of it. */
+static const double DEEPENING = 0.5;
+static const double THICK_DEEPENING = 0.95;
+
+/* Detection errs on the safe side by this share of a limit. */
+static const double LIMIT_SLACK = 0.02;
+
+typedef struct loop {
+    const tw_contact *c;
+    const tw_force_view *from;
+    const double *x;
+    atomic_bool found; /* a pair came too near */
+    double *error;     /* of the energy, one per block of pairs */
+    double *turnover;  /* energy that the contacts turn over, likewise */
+} loop;
+
+/* Whether a pair comes too near on the way from x to y. */
+static bool comes_too_near(const tw_contact_pair *pair, const double x[4][3], const double y[4][3])
+{
+    /* A plane is not crossed: what is behind it is pushed out. */
+    if (pair->kind == TW_PAIR_POINT_PLANE) return false;
+
+    tw_gap gap;
+    if (!tw_gap_find(pair->kind, x, &gap)) return false;
+    double deepening = pair->radius > 0.0 ? THICK_DEEPENING : DEEPENING;
+    double limit = fmin(pair->limit, deepening * gap.distance);
+    double slack = LIMIT_SLACK * limit;
+    if (gap.distance - tw_pair_reach(pair->kind, x, y) > limit + slack) return false;
+    return tw_pair_comes_near(pair->kind, x, y, limit, slack);
+}
+
+/* ---- energy ---- */
+
+/* A step resolves its contacts if the trapezoidal rule finds their work,
+ *     sum |psi_1 - psi_0 - (psi'_0 + psi'_1) (g_1 - g_0) / 2|,
+ * within this share of the energy that they turn over, m v_n^2 / 2 + psi: a scheme cannot know the
+ * force better than from its ends. A step that leads from outside deep into the contact layer makes
+ * an energy that was not there. */
+static const double WORK_ERROR = 5e-4;
+
+static double normal_energy(const tw_contact *c, const tw_contact_pair *pair, const tw_gap *frame,
+                            const double *v)
+{
+    double velocity[4][3];
+    double speed = 0.0;
+    double inverse_mass = 0.0;
+    tw_contact_take(c, pair, v, velocity);
+
+    /* The closest points approach with sum_i w_i v_i . n, and 1/m = sum_i w_i^2 / m_i. */
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        double w = frame->weight[i];
+        speed += w * tw_dot3(velocity[i], frame->normal);
+        inverse_mass += w * w * tw_contact_inverse_mass(c, pair->vertex[i]);
+    }
+    if (!(inverse_mass > 0.0)) return 0.0;
+    return 0.5 * speed * speed / inverse_mass;
+}
+
+/* Adds what one pair contributes. */
+static void weigh_work(const loop *l, const tw_contact_pair *pair, const double x[4][3],
+                       const double y[4][3], int64_t block)
+{
+    tw_gap before;
+    tw_gap after;
+    if (!tw_gap_find(pair->kind, x, &before) || !tw_gap_find(pair->kind, y, &after)) return;
+    double gap[2] = {before.distance - pair->radius, after.distance - pair->radius};
+    tw_repulsion psi[2] = {tw_contact_repulsion(&pair->law, gap[0]),
+                           tw_contact_repulsion(&pair->law, gap[1])};
+    if (psi[0].energy == 0.0 && psi[1].energy == 0.0) return;
+
+    /* What is outside the layer counts as at its border. */
+    double change = fmin(gap[1], pair->law.onset) - fmin(gap[0], pair->law.onset);
+    double work = 0.5 * (psi[0].slope + psi[1].slope) * change;
+    l->error[block] += fabs(psi[1].energy - psi[0].energy - work);
+    l->turnover[block] +=
+        fmax(psi[0].energy, psi[1].energy) + normal_energy(l->c, pair, &before, l->from->v);
+}
+
+static void check_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    loop *l = context;
+    l->error[block] = 0.0;
+    l->turnover[block] = 0.0;
+    for (int64_t p = begin; p < end; p++) {
+        double x[4][3];
+        double y[4][3];
+        const tw_contact_pair *pair = &l->c->pairs[p];
+        tw_contact_take(l->c, pair, l->from->x, x);
+        tw_contact_take(l->c, pair, l->x, y);
+
+        if (comes_too_near(pair, x, y)) atomic_store(&l->found, true);
+        weigh_work(l, pair, x, y, block);
+    }
+}
+
+/* Checks the pairs of the list. */
+static tw_status check_listed(tw_contact *c, const tw_force_view *from, const double *x)
+{
+    int64_t blocks = tw_parallel_blocks(c->pair_count, TW_PARTICLE_BLOCK);
+    double *sums = TW_NEW_ARRAY(2 * blocks, double);
+    if (!sums) return TW_OUT_OF_MEMORY;
+
+    loop l = {.c = c, .from = from, .x = x, .error = sums, .turnover = sums + blocks};
+    tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, check_block, &l);
+
+    double error = 0.0;
+    double turnover = 0.0;
+    for (int64_t b = 0; b < blocks; b++) {
+        error += l.error[b];
+        turnover += l.turnover[b];
+    }
+    tw_release(sums);
+    if (atomic_load(&l.found) || error > WORK_ERROR * turnover) return TW_RECOVERABLE;
+    return TW_OK;
+}
+
+/* ---- missed pairs ---- */
+
+/* Writes where the step led every vertex into c->from and c->to. True if all stayed in the boxes
+ * for which the list was made. */
+static bool follow_way(tw_contact *c, const tw_force_view *from, const double *x)
+{
+    bool inside = true;
+    for (int64_t i = 0; i < c->points.count; i++) {
+        int32_t vertex = c->points.list[i].vertex[0];
+        double *a = c->from + 3 * (int64_t)vertex;
+        double *b = c->to + 3 * (int64_t)vertex;
+        tw_contact_take_vertex(c, vertex, from->x, a);
+        tw_contact_take_vertex(c, vertex, x, b);
+
+        inside = inside && tw_box_holds(&c->swept[vertex], b, 0.0);
+    }
+    return inside;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const tw_box_pair *x = a;
+    const tw_box_pair *y = b;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return (x->second > y->second) - (x->second < y->second);
+}
+
+static bool is_listed(const tw_box_pairs *list, tw_box_pair pair)
+{
+    if (list->count == 0) return false;
+    return bsearch(&pair, list->list, (size_t)list->count, sizeof pair, compare_pairs) != NULL;
+}
+
+/* Whether one of these pairs of cells is not in the list, and is in reach at the end of the step or
+ * came too near on the way. */
+static bool has_missed(const tw_contact *c, tw_pair_kind kind, const tw_contact_cells *first,
+                       const tw_contact_cells *second, const tw_box_pairs *seen,
+                       const tw_box_pairs *listed)
+{
+    for (int64_t p = 0; p < seen->count; p++) {
+        if (is_listed(listed, seen->list[p])) continue;
+        const tw_contact_cell *a = &first->list[seen->list[p].first];
+        const tw_contact_cell *b = &second->list[seen->list[p].second];
+        double x[4][3];
+        double y[4][3];
+
+        /* The four vertices before and after the step. */
+        for (int i = 0; i < 4; i++) {
+            int64_t vertex = i < first->corners ? a->vertex[i] : b->vertex[i - first->corners];
+            memcpy(x[i], c->from + 3 * vertex, sizeof x[i]);
+            memcpy(y[i], c->to + 3 * vertex, sizeof y[i]);
+        }
+
+        tw_gap end;
+        double radius = a->radius + b->radius;
+        tw_contact_pair pair = {
+            .kind = kind, .radius = radius, .limit = tw_contact_limit(&c->options, radius)};
+        if (!tw_gap_find(kind, y, &end) || end.distance - radius < c->options.distance) return true;
+        if (comes_too_near(&pair, x, y)) return true;
+    }
+    return false;
+}
+
+/* Notes with which velocities the vertices went, for the search before the next attempt. */
+static void remember_way(tw_contact *c, double h, double t)
+{
+    c->way_begin = t;
+    for (int64_t i = 0; i < c->points.count; i++) {
+        int64_t vertex = c->points.list[i].vertex[0];
+        for (int64_t k = 3 * vertex; k < 3 * vertex + 3; k++)
+            c->way[k] = (c->to[k] - c->from[k]) / h;
+    }
+}
+
+static tw_status look_for_missed(tw_contact *c, double h, double t)
+{
+    TW_TRY(tw_contact_search(c, 0.0));
+    bool missed =
+        has_missed(c, TW_PAIR_POINT_TRIANGLE, &c->points, &c->triangles, &c->seen.points,
+                   &c->near.points) ||
+        has_missed(c, TW_PAIR_EDGE_EDGE, &c->edges, &c->edges, &c->seen.edges, &c->near.edges);
+    if (!missed) return TW_OK;
+
+    remember_way(c, h, t);
+    return TW_RECOVERABLE;
+}
+
+tw_status tw_contact_check_step(tw_contact *c, double h, const tw_force_view *from, const double *x)
+{
+    TW_TRY(check_listed(c, from, x));
+
+    /* The pairs that are not in the list. The search takes new boxes, so that the next step makes a new
+     * list. */
+    if (c->edges.count < 2 || follow_way(c, from, x)) return TW_OK;
+    return look_for_missed(c, h, from->t);
+}
