@@ -381,7 +381,8 @@ static int check(const arguments *a)
     tw_error error = {0};
     bool json = is_given(a, "--json");
 
-    /* Everything up to the first step. */
+    /* Everything up to the first step, with the warnings that a run would print. */
+    show_warnings();
     tw_status status = load_scene(a, &scene, &error);
     c.scene = scene;
     if (status == TW_OK) status = tw_scene_build(scene, &c.simulation, &error);

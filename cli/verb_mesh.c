@@ -1,5 +1,7 @@
 /* Fills a surface with tetrahedra, or converts a mesh from one format to another. */
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 
@@ -99,6 +101,32 @@ typedef struct result {
     tw_mesh_repairs repairs;
 } result;
 
+/* Whether both names lead to one file. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat about_a;
+    struct stat about_b;
+    if (stat(a, &about_a) != 0 || stat(b, &about_b) != 0) return false;
+    return about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+}
+
+/* Whether writing OUT would replace IN. TetGen's meshes are two files, NAME.node and NAME.ele. */
+static bool replaces_input(const char *in, const char *out)
+{
+    if (is_same_file(in, out)) return true;
+    const char *dot = strrchr(out, '.');
+    bool is_tetgen = dot && (strcmp(dot, ".node") == 0 || strcmp(dot, ".ele") == 0);
+    if (!is_tetgen) return false;
+
+    static const char *const suffixes[] = {".node", ".ele"};
+    for (int i = 0; i < 2; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s%s", (int)(dot - out), out, suffixes[i]);
+        if (is_same_file(in, path)) return true;
+    }
+    return false;
+}
+
 /* Reads IN, fills it with about `vertices` vertices (0: does not), writes OUT. */
 static tw_status convert(const arguments *a, long long vertices, result *r, tw_error *error)
 {
@@ -134,6 +162,9 @@ static int mesh_verb(const arguments *a)
     if (!read_count(a, "--vertices", LEAST_VERTICES, MOST_VERTICES, &vertices) ||
         !read_count(a, "--threads", 1, MAX_THREADS, &threads))
         return EXIT_WRONG_USE;
+    if (replaces_input(a->positional[0], a->positional[1]))
+        return wrong_use("mesh would replace %s by what it makes of it, name another file to write",
+                         a->positional[0]);
     tw_set_threads((int)threads);
     if (!is_given(a, "--quiet")) show_warnings();
 

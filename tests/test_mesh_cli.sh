@@ -32,6 +32,19 @@ no_solid "sheet.obj: the surface encloses nothing, expected one that is closed, 
 expect 1 "$twang" mesh "$box" no/such/folder/solid.vtk
 [ "$(wc -l <err)" -eq 1 ] || fail "an unwritable folder: $(cat err)"
 
+# ---- IN is never replaced ----
+cp "$box" same.obj
+ln -s same.obj link.obj
+for out in same.obj ./same.obj link.obj; do
+    refused "twang: mesh would replace same.obj by what it makes of it, name another file to write" "$twang" mesh same.obj $out --vertices 50
+    cmp -s "$box" same.obj || fail "mesh same.obj $out replaced its input"
+done
+rm link.obj
+cp "$source_tree/tests/meshes/meshio_solid.node" same.node
+cp "$source_tree/tests/meshes/meshio_solid.ele" same.ele
+refused "twang: mesh would replace same.ele by what it makes of it, name another file to write" "$twang" mesh same.ele same.node
+cmp -s "$source_tree/tests/meshes/meshio_solid.node" same.node || fail "mesh same.ele same.node replaced its input"
+
 # ---- a limit of the file's size: one line, no half file (also of frames and checkpoints) ----
 (ulimit -f 1 && expect 1 "$twang" mesh "$box" solid.vtk --vertices 500 && [ "$failures" -eq 0 ]) || fail "a limited mesh"
 [ "$(cat err)" = "solid.vtk: cannot be written: File too large" ] || fail "a limited mesh: $(cat err)"
@@ -56,6 +69,34 @@ if prlimit --as=4000000000 "$twang" --version >out 2>&1; then # not under Addres
     prlimit --as=4000000000 "$twang" check many.yaml 2>err && fail "1e8 vertices in 4 GB"
     grep -q "^many.yaml:5:[0-9]*: .*100000000 vertices take about 18[0-9] GB" err || fail "a verdict of a scene: $(cat err)"
 fi
+
+# ---- run and check repeat what mesh says of a surface: two boxes are both kept, a fin that is lost is told ----
+cat >pieces.py <<'END'
+def box(low, high, first):
+    v = [(x, y, z) for z in (low[2], high[2]) for y in (low[1], high[1]) for x in (low[0], high[0])]
+    f = [(0, 2, 3), (0, 3, 1), (4, 5, 7), (4, 7, 6), (0, 1, 5), (0, 5, 4), (2, 6, 7), (2, 7, 3), (0, 4, 6), (0, 6, 2), (1, 3, 7), (1, 7, 5)]
+    return "".join("v %g %g %g\n" % p for p in v) + "".join("f %d %d %d\n" % tuple(i + first for i in t) for t in f)
+open("two.obj", "w").write(box((0, 0, 0), (1, 1, 1), 1) + box((2, 0, 0), (3, 1, 1), 9))
+open("comb.obj", "w").write(box((0, 0, 0), (1, 1, 1), 1) + box((0.9, 0.4, 0.45), (2, 0.45, 0.55), 9) + box((2, 0, 0), (2.3, 1, 1), 17))
+END
+python3 pieces.py
+expect 0 "$twang" mesh two.obj two.vtk --vertices 300
+grep -q "left out" out && fail "one of two boxes is left out: $(cat out)"
+for name in two comb; do
+    cat >$name.yaml <<END
+name: $name
+duration: 0.01
+integrator: {name: verlet, step: 1e-3}
+bodies: [{kind: mesh, file: $name.obj, vertices: 100, mass: 0.1, stiffness: 10}]
+END
+done
+expect 0 "$twang" check two.yaml
+[ -s err ] && fail "a warning without a reason: $(cat err)"
+for verb in check "run -o comb"; do
+    # shellcheck disable=SC2086
+    expect 0 "$twang" ${verb%% *} comb.yaml ${verb#"${verb%% *}"}
+    grep -q "^twang: bodies.0.file .*comb.obj: .* too thin for 100 vertices" err || fail "$verb does not tell what is lost: $(cat err)"
+done
 
 # ---- filling, converting ----
 expect 0 "$twang" mesh "$box" solid.ele --vertices 500

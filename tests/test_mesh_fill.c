@@ -134,8 +134,9 @@ END_TEST
 
 /* ---- the promises ---- */
 
-/* Fills and frees the surface. */
-static tw_fill_report filled(tw_mesh *surface, int64_t vertices, tw_mesh *solid)
+/* Fills and frees the surface; the solid has so many pieces. */
+static tw_fill_report filled_in_pieces(tw_mesh *surface, int64_t vertices, int64_t pieces,
+                                       tw_mesh *solid)
 {
     tw_fill_options options = {.vertex_count = vertices};
     tw_fill_report report;
@@ -143,13 +144,18 @@ static tw_fill_report filled(tw_mesh *surface, int64_t vertices, tw_mesh *solid)
     ck_assert_msg(tw_mesh_fill(surface, &options, solid, &report, &error) == TW_OK, "%s",
                   error.text);
     ck_assert_int_eq(tw_mesh_check(solid, NULL), TW_OK);
-    ck_assert_int_eq(report.quality.components, 1);
+    ck_assert_int_eq(report.quality.components, pieces);
     ck_assert_int_eq(report.quality.open_edges, 0);
     ck_assert_double_gt(report.quality.smallest_angle, 10.0);
     ck_assert_double_lt(report.quality.largest_angle, 165.0);
     ck_assert(report.quality.smallest_volume > 0.0);
     tw_mesh_free(surface);
     return report;
+}
+
+static tw_fill_report filled(tw_mesh *surface, int64_t vertices, tw_mesh *solid)
+{
+    return filled_in_pieces(surface, vertices, 1, solid);
 }
 
 static void check_count(const tw_mesh *solid, int64_t wanted, double share)
@@ -236,19 +242,87 @@ START_TEST(a_box_inside_out_and_a_solid_are_filled)
 }
 END_TEST
 
-START_TEST(the_larger_of_two_bodies_remains)
+/* Two bodies apart from each other are both kept, and both counted. */
+START_TEST(all_bodies_of_a_surface_are_kept)
 {
     tw_mesh a, b, surface, solid;
     surface_box(1.0, 1.0, 1.0, &a);
     surface_sphere(20, &b);
     surface_join(&a, &b, (const double[3]){4.0, 0.0, 0.0}, &surface);
-    tw_fill_report r = filled(&surface, 1500, &solid);
-    double lower[3], upper[3];
-    tw_mesh_bounds(&solid, lower, upper);
-    ck_assert_double_gt(lower[0], 2.9);
-    ck_assert_int_eq(r.dropped_components, 1);
-    ck_assert_int_gt(r.dropped_tetrahedra, 100);
+    tw_fill_report r = filled_in_pieces(&surface, 1500, 2, &solid);
+    ck_assert_int_eq(r.dropped_components, 0);
+    ck_assert_double_eq_tol(r.volume, 1.0 + 4.0 / 3.0 * pi, 0.05 * r.volume);
     check_count(&solid, 1500, 0.05);
+    tw_mesh_free(&solid);
+}
+END_TEST
+
+/* A shell of two spheres, the inner one turned inwards: a cavity is no body of its own. */
+START_TEST(thin_shells_are_refused_with_a_number)
+{
+    for (int i = 0; i < 2; i++) {
+        const double A[9] = {i ? 0.8 : 0.98, 0, 0, 0, i ? 0.8 : 0.98, 0, 0, 0, i ? 0.8 : 0.98};
+        tw_mesh outer, inner, surface, solid = {0};
+        surface_sphere(40, &outer);
+        surface_sphere(40, &inner);
+        surface_transform(&inner, A);
+        for (int64_t t = 0; t < inner.triangle_count; t++) {
+            int64_t swap = inner.triangles[3 * t];
+            inner.triangles[3 * t] = inner.triangles[3 * t + 1];
+            inner.triangles[3 * t + 1] = swap;
+        }
+        surface_join(&outer, &inner, (const double[3]){0, 0, 0}, &surface);
+
+        tw_fill_options options = {.vertex_count = 2000};
+        tw_fill_report report = {0};
+        tw_error error = {0};
+        tw_status status = tw_mesh_fill(&surface, &options, &solid, &report, &error);
+        if (i == 0) {
+            /* 0.02 m are a third of a cell. */
+            ck_assert_int_eq(status, TW_BAD_INPUT);
+            ck_assert_ptr_nonnull(
+                strstr(error.text, "m thick, too thin for 2000 vertices (cells of 0.0"));
+        } else {
+            ck_assert_int_eq(status, TW_OK);
+            ck_assert_int_eq(report.quality.components, 1);
+            ck_assert_double_eq_tol(report.volume, 4.0 / 3.0 * pi * (1 - 0.512), 0.1);
+        }
+        tw_mesh_free(&solid);
+        tw_mesh_free(&surface);
+    }
+}
+END_TEST
+
+/* A box of which a vertex was pulled out to a spike of 3,766 m: found by a fuzzer, it took minutes, and then the box
+ * without the spike was a success. */
+START_TEST(a_spike_is_refused_at_once)
+{
+    tw_mesh surface, solid;
+    surface_box(1.0, 2.0, 3.0, &surface);
+    for (int64_t i = 0; i < surface.vertex_count; i++)
+        if (surface.vertices[3 * i] > 0.9 && surface.vertices[3 * i + 1] > 1.9 &&
+            surface.vertices[3 * i + 2] > 2.9)
+            surface.vertices[3 * i + 2] = 3766.0;
+    tw_fill_options options = {.vertex_count = 60};
+    ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, NULL), TW_BAD_INPUT);
+    tw_mesh_free(&surface);
+}
+END_TEST
+
+/* Only the tips of sharp corners become thicker, so that a body does not grow. */
+START_TEST(a_tetrahedron_does_not_grow)
+{
+    tw_mesh surface, solid;
+    const double A[9] = {0.8, -0.6, 0, 0.48, 0.64, -0.6, 0.36, 0.48, 0.8};
+    ck_assert_int_eq(tw_mesh_allocate(&surface, 4, 0, 4, 0, NULL), TW_OK);
+    const double corners[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
+    const int64_t faces[12] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 1, 3, 2};
+    memcpy(surface.vertices, corners, sizeof corners);
+    memcpy(surface.triangles, faces, sizeof faces);
+    if (_i % 2 == 1) surface_transform(&surface, A);
+    tw_fill_report r = filled(&surface, 300 + 100 * (_i / 2), &solid);
+    ck_assert_double_lt(r.volume, 1.05 * 8.0 / 3.0);
+    ck_assert_double_gt(r.volume, 0.8 * 8.0 / 3.0);
     tw_mesh_free(&solid);
 }
 END_TEST
@@ -411,7 +485,10 @@ int main(void)
     tcase_add_test(tests, a_punched_torus_is_filled);
     tcase_add_test(tests, two_overlapping_cubes_become_one);
     tcase_add_test(tests, a_box_inside_out_and_a_solid_are_filled);
-    tcase_add_test(tests, the_larger_of_two_bodies_remains);
+    tcase_add_test(tests, all_bodies_of_a_surface_are_kept);
+    tcase_add_test(tests, thin_shells_are_refused_with_a_number);
+    tcase_add_test(tests, a_spike_is_refused_at_once);
+    tcase_add_loop_test(tests, a_tetrahedron_does_not_grow, 0, 16);
     tcase_add_loop_test(tests, skewed_bodies_keep_their_angles, 0, 6);
     tcase_add_test(tests, thin_parts_are_kept);
     tcase_add_test(tests, the_bunny_is_filled);

@@ -15,10 +15,6 @@ static const double move_short = 0.40;
 /* Length of a short edge in cells: sqrt(3) / 2. */
 static const double short_length = 0.8660254037844386;
 
-/* A point is inside if |winding number| is above this. A sheet has 1/2 at its own points and no
- * inside, hence a little more than 1/2 plus the error of the winding number. */
-static const double inside_threshold = 0.51;
-
 enum {
     BLOCK = 256,  /* nodes per block of work */
     MARGIN = 2,   /* cubes around the surface, so that no stencil reaches the border */
@@ -125,10 +121,9 @@ typedef struct lattice_work {
     const tw_body_shape *shape;
 } lattice_work;
 
-/* A surface that is inside out has winding number -1 inside, hence the absolute value. */
 static bool is_inside(const tw_body_shape *shape, vec3 q)
 {
-    return fabs(tw_winding_number(shape->surface, q)) > inside_threshold ||
+    return tw_winding_is_inside(shape->surface, q) ||
            (shape->thin && tw_winding_is_near(shape->thin, q, shape->reach));
 }
 
@@ -355,8 +350,8 @@ void tw_bcc_free(tw_bcc *l)
     *l = (tw_bcc){0};
 }
 
-tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume,
-                                 tw_error *error)
+tw_status tw_bcc_estimate_size(const tw_body_shape *shape, double cell, double *volume,
+                               double *thickness, tw_error *error)
 {
     tw_bcc l;
     TW_TRY(place_lattice(shape, cell, INFINITY, &l, error));
@@ -365,8 +360,14 @@ tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double
 
     /* There are two nodes per cube: a node stands for half the volume of a cube. */
     int64_t inside = 0;
-    for (int64_t i = 0; i < l.node_count; i++) inside += l.signs[i] > 0;
+    double depth = 0.0;
+    for (int64_t i = 0; i < l.node_count; i++) {
+        if (l.signs[i] <= 0) continue;
+        inside++;
+        depth = fmax(depth, tw_winding_distance(shape->surface, lattice_point(&l, i)));
+    }
     *volume = 0.5 * (double)inside * cell * cell * cell;
+    *thickness = 2.0 * depth;
     tw_bcc_free(&l);
     return TW_OK;
 }

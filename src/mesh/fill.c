@@ -10,7 +10,7 @@
 enum {
     FEWEST_VERTICES = 8,
     MOST_TRIALS = 12,      /* of the size of the cell */
-    LEAST_LIMIT = 4000000, /* nodes that a lattice may have even for a few vertices */
+    LEAST_LIMIT = 1000000, /* nodes that a lattice may have even for a few vertices */
     FIRST_NODES = 12000    /* of the lattice that measures the volume */
 };
 
@@ -23,8 +23,14 @@ static const double most_nodes_per_vertex = 500.0;
 static const double thin_reach = 0.49;
 
 /* Thin parts are looked for only if the solid has this share of the volume; otherwise
- * most of the input is thin. */
+ * most of the input is thin. So it is if its surface has this many squares of a cell per vertex
+ * wanted: a solid has about one. */
 static const double least_filled_share = 0.85;
+static const double most_squares_per_vertex = 30.0;
+
+/* A cell may be so many times as large as the body is thick where it is thickest. Rods and plates
+ * along the axes get smaller cells, and more vertices than wanted; other bodies fall apart. */
+static const double most_cells_per_thickness = 4.0;
 
 /* Angles take products of up to eight lengths, which leave the range of numbers outside of this [m]. */
 static const double least_size = 1e-30;
@@ -43,6 +49,8 @@ tw_fill_options tw_fill_options_default(void)
 typedef struct task {
     const tw_winding *winding; /* of the surface */
     double volume;             /* inside the surface, estimated */
+    double thickness;          /* where it is largest, estimated */
+    double area;               /* of the surface */
     double wanted;             /* number of vertices */
 } task;
 
@@ -128,8 +136,22 @@ static tw_status nothing_inside(tw_error *error)
                    "the surface encloses nothing, expected one that is closed, or nearly so");
 }
 
-/* Estimates the volume by a coarse lattice, which is made finer as long as no node is inside. */
-static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_error *error)
+/* Refuses a surface whose cells would lose most of it. */
+static tw_status too_thin(const task *job, double cell, tw_error *error)
+{
+    /* Cells of 0.8 of the thickness hold it, with two vertices per cube inside and about 1.5 per
+     * square of the surface. */
+    double good = 0.8 * job->thickness;
+    double vertices = 2.0 * job->volume / (good * good * good) + 1.5 * job->area / (good * good);
+    return tw_fail(error, TW_BAD_INPUT,
+                   "the surface is about %.2g m thick, too thin for %.0f vertices (cells of %.2g "
+                   "m), expected a thicker one or about %.2g vertices",
+                   job->thickness, job->wanted, cell, vertices);
+}
+
+/* Estimates volume and thickness by a coarse lattice, which is made finer as long as no node is
+ * inside. */
+static tw_status estimate_size(const tw_winding *winding, task *job, tw_error *error)
 {
     const tw_box *box = &winding->tree.nodes[0].box;
     double size = 0.0;
@@ -145,8 +167,8 @@ static tw_status estimate_volume(const tw_winding *winding, double *volume, tw_e
 
     tw_body_shape shape = {.surface = winding};
     for (int trial = 0; trial < 3; trial++, cell *= 0.5) {
-        tw_status status = tw_bcc_estimate_volume(&shape, cell, volume, error);
-        if (status != TW_OK || *volume > 0.0) return status;
+        TW_TRY(tw_bcc_estimate_size(&shape, cell, &job->volume, &job->thickness, error));
+        if (job->volume > 0.0) return TW_OK;
     }
 
     return nothing_inside(error);
@@ -194,29 +216,35 @@ static tw_status thicken(const task *job, double cell, tw_mesh *solid, tw_error 
 {
     if (solid->tetrahedron_count == 0 || tw_mesh_volume(solid) < least_filled_share * job->volume)
         return TW_OK;
+    if (job->area > most_squares_per_vertex * job->wanted * cell * cell) return TW_OK;
 
     tw_mesh thin = {0};
-    tw_status status = tw_find_thin_parts(job->winding->surface, solid, cell, &thin, error);
+    tw_status status = tw_find_thin_parts(job->winding, solid, cell, &thin, error);
     if (status == TW_OK && thin.triangle_count > 0)
         status = fill_thicker(job, cell, &thin, solid, error);
     tw_mesh_free(&thin);
     return status;
 }
 
-/* Makes one solid with cells of this size. */
-static tw_status fill_with(const task *job, double cell, tw_mesh *out, tw_fill_report *report,
-                           tw_error *error)
+/* A solid that was tried. */
+typedef struct trial_solid {
+    tw_mesh mesh;
+    double count; /* vertices before crumbs were left out: it follows the cell smoothly */
+    tw_fill_report report;
+} trial_solid;
+
+/* Makes one solid with cells of this size. out->report holds what is known of the surface. */
+static tw_status fill_with(const task *job, double cell, trial_solid *out, tw_error *error)
 {
     tw_body_shape shape = {.surface = job->winding};
-    tw_status status = fill_shape(&shape, cell, job->wanted, out, error);
+    tw_status status = fill_shape(&shape, cell, job->wanted, &out->mesh, error);
 
-    /* Thin parts may connect pieces; therefore they come before the choice of the largest piece. */
-    if (status == TW_OK) status = thicken(job, cell, out, error);
-    if (status == TW_OK)
-        status = tw_keep_largest_piece(out, &report->dropped_components,
-                                       &report->dropped_tetrahedra, error);
-    report->cell = cell;
-    if (status != TW_OK) tw_mesh_free(out);
+    /* Thin parts may connect pieces; therefore they come before the choice of pieces. */
+    if (status == TW_OK) status = thicken(job, cell, &out->mesh, error);
+    out->count = (double)out->mesh.vertex_count;
+    if (status == TW_OK) status = tw_keep_pieces(&out->mesh, job->winding, &out->report, error);
+    out->report.cell = cell;
+    if (status != TW_OK) tw_mesh_free(&out->mesh);
 
     return status;
 }
@@ -224,9 +252,9 @@ static tw_status fill_with(const task *job, double cell, tw_mesh *out, tw_fill_r
 /* ---- the search for the cell ---- */
 
 /* |log(N / wanted)|; an empty mesh counts as half a vertex. */
-static double mismatch(const tw_mesh *mesh, double wanted)
+static double mismatch(const trial_solid *solid, double wanted)
 {
-    return fabs(log(fmax((double)mesh->vertex_count, 0.5) / wanted));
+    return fabs(log(fmax(solid->count, 0.5) / wanted));
 }
 
 /* The trials so far: the finest cell that gave too few vertices, and the
@@ -275,9 +303,9 @@ static double next_cell(const bracket *b, int trial, double wanted)
 
 /* Whether the best mesh is near enough, or as near as the lattice comes. The
  * demand falls with the trials. */
-static bool is_near(const tw_mesh *best, int trial, const bracket *b, double wanted)
+static bool is_near(const trial_solid *best, int trial, const bracket *b, double wanted)
 {
-    if (best->vertex_count == 0) return false;
+    if (best->mesh.vertex_count == 0) return false;
     if (b->many_cell > 0.0 && b->few_cell > 0.0 && b->few_cell < 1.002 * b->many_cell) return true;
 
     double tolerance = 0.04;
@@ -286,32 +314,52 @@ static bool is_near(const tw_mesh *best, int trial, const bracket *b, double wan
     return mismatch(best, wanted) < tolerance;
 }
 
-static tw_status search_cell(const task *job, tw_mesh *best, tw_fill_report *report,
-                             tw_error *error)
+/* Finds the cell. `best->report` holds what is known of the surface. */
+static tw_status search_cell(const task *job, trial_solid *best, tw_error *error)
 {
     /* First guess: two nodes per cube, and some more on the surface. */
     double wanted = job->wanted;
     double cell = cbrt(2.0 * job->volume / wanted) * (1.0 + 1.2 / cbrt(wanted));
+    if (cell > most_cells_per_thickness * job->thickness) return too_thin(job, cell, error);
 
     bracket tried = {0};
     for (int trial = 0; trial < MOST_TRIALS && !is_near(best, trial, &tried, wanted); trial++) {
-        tw_mesh mesh;
-        tw_fill_report found = *report;
-        TW_TRY(fill_with(job, cell, &mesh, &found, error));
-        narrow(&tried, cell, (double)mesh.vertex_count, wanted);
+        trial_solid made = {.report = best->report};
+        tw_status status = fill_with(job, cell, &made, error);
 
-        /* Keep the mesh that comes nearest to the number wanted. */
-        if (best->vertex_count == 0 || mismatch(&mesh, wanted) < mismatch(best, wanted)) {
-            tw_mesh_free(best);
-            *best = mesh;
-            *report = found;
+        /* A surface that is thin everywhere drives the cell down until the lattice is too large. */
+        if (status == TW_BAD_INPUT) return too_thin(job, cell, error);
+        TW_TRY(status);
+        narrow(&tried, cell, made.count, wanted);
+
+        /* Keep the solid that comes nearest to the number wanted. */
+        if (best->mesh.vertex_count == 0 || mismatch(&made, wanted) < mismatch(best, wanted)) {
+            tw_mesh_free(&best->mesh);
+            *best = made;
         } else {
-            tw_mesh_free(&mesh);
+            tw_mesh_free(&made.mesh);
         }
         cell = next_cell(&tried, trial, wanted);
     }
 
-    return best->tetrahedron_count > 0 ? TW_OK : nothing_inside(error);
+    return best->mesh.tetrahedron_count > 0 ? TW_OK : nothing_inside(error);
+}
+
+/* Refuses a solid that is not what the surface encloses: more was left out than kept, or most of
+ * the volume is missing. A regular tetrahedron of 15 vertices has a third of its volume. */
+static tw_status check_loss(const task *job, const trial_solid *solid, tw_error *error)
+{
+    const double least_share = 0.2;
+
+    /* The lattice of the estimate may have missed a spike; of a closed surface the volume is known. */
+    double volume = job->volume;
+    if (solid->report.input_open_edges == 0)
+        volume = fmax(volume, fabs(tw_mesh_volume(job->winding->surface)));
+
+    bool is_crumbs = solid->report.dropped_tetrahedra > solid->mesh.tetrahedron_count;
+    bool is_rest = tw_mesh_volume(&solid->mesh) < least_share * volume;
+    if (is_crumbs || is_rest) return too_thin(job, solid->report.cell, error);
+    return TW_OK;
 }
 
 /* ---- the whole ---- */
@@ -320,11 +368,18 @@ static tw_status search_cell(const task *job, tw_mesh *best, tw_fill_report *rep
 static tw_status fill_surface(const tw_winding *winding, double wanted, tw_mesh *out,
                               tw_fill_report *report, tw_error *error)
 {
-    task job = {.winding = winding, .wanted = wanted};
+    task job = {.winding = winding, .wanted = wanted, .area = tw_winding_area(winding)};
     TW_TRY(check_place(winding, wanted, error));
-    TW_TRY(estimate_volume(winding, &job.volume, error));
+    TW_TRY(estimate_size(winding, &job, error));
     TW_TRY(tw_fill_check_cost(winding, job.volume, wanted, error));
-    TW_TRY(search_cell(&job, out, report, error));
+
+    trial_solid best = {.report = *report};
+    tw_status status = search_cell(&job, &best, error);
+    if (status == TW_OK) status = check_loss(&job, &best, error);
+    *out = best.mesh;
+    *report = best.report;
+    TW_TRY(status);
+
     TW_TRY(tw_fill_measure_distances(winding, out, report, error));
     TW_TRY(tw_mesh_measure(out, &report->quality, error));
     report->volume = tw_mesh_volume(out);

@@ -226,6 +226,12 @@ void tw_winding_free(tw_winding *winding);
 
 double tw_winding_number(const tw_winding *winding, vec3 q);
 
+/* Area of the surface. */
+double tw_winding_area(const tw_winding *winding);
+
+/* Whether the surface goes around q. */
+bool tw_winding_is_inside(const tw_winding *winding, vec3 q);
+
 /* How often the segment from a to b crosses the surface: 0, 1, or 2 for two and more. *share
  * becomes the place of the last crossing found, as a share of the way from a to b. */
 int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *share);
@@ -235,6 +241,9 @@ bool tw_winding_is_near(const tw_winding *winding, vec3 q, double distance);
 
 /* Distance from q to the surface. */
 double tw_winding_distance(const tw_winding *winding, vec3 q);
+
+/* The triangle nearest to q; -1 if there is none. */
+int64_t tw_winding_nearest(const tw_winding *winding, vec3 q);
 
 /* ---- 5. Filling ---------------------------------------------------------------------------- */
 
@@ -277,10 +286,10 @@ void tw_bcc_free(tw_bcc *lattice);
 /* Moves nodes onto cuts that are too near to them. tw_bcc_create calls it. */
 void tw_bcc_move_nodes(tw_bcc *lattice);
 
-/* An estimate of the volume enclosed: the share of lattice nodes inside times
- * the volume of the lattice. */
-tw_status tw_bcc_estimate_volume(const tw_body_shape *shape, double cell, double *volume,
-                                 tw_error *error);
+/* Estimates of the volume enclosed (the share of lattice nodes inside times the volume of the
+ * lattice) and of the thickness where it is largest (twice the depth of the deepest node). */
+tw_status tw_bcc_estimate_size(const tw_body_shape *shape, double cell, double *volume,
+                               double *thickness, tw_error *error);
 
 /* The number of a corner or of a centre. */
 int64_t tw_bcc_corner(const tw_bcc *lattice, int64_t i, int64_t j, int64_t k);
@@ -294,17 +303,19 @@ int64_t tw_bcc_cut(const tw_bcc *lattice, int64_t owner, int edge);
  * between nodes and cuts. The mesh has vertices only for the nodes and cuts in use. (stencil.c) */
 tw_status tw_bcc_cut_tetrahedra(const tw_bcc *lattice, tw_mesh *out, tw_error *error);
 
-/* The parts of `surface` that a lattice of this cell lost: everything more than
- * a cell outside of `solid`, and the parts that lead there. Bevelled edges and
+/* The parts of the surface `input` that a lattice of this cell lost: everything more than
+ * two cells outside of `solid`, and the parts that lead there. Bevelled edges and
  * corners are not among them. `out` gets pieces of triangles with no edge
  * longer than a cell; it has no triangles if nothing was lost. (thin_parts.c) */
-tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, double cell,
+tw_status tw_find_thin_parts(const tw_winding *input, const tw_mesh *solid, double cell,
                              tw_mesh *out, tw_error *error);
 
-/* Keeps the tetrahedra of the largest piece, and their vertices. Pieces are connected by faces;
- * the first one of several equal ones is kept. (largest_piece.c) */
-tw_status tw_keep_largest_piece(tw_mesh *mesh, int64_t *dropped_pieces, int64_t *dropped_tetrahedra,
-                                tw_error *error);
+/* Keeps the largest piece of each body that the surface `input` consists of, and their vertices;
+ * the rest are crumbs of parts too thin for the lattice. Pieces are connected by faces, and a body is
+ * a connected part of the surface that is turned outwards (one turned inwards is a cavity). The
+ * report says how many pieces and tetrahedra were left out. (solid_pieces.c) */
+tw_status tw_keep_pieces(tw_mesh *mesh, const tw_winding *input, tw_fill_report *report,
+                         tw_error *error);
 
 /* Estimates memory and time of filling the surface, which encloses `volume`, with this many
  * vertices. TW_OUT_OF_MEMORY, with both in the text, if the memory is not there; a warning in the

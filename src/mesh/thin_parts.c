@@ -3,12 +3,14 @@
 #include "base/fail.h"
 #include "mesh/mesh_internal.h"
 
-/* All in cells. A part is lost if it is farther outside of the solid than lost_gap; a bevelled
- * corner is 0.87 away at most. A part leads to a lost one if it is farther outside than
- * leading_gap and within leading_distance of it. */
-static const double lost_gap = 1.0;
+/* All in cells. A part is lost if it is farther outside of the solid than lost_gap: a bevelled
+ * corner of a cube is 0.87 away at most, one of a regular tetrahedron 1.9. A part leads to a lost
+ * one if it is farther outside than leading_gap and within leading_distance of it, which reaches
+ * back to the solid. The lattice holds everything thicker than thick. */
+static const double lost_gap = 2.0;
 static const double leading_gap = 0.1;
-static const double leading_distance = 2.0;
+static const double leading_distance = 3.0;
+static const double thick = 1.0;
 
 /* ---- small pieces ---- */
 
@@ -83,6 +85,8 @@ static tw_status split_surface(const tw_mesh *surface, double length, tw_builder
 typedef struct outside_pieces {
     const tw_mesh *mesh;
     const double *distances;
+    const tw_winding *input; /* the whole surface */
+    double cell;
 } outside_pieces;
 
 /* Which pieces to take: those farther out than `gap` and, unless `around` is
@@ -108,11 +112,31 @@ static vec3 centroid(const tw_mesh *pieces, int64_t triangle)
     return vec3_scale(1.0 / 3.0, sum);
 }
 
+/* Whether the body behind a piece is thinner than `thick`: neither side of the piece is inside of it
+ * at this depth. Both sides are tried, because the triangles of a scan may be turned anyhow. */
+static bool is_thin(const outside_pieces *pieces, int64_t triangle)
+{
+    const int64_t *t = pieces->mesh->triangles + 3 * triangle;
+    const double *x = pieces->mesh->vertices;
+    vec3 a = vec3_at(x, t[0]);
+    vec3 normal =
+        vec3_cross(vec3_subtract(vec3_at(x, t[1]), a), vec3_subtract(vec3_at(x, t[2]), a));
+    double length = vec3_length(normal);
+    if (!(length > 0.0)) return true;
+
+    vec3 middle = centroid(pieces->mesh, triangle);
+    vec3 way = vec3_scale(thick * pieces->cell / length, normal);
+    return !tw_winding_is_inside(pieces->input, vec3_subtract(middle, way)) &&
+           !tw_winding_is_inside(pieces->input, vec3_add(middle, way));
+}
+
 static bool is_selected(const outside_pieces *pieces, const selection *which, int64_t triangle)
 {
     if (farthest(pieces, triangle) <= which->gap) return false;
-    if (!which->around) return true;
-    return tw_winding_is_near(which->around, centroid(pieces->mesh, triangle), which->reach);
+    if (which->around &&
+        !tw_winding_is_near(which->around, centroid(pieces->mesh, triangle), which->reach))
+        return false;
+    return is_thin(pieces, triangle);
 }
 
 static tw_status take_pieces(const outside_pieces *pieces, const selection *which, tw_mesh *out,
@@ -139,8 +163,9 @@ static tw_status take_pieces(const outside_pieces *pieces, const selection *whic
 
 /* Takes what is lost, then what leads there. Both are in `out`, because
  * what is lost is near itself. */
-static tw_status take_thin(const outside_pieces *pieces, double cell, tw_mesh *out, tw_error *error)
+static tw_status take_thin(const outside_pieces *pieces, tw_mesh *out, tw_error *error)
 {
+    double cell = pieces->cell;
     tw_mesh lost = {0};
     tw_winding around = {0};
     selection far = {.gap = lost_gap * cell};
@@ -158,8 +183,8 @@ static tw_status take_thin(const outside_pieces *pieces, double cell, tw_mesh *o
 }
 
 /* Measures how far outside of the solid the pieces are, and takes the thin ones. */
-static tw_status measure_and_take(const tw_mesh *pieces, const tw_mesh *solid, double cell,
-                                  tw_mesh *out, tw_error *error)
+static tw_status measure_and_take(const tw_winding *input, const tw_mesh *pieces,
+                                  const tw_mesh *solid, double cell, tw_mesh *out, tw_error *error)
 {
     double *distances = TW_NEW_ARRAY(pieces->vertex_count, double);
     if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -168,21 +193,21 @@ static tw_status measure_and_take(const tw_mesh *pieces, const tw_mesh *solid, d
     tw_embedding embedding = {0};
     tw_status status = tw_embed_points(solid, pieces->vertex_count, pieces->vertices, &embedding,
                                        distances, error);
-    outside_pieces measured = {pieces, distances};
-    if (status == TW_OK) status = take_thin(&measured, cell, out, error);
+    outside_pieces measured = {pieces, distances, input, cell};
+    if (status == TW_OK) status = take_thin(&measured, out, error);
 
     tw_embedding_free(&embedding);
     tw_release(distances);
     return status;
 }
 
-tw_status tw_find_thin_parts(const tw_mesh *surface, const tw_mesh *solid, double cell,
+tw_status tw_find_thin_parts(const tw_winding *input, const tw_mesh *solid, double cell,
                              tw_mesh *out, tw_error *error)
 {
     *out = (tw_mesh){0};
     tw_builder pieces = {0};
-    tw_status status = split_surface(surface, cell, &pieces, error);
-    if (status == TW_OK) status = measure_and_take(&pieces.mesh, solid, cell, out, error);
+    tw_status status = split_surface(input->surface, cell, &pieces, error);
+    if (status == TW_OK) status = measure_and_take(input, &pieces.mesh, solid, cell, out, error);
     tw_builder_free(&pieces);
     return status;
 }

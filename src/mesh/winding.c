@@ -288,6 +288,26 @@ int tw_winding_crossings(const tw_winding *winding, vec3 a, vec3 b, double *shar
     return found;
 }
 
+double tw_winding_area(const tw_winding *winding)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < winding->surface->triangle_count; i++) {
+        vec3 p[3];
+        corners_of(winding->surface, i, p);
+        vec3 normal = vec3_cross(vec3_subtract(p[1], p[0]), vec3_subtract(p[2], p[0]));
+        sum += 0.5 * vec3_length(normal);
+    }
+    return sum;
+}
+
+bool tw_winding_is_inside(const tw_winding *winding, vec3 q)
+{
+    /* A sheet has 1/2 at its own points and no inside, hence a little more than 1/2 plus the error
+     * of the winding number. A surface that is inside out has -1 inside, hence the absolute value. */
+    const double threshold = 0.51;
+    return fabs(tw_winding_number(winding, q)) > threshold;
+}
+
 /* ---- distance ---- */
 
 static double triangle_distance(const void *context, int64_t item, vec3 q)
@@ -310,4 +330,10 @@ double tw_winding_distance(const tw_winding *winding, vec3 q)
     double square = INFINITY;
     tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square);
     return sqrt(square);
+}
+
+int64_t tw_winding_nearest(const tw_winding *winding, vec3 q)
+{
+    double square = INFINITY;
+    return tw_box_tree_nearest(&winding->tree, q, triangle_distance, winding->surface, &square);
 }
