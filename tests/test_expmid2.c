@@ -83,7 +83,7 @@ START_TEST(resolved_modes_are_exact_and_the_path_is_reversible)
 }
 END_TEST
 
-/* The strain of an unresolved mode goes by a tenth per step; resolved modes stay exact. */
+/* An unresolved vibration goes by a tenth in two steps; resolved modes stay exact. */
 START_TEST(unresolved_strain_is_let_go)
 {
     tw_sparse *matrix = diagonal_matrix();
@@ -91,8 +91,8 @@ START_TEST(unresolved_strain_is_let_go)
     run_two_modes(matrix, 0.1, _i, start, 20, u);
     ck_assert_double_eq_tol(u[0], cos(2.0) + 3 * sin(2.0), 1e-8);
     ck_assert_double_eq_tol(u[2], 0.3 * cos(2.0) - 0.1 * sin(2.0), 1e-8);
-    ck_assert_double_eq_tol(u[1], 1e-3 * pow(0.9, 40), 1e-9);
-    ck_assert_double_eq_tol(u[3], 0, 1e-12);
+    ck_assert_double_eq_tol(u[1], 1e-3 * pow(0.9, 20), 1e-9);
+    ck_assert_double_eq_tol(u[3], 0, 1e-10);
     tw_sparse_free(matrix);
 }
 END_TEST

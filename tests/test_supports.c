@@ -241,7 +241,7 @@ static void tensions_at(const tw_second_order_problem *p, const double *x, doubl
 {
     static const double none[ROPE_SIZE] = {0};
     double turn = 0;
-    ck_assert_int_eq(p->tension.predict(p->context, 0, x, none, tension, &turn), TW_OK);
+    ck_assert_int_eq(p->tension.predict(p->context, 0, x, none, none, 0, tension, &turn), TW_OK);
     ck_assert_double_eq(turn, 0);
 }
 
@@ -278,10 +278,11 @@ START_TEST(predicted_tensions_agree_with_differences)
     double T_after[SHAKEN_LINKS];
     double predicted[SHAKEN_LINKS];
     double turn = 0;
+    static const double v[ROPE_SIZE] = {0};
     tensions_at(p, x, T);
     tensions_at(p, before, T_before);
     tensions_at(p, after, T_after);
-    ck_assert_int_eq(p->tension.predict(p->context, 0, x, dx, predicted, &turn), TW_OK);
+    ck_assert_int_eq(p->tension.predict(p->context, 0, x, v, dx, 0, predicted, &turn), TW_OK);
 
     /* T = k (l - L) of the first link, whose root is at the origin. */
     double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);

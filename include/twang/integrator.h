@@ -101,7 +101,7 @@ typedef struct tw_expmid2_options {
     /** beta of the filter, > 0: modes with h omega well below it are integrated exactly, modes
      *  above it count as unresolved. Default 2.2. */
     double filter_cutoff;
-    /** mu, the share of the strain in unresolved modes that a step removes, 0..1. Default 0: linear
+    /** mu, the share of unresolved vibrations that settles in a step, 0..1. Default 0: linear
      *  problems stay reversible, and with corrections > 0 long runs need none. It is for fixed steps:
      *  adaptive ones let unresolved vibrations go within two steps. */
     double dissipation;

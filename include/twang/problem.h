@@ -32,9 +32,10 @@ typedef struct tw_symmetric_part {
  * method in positions alone fails where such elements are stiff and turn: at an iterate that is off
  * by an angle their tension is nonsense, and so is the geometric stiffness made of it. A problem
  * that fills this table lets the tension be an unknown of its own. With l the length of an element, n
- * its direction, T(l) its law, and tension[e] the unknown:
+ * its direction, T(l) + c l' its law, damping included, and tension[e] the unknown:
  *      K of `linearise`:  T' n n^T + (tension / l) (I - n n^T) per element, and all other K;
- *      `predict`:         T + T' n . d, with d the change of the element's vector that dx makes.
+ *      `predict`:         the law, linearised, where the element's vector has changed by what dx
+ *                         makes of it, and the rate of this vector by what dv makes of it.
  * The acceleration stays a(t, x, v): at the solution both tensions are the same. */
 typedef struct tw_tension_elements {
     int64_t count; /**< number of elements; 0: there are none, and the functions are not called */
@@ -43,11 +44,11 @@ typedef struct tw_tension_elements {
      * where count > 0. */
     tw_status (*linearise)(void *context, double t, const double *x, const double *v,
                            const double *tension, bool definite);
-    /** Tensions that the laws, linearised at (t, x), predict for x + dx, and the largest angle
-     * [rad] by which dx turns an element: |d| / L, d the change of its vector and L its length at
-     * rest. Required where count > 0. */
-    tw_status (*predict)(void *context, double t, const double *x, const double *dx,
-                         double *tension, double *turn);
+    /** Tensions that the laws, linearised at (t, x, v), predict for x + dx and v + rate * dx, and the
+     * largest angle [rad] by which dx turns an element: |d| / L, d the change of its vector and L its
+     * length at rest. Required where count > 0. */
+    tw_status (*predict)(void *context, double t, const double *x, const double *v,
+                         const double *dx, double rate, double *tension, double *turn);
 } tw_tension_elements;
 
 /** `x'' = a(t, x, v)`, that is `M x'' = f(t, x, v)` with `a = M^-1 f`. Start from

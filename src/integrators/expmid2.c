@@ -101,17 +101,18 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
     tw_phi_limits limits = tw_phi_limits_default();
     limits.size = system->n;
     limits.options = memory->phi;
-    limits.slots = 2; /* the step, and its error estimate */
+    limits.slots = TW_EXPMID2_SLOTS;
     return tw_phi_workspace_create(&limits, &memory->workspace, error);
 }
 
 static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    double **single[] = {&memory->x_star,  &memory->x_m,   &memory->a_m,      &memory->v_m,
-                         &memory->shift,   &memory->rate,  &memory->half,     &memory->target,
-                         &memory->start_v, &memory->end_v, &memory->remainder};
-    enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 3 };
+    double **single[] = {&memory->x_star,  &memory->x_m,       &memory->a_m,  &memory->v_m,
+                         &memory->shift,   &memory->rate,      &memory->half, &memory->target,
+                         &memory->start_v, &memory->remainder, &memory->bend, &memory->v_star,
+                         &memory->rest,    &memory->end_v};
+    enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 4 };
     memory->storage = tw_allocate_zeroed((size_t)((SINGLE + 2 * DOUBLE) * n), sizeof(double));
     memory->past = tw_allocate_zeroed(past_size(integrator), sizeof(double));
     if (!memory->storage || !memory->past) return TW_OUT_OF_MEMORY;
@@ -120,6 +121,7 @@ static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
     memory->change = memory->storage + SINGLE * n;
     memory->work = memory->change + 2 * n;
     memory->judged = memory->work + 2 * n;
+    memory->part = memory->judged + 2 * n;
     return TW_OK;
 }
 
@@ -133,7 +135,8 @@ static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
     if (!memory || allocate(integrator, memory) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     TW_TRY(create_parts(integrator, memory, error));
-    memory->has_rate = !tw_system_is_autonomous(system) || system->symmetric;
+    memory->has_rate = !tw_system_is_autonomous(system);
+    memory->has_rest = system->symmetric;
     return TW_OK;
 }
 

@@ -20,11 +20,15 @@ typedef struct tw_expmid2_memory {
 
     double *x_star, *x_m, *a_m, *v_m; /* of this step's stage */
     double *shift;                    /* c: x_star = x_n + t v_n + c */
-    double *rate;                     /* a_t, and what the linear model lacks of the damping */
+    double *bend;                     /* a_p: acceleration of the parabola x_n, v_n, x_m */
+    double *v_star;                   /* v_n + (2/t) c: v_m = v_star + (2/t) (x_m - x_star) */
+    double *rate;                     /* a_t */
+    double *rest;                     /* r */
     double *start_v;                  /* v_n of the step that the basis belongs to */
     double *end_v;                    /* v_(n+1), before impulses change it */
     double *half, *target;            /* q and (I + t^2 A) q */
     double *change;                   /* outputs of step 3: x, then v (2 N) */
+    double *part;                     /* what a second basis adds to outputs (2 N) */
     double *remainder;
     double *work;   /* 2 N */
     double *judged; /* the state whose energy is judged (2 N) */
@@ -37,7 +41,8 @@ typedef struct tw_expmid2_memory {
     double acceleration; /* |a_m| in the mass norm */
     double hidden_power; /* at the state that is judged [W]; see expmid2_energy.c */
     double least_speed;  /* speed after tw_controller_time_from_rest, in the mass norm */
-    bool has_rate;       /* forces depend on time, or the symmetric stand-in lacks something */
+    bool has_rate;       /* forces depend on time */
+    bool has_rest;       /* the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
 
     /* Travels through serialise: the history, then x_m, a_m, v_m of the last step and the a_m of
@@ -72,7 +77,7 @@ static inline double *tw_expmid2_last(const tw_integrator *integrator, int which
 
 /* |x| in the mass norm. */
 tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm);
-/* x_star = x_n + t v_n + c. */
+/* x_star = x_n + t v_n + c, and v_star = v_n + (2/t) c. */
 void tw_expmid2_set_target(const tw_integrator *integrator, tw_expmid2_memory *memory);
 /* The first guess of x_m. */
 tw_status tw_expmid2_guess_stage(tw_integrator *integrator, tw_expmid2_memory *memory);
@@ -81,6 +86,14 @@ tw_status tw_expmid2_guess_stage(tw_integrator *integrator, tw_expmid2_memory *m
 tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *memory, bool final);
 
 /* ---- expmid2_functions.c ---- */
+
+/* The bases that an engine keeps. */
+enum {
+    TW_EXPMID2_SLOT_STEP,     /* of the step, for points inside it */
+    TW_EXPMID2_SLOT_ESTIMATE, /* of the error estimate */
+    TW_EXPMID2_SLOT_REST,     /* of the fifth start vector */
+    TW_EXPMID2_SLOTS
+};
 
 /* The outputs that two kinds of request want, and where they go. */
 typedef struct tw_expmid2_outputs {

@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 
-/* remainder = s^2 [a_l - a_m + A (x_l - x_m) + B (v_l - v_m) - rate (t_l - t_m)], l the last step's
- * midpoint, B = alpha + beta A, s = half the step over the distance of the midpoints. */
+/* remainder = s^2 [a_l - a_m + A (x_l - x_m) + (alpha + beta A) (v_l - v_m) - (a_t + r) (t_l - t_m)],
+ * l the last step's midpoint, s = half the step over the distance of the midpoints. */
 static tw_status find_remainder(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     tw_system *system = &integrator->system;
@@ -19,6 +19,7 @@ static tw_status find_remainder(tw_integrator *integrator, tw_expmid2_memory *me
 
     /* A (x_l - x_m + beta (v_l - v_m)) */
     double beta = system->pair.rayleigh_stiffness;
+    double time_between = integrator->t + 0.5 * memory->h - history->t_m;
     tw_vector_copy(n, tw_expmid2_last(integrator, 0), between);
     tw_vector_axpy(n, -1.0, memory->x_m, between);
     tw_vector_axpy(n, beta, tw_expmid2_last(integrator, 2), between);
@@ -33,9 +34,9 @@ static tw_status find_remainder(tw_integrator *integrator, tw_expmid2_memory *me
     tw_vector_axpy(n, alpha, tw_expmid2_last(integrator, 2), remainder);
     tw_vector_axpy(n, -alpha, memory->v_m, remainder);
 
-    /* - rate (t_l - t_m) */
-    double t_m = integrator->t + 0.5 * memory->h;
-    if (memory->has_rate) tw_vector_axpy(n, t_m - history->t_m, memory->rate, remainder);
+    /* - (a_t + r) (t_l - t_m) */
+    if (memory->has_rate) tw_vector_axpy(n, time_between, memory->rate, remainder);
+    if (memory->has_rest) tw_vector_axpy(n, time_between, memory->rest, remainder);
 
     double s = memory->h / (memory->h + history->h);
     tw_vector_scale(n, s * s, remainder);
@@ -97,7 +98,7 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, tw_expmid2_m
                                    .reference = reference,
                                    .time = h,
                                    .smooth = true,
-                                   .slot = 1};
+                                   .slot = TW_EXPMID2_SLOT_ESTIMATE};
     TW_TRY(tw_expmid2_evaluate(integrator, memory, &request, false, error));
     tw_vector_copy(n, estimate, estimate + n);
     tw_vector_scale(n, h * h / 6, estimate);

@@ -89,43 +89,79 @@ tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memo
     return status;
 }
 
-/* outputs = functions of A of the start vectors v_n, a_m, c, a_t, as far as there are any. */
-tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
-                                 const tw_expmid2_outputs *outputs, bool reuse, tw_error *error)
-{
-    /* The start vectors. */
-    const double *vectors[TW_MODE_STARTS] = {memory->start_v, memory->a_m, memory->shift,
-                                             memory->rate};
-    const double *starts[TW_MODE_STARTS];
-    tw_mode_start kinds[TW_MODE_STARTS];
-    int start_count = 0;
-    for (int i = 0; i < TW_MODE_STARTS; i++) {
-        if (i == TW_MODE_FROM_C && !memory->has_shift) continue;
-        if (i == TW_MODE_FROM_T && !memory->has_rate) continue;
-        kinds[start_count] = (tw_mode_start)i;
-        starts[start_count++] = vectors[i];
-    }
+/* Start vectors that share a basis. */
+typedef struct start_group {
+    int count;
+    const double *vectors[TW_MAX_BLOCK];
+    tw_mode_start kinds[TW_MAX_BLOCK];
+    int slot; /* of the basis */
+} start_group;
 
+static void add_start(start_group *group, tw_mode_start kind, const double *vector)
+{
+    group->kinds[group->count] = kind;
+    group->vectors[group->count++] = vector;
+}
+
+/* v_n, a_m, c and a_t, as far as there are any. */
+static start_group first_starts(const tw_expmid2_memory *memory)
+{
+    start_group group = {.slot = TW_EXPMID2_SLOT_STEP};
+    add_start(&group, TW_MODE_FROM_V, memory->start_v);
+    add_start(&group, TW_MODE_FROM_A, memory->a_m);
+    if (memory->has_shift) add_start(&group, TW_MODE_FROM_C, memory->shift);
+    if (memory->has_rate) add_start(&group, TW_MODE_FROM_T, memory->rate);
+    return group;
+}
+
+/* outputs = functions of A of the start vectors of one group. */
+static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                             const start_group *group, const tw_expmid2_outputs *outputs,
+                             bool reuse, tw_error *error)
+{
     /* One function for each output and start vector. */
-    tw_mode_function modes[2 * TW_MODE_STARTS];
-    tw_spectral_function functions[2 * TW_MODE_STARTS];
-    for (int i = 0; i < 2 * start_count; i++) {
+    tw_mode_function modes[2 * TW_MAX_BLOCK];
+    tw_spectral_function functions[2 * TW_MAX_BLOCK];
+    for (int i = 0; i < 2 * group->count; i++) {
         modes[i] = mode_of(integrator, theta);
-        modes[i].output = outputs->kind[i / start_count];
-        modes[i].start = kinds[i % start_count];
+        modes[i].output = outputs->kind[i / group->count];
+        modes[i].start = group->kinds[i % group->count];
         modes[i].slow = tw_expmid2_slow_time(memory);
         functions[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
     }
 
-    tw_spectral_request request = {.start_count = start_count,
-                                   .starts = starts,
+    tw_spectral_request request = {.start_count = group->count,
+                                   .starts = group->vectors,
                                    .output_count = 2,
                                    .outputs = outputs->vector,
                                    .functions = functions,
                                    .reference = outputs->reference,
                                    .time = memory->h,
-                                   .smooth = true};
+                                   .smooth = true,
+                                   .slot = group->slot};
     return tw_expmid2_evaluate(integrator, memory, &request, reuse, error);
+}
+
+/* outputs = functions of A of the start vectors v_n, a_m, c, a_t, r, as far as there are any. */
+tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
+                                 const tw_expmid2_outputs *outputs, bool reuse, tw_error *error)
+{
+    start_group first = first_starts(memory);
+    bool one_group = !memory->has_rest || first.count < TW_MAX_BLOCK;
+    if (memory->has_rest && one_group) add_start(&first, TW_MODE_FROM_R, memory->rest);
+    TW_TRY(apply_group(integrator, memory, theta, &first, outputs, reuse, error));
+    if (one_group) return TW_OK;
+
+    /* The fifth start vector has a basis of its own. */
+    int64_t n = integrator->system.n;
+    start_group second = {.slot = TW_EXPMID2_SLOT_REST};
+    add_start(&second, TW_MODE_FROM_R, memory->rest);
+    tw_expmid2_outputs part = *outputs;
+    part.vector[0] = memory->part;
+    part.vector[1] = memory->part + n;
+    TW_TRY(apply_group(integrator, memory, theta, &second, &part, reuse, error));
+    for (int i = 0; i < 2; i++) tw_vector_axpy(n, 1.0, part.vector[i], outputs->vector[i]);
+    return TW_OK;
 }
 
 /* memory->change = the parts of x and v at theta that need functions of A. */

@@ -16,11 +16,12 @@ static const double fastest_growth = 4;
  * energy in 1e5 periods. */
 static const double filter_bend = 1.0 / 16;
 
-/* q^2 / (q + bend) with q = (z / cutoff^2)^4, bounded where exp(-r) has underflowed. */
-static double filter_exponent(double h, double cutoff, double lambda)
+/* q^2 / (q + bend) with q = (z / cutoff^2)^4, z = h^2 lambda, bounded where exp(-r) has
+ * underflowed. */
+static double filter_exponent(double z, double cutoff)
 {
-    if (!(lambda > 0)) return 0;
-    double ratio = fmin(h * h * lambda / (cutoff * cutoff), 6);
+    if (!(z > 0)) return 0;
+    double ratio = fmin(z / (cutoff * cutoff), 6);
     double q = ratio * ratio * ratio * ratio;
     return q * q / (q + filter_bend);
 }
@@ -28,9 +29,12 @@ static double filter_exponent(double h, double cutoff, double lambda)
 double tw_mode_accumulating(const void *context, double lambda)
 {
     const tw_mode_estimate *f = context;
-    double chi = exp(-filter_exponent(f->h, f->cutoff, lambda));
+    double chi = exp(-filter_exponent(f->h * f->h * lambda, f->cutoff));
     return chi / (1 + fabs(lambda) * f->slow * f->slow);
 }
+
+/* h^2 lambda that is as good as infinite. */
+static const double infinite_stiffness = 1e14;
 
 /* A mode at the start of the step, in the frame of its support. */
 typedef struct mode_state {
@@ -48,17 +52,20 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     double v = f->start == TW_MODE_FROM_V;
     double a = f->start == TW_MODE_FROM_A;
     double c = f->start == TW_MODE_FROM_C;
-    double rate = f->start == TW_MODE_FROM_T;
+    double a_t = f->start == TW_MODE_FROM_T;
+    double r = f->start == TW_MODE_FROM_R;
+
+    double bend = 2 * (a + c / (t * t)); /* a_p */
 
     mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
     if (resolved)
-        m.b = rate;
+        m.b = a_t + r;
     else
-        m.g = rate / lambda;
+        m.g = a_t / lambda;
 
     m.y = -(t * v + t * t * a + c) + t * m.g;
     m.w = v - m.g;
-    m.B = a - t * m.b - lambda * m.y + t * m.delta * a;
+    m.B = a - t * m.b - lambda * m.y + t * m.delta * bend;
     return m;
 }
 
@@ -88,64 +95,39 @@ static double resolved_path(const tw_mode_function *f, double lambda)
     return wants_v(f) ? m.w + rate : Y;
 }
 
-/* The same of an unresolved mode in the state m that settles on the slow motion. */
-static double settling(const tw_mode_function *f, const mode_state *m)
+/* The share of an unresolved mode that settles on the slow motion until theta: by damping, by the
+ * option `dissipation`, or all of it. */
+static double settled_share(const tw_mode_function *f, double delta)
 {
-    double t = 0.5 * f->h;
-    double theta = f->theta;
-    double vibration = m->w + 2 / t * m->y;
-    if (wants_v(f)) return m->g + (1 - 2 * theta) * m->w + 0.5 * theta * vibration;
-    return theta * f->h * (m->g + (1 - theta) * m->w) - 0.25 * t * theta * vibration;
+    if (f->settles) return 1;
+    double left = exp(-f->theta * f->h * fmax(delta, 0));
+    return 1 - left * (1 - f->theta * f->mu);
 }
 
-/* The same of an unresolved mode in the state m. `z` is h^2 lambda, `kept` is E. */
-static double unresolved(const tw_mode_function *f, const mode_state *m, double kept, double z)
+/* x - x_n, or v, of an unresolved mode in the state m at theta, of which a share settles. */
+static double unresolved(const tw_mode_function *f, const mode_state *m, double share)
 {
-    if (f->settles) return settling(f, m);
-
     double t = 0.5 * f->h;
     double theta = f->theta;
-    double vibration = m->w + 2 / t * m->y;
-
-    /* xi = (t/2) u / (1 + z/16) and eta = u - u / (1 + z/16); z may be infinite. */
-    double soft = 1 / (1 + z / 16);
-    double xi = 0.5 * t * vibration * soft;
-    double eta = vibration * (1 - soft);
-
-    if (wants_v(f)) return m->g + (1 - 2 * theta) * (m->w - (1 - kept) * eta);
-    double strain = 0.5 * t * vibration;
-    return theta * f->h * m->g + theta * (1 - theta) * f->h * m->w - (1 - kept) * xi -
-           f->mu * theta * strain;
+    double vibration = m->w + 2 / t * m->y; /* u */
+    if (wants_v(f)) return m->g + (1 - 2 * theta) * m->w + 0.5 * share * theta * vibration;
+    return theta * (f->h * (m->g + (1 - theta) * m->w) - 0.25 * share * t * vibration);
 }
 
 /* The same of an unresolved mode of finite lambda > 0. */
 static double unresolved_path(const tw_mode_function *f, double lambda)
 {
     mode_state m = begin(f, lambda, false);
-    double s = f->theta * f->h;
-    double kept = exp(-fmin(0.5 * s * fmax(m.delta, 0), 700));
-    return unresolved(f, &m, kept, f->h * f->h * lambda);
+    return unresolved(f, &m, settled_share(f, m.delta));
 }
 
-double tw_mode_by_hand(const tw_mode_function *f)
+/* q = chi (y + Y(t)): where the half step ends, seen from the stage. Strong damping does not open
+ * this filter, because the move of the target would grow without bound. */
+static double half_step(const tw_mode_function *f, double lambda)
 {
-    if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
-    if (f->start == TW_MODE_FROM_T) return 0;
+    double chi = exp(-filter_exponent(f->h * f->h * lambda, f->cutoff));
+    if (chi == 0) return 0;
 
-    /* Of lambda = infinity: no support (g = 0), no filter, and E = 0 under
-     * stiffness-proportional damping. */
-    double t = 0.5 * f->h;
-    double v = f->start == TW_MODE_FROM_V;
-    double a = f->start == TW_MODE_FROM_A;
-    double c = f->start == TW_MODE_FROM_C;
-    mode_state m = {.y = -(t * v + t * t * a + c), .w = v};
-    double kept = f->beta > 0 && f->theta > 0 ? 0 : exp(-0.5 * f->theta * f->h * f->alpha);
-    return unresolved(f, &m, kept, INFINITY);
-}
-
-/* q = chi (y + Y(t)): where the half step ends, seen from the stage. */
-static double half_step(const tw_mode_function *f, double lambda, double chi)
-{
     mode_state m = begin(f, lambda, true);
     double Y = 0;
     double rate = 0;
@@ -153,11 +135,47 @@ static double half_step(const tw_mode_function *f, double lambda, double chi)
     return chi * (m.y + Y);
 }
 
+/* The argument of the filter: h^2 lambda where damping is weak, 2 h / beta where it is strong. A mode
+ * whose damping carries more than its stiffness creeps, at the rate 1/beta, and the exact flow
+ * creeps alike. Measured: with h/beta a pendulum on a link of k = 1e6, beta = 1e-3 loses its order
+ * at h = 5 beta, and with 4 h/beta a stretched link of h = 2 beta creeps at an eighth of its rate. */
+static double filtered_stiffness(const tw_mode_function *f, double lambda)
+{
+    double damping = 0.5 * f->h * fmax(f->alpha + f->beta * lambda, 0);
+    return f->h * f->h * lambda / sqrt(1 + damping * damping);
+}
+
+/* 1 - chi with all its digits, which is 0 for lambda <= 0. */
+static double unresolved_share(const tw_mode_function *f, double lambda)
+{
+    return -expm1(-filter_exponent(filtered_stiffness(f, lambda), f->cutoff));
+}
+
+/* x - x_n, or v: the two paths in their shares. */
+static double mixed_path(const tw_mode_function *f, double lambda)
+{
+    double not_chi = unresolved_share(f, lambda);
+    double chi = exp(-filter_exponent(filtered_stiffness(f, lambda), f->cutoff));
+
+    double value = 0;
+    if (chi > 0) value += chi * resolved_path(f, lambda);
+    if (not_chi > 0) value += not_chi * unresolved_path(f, lambda);
+    return value;
+}
+
+double tw_mode_by_hand(const tw_mode_function *f)
+{
+    if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
+    if (f->start == TW_MODE_FROM_T || f->start == TW_MODE_FROM_R) return 0;
+    return mixed_path(f, infinite_stiffness / (f->h * f->h));
+}
+
 /* (1 - chi) times the difference between the exact flow and what an unresolved mode does. It is an
  * error where the mode takes part in the motion, lambda slow^2 <= 1; a mode that is much faster
  * rides on the motion. */
-static double filter_error(const tw_mode_function *f, double lambda, double not_chi)
+static double filter_error(const tw_mode_function *f, double lambda)
 {
+    double not_chi = unresolved_share(f, lambda);
     if (not_chi == 0) return 0;
     double difference = resolved_path(f, lambda) - unresolved_path(f, lambda);
 
@@ -170,35 +188,22 @@ static double filter_error(const tw_mode_function *f, double lambda, double not_
 double tw_mode_value(const void *context, double lambda)
 {
     const tw_mode_function *f = context;
-    double h = f->h;
-    double t = 0.5 * h;
-    lambda = fmax(lambda, -fastest_growth / (h * h));
-
-    /* chi, and 1 - chi with all its digits, which is 0 for lambda <= 0. */
-    double exponent = filter_exponent(h, f->cutoff, lambda);
-    double chi = exp(-exponent);
-    double not_chi = -expm1(-exponent);
+    double t = 0.5 * f->h;
+    lambda = fmax(lambda, -fastest_growth / (f->h * f->h));
 
     switch (f->output) {
     case TW_MODE_HALF:
-        return chi > 0 ? half_step(f, lambda, chi) : 0;
+        return half_step(f, lambda);
     case TW_MODE_TARGET:
         /* The move of the target that makes q. */
-        if (chi == 0) return 0;
-        return (1 + t * t * lambda + t * (f->alpha + f->beta * lambda)) * half_step(f, lambda, chi);
+        return (1 + t * t * lambda + 2 * t * (f->alpha + f->beta * lambda)) * half_step(f, lambda);
     case TW_MODE_CARRIED:
-        if (f->start != TW_MODE_FROM_T || not_chi == 0) return 0;
-        return not_chi / lambda;
+        if (f->start != TW_MODE_FROM_T || !(lambda > 0)) return 0;
+        return unresolved_share(f, lambda) / lambda;
     case TW_MODE_FILTER_X:
     case TW_MODE_FILTER_V:
-        return filter_error(f, lambda, not_chi);
+        return filter_error(f, lambda);
     default:
-        break;
+        return mixed_path(f, lambda) - tw_mode_by_hand(f);
     }
-
-    /* The two paths in their shares. */
-    double value = -tw_mode_by_hand(f);
-    if (chi > 0) value += chi * resolved_path(f, lambda);
-    if (not_chi > 0) value += not_chi * unresolved_path(f, lambda);
-    return value;
 }

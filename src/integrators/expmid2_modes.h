@@ -1,16 +1,22 @@
 /* What one mode of the linear model does during a step of expmid2: scalar functions of its
  * eigenvalue lambda.
  *
- * The linear model about the stage (x_m, a_m) in the middle of the step, t = h/2, s the time since
- * the start of the step, v_m = v_n + t a_m, delta = alpha + beta lambda:
- *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + a_t (s - t).
- * The filter chi = exp(-q^2 / (q + 1/16)), q = (h^2 lambda / cutoff^2)^4, mixes two paths, each of
- * which follows a slow motion by itself:
- *     x = chi (resolved path) + (1 - chi) (unresolved path), and v alike.
- * The rate a_t of forces in time is a load b = a_t on the resolved path, where g = 0. On the
- * unresolved path it is the speed g = a_t / lambda at which the support carries the mode along, and
- * b = 0. Displacement, velocity and acceleration at the start, in the frame of the support, are
- *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_m.
+ * Let t = h/2, s the time since the start of the step, and x_n + s v_n + a_p s^2/2 the parabola that
+ * passes the stage x_m in the middle of the step. Its velocity there is v_m = v_n + t a_p. The linear
+ * model about (x_m, v_m, a_m) is, with delta = alpha + beta lambda,
+ *     x'' = a_m - lambda (x - x_m) - delta (x' - v_m) + (a_t + r) (s - t),
+ * a_t the rate of forces in time, and r the rate, along the parabola, of all that a symmetric
+ * operator cannot have: wind, follower forces, and damping that turns with its element.
+ *
+ * The filter chi = exp(-q^2 / (q + 1/16)), q = (z / cutoff^2)^4, mixes two paths, each of which
+ * follows a slow motion by itself:
+ *     x = chi (resolved path) + (1 - chi) (unresolved path), and v alike,
+ * with z = h^2 lambda / sqrt(1 + (h delta/2)^2): a mode that damping makes slow is resolved, too.
+ * The rate of forces is a load b = a_t + r on the resolved path, where g = 0. On the unresolved path
+ * it is the speed g = a_t / lambda at which the support carries the mode along, and b = 0; damping
+ * does not act on a slow motion there, so r has no part in it. Displacement, velocity and
+ * acceleration at the start, in the frame of the support, are
+ *     y = x_n - x_m + t g,   w = v_n - g,   B = a_m - t b - lambda y + t delta a_p.
  * (Splitting a_t itself by chi, b = chi a_t and g = (1 - chi) a_t / lambda, lets a mode between the
  * two lag behind its support by chi (1 - chi) h g in every step.)
  *
@@ -21,19 +27,19 @@
  * even about the middle of the step, theta = s/h:
  *     x = x_n + s g + theta (1 - theta) h w,   v = g + (1 - 2 theta) w.
  * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w +
- * (2/t) y, is a vibration. Of all vibrations with this u the one of smallest energy has the
- *     displacement xi = (t/2) u / (1 + z/16)   and the velocity eta = u (z/16) / (1 + z/16).
- * Damping lets both decay by E = exp(-delta s / 2) and leaves rotation alone. The option
- * `dissipation` removes a share mu of the strain (t/2) u besides.
+ * (2/t) y, is a vibration.
  *
  * Where the step may change, the mode settles on the slow motion instead: it ends at
  *     x = x_n + h g - (t/4) u,   v = g - w + u/2,   that is on the parabola y = (t/2) w.
  * A vibration (e, nu) of displacement and velocity, u = nu + 2 e/t, becomes (e - (t/4) u, -nu +
  * u/2), and after two steps it is gone. Kept, it would be a false acceleration -(e + t nu)/t^2 of
  * the next stage, which a smaller step makes larger: the estimate would ask for ever smaller steps.
+ * Damping lets the share 1 - E, E = exp(-delta h), of the mode settle: two steps multiply the
+ * vibration by E, as two steps of a damped oscillation do, and a rotation is left alone. The option
+ * `dissipation` lets the share mu settle besides.
  *
- * Every output is linear in four start vectors: v_n, a_m, the shift c and a_t, where
- *     x_n - x_m = -(t v_n + t^2 a_m + c)
+ * Every output is linear in five start vectors: v_n, a_m, the shift c, a_t and r, where
+ *     x_n - x_m = -(t v_n + t^2 a_m + c),   a_p = 2 (a_m + c / t^2),
  * and c is the distance by which the symmetric stage has moved its target (expmid2.c). What a mode
  * with lambda = infinity does needs no function of the operator: tw_mode_by_hand gives it, and
  * tw_mode_value gives the rest, which decays. */
@@ -47,14 +53,15 @@ typedef enum tw_mode_start {
     TW_MODE_FROM_A, /* a_m */
     TW_MODE_FROM_C, /* the shift c */
     TW_MODE_FROM_T, /* a_t */
+    TW_MODE_FROM_R, /* r */
     TW_MODE_STARTS
 } tw_mode_start;
 
 typedef enum tw_mode_output {
-    TW_MODE_X,        /* x(theta h) - x_n */
-    TW_MODE_V,        /* v(theta h) */
-    TW_MODE_HALF,     /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
-    TW_MODE_TARGET,   /* (1 + t^2 lambda + t delta) q: the move of the target that moves x_m by q */
+    TW_MODE_X,      /* x(theta h) - x_n */
+    TW_MODE_V,      /* v(theta h) */
+    TW_MODE_HALF,   /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
+    TW_MODE_TARGET, /* (1 + t^2 lambda + 2 t delta) q: the move of the target that moves x_m by q */
     TW_MODE_CARRIED,  /* (1 - chi) g: the velocity at which the support carries the mode along */
     TW_MODE_FILTER_X, /* what the filter changes in x of a slow mode: an error */
     TW_MODE_FILTER_V  /* the same in v */
@@ -63,9 +70,9 @@ typedef enum tw_mode_output {
 typedef struct tw_mode_function {
     double h, theta;    /* the state at t_n + theta h of a step h */
     double cutoff;      /* of the filter */
-    double mu;          /* share of unresolved strain that is let go */
+    double mu;          /* share of unresolved modes that settles in any case */
     double alpha, beta; /* Rayleigh damping */
-    bool settles;       /* unresolved vibrations end within two steps */
+    bool settles;       /* all unresolved vibrations end within two steps */
     double slow;        /* of tw_mode_estimate, for the errors of the filter */
     tw_mode_start start;
     tw_mode_output output;

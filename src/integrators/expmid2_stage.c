@@ -26,10 +26,13 @@ tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *no
     return status;
 }
 
-/* x_star = x_n + t v_n + c. */
+/* x_star = x_n + t v_n + c, and v_star = v_n + (2/t) c. */
 void tw_expmid2_set_target(const tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
+    tw_vector_copy(n, integrator->u + n, memory->v_star);
+    if (memory->has_shift) tw_vector_axpy(n, 4 / memory->h, memory->shift, memory->v_star);
+
     tw_vector_copy(n, integrator->u, memory->x_star);
     tw_vector_axpy(n, 0.5 * memory->h, integrator->u + n, memory->x_star);
     if (memory->has_shift) tw_vector_axpy(n, 1.0, memory->shift, memory->x_star);
@@ -70,10 +73,9 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
     bool has_error = integrator->options.relative_tolerance > 0;
     return (tw_stage){.t = integrator->t + t,
                       .gamma = t * t,
-                      .sigma = 1 / t,
+                      .sigma = 2 / t,
                       .x_star = memory->x_star,
-                      .v_star =
-                          system->second.velocity_dependent ? integrator->u + system->n : NULL,
+                      .v_star = system->second.velocity_dependent ? memory->v_star : NULL,
                       .x = memory->x_m,
                       .scale = memory->h * memory->start_speed,
                       .tolerance = memory->stage_tolerance,
@@ -108,61 +110,76 @@ static tw_status frame_is_off(tw_integrator *integrator, tw_expmid2_memory *memo
     return TW_OK;
 }
 
-/* rate = the time derivative, along the motion at the midpoint, of what the linear model
- * leaves out:
- *     a_t - M^-1 (K v_m + D a_m) + M^-1 S (v_m + beta a_m) + alpha a_m,
- * with S the symmetric stand-in of K, and alpha M + beta S that of D. Without a stand-in it is
- * a_t alone. */
+/* rate = a_t at (x_m, v_m). */
 static tw_status find_rate(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
-    tw_system *system = &integrator->system;
-    int64_t n = system->n;
-    if (!memory->has_rate) return TW_OK;
-
-    /* a_t at (x_m, v_m). */
+    int64_t n = integrator->system.n;
     double *u = memory->change;
     double *u_t = memory->work;
     tw_vector_copy(n, memory->x_m, u);
     tw_vector_copy(n, memory->v_m, u + n);
-    TW_TRY(tw_system_time_derivative(system, integrator->t + 0.5 * memory->h, u, u_t));
+    TW_TRY(tw_system_time_derivative(&integrator->system, memory->t_m, u, u_t));
     tw_vector_copy(n, u_t + n, memory->rate);
-    if (!system->symmetric) return TW_OK;
+    return TW_OK;
+}
 
-    /* force = S (v_m + beta a_m) - K v_m - D a_m. */
+/* rest = r = the time derivative, along the parabola at the midpoint, of what the linear model
+ * leaves out:
+ *     -M^-1 (K v_m + D a_p) + M^-1 S (v_m + beta a_p) + alpha a_p,
+ * with S the symmetric stand-in of K, and alpha M + beta S that of D. */
+static tw_status find_rest(tw_integrator *integrator, tw_expmid2_memory *memory)
+{
+    tw_system *system = &integrator->system;
+    int64_t n = system->n;
+    /* force = S (v_m + beta a_p) - K v_m - D a_p. */
     double *force = memory->change;
     double *part = memory->change + n;
     double *moved = memory->work;
     tw_vector_copy(n, memory->v_m, moved);
-    tw_vector_axpy(n, system->pair.rayleigh_stiffness, memory->a_m, moved);
+    tw_vector_axpy(n, system->pair.rayleigh_stiffness, memory->bend, moved);
     TW_TRY(tw_system_stiffness(system, 1, moved, force));
     TW_TRY(system->second.apply_stiffness(system->second.context, 1, memory->v_m, part));
     tw_vector_axpy(n, -1.0, part, force);
     if (system->second.apply_damping) {
-        TW_TRY(system->second.apply_damping(system->second.context, 1, memory->a_m, part));
+        TW_TRY(system->second.apply_damping(system->second.context, 1, memory->bend, part));
         tw_vector_axpy(n, -1.0, part, force);
     }
 
-    /* rate += M^-1 force + alpha a_m. */
-    TW_TRY(tw_system_mass_solve(system, force, part));
-    tw_vector_axpy(n, 1.0, part, memory->rate);
-    tw_vector_axpy(n, system->pair.rayleigh_mass, memory->a_m, memory->rate);
+    /* r = M^-1 force + alpha a_p. */
+    TW_TRY(tw_system_mass_solve(system, force, memory->rest));
+    tw_vector_axpy(n, system->pair.rayleigh_mass, memory->bend, memory->rest);
     return TW_OK;
+}
+
+/* a_m = (x_m - x_star) / t^2 of the stage that was just solved, and the parabola that starts at x_n
+ * with v_n and passes x_m in the middle of the step:
+ *     a_p = 2 (x_m - x_n - t v_n) / t^2 = 2 (a_m + c / t^2),   v_m = v_n + t a_p.
+ * Both belong to the slow motion, also in an unresolved mode: an element that turns by an angle
+ * theta until x_m has no speed along itself there, while v_n + t a_m would stretch it by theta/2
+ * times its speed, which the damping of a stiff element takes for a large force. */
+static void find_parabola(const tw_integrator *integrator, tw_expmid2_memory *memory)
+{
+    int64_t n = integrator->system.n;
+    double t = 0.5 * memory->h;
+    tw_vector_copy(n, tw_implicit_way(memory->implicit), memory->a_m);
+    tw_vector_scale(n, 1 / (t * t), memory->a_m);
+
+    tw_vector_copy(n, memory->a_m, memory->bend);
+    if (memory->has_shift) tw_vector_axpy(n, 1 / (t * t), memory->shift, memory->bend);
+    tw_vector_scale(n, 2, memory->bend);
+    tw_vector_copy(n, integrator->u + n, memory->v_m);
+    tw_vector_axpy(n, t, memory->bend, memory->v_m);
 }
 
 /* Solves the stage from x_m's guess; then a_m, v_m, the tangent and the rate there. */
 tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *memory, bool final)
 {
-    int64_t n = integrator->system.n;
     double t = 0.5 * memory->h;
     tw_stage stage = stage_of(integrator, memory);
     tw_stage_result result;
     TW_TRY(tw_implicit_solve(memory->implicit, &stage, &result));
 
-    /* a_m = (x_m - x_star) / t^2,  v_m = v_n + t a_m. */
-    tw_vector_copy(n, tw_implicit_way(memory->implicit), memory->a_m);
-    tw_vector_scale(n, 1 / (t * t), memory->a_m);
-    tw_vector_copy(n, integrator->u + n, memory->v_m);
-    tw_vector_axpy(n, t, memory->a_m, memory->v_m);
+    find_parabola(integrator, memory);
 
     /* Speeds beside which errors count. */
     TW_TRY(tw_expmid2_norm(integrator, memory->a_m, &memory->acceleration));
@@ -171,5 +188,7 @@ tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *m
     bool off = false;
     if (final) TW_TRY(frame_is_off(integrator, memory, &off));
     if (off) TW_TRY(tw_implicit_renew(memory->implicit, &stage));
-    return find_rate(integrator, memory);
+    if (memory->has_rate) TW_TRY(find_rate(integrator, memory));
+    if (memory->has_rest) TW_TRY(find_rest(integrator, memory));
+    return TW_OK;
 }

@@ -456,8 +456,8 @@ tw_status tw_implicit_keeps_tangent(tw_implicit *implicit, const double *x, cons
     if (implicit->tension_count == 0) return TW_OK;
     const tw_second_order_problem *problem = &implicit->system->second;
     double turn = 0;
-    tw_status status = problem->tension.predict(problem->context, implicit->linear->t, x, change,
-                                                implicit->predicted, &turn);
+    tw_status status = problem->tension.predict(problem->context, implicit->linear->t, x,
+                                                implicit->v, change, 0, implicit->predicted, &turn);
     *keeps = turn <= negligible_turn;
     return status;
 }
@@ -519,8 +519,9 @@ static tw_status move_tensions(tw_implicit *implicit, const tw_stage *stage, dou
     if (implicit->tension_count == 0) return TW_OK;
     const tw_second_order_problem *problem = &implicit->system->second;
     double turn = 0;
-    tw_status status = problem->tension.predict(problem->context, stage->t, stage->x,
-                                                implicit->correction, implicit->predicted, &turn);
+    tw_status status =
+        problem->tension.predict(problem->context, stage->t, stage->x, implicit->v,
+                                 implicit->correction, stage->sigma, implicit->predicted, &turn);
     if (status != TW_OK) return status;
     if (turn > largest_turn) *share = largest_turn / turn;
 

@@ -97,10 +97,10 @@ typedef struct tw_force_table {
      * max(tension, 0). */
     tw_status (*linearise_tension)(void *data, const tw_force_view *at, const double *tension,
                                    bool definite);
-    /* The tensions that the laws, linearised at this point, predict for x + dx (dx of the
-     * unknowns), and *turn = the largest of itself and the angle [rad] by which dx can turn
+    /* The tensions that the laws, linearised at this point, predict for x + dx and v + rate dx (dx
+     * of the unknowns), and *turn = the largest of itself and the angle [rad] by which dx can turn
      * an element. */
-    void (*predict_tension)(void *data, const tw_force_view *at, const double *dx,
+    void (*predict_tension)(void *data, const tw_force_view *at, const double *dx, double rate,
                             double *predicted, double *turn);
     /* out += K in, for `count` columns. */
     void (*add_product)(void *data, int count, const double *in, double *out);

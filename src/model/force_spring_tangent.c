@@ -88,13 +88,11 @@ static void keep_friction(const tw_springs *s, int64_t e, const tw_spring_state 
     double *root = s->root + TW_SPRING_ROOT * e;
 
     for (int k = 0; k < 3; k++) {
-        /* n, slide_along n + g, sqrt(c) n. */
+        /* n, c' l' n + g, sqrt(c) n. */
         slide[k] = state->n[k];
-        slide[4 + k] = state->slide_along * state->n[k] + state->g[k];
+        slide[3 + k] = state->slide[k];
         root[k] = sqrt(state->c) * state->n[k];
     }
-    slide[3] = state->slide_across;
-    slide[7] = 0.0;
 }
 
 static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
@@ -112,7 +110,7 @@ static void linearise_block(void *context, int64_t begin, int64_t end, int64_t b
         if (s->slide) tw_springs_sum(s, p->v, e, y);
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
 
-        /* Keep n, T/l and T' - T/l. */
+        /* Keep n, F/l and T' - F/l. */
         tw_spring_state state = tw_spring_linearise(&law, d, y);
         double *tangent = s->tangent + TW_SPRING_TANGENT * e;
         memcpy(tangent, state.n, sizeof state.n);
@@ -166,16 +164,16 @@ TW_ALWAYS_INLINE const double *numbers_of(const tw_springs *s, part which, int64
 /* out += (one part of E) u. It is inlined with the part constant, so that no
  * branch is left in the loops.
  *     ELASTIC   n along (n . u) + across u
- *     SLIDING   n ((slide_along n + g) . u) + slide_across u
+ *     SLIDING   n ((c' l' n + g) . u)
  *     DAMPING   sqrt(c) n (sqrt(c) n . u) */
 TW_ALWAYS_INLINE void multiply(const tw_springs *s, part which, int64_t e, const double u[3],
                                double out[3])
 {
     const double *t = numbers_of(s, which, e);
-    double along = which == SLIDING ? tw_dot3(t + 4, u) : tw_dot3(t, u);
+    double along = which == SLIDING ? tw_dot3(t + 3, u) : tw_dot3(t, u);
     if (which == ELASTIC) along *= t[4];
     for (int k = 0; k < 3; k++) out[k] += along * t[k];
-    for (int k = 0; k < 3 && which != DAMPING; k++) out[k] += t[3] * u[k];
+    for (int k = 0; k < 3 && which == ELASTIC; k++) out[k] += t[3] * u[k];
 }
 
 /* Two ends: out_i += sum_e E (in_i - in_j) over the neighbours j; in_j is 0

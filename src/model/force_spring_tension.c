@@ -1,10 +1,11 @@
 /* Springs whose tension is an unknown of Newton's iteration (docs/schemes.md, "Mixed Newton").
  *
  * At an iterate that is off by an angle theta the law's tension T(l) is wrong by k theta^2 L / 2,
- * and so is the geometric stiffness T/l (I - n n^T) made of it. Newton therefore carries a tension
- * lam of its own per spring:
+ * the pull of its damping c l' by c theta |y|, and so is the geometric stiffness F/l (I - n n^T)
+ * made of both. Newton therefore carries a pull lam of its own per spring:
  *     tangent     E = T'(l) n n^T + (lam / l) (I - n n^T)
- *     prediction  lam + d_lam = T(l) + T'(l) n . dd,   dd = the change of the spring's vector. */
+ *     prediction  lam + d_lam = F + (T' n + c' l' n + g) . dd + c n . dy,
+ * with dd the change of the spring's vector and dy that of its rate (spring_law.h has the rest). */
 #include <math.h>
 
 #include "base/parallel_for.h"
@@ -13,10 +14,11 @@
 /* What the bodies of the parallel loops see. */
 typedef struct loop {
     tw_springs *s;
-    const double *x;       /* positions of all particles */
+    const double *x, *v;   /* of all particles */
     const double *tension; /* lam, one value per spring */
     bool definite;         /* a compressed spring counts as slack across its line */
     const double *dx;      /* change of the unknowns */
+    double rate;           /* their velocity changes by rate * dx */
     double *predicted;     /* lam + d_lam, one value per spring */
 } loop;
 
@@ -25,7 +27,7 @@ int64_t tw_springs_tension_count(const void *data)
     return ((const tw_springs *)data)->count;
 }
 
-/* Replaces T/l by lam/l in the tangents that tw_springs_linearise left. */
+/* Replaces F/l by lam/l in the tangents that tw_springs_linearise left. */
 static void replace_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -72,6 +74,20 @@ static void change_of(const tw_springs *s, const double *dx, int64_t e, double d
     }
 }
 
+/* lam + d_lam of spring e, whose vector changes by dd. */
+static double predict(const loop *p, int64_t e, const double d[3], const double dd[3])
+{
+    const tw_springs *s = p->s;
+    double y[3] = {0.0, 0.0, 0.0};
+    if (s->slide) tw_springs_sum(s, p->v, e, y);
+
+    tw_spring_law law = tw_springs_law(s, e);
+    tw_spring_state state = tw_spring_linearise(&law, d, y);
+    double F = state.across * sqrt(tw_dot3(d, d));
+    double slope = state.across + state.along;
+    return F + (slope + p->rate * state.c) * tw_dot3(state.n, dd) + tw_dot3(state.slide, dd);
+}
+
 static void predict_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const loop *p = context;
@@ -83,15 +99,7 @@ static void predict_body(void *context, int64_t begin, int64_t end, int64_t bloc
         double dd[3];
         tw_springs_sum(s, p->x, e, d);
         change_of(s, p->dx, e, dd);
-        double length = sqrt(tw_dot3(d, d));
-
-        /* lam + d_lam = T + T' n . dd */
-        tw_spring_law law = tw_springs_law(s, e);
-        double slope = 0.0;
-        double T = tw_spring_tension(&law, length, &slope);
-        double stretch = 0.0;
-        if (length > 0.0) stretch = tw_dot3(d, dd) / length;
-        p->predicted[e] = T + slope * stretch;
+        p->predicted[e] = predict(p, e, d, dd);
 
         /* |dd| / L is the angle by which the change can turn the spring. */
         double L = s->rest_length[e];
@@ -100,10 +108,10 @@ static void predict_body(void *context, int64_t begin, int64_t end, int64_t bloc
     s->partial[block] = turn;
 }
 
-void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx,
+void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx, double rate,
                                 double *predicted, double *turn)
 {
-    loop p = {.s = data, .x = at->x, .dx = dx, .predicted = predicted};
+    loop p = {.s = data, .x = at->x, .v = at->v, .dx = dx, .rate = rate, .predicted = predicted};
     tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, predict_body, &p);
     for (int64_t b = 0; b < tw_parallel_blocks(p.s->count, TW_PARTICLE_BLOCK); b++)
         *turn = fmax(*turn, p.s->partial[b]);

@@ -308,6 +308,8 @@ static void warping_add_symmetric_product(void *data, int count, const double *i
 {
     warping *w = data;
     tw_assembly_add_product(&w->assembly, count, in, out);
+    const tw_force *d = &w->dashpots;
+    if (d->table) d->table->add_symmetric_product(d->data, count, in, out);
 }
 
 static void warping_add_rest_product(void *data, int count, const double *in, double *out)
@@ -326,6 +328,8 @@ static void warping_add_tangent(void *data, tw_sparse *matrix)
 {
     warping *w = data;
     tw_assembly_add_tangent(&w->assembly, matrix);
+    const tw_force *d = &w->dashpots;
+    if (d->table) d->table->add_tangent(d->data, matrix);
 }
 
 /* ---- damping ---- */

@@ -60,15 +60,16 @@ tw_status tw_model_linearise_tension(void *context, double t, const double *x, c
     return TW_OK;
 }
 
-tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *dx,
-                                   double *predicted, double *turn)
+tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *v,
+                                   const double *dx, double rate, double *predicted, double *turn)
 {
     tw_model *model = context;
-    tw_model_unpack(model, t, x, NULL);
+    tw_model_unpack(model, t, x, v);
     tw_force_view at = {t, model->x, model->v};
     *turn = 0.0;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        if (f->table->predict_tension) f->table->predict_tension(f->data, &at, dx, predicted, turn);
+        if (f->table->predict_tension)
+            f->table->predict_tension(f->data, &at, dx, rate, predicted, turn);
         predicted += tensions_of(f);
     }
     return TW_OK;

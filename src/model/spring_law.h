@@ -7,11 +7,11 @@
  *     tension   T = k e + q e^3 with the deflection e = l - L,
  *     damping   c = c_0 + beta T'(l).
  * The force on the first end is F n. Its derivative along a change u of d and a change w of y is
- *     elastic part    [T/l + (T' - T/l) n n^T] u
- *     sliding part    [c l'/l + (c' l' - c l'/l) n n^T + n g^T] u    with g = (c/l) (I - n n^T) y
+ *     elastic part    [F/l + (T' - F/l) n n^T] u
+ *     sliding part    n (c' l' n + g)^T u    with g = (c/l) (I - n n^T) y
  *     damping part    c n n^T w.
- * The sliding part is the change of the damping force when the spring changes its
- * length or its direction. */
+ * The pull F of the elastic part turns with the spring, damping included. The sliding part is the
+ * change of the damping force when the spring changes its length, or turns away from y. */
 #ifndef TW_MODEL_SPRING_LAW_H
 #define TW_MODEL_SPRING_LAW_H
 
@@ -31,11 +31,9 @@ typedef struct tw_spring_law {
 /* The coefficients of the derivative at one state. */
 typedef struct tw_spring_state {
     double n[3];
-    double across;       /* T/l */
-    double along;        /* T' - T/l */
-    double slide_across; /* c l'/l */
-    double slide_along;  /* c' l' - c l'/l */
-    double g[3];
+    double across;   /* F/l */
+    double along;    /* T' - F/l */
+    double slide[3]; /* c' l' n + g */
     double c;
 } tw_spring_state;
 
@@ -88,18 +86,17 @@ static inline tw_spring_state tw_spring_linearise(const tw_spring_law *s, const 
         return state;
     }
 
-    /* Elastic part: T/l and T' - T/l. */
+    /* Elastic part: F/l and T' - F/l. */
     for (int k = 0; k < 3; k++) state.n[k] = d[k] / l;
-    state.across = T / l;
-    state.along = slope - state.across;
-
-    /* Sliding part: c l'/l, c' l' - c l'/l with c' = beta T'' = 6 beta q e,
-     * and g = (c/l) (y - l' n). */
     double rate = tw_dot3(state.n, y);
     state.c = s->damping + s->beta * slope;
-    state.slide_across = state.c * rate / l;
-    state.slide_along = 6.0 * s->beta * s->cubic * (l - s->rest_length) * rate - state.slide_across;
-    for (int k = 0; k < 3; k++) state.g[k] = state.c / l * (y[k] - rate * state.n[k]);
+    state.across = (T + state.c * rate) / l;
+    state.along = slope - state.across;
+
+    /* Sliding part: c' l' with c' = beta T'' = 6 beta q e, and g = (c/l) (y - l' n). */
+    double slide_along = 6.0 * s->beta * s->cubic * (l - s->rest_length) * rate;
+    for (int k = 0; k < 3; k++)
+        state.slide[k] = slide_along * state.n[k] + state.c / l * (y[k] - rate * state.n[k]);
     return state;
 }
 
@@ -110,12 +107,12 @@ static inline void tw_spring_product(const tw_spring_state *s, const double u[3]
     for (int k = 0; k < 3; k++) out[k] += s->across * u[k] + along * s->n[k];
 }
 
-/* out += [slide_across + slide_along n n^T + n g^T] u: the sliding part. */
+/* out += n (c' l' n + g)^T u: the sliding part. */
 static inline void tw_spring_slide_product(const tw_spring_state *s, const double u[3],
                                            double out[3])
 {
-    double along = s->slide_along * tw_dot3(s->n, u) + tw_dot3(s->g, u);
-    for (int k = 0; k < 3; k++) out[k] += s->slide_across * u[k] + along * s->n[k];
+    double along = tw_dot3(s->slide, u);
+    for (int k = 0; k < 3; k++) out[k] += along * s->n[k];
 }
 
 /* out += c n n^T u: the damping part. */

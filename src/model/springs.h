@@ -11,7 +11,7 @@
 /* Numbers that are kept per spring at the last linearisation. */
 enum {
     TW_SPRING_TANGENT = 5, /* n, across, along */
-    TW_SPRING_SLIDE = 8,   /* n, slide_across, slide_along n + g, 0 */
+    TW_SPRING_SLIDE = 6,   /* n, c' l' n + g */
     TW_SPRING_ROOT = 3     /* sqrt(c) n */
 };
 
@@ -109,7 +109,7 @@ void tw_springs_add_damping(void *data, double factor, tw_sparse *matrix);
 int64_t tw_springs_tension_count(const void *data);
 tw_status tw_springs_linearise_tension(void *data, const tw_force_view *at, const double *tension,
                                        bool definite);
-void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx,
+void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx, double rate,
                                 double *predicted, double *turn);
 
 #endif

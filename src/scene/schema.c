@@ -55,7 +55,7 @@ static const tw_schema_field integrator_fields[] = {
     {"filter_cutoff", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "2.2",
      .doc = "beta of expmid2: modes with h omega well below it are integrated exactly"},
     {"dissipation", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
-     .doc = "mu of expmid2: share of the strain in unresolved modes that a step lets go; 0: linear "
+     .doc = "mu of expmid2: share of the unresolved vibrations that settles in a step; 0: linear "
             "problems are reversible"},
     {"corrections", TW_FIELD_INTEGER, .range = BETWEEN(0, 10), .fallback = "1",
      .doc = "expmid2: how often the stage is put on the half step of the step's own flow; 0 loses "

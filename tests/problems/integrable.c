@@ -27,11 +27,13 @@ static tw_status linearise_tension(void *context, double t, const double *x, con
     return TW_OK;
 }
 
-static tw_status predict_tension(void *context, double t, const double *x, const double *dx,
-                                 double *tension, double *turn)
+static tw_status predict_tension(void *context, double t, const double *x, const double *v,
+                                 const double *dx, double rate, double *tension, double *turn)
 {
     (void)t;
     const problem *p = ((integrable *)context)->plain;
+    (void)v;
+    (void)rate;
     p->predict_tension(p->context, x, dx, tension, turn);
     return TW_OK;
 }

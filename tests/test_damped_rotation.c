@@ -1,0 +1,207 @@
+/* Stiffness damping on bodies that turn: it acts on strain alone, whatever the step, and a body whose
+ * damping carries more than its stiffness creeps at its own rate. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <twang/twang.h>
+
+#include "support/run_suite.h"
+
+static const double gravity = 9.81;
+
+/* A run of expmid2 until t with fixed steps h. The state is the caller's to free. */
+static double *run(tw_simulation *simulation, double h, double t)
+{
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = h;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    ck_assert_msg(tw_simulation_integrator(simulation, &options, &integrator, &error) == TW_OK,
+                  "%s", error.text);
+    ck_assert_msg(tw_integrator_advance(integrator, t, &error) == TW_OK, "%s", error.text);
+
+    int64_t size = tw_simulation_state_size(simulation);
+    double *u = malloc((size_t)size * sizeof *u);
+    for (int64_t i = 0; i < size; i++) u[i] = tw_integrator_state_view(integrator)[i];
+    tw_integrator_free(integrator);
+    return u;
+}
+
+/* ---- one link ---- */
+
+/* A link of 1 m with a mass of 0.1 kg at its free end, in this direction, under gravity along -z. */
+typedef struct link {
+    double stiffness, beta, dashpot;
+    double direction[3];
+} link;
+
+static tw_simulation *link_create(const link *l)
+{
+    const double x[6] = {0, 0, 0, l->direction[0], l->direction[1], l->direction[2]};
+    const double v[6] = {0};
+    const double mass[2] = {0.1, 0.1};
+    const int64_t ends[2] = {0, 1};
+    const double field[3] = {0, 0, -gravity};
+    tw_model *model = NULL;
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, 2, x, v, mass, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, 1, ends, &l->stiffness, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_gravity(model, field, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_pin(model, 0, 0, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_set_rayleigh(model, 0, l->beta, NULL), TW_OK);
+    if (l->dashpot > 0)
+        ck_assert_int_eq(tw_model_add_dashpots(model, 1, ends, &l->dashpot, NULL), TW_OK);
+
+    tw_simulation *simulation = NULL;
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
+    return simulation;
+}
+
+/* phi'' = -g sin(phi) from the horizontal, by the classical rule with tiny steps: the angle of the
+ * rigid pendulum at t. */
+static double rigid_pendulum(double t)
+{
+    enum { STEPS = 20000 };
+    double h = t / STEPS;
+    double phi = acos(0);
+    double omega = 0;
+    for (int i = 0; i < STEPS; i++) {
+        double k[4];
+        double a[4];
+        k[0] = omega;
+        a[0] = -gravity * sin(phi);
+        for (int s = 1; s < 4; s++) {
+            double c = s < 3 ? 0.5 * h : h;
+            k[s] = omega + c * a[s - 1];
+            a[s] = -gravity * sin(phi + c * k[s - 1]);
+        }
+        phi += h / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3]);
+        omega += h / 6 * (a[0] + 2 * a[1] + 2 * a[2] + a[3]);
+    }
+    return phi;
+}
+
+static const link pendulums[] = {{1e10, 1e-5, 0, {1, 0, 0}},
+                                 {1e8, 1e-4, 0, {1, 0, 0}},
+                                 {1e6, 1e-3, 0, {1, 0, 0}},
+                                 {1e8, 0, 1e4, {1, 0, 0}},
+                                 {1e8, 0.1, 0, {1, 0, 0}}};
+enum { PENDULUMS = sizeof pendulums / sizeof *pendulums };
+
+/* A stiff link does not feel its damping as it swings. */
+START_TEST(a_damped_pendulum_swings_like_a_rigid_one)
+{
+    static const double bounds[3] = {2e-3, 1.2e-3, 3e-4}; /* at h = 0.02, 0.01, 0.005 [m] */
+    const link *l = &pendulums[_i];
+    double phi = rigid_pendulum(1);
+    double error[3];
+
+    /* Creep beside a step of a fifth of its time takes too much energy at 0.02. */
+    int first = l->beta > 0.01 ? 1 : 0;
+    for (int i = first; i < 3; i++) {
+        tw_simulation *simulation = link_create(l);
+        double *u = run(simulation, 0.02 / (1 << i), 1);
+        error[i] = hypot(u[0] - sin(phi), u[2] + cos(phi));
+        printf("pendulum, k %g, beta %g, c %g, h %g: error %.2e\n", l->stiffness, l->beta,
+               l->dashpot, 0.02 / (1 << i), error[i]);
+        ck_assert_double_le(error[i], bounds[i]);
+        free(u);
+        tw_simulation_free(simulation);
+    }
+    ck_assert_double_ge(log2(error[1] / error[2]), 1.8);
+}
+END_TEST
+
+/* A link that hangs straight down and is let go: e'' = g - (k/m) (e + beta e'). With strong damping
+ * its stretch goes to m g/k like the slower of two exponentials. */
+START_TEST(a_strongly_damped_link_creeps_at_its_own_rate)
+{
+    static const double betas[] = {0.1, 0.03, 0.01};
+    static const double t = 0.1;
+    const link l = {1e6, betas[_i], 0, {0, 0, -1}};
+    double lambda = l.stiffness / 0.1;
+    double delta = l.beta * lambda;
+    double root = sqrt(delta * delta - 4 * lambda);
+    double slow = 2 * lambda / (delta + root);
+    double fast = 0.5 * (delta + root);
+    double left = (fast * exp(-slow * t) - slow * exp(-fast * t)) / (fast - slow);
+
+    /* What is missing of the final stretch, beside that stretch. */
+    for (double h = 0.02; h > 0.004; h *= 0.5) {
+        tw_simulation *simulation = link_create(&l);
+        double *u = run(simulation, h, t);
+        double missing = 1 - (-u[2] - 1) * lambda / gravity;
+        printf("creep, beta %g, h %g: %.5f is missing, exactly %.5f\n", l.beta, h, missing, left);
+        ck_assert_double_eq_tol(missing, left, h < 2 * l.beta ? 1e-3 : 1e-2);
+        free(u);
+        tw_simulation_free(simulation);
+    }
+}
+END_TEST
+
+/* ---- a free body ---- */
+
+typedef struct spinning {
+    double young, beta, step;
+} spinning;
+
+static const spinning bodies[] = {
+    {1e9, 1e-4, 0.01}, {1e6, 1e-3, 0.02}, {1e9, 1e-6, 0.02}, {1e5, 1e-3, 0.01}, {1e6, 0.1, 0.02}};
+enum { BODIES = sizeof bodies / sizeof *bodies };
+
+/* A co-rotational box of 2 x 1 x 1 cells that spins about z at 6 rad/s, as a scene. */
+static tw_simulation *spinning_create(const spinning *s)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "name: box\nduration: 1\nintegrator: {name: expmid2, step: 0.01}\nbodies:\n"
+             "  - {kind: box, size: [0.3, 0.2, 0.1], cells: [2, 1, 1], density: 1000,\n"
+             "     material: corotational, youngs_modulus: %g, spin: [0, 0, 6]}\n"
+             "forces: [{kind: rayleigh, beta: %g}]\n",
+             s->young, s->beta);
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_error error = {0};
+    ck_assert_msg(tw_scene_parse("box", text, strlen(text), 0, NULL, &scene, &error) == TW_OK, "%s",
+                  error.text);
+    ck_assert_msg(tw_scene_build(scene, &simulation, &error) == TW_OK, "%s", error.text);
+    tw_scene_free(scene);
+    return simulation;
+}
+
+/* Two seconds, two revolutions: the spin stays, and so does its energy. */
+START_TEST(a_damped_body_goes_on_spinning)
+{
+    const spinning *s = &bodies[_i];
+    tw_simulation *simulation = spinning_create(s);
+    tw_measurement before;
+    tw_measurement after;
+    ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &before),
+                     TW_OK);
+    double *u = run(simulation, s->step, 2);
+    ck_assert_int_eq(tw_simulation_measure(simulation, 2, u, &after), TW_OK);
+
+    double momentum = after.angular_momentum[2] / before.angular_momentum[2];
+    double kinetic = after.kinetic / before.kinetic;
+    printf("box, E %g, beta %g, h %g: L %.5f, kinetic energy %.5f of the start\n", s->young,
+           s->beta, s->step, momentum, kinetic);
+    ck_assert_double_eq_tol(momentum, 1, 2e-3);
+    ck_assert_double_eq_tol(kinetic, 1, 1e-2);
+    free(u);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("damped rotation");
+    TCase *cases = tcase_create("links and bodies");
+    tcase_set_timeout(cases, 60);
+    tcase_add_loop_test(cases, a_damped_pendulum_swings_like_a_rigid_one, 0, PENDULUMS);
+    tcase_add_loop_test(cases, a_strongly_damped_link_creeps_at_its_own_rate, 0, 3);
+    tcase_add_loop_test(cases, a_damped_body_goes_on_spinning, 0, BODIES);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
