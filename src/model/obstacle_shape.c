@@ -34,13 +34,22 @@ static tw_status allocate(tw_obstacle_shape *s, int64_t count, int64_t triangles
 
 /* ---- checks ---- */
 
-static tw_status check_mesh(const tw_obstacle *o, tw_error *error)
+/* Whether all numbers are finite and all indices are right, also those that the kind does not use:
+ * they were set by mistake. */
+static tw_status check_numbers(const tw_obstacle *o, tw_error *error)
 {
-    if (o->vertex_count < 3 || o->triangle_count < 1 || !o->vertices || !o->triangles)
-        return tw_fail(error, TW_INVALID_ARGUMENT, "a mesh needs vertices and triangles");
+    bool finite = tw_vector_is_finite(3, o->point) && tw_vector_is_finite(3, o->other) &&
+                  tw_vector_is_finite(3, o->sides) && tw_vector_is_finite(3, o->turn) &&
+                  isfinite(o->radius) && isfinite(o->size);
+    if (!finite) return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
 
+    /* The mesh. */
+    if (o->vertex_count < 0 || o->triangle_count < 0)
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a number of vertices or triangles is negative");
     if (o->vertex_count > INT32_MAX || o->triangle_count > INT32_MAX)
         return tw_fail(error, TW_UNSUPPORTED, "more than 2^31 - 1 vertices or triangles");
+    if ((o->vertex_count > 0 && !o->vertices) || (o->triangle_count > 0 && !o->triangles))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a mesh needs vertices and triangles");
     if (!tw_vector_is_finite(3 * o->vertex_count, o->vertices))
         return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
 
@@ -51,20 +60,9 @@ static tw_status check_mesh(const tw_obstacle *o, tw_error *error)
     return TW_OK;
 }
 
-static tw_status check_box(const tw_obstacle *o, tw_error *error)
-{
-    if (!tw_vector_is_finite(3, o->sides) || !tw_vector_is_finite(3, o->turn))
-        return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
-    if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
-    return tw_fail(error, TW_INVALID_ARGUMENT, "the sides of a box must be positive");
-}
-
 tw_status tw_obstacle_check(const tw_obstacle *o, tw_error *error)
 {
-    bool finite = tw_vector_is_finite(3, o->point) && tw_vector_is_finite(3, o->other) &&
-                  isfinite(o->radius) && isfinite(o->size);
-    if (!finite) return tw_fail(error, TW_NOT_FINITE, "an obstacle is not finite");
-
+    TW_TRY(check_numbers(o, error));
     switch (o->kind) {
     case TW_OBSTACLE_PLANE:
         if (tw_dot3(o->other, o->other) > 0.0 && o->size > 0.0) return TW_OK;
@@ -74,9 +72,11 @@ tw_status tw_obstacle_check(const tw_obstacle *o, tw_error *error)
         if (o->radius > 0.0) return TW_OK;
         return tw_fail(error, TW_INVALID_ARGUMENT, "the radius of an obstacle must be positive");
     case TW_OBSTACLE_BOX:
-        return check_box(o, error);
+        if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the sides of a box must be positive");
     case TW_OBSTACLE_MESH:
-        return check_mesh(o, error);
+        if (o->vertex_count >= 3 && o->triangle_count >= 1) return TW_OK;
+        return tw_fail(error, TW_INVALID_ARGUMENT, "a mesh needs vertices and triangles");
     }
     return tw_fail(error, TW_INVALID_ARGUMENT, "there is no such kind of obstacle");
 }
