@@ -110,8 +110,11 @@ static double unresolved(const tw_mode_function *f, const mode_state *m, double 
     double t = 0.5 * f->h;
     double theta = f->theta;
     double vibration = m->w + 2 / t * m->y; /* u */
-    if (wants_v(f)) return m->g + (1 - 2 * theta) * m->w + 0.5 * share * theta * vibration;
-    return theta * (f->h * (m->g + (1 - theta) * m->w) - 0.25 * share * t * vibration);
+
+    /* It settles in the second half of the step: the middle is on the slow motion. */
+    double settled = share * theta * (2 * theta - 1) * vibration;
+    if (wants_v(f)) return m->g + (1 - 2 * theta) * m->w + 0.5 * settled;
+    return theta * f->h * (m->g + (1 - theta) * m->w) - 0.25 * t * settled;
 }
 
 /* The same of an unresolved mode of finite lambda > 0. */

@@ -29,7 +29,8 @@
  * An element that rides on a slow rotation has w + (2/t) y = 0. What differs from that, u = w +
  * (2/t) y, is a vibration.
  *
- * Where the step may change, the mode settles on the slow motion instead: it ends at
+ * Where the step may change, the mode settles on the slow motion instead, in the second half of the
+ * step. It ends at
  *     x = x_n + h g - (t/4) u,   v = g - w + u/2,   that is on the parabola y = (t/2) w.
  * A vibration (e, nu) of displacement and velocity, u = nu + 2 e/t, becomes (e - (t/4) u, -nu +
  * u/2), and after two steps it is gone. Kept, it would be a false acceleration -(e + t nu)/t^2 of
