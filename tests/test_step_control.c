@@ -85,6 +85,12 @@ static void follows_rtol(tw_integrator_options options, int order, double lowest
     double observed =
         log(coarse.error / fine.error) / log((double)fine.steps / (double)coarse.steps);
     ck_assert_msg(observed > order - 0.4, "order %.2f", observed);
+
+    /* An estimate of a lower order than the scheme would take more steps: they grow as the root of
+     * rtol says. */
+    double growth = (double)fine.steps / (double)coarse.steps;
+    double expected = pow(highest / lowest, 1.0 / order);
+    ck_assert_msg(growth <= 1.5 * expected, "%.3g times the steps, not %.3g", growth, expected);
 }
 
 START_TEST(etdrk4_is_adaptive)
@@ -303,6 +309,48 @@ START_TEST(every_entry_has_its_own_tolerance)
 }
 END_TEST
 
+/* A decay of size 1 beside an oscillation of size 1e-6. */
+static tw_status decay_and_tremble(void *context, double t, const double *u, double *F)
+{
+    (void)context, (void)t;
+    F[0] = -u[0];
+    F[1] = 20 * u[2];
+    F[2] = -20 * u[1];
+    return TW_OK;
+}
+
+/* The relative error of the oscillation after a second, by rk4 with rtol = 1e-5. */
+static double tremble_error(const double *tolerances)
+{
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 3;
+    problem.rhs = decay_and_tremble;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_RK4;
+    options.relative_tolerance = 1e-5;
+    options.absolute_tolerances = tolerances;
+    tw_integrator *integrator = NULL;
+    double u[3] = {1, 1e-6, 0};
+    ck_assert_int_eq(tw_integrator_create_first_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, u, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 1, NULL), TW_OK);
+    tw_integrator_state(integrator, NULL, u);
+    tw_integrator_free(integrator);
+    return hypot(u[1] - 1e-6 * cos(20), u[2] + 1e-6 * sin(20)) / 1e-6;
+}
+
+/* One tolerance for all is that of the large entry: the small ones are not seen. */
+START_TEST(small_entries_are_seen_by_their_own_tolerance)
+{
+    double fine = tremble_error((double[]){1e-8, 1e-13, 1e-13});
+    double coarse = tremble_error(NULL);
+    printf("tremble: error %.1e, with one tolerance %.1e\n", fine, coarse);
+    ck_assert_double_le(fine, 1e-4);
+    ck_assert_double_ge(coarse, 1e-2);
+}
+END_TEST
+
 typedef struct visits {
     int count;
     double worst;      /* up to t = 400 */
@@ -448,6 +496,7 @@ int main(void)
     tcase_add_loop_test(cases, fast_motion_has_its_own_scale, 0, 3);
     tcase_add_test(cases, time_does_not_stand_still);
     tcase_add_test(cases, every_entry_has_its_own_tolerance);
+    tcase_add_test(cases, small_entries_are_seen_by_their_own_tolerance);
     tcase_add_test(cases, tolerances_of_entries_are_checked);
     tcase_add_test(cases, outputs_come_at_the_listed_times);
     tcase_add_test(cases, lists_of_times_are_checked);
