@@ -45,7 +45,8 @@ static const double stage_share = 0.3;
 static size_t past_size(const tw_integrator *integrator)
 {
     const tw_system *system = &integrator->system;
-    return TW_EXPMID2_HISTORY_SIZE + 4 * (size_t)system->n + tw_implicit_past_size(system);
+    size_t vectors = TW_EXPMID2_PAST_VECTORS * (size_t)system->n;
+    return TW_EXPMID2_HISTORY_SIZE + vectors + tw_implicit_past_size(system);
 }
 
 /* ---- creation ---- */
@@ -93,7 +94,7 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
     tw_system *system = &integrator->system;
     TW_TRY(set_engine(integrator, memory, error));
 
-    double *stage_past = tw_expmid2_last(integrator, 4);
+    double *stage_past = tw_expmid2_last(integrator, TW_EXPMID2_PAST_VECTORS);
     TW_TRY(tw_implicit_create(system, integrator->options.newton.linear_solver, stage_past,
                               &memory->implicit, error));
     if (memory->phi.engine == TW_PHI_SHIFT_INVERT) TW_TRY(tw_system_need_shifted(system, error));
@@ -108,10 +109,10 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
 static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    double **single[] = {&memory->x_star,  &memory->x_m,       &memory->a_m,  &memory->v_m,
-                         &memory->shift,   &memory->rate,      &memory->half, &memory->target,
-                         &memory->start_v, &memory->remainder, &memory->bend, &memory->v_star,
-                         &memory->rest,    &memory->end_v};
+    double **single[] = {&memory->x_star,  &memory->x_m,       &memory->a_m,     &memory->v_m,
+                         &memory->shift,   &memory->rate,      &memory->half,    &memory->target,
+                         &memory->start_v, &memory->remainder, &memory->bend,    &memory->v_star,
+                         &memory->rest,    &memory->end_v,     &memory->averaged};
     enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 4 };
     memory->storage = tw_allocate_zeroed((size_t)((SINGLE + 2 * DOUBLE) * n), sizeof(double));
     memory->past = tw_allocate_zeroed(past_size(integrator), sizeof(double));
@@ -231,6 +232,7 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
     tw_vector_copy(n, tw_expmid2_last(integrator, 1), tw_expmid2_last(integrator, 3));
     tw_vector_copy(n, memory->a_m, tw_expmid2_last(integrator, 1));
     tw_vector_copy(n, memory->v_m, tw_expmid2_last(integrator, 2));
+    tw_vector_copy(n, memory->averaged, tw_expmid2_last(integrator, 4));
     *tw_expmid2_history_of(memory) =
         (tw_expmid2_history){.h = h,
                              .h_before = tw_expmid2_history_of(memory)->h,

@@ -30,8 +30,9 @@ typedef struct tw_expmid2_memory {
     double *change;                   /* outputs of step 3: x, then v (2 N) */
     double *part;                     /* what a second basis adds to outputs (2 N) */
     double *remainder;
-    double *work;   /* 2 N */
-    double *judged; /* the state whose energy is judged (2 N) */
+    double *averaged; /* the filtered remainder over h^2, averaged in time */
+    double *work;     /* 2 N */
+    double *judged;   /* the state whose energy is judged (2 N) */
     double *storage;
 
     double h;            /* of this step */
@@ -45,8 +46,8 @@ typedef struct tw_expmid2_memory {
     bool has_rest;       /* the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
 
-    /* Travels through serialise: the history, then x_m, a_m, v_m of the last step and the a_m of
-     * the step before it (4 N), then the past of the stage solver. */
+    /* Travels through serialise: the history, then x_m, a_m, v_m of the last step, the a_m of the
+     * step before it and the averaged remainder (N each), then the past of the stage solver. */
     double *past;
 } tw_expmid2_memory;
 
@@ -66,7 +67,10 @@ static inline tw_expmid2_history *tw_expmid2_history_of(const tw_expmid2_memory 
     return (tw_expmid2_history *)memory->past;
 }
 
-/* The last step's x_m, a_m, v_m, and the a_m of the step before it: which = 0, 1, 2, 3. */
+enum { TW_EXPMID2_PAST_VECTORS = 5 };
+
+/* The last step's x_m, a_m, v_m, the a_m of the step before it, and the averaged remainder: which = 0,
+ * 1, 2, 3, 4. */
 static inline double *tw_expmid2_last(const tw_integrator *integrator, int which)
 {
     const tw_expmid2_memory *memory = integrator->memory;

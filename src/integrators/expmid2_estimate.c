@@ -72,6 +72,43 @@ static tw_status add_filter_error(tw_integrator *integrator, tw_expmid2_memory *
     return status;
 }
 
+/* A remainder is averaged over this share of the time |v|/|a| in which the motion changes, and the
+ * average counts with this share of the present one at least, so that a sudden change is not missed.
+ * Measured on the shaken rope of k = 1e6 at rtol 1e-5 (tests/test_moved_steps.c): 1,238 steps and 18
+ * rejected ones without an average, 1,010, 882 and 781 steps and at most two rejected ones with the
+ * shares 0.1, 0.3 and 1, at the same error. With 0.6 (and
+ * 0.1 of the present one) the Duffing oscillators miss their tolerance. */
+static const double averaged_share = 0.3;
+static const double present_share = 0.2;
+
+/* remainder = h^2 q, q the average in time of remainder/h^2. What fast modes do to slow ones has a
+ * remainder of changing sign, which does not add up from step to step. */
+static tw_status average_in_time(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                 double *remainder)
+{
+    int64_t n = integrator->system.n;
+    double h = memory->h;
+    double *average = memory->averaged;
+    double now = 0;
+    TW_TRY(tw_expmid2_norm(integrator, remainder, &now));
+
+    /* q += (1 - exp(-h/tau)) (remainder/h^2 - q). The first step has no past. */
+    double tau = averaged_share * tw_expmid2_slow_time(memory);
+    double weight = 1;
+    if (tw_expmid2_history_of(memory)->h > 0 && tau > 0) weight = -expm1(-h / tau);
+    tw_vector_copy(n, tw_expmid2_last(integrator, 4), average);
+    tw_vector_scale(n, 1 - weight, average);
+    tw_vector_axpy(n, weight / (h * h), remainder, average);
+
+    double size = 0;
+    tw_vector_copy(n, average, remainder);
+    tw_vector_scale(n, h * h, remainder);
+    TW_TRY(tw_expmid2_norm(integrator, remainder, &size));
+    if (size > 0 && size < present_share * now)
+        tw_vector_scale(n, present_share * now / size, remainder);
+    return TW_OK;
+}
+
 /* error = (h^2/6, h/3) times the filtered remainder: the parabola through r(-h/2) = r(h/2) = r,
  * r(0) = 0, integrated over the step. */
 static tw_status estimate_from_remainder(tw_integrator *integrator, tw_expmid2_memory *memory,
@@ -100,6 +137,8 @@ static tw_status estimate_from_remainder(tw_integrator *integrator, tw_expmid2_m
                                    .smooth = true,
                                    .slot = TW_EXPMID2_SLOT_ESTIMATE};
     TW_TRY(tw_expmid2_evaluate(integrator, memory, &request, false, error));
+    TW_TRY(average_in_time(integrator, memory, estimate));
+
     tw_vector_copy(n, estimate, estimate + n);
     tw_vector_scale(n, h * h / 6, estimate);
     tw_vector_scale(n, h / 3, estimate + n);
