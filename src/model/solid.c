@@ -38,8 +38,8 @@ static tw_status check_material(const tw_solid_material *m, tw_error *error)
                        "Poisson's ratio must lie between -1 and 1/2, not at %g", m->poisson_ratio);
 
     /* The elements do not use the density, but nobody means one that is none. */
-    if (!(m->density > 0.0) || !isfinite(m->density))
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the density must be positive, not %g",
+    if (!(m->density >= 0.0) || isinf(m->density))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the density must be finite, not %g",
                        m->density);
 
     return TW_OK;
