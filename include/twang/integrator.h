@@ -181,9 +181,10 @@ typedef struct tw_integrator_options {
      *  from outside (outside_power). A step is rejected when the energy less the work from outside
      *  rose by more than this share of the energy turned over (kinetic + |change of the potential|
      *  + |work|) while that grows. The share tends to 1 in an exploding run, and to the energy
-     *  error in a sound one. Explicit schemes, and problems with outside_power, are looked at only
-     *  when the mean velocity of a step exceeds all before by half. Default 0.5; 0 switches the
-     *  guard off. */
+     *  error in a sound one. With contact (finish_step) no growth is needed: a gain beyond the share
+     *  of the largest energy turned over so far is rejected. Explicit schemes, and problems with
+     *  outside_power, are looked at only when the mean velocity of a step exceeds all before by
+     *  half. Default 0.5; 0 switches the guard off. */
     double energy_gain_bound;
 
     tw_phi_options phi; /**< how phi-functions are evaluated */

@@ -123,6 +123,11 @@ typedef struct tw_second_order_problem {
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,
                         double *potential);
 
+    /** Nothing comes from outside: no solution raises kinetic + potential, whatever the velocity
+     *  does, and impulses (finish_step) only take energy. The energy guard then watches every step,
+     *  as it does without a promise where the problem depends neither on time nor on the velocity.
+     *  Default false. */
+    bool energy_never_grows;
     /** The power [W] that comes from outside at this state, beyond what damping takes: on exact
      *  solutions d(kinetic + potential)/dt <= *power. With it the energy guard watches problems
      *  that depend on time, or on the velocity other than by Rayleigh damping. NULL: not known,

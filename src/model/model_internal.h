@@ -104,6 +104,8 @@ tw_status tw_model_outside_power(void *context, double t, const double *x, const
 tw_status tw_model_measure(void *context, double t, const double *u, tw_measurement *out);
 /* Whether anything gives energy to the model or takes energy from it. */
 bool tw_model_exchanges_energy(const tw_model *model);
+/* Whether energy can come from outside: damping and impacts at obstacles at rest only take it. */
+bool tw_model_gains_energy(const tw_model *model);
 
 /* Callbacks of the problem: products with K, S and D, and their matrices. (model_tangent.c) */
 tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);

@@ -180,8 +180,12 @@ static tw_status add_potential_rate(const tw_model *model, double t, double *rat
 
 bool tw_model_exchanges_energy(const tw_model *model)
 {
-    return (model->traits & (TW_FORCE_VELOCITY | TW_FORCE_TIME | TW_FORCE_FEEDS)) ||
-           model->motions.count > 0;
+    return (model->traits & TW_FORCE_VELOCITY) || tw_model_gains_energy(model);
+}
+
+bool tw_model_gains_energy(const tw_model *model)
+{
+    return (model->traits & (TW_FORCE_TIME | TW_FORCE_FEEDS)) || model->motions.count > 0;
 }
 
 /* *damping = -v . [f(t, x, v) - f(t, x, 0)]. */

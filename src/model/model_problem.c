@@ -245,7 +245,8 @@ static tw_second_order_problem model_problem(tw_model *model)
     if (model->before) problem.begin_step = model_begin_step;
 
     problem.energy = tw_model_energy;
-    if (tw_model_exchanges_energy(model)) problem.outside_power = tw_model_outside_power;
+    problem.energy_never_grows = !tw_model_gains_energy(model);
+    if (!problem.energy_never_grows) problem.outside_power = tw_model_outside_power;
     if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {
         problem.time_dependent = true;
         problem.time_derivative = tw_model_time_derivative;
