@@ -102,6 +102,10 @@ int terminal_width(int descriptor);
  * the program. */
 void catch_file_limit(void);
 
+/* Holds SIGINT and SIGTERM back while a file is written, or lets them act: then no file is left
+ * half. */
+void hold_signals(bool hold);
+
 /* A clock that never goes back [s]. */
 double clock_seconds(void);
 

@@ -75,6 +75,15 @@ void catch_file_limit(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+void hold_signals(bool hold)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &both, NULL);
+}
+
 double clock_seconds(void)
 {
     struct timespec now;

@@ -11,10 +11,16 @@ static const char *format_choice(int index)
     return index >= 0 && index < WORD_COUNT ? words[index] : NULL;
 }
 
-static void show_count(void *context, int64_t done, int64_t frames)
+/* Called between frames: there a signal may end the command, and all files are whole. */
+static void between_frames(void *context, int64_t done, int64_t frames)
 {
+    hold_signals(false);
+    hold_signals(true);
+
     const arguments *a = context;
-    progress_count(a->positional[0], done, frames);
+    bool is_silent = is_given(a, "--json") || is_given(a, "--quiet");
+    if (!is_silent && terminal_width(STDERR_FILENO) > 0)
+        progress_count(a->positional[0], done, frames);
 }
 
 static int export(const arguments *a)
@@ -25,12 +31,14 @@ static int export(const arguments *a)
     options.format = value_of(a, "--format");
     options.directory = value_of(a, "--output");
     if (!options.format) return wrong_use("export needs --format: one of vtu, ply, obj, pc2, csv");
-    if (!json && !quiet && terminal_width(STDERR_FILENO) > 0) options.progress = show_count;
+    options.progress = between_frames;
     options.context = (void *)a;
 
     tw_export_report report;
     tw_error error = {0};
+    hold_signals(true);
     tw_status status = tw_run_export(a->positional[0], &options, &report, &error);
+    hold_signals(false);
     progress_clear();
     if (status != TW_OK) return report_error(&error, json);
 

@@ -140,7 +140,12 @@ static tw_status convert(const arguments *a, long long vertices, result *r, tw_e
         status = fill(in, vertices, &r->mesh, &r->report, error);
         r->repairs = r->report.repairs;
     }
-    return status == TW_OK ? tw_mesh_save(out, &r->mesh, error) : status;
+    if (status != TW_OK) return status;
+
+    hold_signals(true);
+    status = tw_mesh_save(out, &r->mesh, error);
+    hold_signals(false);
+    return status;
 }
 
 static void print_result(const arguments *a, const result *r)

@@ -2,7 +2,8 @@
 # kill -9 at random moments, with 1 and 2 threads and every format of frames: the directory always resumes, and ends in
 # the bytes of the run that was left alone.
 # usage: test_cli_kill.sh [KILLS [SCHEME...]]   without schemes: a rope and a coil by verlet; `all`: every scheme but
-# cvode, which starts anew; a small rope, KILLS in all, shared equally
+# cvode, which starts anew; a small rope, KILLS in all, shared equally; and before them a scene with contact and one of
+# fibres, a twenty-fourth of KILLS each
 # shellcheck source=tests/support/command.sh
 . "$TWANG_SOURCE/tests/support/command.sh"
 kills=${1:-50}
@@ -77,6 +78,25 @@ fi
 
 # Every scheme: fixed steps, so that all of them fit, and a rope so soft that explicit Euler survives it.
 [ "$1" = all ] && {
+    # Contact with its impulses, and fibres, whose blocks are factorised in batches.
+    cat >contact.yaml <<'END'
+name: contact
+duration: 0.3
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 0.001}
+bodies: [{kind: cloth, columns: 8, rows: 8, stiffness: 100, shear: 10, bending: 0.1, mass: 0.01, rotation: [90, 0, 0], origin: [-0.5, 0.5, 0.02]}]
+obstacles: [{kind: sphere, centre: [0, 0, -0.2], radius: 0.2}, {kind: plane, point: [0, 0, -0.3]}]
+contact: {distance: 0.01, friction: 0.3}
+END
+    cat >fibres.yaml <<'END'
+name: fibres
+duration: 0.3
+gravity: [0, 0, -9.81]
+integrator: {name: expmid2, step: 0.002}
+bodies: [{kind: fibres, columns: 3, rows: 2, spacing: 0.05, length: 0.3, thickness: 0.004, youngs_modulus: 1e7, shear_modulus: 4e6, density: 1200, direction: [1, 0, 0]}]
+END
+    kill_often contact $((kills / 24)) "contact.yaml --fps 100"
+    kill_often fibres $((kills / 24)) "fibres.yaml --fps 100"
     # shellcheck disable=SC2046
     set -- $("$twang" list integrators --json | python3 -c 'import json, sys
 for row in json.load(sys.stdin): print(row["name"])' | grep -v cvode)

@@ -77,4 +77,22 @@ sleep 0.3
 kill -TERM "$pid"
 waits_for "$pid" || fail "building goes on"
 kill -KILL "$pid" 2>/dev/null
+# ---- mesh and export: what is there after a signal is whole ----
+"$twang" run rope --integrator verlet --dt 1e-3 --duration 2 --fps 500 --quiet -o many || fail "a run to export"
+"$twang" export many --format obj -o whole --quiet || fail "a whole export"
+for delay in 0.02 0.05 0.1 0.15 0.2 0.3; do
+    rm -rf half
+    "$twang" export many --format obj -o half --quiet 2>err &
+    pid=$!
+    sleep "$delay"
+    kill -TERM "$pid" 2>/dev/null
+    wait "$pid"
+    [ -d half ] || continue
+    for file in half/frame_*; do
+        [ -e "$file" ] || continue
+        cmp -s "$file" "whole/${file#half/}" || fail "a signal left $file half after $delay s"
+    done
+    [ -z "$(find half -name '*.part')" ] || fail "a signal left $(find half -name '*.part')"
+done
+
 finish "signals act inside a step"
