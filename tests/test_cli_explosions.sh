@@ -105,8 +105,8 @@ for integrator in rk4 verlet expmid2 bdf2; do
     expect 0 "$twang" run belt.yaml --integrator "$integrator" -o belt --force --quiet
 done
 
-# A contact that a step passes over throws a body back with three times its energy, once: no explosion, and no success
-# either, with damping or without. With a shorter step the same bodies bounce.
+# A contact that a step passes over threw a body back with three times its energy, with damping or without. The step is
+# divided or refused. With a shorter step the same bodies bounce.
 drop() { # MODULUS STEP FORCES: a cube of rubber falls on the ground
     cat >drop.yaml <<END
 name: drop
@@ -128,8 +128,9 @@ END
 for forces in '[]' '[{kind: rayleigh, alpha: 0, beta: 1e-4}]'; do
     for modulus in 1e6 1e7; do
         drop $modulus 0.02 "$forces"
-        [ "$code" -eq 1 ] || fail "drop, E $modulus, $forces: exit $code"
-        grep -q 'raised the total energy' err || fail "drop, E $modulus, $forces: $(cat err)"
+        most=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i }
+            NR > 1 && $c > most { most = $c } END { print most + 0 }' drop/telemetry.csv)
+        awk "BEGIN { exit !($most < 70) }" || fail "drop, E $modulus, $forces: 47 J became $most J, exit $code"
         drop $modulus 0.005 "$forces"
         [ "$code" -eq 0 ] || fail "drop in short steps, E $modulus, $forces: $(cat err)"
     done
