@@ -469,6 +469,52 @@ START_TEST(expmid2_estimates_the_error_of_a_jelly_cheaply)
 }
 END_TEST
 
+/* Steps that a swinging rope of stiffness k takes for 0.4 s at rtol 1e-3 under stiffness damping beta. */
+static int64_t steps_of_damped_rope(double k, double beta)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "name: rope\nduration: 0.4\ngravity: [0, 0, -9.81]\n"
+             "integrator: {name: expmid2, rtol: 1e-3}\n"
+             "bodies: [{kind: rope, count: 10, length: 0.1, mass: 0.1, stiffness: %g, "
+             "direction: [1, 0, 0]}]\npins: [{from: 0}]\nforces: [{kind: rayleigh, beta: %g}]\n",
+             k, beta);
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    tw_status status = tw_scene_parse("rope.yaml", text, strlen(text), 0, NULL, &scene, &error);
+    if (status == TW_OK) status = tw_scene_build(scene, &simulation, &error);
+    if (status == TW_OK)
+        status = tw_scene_create_integrator(scene, simulation, &integrator, &error);
+    if (status == TW_OK)
+        status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
+    if (status == TW_OK) status = tw_integrator_advance(integrator, 0.4, &error);
+    ck_assert_msg(status == TW_OK, "k = %g, beta = %g: %s", k, beta, error.text);
+
+    int64_t steps = tw_integrator_statistics_now(integrator).steps;
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    tw_scene_free(scene);
+    return steps;
+}
+
+/* Stiffness damping does not mislead the estimate (the steps grew with k beta up to 109,322). */
+START_TEST(stiffness_damping_costs_no_steps)
+{
+    static const double stiffness[] = {1e4, 1e6, 1e8};
+    static const double beta[] = {1e-5, 1e-4, 1e-3, 1e-2};
+    double k = stiffness[_i];
+    int64_t plain = steps_of_damped_rope(k, 0);
+    for (int i = 0; i < 4; i++) {
+        int64_t steps = steps_of_damped_rope(k, beta[i]);
+        printf("rope, k = %g, beta = %g: %ld steps (undamped %ld)\n", k, beta[i], (long)steps,
+               (long)plain);
+        ck_assert_msg(2 * steps < 3 * plain, "k = %g, beta = %g: %ld", k, beta[i], (long)steps);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("adaptive");
@@ -481,6 +527,7 @@ int main(void)
     tcase_add_loop_test(cases, expmid2_follows_rtol_at_any_stiffness, 2, 6);
     tcase_add_loop_test(cases, expmid2_follows_rtol_on_duffing, 0, 9);
     tcase_add_test(cases, expmid2_drifts_no_more_than_others_on_duffing);
+    tcase_add_loop_test(cases, stiffness_damping_costs_no_steps, 0, 3);
     tcase_add_loop_test(cases, midpoint_rules_run_at_the_highest_stiffness, 0, 3);
     tcase_add_loop_test(cases, a_start_from_rest_far_from_the_origin_takes_no_tiny_steps, 0, 7);
     tcase_add_test(cases, expmid2_estimates_the_error_of_a_jelly_cheaply);
