@@ -284,7 +284,15 @@ static void make_models(void)
 
     world.contact_options = tw_contact_options_default();
     world.contact_options.distance = 0.01;
-    world.obstacle = (tw_obstacle){.kind = TW_OBSTACLE_SPHERE, .radius = 1, .point = {9, 9, 9}};
+    static const double corners[9] = {9, 9, 9, 10, 9, 9, 9, 10, 9};
+    static const int64_t triangle[3] = {0, 1, 2};
+    world.obstacle = (tw_obstacle){.kind = TW_OBSTACLE_MESH,
+                                   .radius = 1,
+                                   .size = 1,
+                                   .vertex_count = 3,
+                                   .vertices = corners,
+                                   .triangle_count = 1,
+                                   .triangles = triangle};
     world.field = tw_field_default();
     world.field.value = no_field;
     world.user_force = tw_user_force_default();
