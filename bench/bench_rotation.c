@@ -1,7 +1,7 @@
 /* What keeps rotating: amplitude of a stiff pendulum and angular momentum of a free box over
  * time, by expmid2 with 0, 1 and 2 corrections of its stage and by the midpoint rule, as tables
- * for bench/rotation.gp. usage: bench_rotation FOLDER      writes FOLDER/rotation_pendulum.csv
- * and FOLDER/rotation_box.csv */
+ * for bench/rotation.gp, and the last row with the Newton iterations per step as text. usage:
+ * bench_rotation FOLDER      writes FOLDER/rotation_pendulum.csv and FOLDER/rotation_box.csv */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,13 +149,24 @@ static void write_table(const char *folder, const char *name, tw_simulation *(*m
         integrators[i] = begin(simulations[i], i);
         fprintf(file, ",\"%s\"", contestants[i].name);
     }
+    double last[CONTESTANTS] = {0};
     for (int row = 1; row <= (int)lround(duration / span); row++) {
         fprintf(file, "\n%g", row * span);
-        for (int i = 0; i < CONTESTANTS; i++)
-            fprintf(file, ",%.6g", measure(integrators[i], row * span, span));
+        for (int i = 0; i < CONTESTANTS; i++) {
+            last[i] = measure(integrators[i], row * span, span);
+            fprintf(file, ",%.6g", last[i]);
+        }
     }
     fprintf(file, "\n");
     fclose(file);
+
+    /* The table of docs/schemes.md. */
+    for (int i = 0; i < CONTESTANTS; i++) {
+        tw_integrator_statistics counts = tw_integrator_statistics_now(integrators[i]);
+        printf("%s, %s: %.4f at the end, %.1f Newton iterations per step\n", name,
+               contestants[i].name, last[i],
+               (double)counts.newton_iterations / (double)(counts.steps > 0 ? counts.steps : 1));
+    }
     for (int i = 0; i < CONTESTANTS; i++) {
         tw_integrator_free(integrators[i]);
         tw_simulation_free(simulations[i]);
