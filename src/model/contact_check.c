@@ -24,6 +24,7 @@ typedef struct loop {
     const tw_contact *c;
     const tw_force_view *from;
     const double *x;
+    double h;
     atomic_bool found; /* a pair came too near */
     double *error;     /* of the energy, one per block of pairs */
     double *turnover;  /* energy that the contacts turn over, likewise */
@@ -48,26 +49,28 @@ static bool comes_too_near(const tw_contact_pair *pair, const double x[4][3], co
 
 /* A step resolves its contacts if the trapezoidal rule finds their work,
  *     sum |psi_1 - psi_0 - (psi'_0 + psi'_1) (g_1 - g_0) / 2|,
- * within this share of the energy that they turn over, m v_n^2 / 2 + psi: a scheme cannot know the
+ * within this share of the energy that they turn over, m v_n^2 / 2 + psi, with v_n the larger of the
+ * speed at the start and that of the way, (g_1 - g_0) / h: a body may start at rest. A scheme cannot know the
  * force better than from its ends. A step that leads from outside deep into the contact layer makes
  * an energy that was not there. */
 static const double WORK_ERROR = 5e-4;
 
-static double normal_energy(const tw_contact *c, const tw_contact_pair *pair, const tw_gap *frame,
-                            const double *v)
+static double normal_energy(const loop *l, const tw_contact_pair *pair, const tw_gap *frame,
+                            double way)
 {
     double velocity[4][3];
     double speed = 0.0;
     double inverse_mass = 0.0;
-    tw_contact_take(c, pair, v, velocity);
+    tw_contact_take(l->c, pair, l->from->v, velocity);
 
     /* The closest points approach with sum_i w_i v_i . n, and 1/m = sum_i w_i^2 / m_i. */
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         double w = frame->weight[i];
         speed += w * tw_dot3(velocity[i], frame->normal);
-        inverse_mass += w * w * tw_contact_inverse_mass(c, pair->vertex[i]);
+        inverse_mass += w * w * tw_contact_inverse_mass(l->c, pair->vertex[i]);
     }
     if (!(inverse_mass > 0.0)) return 0.0;
+    speed = fmax(fabs(speed), fabs(way) / l->h);
     return 0.5 * speed * speed / inverse_mass;
 }
 
@@ -88,7 +91,7 @@ static void weigh_work(const loop *l, const tw_contact_pair *pair, const double 
     double work = 0.5 * (psi[0].slope + psi[1].slope) * change;
     l->error[block] += fabs(psi[1].energy - psi[0].energy - work);
     l->turnover[block] +=
-        fmax(psi[0].energy, psi[1].energy) + normal_energy(l->c, pair, &before, l->from->v);
+        fmax(psi[0].energy, psi[1].energy) + normal_energy(l, pair, &before, gap[1] - gap[0]);
 }
 
 static void check_block(void *context, int64_t begin, int64_t end, int64_t block)
@@ -109,13 +112,13 @@ static void check_block(void *context, int64_t begin, int64_t end, int64_t block
 }
 
 /* Checks the pairs of the list. */
-static tw_status check_listed(tw_contact *c, const tw_force_view *from, const double *x)
+static tw_status check_listed(tw_contact *c, double h, const tw_force_view *from, const double *x)
 {
     int64_t blocks = tw_parallel_blocks(c->pair_count, TW_PARTICLE_BLOCK);
     double *sums = TW_NEW_ARRAY(2 * blocks, double);
     if (!sums) return TW_OUT_OF_MEMORY;
 
-    loop l = {.c = c, .from = from, .x = x, .error = sums, .turnover = sums + blocks};
+    loop l = {.c = c, .from = from, .x = x, .h = h, .error = sums, .turnover = sums + blocks};
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, check_block, &l);
 
     double error = 0.0;
@@ -218,7 +221,7 @@ static tw_status look_for_missed(tw_contact *c, double h, double t)
 
 tw_status tw_contact_check_step(tw_contact *c, double h, const tw_force_view *from, const double *x)
 {
-    TW_TRY(check_listed(c, from, x));
+    TW_TRY(check_listed(c, h, from, x));
 
     /* The pairs that are not in the list. The search takes new boxes, so that the next step makes a new
      * list. */
