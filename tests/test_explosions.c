@@ -263,11 +263,67 @@ START_TEST(test_many_forces)
 }
 END_TEST
 
+/* ---- impacts ---- */
+
+/* A mass falls by 1 m on a one-sided spring, too stiff for the step. */
+static const double WALL_STIFFNESS = 16777.2;
+
+static tw_status wall_acceleration(void *context, double t, const double *x, const double *v,
+                                   double *a)
+{
+    (void)context, (void)t, (void)v;
+    a[0] = -9.81;
+    if (x[0] < 0) a[0] -= WALL_STIFFNESS * x[0];
+    return TW_OK;
+}
+
+static tw_status wall_energy(void *context, double t, const double *x, const double *v,
+                             double *kinetic, double *potential)
+{
+    (void)context, (void)t;
+    *kinetic = 0.5 * v[0] * v[0];
+    *potential = 9.81 * x[0];
+    if (x[0] < 0) *potential += 0.5 * WALL_STIFFNESS * x[0] * x[0];
+    return TW_OK;
+}
+
+static tw_status no_impulse(void *context, double t, double h, const double *u, double *u_new,
+                            bool *changed)
+{
+    (void)context, (void)t, (void)h, (void)u, (void)u_new;
+    *changed = false;
+    return TW_OK;
+}
+
+/* rk4 throws the mass back with 21 J in place of 9.8 J, and no more. A problem with impacts is
+ * stopped there. */
+START_TEST(an_impact_that_gains_energy_is_stopped)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 1;
+    problem.acceleration = wall_acceleration;
+    problem.energy = wall_energy;
+    problem.finish_step = no_impulse;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_RK4;
+    options.step = 0.02;
+
+    const double start[2] = {1, 0};
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 0.7, NULL), TW_NOT_CONVERGED);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("explosions");
     TCase *tests = tcase_create("explosions");
     tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, an_impact_that_gains_energy_is_stopped);
     tcase_add_loop_test(tests, test_explicit, 0, SCENES);
     tcase_add_loop_test(tests, test_every_scheme, 0, SCENES);
     tcase_add_loop_test(tests, test_sound, 0, SCENES);
