@@ -135,6 +135,11 @@ static void print_summary(const session *s, const tw_run_report *r)
     printf("\n");
 
     /* How good it is. */
+    if (r->stalled_stages)
+        printf(
+            "Newton's iteration stalled in %lld stages within 2 %% of a step: a smaller --dt, or "
+            "integrator.dissipation, helps\n",
+            (long long)r->stalled_stages);
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
     if (r->has_energy) print_energy_error(r);
     print_tests(r, &look);

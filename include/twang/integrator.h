@@ -74,7 +74,9 @@ typedef enum tw_controller {
 /** How the linear systems of Newton's method are solved. */
 typedef enum tw_linear_solver {
     TW_LINEAR_CHOLESKY, /**< sparse direct */
-    TW_LINEAR_PCG       /**< conjugate gradients, block-Jacobi: for large solids; needs no factor */
+    TW_LINEAR_PCG,      /**< conjugate gradients, block-Jacobi: for large solids; needs no factor */
+    TW_LINEAR_AUTO      /**< conjugate gradients (and lanczos, if the phi engine is auto, too) for
+                             expmid2 at fixed steps where they cost less, else sparse direct */
 } tw_linear_solver;
 
 /** The filter functions of `gautschi`, with y = h omega. */
@@ -92,7 +94,7 @@ typedef struct tw_newton_options {
     /** The last factor is kept while the relative change of the tangent stays below this, >= 0.
      *  Default 0: a new factor in every step. */
     double reuse_factor;
-    /** Default TW_LINEAR_CHOLESKY. */
+    /** Default TW_LINEAR_AUTO. */
     tw_linear_solver linear_solver;
 } tw_newton_options;
 
@@ -215,6 +217,9 @@ typedef struct tw_integrator_statistics {
     int64_t factorisations;
     int64_t solves;
     int64_t newton_iterations;
+    /** Stages of expmid2 at which Newton's iteration did not arrive, and that were taken because its
+     *  last correction was below 2 % of the displacement of the step: their digits are few. */
+    int64_t stalled_stages;
     int krylov_dimension;  /**< largest in the last step */
     double last_step;      /**< [s] */
     double next_step;      /**< [s] */

@@ -141,6 +141,8 @@ typedef struct tw_second_order_problem {
 
     /** Upper bound of the largest eigenvalue of M^-1 K in any state [1/s^2]; 0 if unknown. */
     double eigenvalue_max;
+    /** The same near the start, as an estimate: solvers are chosen by it. 0 if unknown. */
+    double eigenvalue_estimate;
 } tw_second_order_problem;
 TW_API tw_second_order_problem tw_second_order_problem_default(void);
 

@@ -60,6 +60,7 @@ typedef struct tw_run_report {
     double t;            /**< simulated time reached [s] */
     double wall_seconds; /**< of this call and of those before a resume */
     int64_t steps, rejected_steps, frames; /**< in total */
+    int64_t stalled_stages; /**< of tw_integrator_statistics: stages with few digits */
     double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
     bool has_energy;
     double energy_error_max; /**< largest |E - E(0)|, E the energy less the work done [J] */

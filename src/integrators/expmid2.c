@@ -28,7 +28,7 @@
  * is `dense`. */
 enum { LARGEST_DENSE = 64 };
 
-/* Tolerance of shift-invert where the engine is chosen here. Its error falls slowly, and more
+/* Tolerance of shift-invert and lanczos where the engine is chosen here. Errors fall slowly, and more
  * digits than these are beyond a scheme of order two. Measured: 1e-4 costs a cube that is driven,
  * damped and blown at its second order (test_forces_in_time). A user who names the engine gets the
  * tolerance that he asks for. */
@@ -73,12 +73,13 @@ static tw_status set_engine(const tw_integrator *integrator, tw_expmid2_memory *
 
     switch (memory->phi.engine) {
     case TW_PHI_SHIFT_INVERT:
+    case TW_PHI_LANCZOS:
         if (chosen_here) memory->phi.tolerance = fmax(memory->phi.tolerance, enough_digits);
-        memory->stage_tolerance =
-            fmax(memory->stage_tolerance, stage_share * memory->phi.tolerance);
+        if (chosen_here || memory->phi.engine == TW_PHI_SHIFT_INVERT)
+            memory->stage_tolerance =
+                fmax(memory->stage_tolerance, stage_share * memory->phi.tolerance);
         return TW_OK;
     case TW_PHI_DENSE:
-    case TW_PHI_LANCZOS:
     case TW_PHI_CHEBYSHEV:
         return TW_OK;
     default:

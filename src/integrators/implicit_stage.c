@@ -186,9 +186,15 @@ double tw_implicit_factor_shift(const tw_implicit *implicit)
     return tw_stage_matrix_shift(implicit->matrix);
 }
 
+/* Whether conjugate gradients work with a matrix in which compressed elements count as slack. */
+static bool is_clipped_for_gradients(const tw_implicit *implicit)
+{
+    return implicit->solver == TW_LINEAR_PCG && implicit->linear->clipped != 0;
+}
+
 bool tw_implicit_is_exact(const tw_implicit *implicit)
 {
-    return tw_stage_matrix_is_exact(implicit->matrix);
+    return tw_stage_matrix_is_exact(implicit->matrix) && !is_clipped_for_gradients(implicit);
 }
 
 /* <x, y>_M. */
@@ -373,6 +379,10 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
     double divisor = 0;
     double g = shift_of(implicit, stage, &divisor);
     set_velocity(implicit, stage, implicit->way);
+
+    /* Without a factor the tangent need not be definite. */
+    if (implicit->solver == TW_LINEAR_PCG)
+        return prepare_at(implicit, stage, implicit->tension, g, false);
     tw_status status = prepare_definite(implicit, stage, implicit->tension, g, false);
 
     /* A smaller g makes M + g K definite in the end: every trial divides it by four. */
@@ -642,6 +652,7 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
     }
     bool stalls_nearby = line_search && state.size <= stage->stalled_tolerance * state.displacement;
     if (!arrived && !stalls_nearby) return TW_NOT_CONVERGED;
+    if (!arrived) implicit->system->counts->stalled_stages++;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
     return TW_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
+#include "integrators/solver_choice.h"
 #include "linalg/vector.h"
 
 /* A row of TW_SCHEME_LIST. */
@@ -137,6 +138,8 @@ static tw_status prepare(tw_integrator *integrator, const tw_second_order_proble
     if (status) return status;
     if (allocate(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     TW_TRY(copy_tolerances(integrator, error));
+    TW_TRY(tw_choose_linear_solver(&integrator->system, &integrator->options,
+                                   &integrator->options.newton.linear_solver, error));
     if (integrator->scheme->reserve) TW_TRY(integrator->scheme->reserve(integrator, error));
 
     /* The scheme now knows the order of its estimate, and whether it has one. */

@@ -8,16 +8,17 @@
 
 tw_integrator_options tw_integrator_options_default(void)
 {
-    return (tw_integrator_options){.scheme = TW_SCHEME_EXPRB42,
-                                   .absolute_tolerance = 1e-12,
-                                   .max_steps = 1000000000,
-                                   .energy_gain_bound = 0.5,
-                                   .phi = tw_phi_options_default(),
-                                   .newton = {.tolerance = 1e-10, .max_iterations = 25},
-                                   .expmid2 = {.filter_cutoff = 2.2, .corrections = 1},
-                                   .expmid4 = {.passes = 2},
-                                   .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
-                                   .generalized_alpha = {.spectral_radius = 0.8}};
+    return (tw_integrator_options){
+        .scheme = TW_SCHEME_EXPRB42,
+        .absolute_tolerance = 1e-12,
+        .max_steps = 1000000000,
+        .energy_gain_bound = 0.5,
+        .phi = tw_phi_options_default(),
+        .newton = {.tolerance = 1e-10, .max_iterations = 25, .linear_solver = TW_LINEAR_AUTO},
+        .expmid2 = {.filter_cutoff = 2.2, .corrections = 1},
+        .expmid4 = {.passes = 2},
+        .pexprb43 = {.nodes = {1.0 / 3.0, 3.0 / 4.0}},
+        .generalized_alpha = {.spectral_radius = 0.8}};
 }
 
 /* The range of an option that is a number: from `least` to `most`, without the ends if `is_open`. */
@@ -76,7 +77,7 @@ static bool is_one_of(int value, int last)
 /* Counts and enumerators. */
 static tw_status check_counts(const tw_integrator_options *o, tw_error *error)
 {
-    if (!is_one_of(o->newton.linear_solver, TW_LINEAR_PCG) ||
+    if (!is_one_of(o->newton.linear_solver, TW_LINEAR_AUTO) ||
         !is_one_of(o->gautschi.filter, TW_FILTER_HOCHBRUCK_LUBICH) ||
         !is_one_of(o->controller, TW_CONTROLLER_COST))
         return tw_fail(error, TW_INVALID_ARGUMENT,

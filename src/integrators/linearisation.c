@@ -332,10 +332,15 @@ tw_status tw_system_take_matrix(tw_system *system, tw_sparse *matrix, tw_error *
 
     /* A factor is analysed anew. */
     if (!system->shifted) return TW_OK;
+    tw_system_drop_shifted(system);
+    return tw_system_need_shifted(system, error);
+}
+
+void tw_system_drop_shifted(tw_system *system)
+{
     tw_shifted_cholesky_free(system->shifted);
     system->shifted = NULL;
     system->pair.shifted = NULL;
-    return tw_system_need_shifted(system, error);
 }
 
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error)

@@ -189,6 +189,7 @@ static bool counts_make_sense(const tw_integrator_statistics *c)
                               c->factorisations,
                               c->solves,
                               c->newton_iterations,
+                              c->stalled_stages,
                               c->krylov_dimension};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (!is_count(counts[i])) return false;

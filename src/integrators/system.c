@@ -156,6 +156,8 @@ static tw_status check_second(const tw_second_order_problem *problem, tw_error *
         return tw_fail(error, TW_INVALID_ARGUMENT, "a Rayleigh coefficient is not finite");
     if (!(problem->eigenvalue_max >= 0) || isinf(problem->eigenvalue_max))
         return tw_fail(error, TW_INVALID_ARGUMENT, "eigenvalue_max must be finite and >= 0");
+    if (!(problem->eigenvalue_estimate >= 0) || isinf(problem->eigenvalue_estimate))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "eigenvalue_estimate must be finite and >= 0");
     if (!tw_is_count(problem->tension.count))
         return tw_fail(error, TW_INVALID_ARGUMENT, "tension.count is out of range");
 

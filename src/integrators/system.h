@@ -103,6 +103,8 @@ tw_status tw_system_assemble(tw_system *system);
 /* Creates the shifted solver over the assembled matrix if there is none yet. It allocates: call it
  * from reserve. */
 tw_status tw_system_need_shifted(tw_system *system, tw_error *error);
+/* Frees the shifted solver. */
+void tw_system_drop_shifted(tw_system *system);
 /* The same for schemes with phi-functions, if the engine can use a factor. */
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error);
 

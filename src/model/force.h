@@ -121,6 +121,8 @@ typedef struct tw_force_table {
     /* bound[p] += b_p for every particle, where K <= diag(b) at any state: it bounds the highest
      * frequency. NULL: there is no such bound. */
     void (*add_stiffness_bound)(const void *data, double *bound);
+    /* The same at rest, where there is no bound at any state. NULL: not known either. */
+    void (*add_stiffness_at_rest)(const void *data, double *bound);
 } tw_force_table;
 
 typedef struct tw_force {

@@ -266,7 +266,8 @@ static tw_status springs_add_rate(void *data, const tw_force_view *at, const dou
 
 /* The 3x3 matrix of a linear spring has no eigenvalue above k, and the block of its corners b and c
  * is weight_b weight_c times that matrix. Hence the row of corner c is bounded by k |weight_c|
- * sum_b |weight_b|. Cubic springs have no bound: their stiffness grows with the deflection. */
+ * sum_b |weight_b|. Cubic springs have this bound at rest only: their stiffness grows with the
+ * deflection. */
 static void springs_add_stiffness_bound(const void *data, double *bound)
 {
     const tw_springs *s = data;
@@ -295,7 +296,8 @@ static void springs_add_stiffness_bound(const void *data, double *bound)
 
 static const tw_force_table linear_table = {
     .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};
-static const tw_force_table cubic_table = {.name = "cubic springs", COMMON_ENTRIES};
+static const tw_force_table cubic_table = {
+    .name = "cubic springs", COMMON_ENTRIES, .add_stiffness_at_rest = springs_add_stiffness_bound};
 
 /* The length of spring e at these positions. */
 static double length_at(const tw_springs *s, const double *positions, int64_t e)

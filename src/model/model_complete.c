@@ -177,18 +177,25 @@ static tw_status bound_eigenvalue(tw_model *model)
     double *bound = tw_allocate_zeroed((size_t)p->count, sizeof(double));
     if (!bound) return TW_OUT_OF_MEMORY;
 
-    /* b is the sum of the bounds of all forces, if all have one. */
-    bool known = true;
-    for (int i = 0; i < model->force_count && known; i++) {
-        known = model->forces[i].table->add_stiffness_bound != NULL;
-        if (known) model->forces[i].table->add_stiffness_bound(model->forces[i].data, bound);
+    /* b is the sum of the bounds of all forces, if all have one at any state, or at rest. */
+    bool always = true;
+    bool at_rest = true;
+    for (int i = 0; i < model->force_count && at_rest; i++) {
+        const tw_force *force = &model->forces[i];
+        always = always && force->table->add_stiffness_bound;
+        at_rest = force->table->add_stiffness_bound || force->table->add_stiffness_at_rest;
+        if (force->table->add_stiffness_bound)
+            force->table->add_stiffness_bound(force->data, bound);
+        else if (at_rest)
+            force->table->add_stiffness_at_rest(force->data, bound);
     }
 
     double largest = 0.0;
     for (int64_t i = 0; i < p->count; i++)
         if (!p->pinned[i]) largest = fmax(largest, bound[i] / p->mass[i]);
-    bool lumped = model->mass.group_count == 0;
-    model->eigenvalue_bound = known && lumped ? largest : 0.0;
+    if (model->mass.group_count > 0) largest = 0.0;
+    if (always) model->eigenvalue_bound = largest;
+    if (at_rest) model->eigenvalue_at_rest = largest;
 
     tw_release(bound);
     return TW_OK;

@@ -71,6 +71,7 @@ struct tw_model {
     tw_matrix_content content;
     bool multiplies_by_matrix; /* products with S use the matrix, filled at the first product */
     double eigenvalue_bound;   /* of M^-1 K at any state; 0 if some force has no bound */
+    double eigenvalue_at_rest; /* the same at rest, as an estimate; 0 if some force has none */
 };
 
 /* Takes the force over, also on failure: then it is released. (model.c) */

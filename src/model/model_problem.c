@@ -229,7 +229,8 @@ static tw_second_order_problem model_problem(tw_model *model)
                                        .assemble = tw_model_assemble,
                                        .stiffness_matrix = model->stiffness,
                                        .lumped_mass = model->lumped_mass,
-                                       .eigenvalue_max = model->eigenvalue_bound};
+                                       .eigenvalue_max = model->eigenvalue_bound,
+                                       .eigenvalue_estimate = model->eigenvalue_at_rest};
 
     /* A consistent mass replaces the lumped one. */
     if (model->mass.group_count > 0) {

@@ -249,6 +249,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->steps = s.steps;
     report->step = is_adaptive ? 0.0 : s.last_step;
     report->rejected_steps = s.rejected_steps;
+    report->stalled_stages = s.stalled_stages;
     report->frames = run->memory.frame_count;
 
     report->has_energy = run->memory.has_energy != 0;

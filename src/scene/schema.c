@@ -6,7 +6,7 @@
 
 /* In the order of the enumerations in integrator.h and phi.h. */
 WORDS(controllers, "pi", "cost")
-WORDS(linear_solvers, "cholesky", "pcg")
+WORDS(linear_solvers, "cholesky", "pcg", "auto")
 WORDS(filters, "gautschi", "hochbruck-lubich")
 WORDS(inner_products, "scaled", "energy", "euclidean")
 WORDS(phi_norms, "state", "displacement")
@@ -67,8 +67,8 @@ static const tw_schema_field integrator_fields[] = {
      .doc = "implicit schemes: relative size of the last Newton correction"},
     {"newton_iterations", TW_FIELD_INTEGER, .range = BETWEEN(1, 1000), .fallback = "25",
      .doc = "implicit schemes: most Newton steps"},
-    {"linear_solver", TW_FIELD_CHOICE, .choice = linear_solvers, .fallback = "cholesky",
-     .doc = "implicit schemes: sparse direct, or conjugate gradients for large solids"},
+    {"linear_solver", TW_FIELD_CHOICE, .choice = linear_solvers, .fallback = "auto",
+     .doc = "implicit schemes: sparse direct, conjugate gradients, or (expmid2) what costs less"},
     {"spectral_radius", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0.8",
      .doc = "rho_infinity of generalized-alpha"},
     {"filter", TW_FIELD_CHOICE, .choice = filters, .fallback = "gautschi",
