@@ -24,6 +24,22 @@ static double seconds_since_first_signal(void)
            1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
 }
 
+/* A sparse factorisation cannot be interrupted, and may take minutes. A run that has not heard of the
+ * signal after this time ends without a new checkpoint: the last one is whole, as after any kill. */
+enum { LONGEST_DEAFNESS = 1 /* s */, SIGNAL_EXIT = 128 /* added to the number, as shells do */ };
+static volatile sig_atomic_t signal_heard; /* the run was told to stop */
+
+static void end_if_deaf(int number)
+{
+    (void)number;
+    static const char line[] = "the step cannot be interrupted: the run ends with the checkpoint "
+                               "before it\n";
+    if (signal_heard) return;
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)written;
+    _exit(SIGNAL_EXIT + signal_caught);
+}
+
 static void remember_signal(int number)
 {
     static const char line[] = "\r\033[Kthe run ends with a checkpoint; a second signal ends it at "
@@ -45,6 +61,7 @@ static void remember_signal(int number)
     /* A terminal that is gone does not matter. */
     clock_gettime(CLOCK_MONOTONIC, &first_signal);
     signal_caught = number;
+    alarm(LONGEST_DEAFNESS);
     if (has_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
     errno = before;
 }
@@ -61,6 +78,8 @@ static void catch_signals(void *context, const char *directory)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = end_if_deaf;
+    sigaction(SIGALRM, &action, NULL);
 }
 
 typedef struct session {
@@ -73,6 +92,7 @@ typedef struct session {
 static bool should_stop(void *context)
 {
     (void)context;
+    if (signal_caught) signal_heard = 1;
     return signal_caught != 0;
 }
 
