@@ -113,6 +113,8 @@ tw_status tw_model_linearise(void *context, double t, const double *x, const dou
 int64_t tw_model_tension_count(const tw_model *model);
 tw_status tw_model_linearise_tension(void *context, double t, const double *x, const double *v,
                                      const double *tension, bool definite);
+/* beta for which D >= beta K holds at rest because of dashpots along all springs; 0: none. */
+double tw_model_dashpot_time(const tw_model *model);
 tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *v,
                                    const double *dx, double rate, double *predicted, double *turn);
 tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out);

@@ -211,7 +211,7 @@ static void describe_damping(const tw_model *model, tw_second_order_problem *pro
     problem->symmetric_part = (tw_symmetric_part){
         .apply = tw_model_apply_symmetric,
         .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
-        .rayleigh_stiffness = model->rayleigh_stiffness};
+        .rayleigh_stiffness = model->rayleigh_stiffness + tw_model_dashpot_time(model)};
 
     if (!(model->traits & TW_FORCE_VELOCITY)) return;
     problem->velocity_dependent = true;
