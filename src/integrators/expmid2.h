@@ -79,6 +79,14 @@ static inline double *tw_expmid2_last(const tw_integrator *integrator, int which
 
 /* ---- expmid2_stage.c ---- */
 
+/* a_p = bend (a_m + c / t^2), the acceleration at the stage that gives its velocity: 2, the
+ * parabola's, where the symmetric stage puts resolved modes on it. Without, a_m itself is right for
+ * them. */
+static inline double tw_expmid2_bend(const tw_integrator *integrator)
+{
+    return integrator->options.expmid2.corrections > 0 ? 2 : 1;
+}
+
 /* |x| in the mass norm. */
 tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm);
 /* x_star = x_n + t v_n + c, and v_star = v_n + (2/t) c. */

@@ -42,7 +42,20 @@ typedef struct mode_state {
     double g, b; /* speed of the support, rate of the load */
     double y, w; /* displacement from the stage, velocity */
     double B;    /* acceleration */
+    double turn; /* second derivative of the load */
 } mode_state;
+
+/* The share of a mode that turns with its element on the resolved path: it is stiff, and its damping
+ * carries it. Measured on free boxes that spin (E = 1e5 ... 1e9, beta = 1e-4 ... 1, h = 0.002 ...
+ * 0.02, 2 s): the angular momentum stays within 1.3 %, without it within 2.6 %, and a pendulum with
+ * beta = h has a hundredth of the error. */
+static double turning_share(const tw_mode_function *f, double lambda)
+{
+    if (!(lambda > 0)) return 0;
+    double z = f->h * f->h * lambda;
+    double damping = f->h * fmax(f->alpha + f->beta * lambda, 0);
+    return z / (z + 4) * damping * damping / (1 + damping * damping);
+}
 
 /* The state that one unit of the start vector makes. The rate a_t is a load `b` on a resolved mode,
  * and the speed g = a_t / lambda of the support of an unresolved one. */
@@ -55,7 +68,7 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     double a_t = f->start == TW_MODE_FROM_T;
     double r = f->start == TW_MODE_FROM_R;
 
-    double bend = 2 * (a + c / (t * t)); /* a_p */
+    double bend = f->bend * (a + c / (t * t)); /* a_p */
 
     mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
     if (resolved)
@@ -66,17 +79,26 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     m.y = -(t * v + t * t * a + c) + t * m.g;
     m.w = v - m.g;
     m.B = a - t * m.b - lambda * m.y + t * m.delta * bend;
+    if (!resolved) return m;
+
+    /* The load lambda a_p (s - t)^2 / 2. */
+    m.turn = turning_share(f, lambda) * lambda * bend;
+    m.B += 0.5 * t * t * m.turn;
+    m.b -= t * m.turn;
     return m;
 }
 
 /* The exact flow after the time s: the changes of displacement and velocity,
- *     (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b),   phi_k at s [[0, 1], [-lambda, -delta]]. */
+ *     (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b) + s^3 phi_3 (0, turn),
+ * phi_k at s [[0, 1], [-lambda, -delta]]. */
 static void flow(const mode_state *m, double s, double *Y, double *rate)
 {
-    double phi[3][4]; /* entries xx, xv, vx, vv of phi_1 and phi_2 */
-    tw_mode_phi(s, m->lambda, m->delta, 1u << 1 | 1u << 2, phi);
-    *Y = s * (phi[1][0] * m->w + phi[1][1] * m->B + s * phi[2][1] * m->b);
-    *rate = s * (phi[1][2] * m->w + phi[1][3] * m->B + s * phi[2][3] * m->b);
+    double phi[4][4]; /* entries xx, xv, vx, vv of phi_1, phi_2 and phi_3 */
+    tw_mode_phi(s, m->lambda, m->delta, 1u << 1 | 1u << 2 | 1u << 3, phi);
+    *Y = s *
+         (phi[1][0] * m->w + phi[1][1] * m->B + s * (phi[2][1] * m->b + s * phi[3][1] * m->turn));
+    *rate = s * (phi[1][2] * m->w + phi[1][3] * m->B +
+                 s * (phi[2][3] * m->b + s * phi[3][3] * m->turn));
 }
 
 /* Whether the output is a velocity. */

@@ -21,7 +21,10 @@
  * two lag behind its support by chi (1 - chi) h g in every step.)
  *
  * The resolved path is the exact flow: x = x_n + Y and v = v_n + Y', where (Y, Y') is the solution
- * that starts at (0, w) with the acceleration B + b s.
+ * that starts at (0, w) with the acceleration B + b s. A stiff mode that is here because its damping
+ * carries it belongs to an element that may turn. On the parabola the element keeps its length, but
+ * the linear model sees the stretch a_p (s - t)^2 / 2; the load lambda a_p (s - t)^2 / 2 takes that
+ * back.
  *
  * On the unresolved path a mode keeps its displacement and reverses its velocity, and the path is
  * even about the middle of the step, theta = s/h:
@@ -71,6 +74,7 @@ typedef enum tw_mode_output {
 typedef struct tw_mode_function {
     double h, theta;    /* the state at t_n + theta h of a step h */
     double cutoff;      /* of the filter */
+    double bend;        /* a_p = bend (a_m + c / t^2): 2, or 1 without the symmetric stage */
     double mu;          /* share of unresolved modes that settles in any case */
     double alpha, beta; /* Rayleigh damping */
     bool settles;       /* all unresolved vibrations end within two steps */

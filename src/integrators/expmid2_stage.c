@@ -73,7 +73,7 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
     bool has_error = integrator->options.relative_tolerance > 0;
     return (tw_stage){.t = integrator->t + t,
                       .gamma = t * t,
-                      .sigma = 2 / t,
+                      .sigma = tw_expmid2_bend(integrator) / t,
                       .x_star = memory->x_star,
                       .v_star = system->second.velocity_dependent ? memory->v_star : NULL,
                       .x = memory->x_m,
@@ -156,7 +156,8 @@ static tw_status find_rest(tw_integrator *integrator, tw_expmid2_memory *memory)
  *     a_p = 2 (x_m - x_n - t v_n) / t^2 = 2 (a_m + c / t^2),   v_m = v_n + t a_p.
  * Both belong to the slow motion, also in an unresolved mode: an element that turns by an angle
  * theta until x_m has no speed along itself there, while v_n + t a_m would stretch it by theta/2
- * times its speed, which the damping of a stiff element takes for a large force. */
+ * times its speed, which the damping of a stiff element takes for a large force. (Without the
+ * symmetric stage, c = 0, the parabola would be wrong for resolved modes: then a_p = a_m.) */
 static void find_parabola(const tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
@@ -166,7 +167,7 @@ static void find_parabola(const tw_integrator *integrator, tw_expmid2_memory *me
 
     tw_vector_copy(n, memory->a_m, memory->bend);
     if (memory->has_shift) tw_vector_axpy(n, 1 / (t * t), memory->shift, memory->bend);
-    tw_vector_scale(n, 2, memory->bend);
+    tw_vector_scale(n, tw_expmid2_bend(integrator), memory->bend);
     tw_vector_copy(n, integrator->u + n, memory->v_m);
     tw_vector_axpy(n, t, memory->bend, memory->v_m);
 }

@@ -185,7 +185,7 @@ void tw_contact_cells_free(tw_contact_cells *cells);
 tw_status tw_contact_search(tw_contact *contact, double slack);
 /* Before a step: see tw_force_table.begin_step. (contact_detect.c) */
 tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, bool *changed);
-/* The list at the start, and a report of surfaces that overlap there. (contact_detect.c) */
+/* The list at the start. (contact_detect.c) */
 tw_status tw_contact_begin(tw_contact *contact);
 
 /* After a step from `from` to the positions x: TW_RECOVERABLE if it missed a pair, crossed one, or
