@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
@@ -57,7 +58,8 @@ static tw_status check_ranges(const tw_integrator_options *options, tw_error *er
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         const option_range *range = &ranges[i];
-        double value = *(const double *)((const char *)options + range->offset);
+        double value = 0;
+        memcpy(&value, (const char *)options + range->offset, sizeof value);
         bool is_inside = value >= range->least && value <= range->most;
         if (range->is_open) is_inside = value > range->least && value < range->most;
         if (is_inside) continue;
