@@ -231,7 +231,7 @@ void tw_stumpff(double z, int count, double *c)
     int top = count - 1;
     int up = top;
     if (s < top) up = (int)s;
-    if (up < 1 && top >= 1) up = 1;
+    if (up < 1) up = top < 1 ? 0 : 1;
     cosine_and_sine(z, s, count, c);
     stumpff_upward(z, up, c);
     stumpff_downward(z, up, count, c);
