@@ -226,9 +226,15 @@ static tw_status fail_at(const tw_integrator *integrator, tw_status status, doub
 }
 
 /* Why an attempt failed: what the scheme said, or the text of the status if it said nothing. */
-static const char *reason_of(const tw_error *inner, tw_status status)
+static const char *reason_of(const tw_integrator *integrator, const tw_error *inner,
+                             tw_status status)
 {
-    return inner->text[0] ? inner->text : tw_status_text(status);
+    if (inner->text[0]) return inner->text;
+    if (status == TW_RECOVERABLE && integrator->plan_division == TW_LARGEST_DIVISION)
+        return "contacts come too near however the step is divided: try contact.thickness, a "
+               "larger "
+               "contact.stiffness, or a start without overlaps";
+    return tw_status_text(status);
 }
 
 /* Plans equal steps from t to t_limit: span/ceil(span/step) each. A plan with the same end
@@ -325,7 +331,7 @@ static tw_status fixed_step(tw_integrator *integrator, double t_limit, tw_error 
 
         /* A fixed step is made smaller over contacts only. */
         if (judged == VERDICT_FAIL || !divide_fixed_step(integrator))
-            return fail_at(integrator, status, h, reason_of(&inner, status), error);
+            return fail_at(integrator, status, h, reason_of(integrator, &inner, status), error);
     }
 }
 
@@ -337,7 +343,7 @@ static tw_status step_of_own_choice(tw_integrator *integrator, double t_limit, t
     tw_status status = TW_OK;
     tw_error inner = {0};
     if (judge(integrator, h, &size, &status, &inner) != VERDICT_ACCEPT)
-        return fail_at(integrator, status, h, reason_of(&inner, status), error);
+        return fail_at(integrator, status, h, reason_of(integrator, &inner, status), error);
 
     double taken = integrator->own_step;
     accept(integrator, taken, taken >= h ? t_limit : integrator->t + taken, size);
@@ -427,7 +433,7 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
          * keeps them. */
         if (integrator->doubles && judged != VERDICT_ACCEPT) tw_doubling_undo(integrator);
         if (judged == VERDICT_FAIL)
-            return fail_at(integrator, status, h, reason_of(&inner, status), error);
+            return fail_at(integrator, status, h, reason_of(integrator, &inner, status), error);
         if (judged == VERDICT_ACCEPT) {
             accept_adaptive(integrator, h, t_limit, size, integrator->counts.work - work_before);
             return TW_OK;
@@ -436,7 +442,8 @@ static tw_status adaptive_step(tw_integrator *integrator, double t_limit, tw_err
         /* Rejected: a smaller step from the same state. */
         integrator->h_next = tw_controller_after_reject(integrator, h, size);
         integrator->retry = true;
-        TW_TRY(check_proposed_step(integrator, t_limit, reason_of(&inner, status), error));
+        TW_TRY(
+            check_proposed_step(integrator, t_limit, reason_of(integrator, &inner, status), error));
     }
     return tw_fail_plain(error, TW_BUDGET_EXHAUSTED);
 }
