@@ -16,7 +16,7 @@ static const tw_springs *springs_of(const tw_force *force)
     return force->table->linearise == tw_springs_linearise ? force->data : NULL;
 }
 
-/* Whether spring e of one set is a dashpot alone. */
+/* Whether spring e is more than a dashpot. */
 static bool has_stiffness(const tw_springs *s, int64_t e)
 {
     return s->stiffness[e] > 0.0 || (s->cubic && s->cubic[e] > 0.0);
