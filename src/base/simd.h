@@ -97,6 +97,12 @@ TW_ALWAYS_INLINE tw_wide tw_wide_sqrt(tw_wide a)
     return _mm256_sqrt_pd(a);
 }
 
+/* 1/sqrt(a) */
+TW_ALWAYS_INLINE tw_wide tw_wide_inverse_sqrt(tw_wide a)
+{
+    return _mm256_div_pd(_mm256_set1_pd(1.0), _mm256_sqrt_pd(a));
+}
+
 /* a b + c */
 TW_ALWAYS_INLINE tw_wide tw_wide_fma(tw_wide a, tw_wide b, tw_wide c)
 {
@@ -196,6 +202,12 @@ TW_ALWAYS_INLINE tw_wide tw_wide_divide(tw_wide a, tw_wide b)
 TW_ALWAYS_INLINE tw_wide tw_wide_sqrt(tw_wide a)
 {
     for (int i = 0; i < 4; i++) a.lane[i] = sqrt(a.lane[i]);
+    return a;
+}
+
+TW_ALWAYS_INLINE tw_wide tw_wide_inverse_sqrt(tw_wide a)
+{
+    for (int i = 0; i < 4; i++) a.lane[i] = 1.0 / sqrt(a.lane[i]);
     return a;
 }
 
