@@ -33,7 +33,7 @@ static bool unknown_option(const verb *v, const char *word, size_t length)
     /* The option as it was typed, without its value. */
     char given[64];
     snprintf(given, sizeof given, "%.*s", (int)length, word);
-    const char *nearest = suggestion(given, names, count);
+    const char *nearest = tw_nearest_name(given, names, count);
     if (nearest)
         wrong_use("%s has no option '%s', did you mean '%s'?", v->name, given, nearest);
     else

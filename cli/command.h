@@ -10,8 +10,7 @@ enum {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,    /* the run failed, or the output could not be written */
     EXIT_WRONG_USE = 2, /* wrong use or bad input */
-    EXIT_INTERRUPTED = 130,
-    EXIT_TERMINATED = 143
+    EXIT_INTERRUPTED = 130
 };
 
 /* An option of a verb. */
@@ -72,11 +71,6 @@ bool read_count(const arguments *a, const char *name, long long low, long long h
                 long long *value);
 enum { MAX_THREADS = 1024 }; /* of --threads */
 void print_verb_help(const verb *v);
-
-/* --- suggestion.c --- */
-
-/* The name that a misspelt word most likely means; NULL if none is near. */
-const char *suggestion(const char *word, const char *const *names, int count);
 
 /* --- output.c --- */
 
@@ -168,6 +162,15 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     {                                                                                              \
         "--json", NULL, NULL, "print run.json at the end, and nothing else", NULL                  \
     }
+
+/* --- run_signals.c --- */
+
+/* From now on the first Ctrl-C or SIGTERM ends the run in this directory with a checkpoint. */
+void catch_run_signals(const char *directory, bool on_terminal);
+/* Whether one of them has come. The caller is expected to stop. */
+bool is_run_signalled(void);
+/* The exit code of a run that one of them has ended: 130 or 143. */
+int run_signal_exit(void);
 
 /* --- progress.c --- */
 

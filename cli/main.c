@@ -1,35 +1,12 @@
 /* twang: simulates stiff elastic systems with exponential integrators. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 
 const verb *const all_verbs[] = {&verb_run,        &verb_resume, &verb_check,        &verb_bench,
                                  &verb_export,     &verb_mesh,   &verb_fetch_meshes, &verb_list,
                                  &verb_completion, NULL};
-
-/* OpenMP reads how idle threads wait when the program is loaded, and OpenBLAS how many threads it
- * starts, so the command sets both and starts itself again. Threads that spin for long make a shared
- * machine up to fifty times slower; threads that sleep at once take longer to wake than a loop of
- * 50 us takes. Ten thousand turns last about 0.1 ms, which is longer than the gap between two loops.
- * Each thread of OpenBLAS takes 128 MiB of address space, and we use one. */
-static void prepare_threads(char **words)
-{
-    const char *blas = getenv("OPENBLAS_NUM_THREADS");
-    bool has_one_thread = blas && strcmp(blas, "1") == 0;
-    bool knows_how_to_wait = getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT");
-    if (has_one_thread && knows_how_to_wait) return;
-
-    /* Where this is not possible, the command goes on as it is. */
-    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) return;
-    if (!knows_how_to_wait &&
-        (setenv("OMP_WAIT_POLICY", "passive", 1) != 0 || setenv("GOMP_SPINCOUNT", "10000", 1) != 0))
-        return;
-    execv("/proc/self/exe", words);
-}
 
 static void print_examples(const style *s)
 {
@@ -86,7 +63,7 @@ static int unknown_verb(const char *word)
     const char *names[sizeof all_verbs / sizeof *all_verbs];
     int count = 0;
     for (; all_verbs[count]; count++) names[count] = all_verbs[count]->name;
-    const char *nearest = suggestion(word, names, count);
+    const char *nearest = tw_nearest_name(word, names, count);
     if (nearest) return wrong_use("unknown verb '%s', did you mean '%s'?", word, nearest);
     return wrong_use("unknown verb '%s', twang --help lists them", word);
 }
@@ -122,8 +99,6 @@ static void help(int count, char **words)
 
 int main(int count, char **words)
 {
-    prepare_threads(words);
-
     /* Whatever is written: a full disk is an error, and not the end of the program. */
     catch_file_limit();
     if (count < 2) return wrong_use("a verb is missing, twang --help shows how to begin");

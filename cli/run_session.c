@@ -1,86 +1,8 @@
 /* A run of the command: signals, progress, and the summary at the end. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
-
-static volatile sig_atomic_t signal_caught;
-static volatile sig_atomic_t has_terminal; /* that the user reads */
-
-/* A program that stops us may signal the process and its group: that counts as one signal. */
-static const double one_signal_seconds = 0.5;
-static struct timespec first_signal;
-
-static double seconds_since_first_signal(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return difftime(now.tv_sec, first_signal.tv_sec) +
-           1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
-}
-
-/* A sparse factorisation cannot be interrupted, and may take minutes. A run that has not heard of the
- * signal after this time ends without a new checkpoint: the last one is whole, as after any kill. */
-enum { LONGEST_DEAFNESS = 1 /* s */, SIGNAL_EXIT = 128 /* added to the number, as shells do */ };
-static volatile sig_atomic_t signal_heard; /* the run was told to stop */
-
-static void end_if_deaf(int number)
-{
-    (void)number;
-    static const char line[] = "the step cannot be interrupted: the run ends with the checkpoint "
-                               "before it\n";
-    if (signal_heard) return;
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
-    (void)written;
-    _exit(SIGNAL_EXIT + signal_caught);
-}
-
-static void remember_signal(int number)
-{
-    static const char line[] = "\r\033[Kthe run ends with a checkpoint; a second signal ends it at "
-                               "once\n";
-
-    /* The handler may not change errno. */
-    int before = errno;
-
-    /* A second signal does what it does to every program. */
-    if (signal_caught) {
-        if (seconds_since_first_signal() > one_signal_seconds) {
-            signal(number, SIG_DFL);
-            raise(number);
-        }
-        errno = before;
-        return;
-    }
-
-    /* A terminal that is gone does not matter. */
-    clock_gettime(CLOCK_MONOTONIC, &first_signal);
-    signal_caught = number;
-    alarm(LONGEST_DEAFNESS);
-    if (has_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0) signal_caught = number;
-    errno = before;
-}
-
-/* From the first step on, the first signal ends the run with a checkpoint, and a second one ends the
- * program as usual. Before, while the scene is built, a signal ends the program at once. */
-static void catch_signals(void *context, const char *directory)
-{
-    (void)context;
-    (void)directory;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = remember_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = end_if_deaf;
-    sigaction(SIGALRM, &action, NULL);
-}
 
 typedef struct session {
     bool quiet;
@@ -89,11 +11,17 @@ typedef struct session {
     const char *name; /* of the scene or the directory */
 } session;
 
+/* Before, while the scene is built, a signal ends the program at once. */
+static void catch_signals(void *context, const char *directory)
+{
+    const session *s = context;
+    catch_run_signals(directory, s->on_terminal);
+}
+
 static bool should_stop(void *context)
 {
     (void)context;
-    if (signal_caught) signal_heard = 1;
-    return signal_caught != 0;
+    return is_run_signalled();
 }
 
 static void show_progress(void *context, const tw_run_progress *progress)
@@ -178,7 +106,7 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     if (status == TW_INTERRUPTED) {
         fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t,
                 r->directory);
-        return signal_caught == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
+        return run_signal_exit();
     }
 
     if (status == TW_INPUT_OUTPUT)
@@ -218,7 +146,6 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     options.started = catch_signals;
     options.context = &s;
 
-    has_terminal = s.on_terminal;
     if (!s.quiet) show_warnings();
 
     tw_run_report report;

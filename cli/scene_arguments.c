@@ -134,7 +134,7 @@ static void no_such_scene(const char *given)
     scene_names known = {0};
     visit_scenes(collect_name, &known);
 
-    const char *nearest = suggestion(given, known.list, known.count);
+    const char *nearest = tw_nearest_name(given, known.list, known.count);
     if (nearest)
         wrong_use("there is no scene '%s', did you mean '%s'?", given, nearest);
     else

@@ -99,7 +99,7 @@ static void list_phi(listing *l)
 
 static int no_such_list(const char *what)
 {
-    const char *nearest = suggestion(what, lists, LIST_COUNT);
+    const char *nearest = tw_nearest_name(what, lists, LIST_COUNT);
     if (nearest) return wrong_use("there is no list of '%s', did you mean '%s'?", what, nearest);
     return wrong_use("there is no list of '%s', only of scenes, integrators and phi", what);
 }

@@ -99,6 +99,9 @@ static struct {
         negative_indices[ENTRIES], results_64[ENTRIES];
 } world;
 
+/* NULL ends the list, whatever count is given. */
+static const char *const some_names[] = {"name", "named", NULL};
+
 /* A call of a public function: `bad` is the number of its bad argument, -1 for none. */
 typedef struct public_call {
     const char *function;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <twang/twang.h>
 
-#include "base/nearest_name.h"
 #include "support/comma_locale.h"
 #include "support/failing_allocator.h"
 #include "support/run_suite.h"

@@ -85,6 +85,12 @@ TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *optio
 TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options,
                                tw_run_report *report, tw_error *error);
 
+/** Says in run.json that the run in `directory` was interrupted, for a program that has to end while a
+ *  step goes on and cannot be stopped: it calls this, on any thread, and ends itself. The checkpoint
+ *  before the step is whole, and tw_run_resume goes on from it. TW_OK, too, if run.json does not say
+ *  "running". */
+TW_API tw_status tw_run_abandon(const char *directory, tw_error *error);
+
 #ifdef __cplusplus
 }
 #endif

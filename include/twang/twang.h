@@ -15,6 +15,7 @@
 #include <twang/mesh.h>
 #include <twang/model.h>
 #include <twang/motion.h>
+#include <twang/nearest_name.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>

@@ -1,5 +1,4 @@
-/* The name that is closest to a misspelt word. */
-#include "base/nearest_name.h"
+#include <twang/nearest_name.h>
 
 #include <stdbool.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static const char *completed(const char *word, const char *const *names, int cou
 {
     size_t length = strlen(word);
     const char *shortest = NULL;
-    for (int i = 0; length >= 3 && i < count; i++) {
+    for (int i = 0; length >= 3 && i < count && names[i]; i++) {
         if (strncmp(names[i], word, length) != 0) continue;
         if (!shortest || strlen(names[i]) < strlen(shortest)) shortest = names[i];
     }
@@ -54,14 +53,14 @@ static const char *completed(const char *word, const char *const *names, int cou
 
 const char *tw_nearest_name(const char *word, const char *const *names, int count)
 {
-    size_t length = strlen(word);
+    size_t length = word && names ? strlen(word) : 0;
     if (length == 0 || length > LONGEST) return NULL;
     const char *nearest = completed(word, names, count);
     if (nearest) return nearest;
 
     /* One slip is allowed in a short word, and one per three letters in a long one. */
     int least = length < 6 ? 2 : (int)length / 3 + 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && names[i]; i++) {
         if (strlen(names[i]) > LONGEST) continue;
         int distance = edit_distance(word, names[i]);
         if (distance >= least) continue;

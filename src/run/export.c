@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <twang/nearest_name.h>
 #include <unistd.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "base/nearest_name.h"
 #include "io/manifest.h"
 #include "run/run_internal.h"
 

@@ -2,10 +2,13 @@
 #define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <twang/parallel.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
+#include "base/read_file.h"
 #include "base/timer.h"
 #include "io/json.h"
 #include "run/run_internal.h"
@@ -155,5 +158,37 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
     /* On a full disk there is no room for a new file, but the old one has its place. */
     if (status == TW_INPUT_OUTPUT && state == TW_RUN_FAILED)
         status = tw_file_overwrite(path, run->scratch.bytes, run->scratch.size, error);
+    return status;
+}
+
+tw_status tw_run_abandon(const char *directory, tw_error *error)
+{
+    /* As add_outcome writes it. Quotation marks inside a name are escaped, so that it cannot occur
+     * there. */
+    static const char running[] = "\"status\": \"running\",\n  \"status_code\": null,\n  "
+                                  "\"reason\": null";
+    static const char interrupted[] = "\"status\": \"interrupted\",\n  \"status_code\": "
+                                      "\"TW_INTERRUPTED\",\n  \"reason\": \"interrupted inside a "
+                                      "step\"";
+    if (!directory) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+
+    char path[TW_FILE_PATH_SIZE];
+    char *record = NULL;
+    size_t size = 0;
+    TW_TRY(tw_file_path(path, directory, "run.json", error));
+    TW_TRY(tw_read_own_file(path, TW_READ_ALL, &record, &size, error));
+
+    /* The new record is the old one with another outcome. */
+    const char *outcome = strstr(record, running);
+    tw_status status = TW_OK;
+    if (outcome) {
+        tw_text text = {0};
+        tw_text_add_bytes(&text, record, (size_t)(outcome - record));
+        tw_text_add(&text, "%s%s", interrupted, outcome + sizeof running - 1);
+        status = text.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY)
+                             : tw_file_replace(path, text.bytes, text.size, error);
+        tw_text_free(&text);
+    }
+    tw_release(record);
     return status;
 }

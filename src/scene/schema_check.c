@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <twang/nearest_name.h>
 
 #include "base/fail.h"
-#include "base/nearest_name.h"
 #include "base/number.h"
 #include "scene/schema.h"
 

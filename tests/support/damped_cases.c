@@ -2,9 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "linalg/dense.h"
 
 const char *damped_case_name(int number)
 {
@@ -12,16 +9,6 @@ const char *damped_case_name(int number)
     static const char *const names[] = {DAMPED_CASE_LIST(NAME_OF)};
 #undef NAME_OF
     return names[number % DAMPED_CASE_KINDS];
-}
-
-static double log_uniform(test_random *random, double low, double high)
-{
-    return exp(test_random_between(random, log(low), log(high)));
-}
-
-static int integer_between(test_random *random, int low, int high)
-{
-    return low + (int)(test_random_unit(random) * (high - low + 1));
 }
 
 static bool happens(test_random *random, double probability)
@@ -57,7 +44,7 @@ static void make_stiffness(test_random *random, test_matrix *K)
     /* Now and then a few springs between distant masses fill the matrix. */
     if (K->n < 3 || !happens(random, 0.3)) return;
     for (int i = 0; i < K->n; i++) {
-        int other = integer_between(random, 0, K->n - 1);
+        int other = test_random_integer(random, 0, K->n - 1);
         if (other != i) add_spring(K, i, other, pow(10, -decades * test_random_unit(random)));
     }
 }
@@ -87,17 +74,17 @@ static void make_masses(test_random *random, phi_case *c)
 static void make_dashpots(test_random *random, damped_case_kind kind, test_matrix *D,
                           double strength)
 {
-    int few = integer_between(random, 1, 3);
+    int few = test_random_integer(random, 1, 3);
     for (int i = 0; i < D->n; i++) {
         double d = strength * test_random_unit(random);
-        int any = integer_between(random, 0, D->n - 1);
+        int any = test_random_integer(random, 0, D->n - 1);
         if (kind == DAMPED_AT_FEW && i < few) add_spring(D, any, -1, d);
         if (kind == DAMPED_AT_ALL) add_spring(D, i, -1, d);
         if (kind == DAMPED_ALONG_SPRINGS || kind == DAMPED_AND_TURNED) add_spring(D, i, i + 1, d);
         if (kind == DAMPED_ALONG_FEW && i < few) add_spring(D, any, any + 1, d);
         if (kind == DAMPED_AT_RANDOM)
             for (int j = 0; j < few; j++) {
-                int other = integer_between(random, 0, D->n);
+                int other = test_random_integer(random, 0, D->n);
                 if (other != i) add_spring(D, i, other, d);
             }
     }
@@ -127,17 +114,17 @@ static double largest_row(const phi_case *c, const test_matrix *K)
 static void make_vectors(test_random *random, phi_case *c, double omega)
 {
     static const double units[] = {1, 1, 1, 1, 1, 1, 1e100, 1e-100, 1e-8, 1e8};
-    double unit = units[integer_between(random, 0, 9)];
-    double x_size = happens(random, 0.5) ? 1 / omega : log_uniform(random, 1e-4, 1e4);
+    double unit = units[test_random_integer(random, 0, 9)];
+    double x_size = happens(random, 0.5) ? 1 / omega : test_random_log_between(random, 1e-4, 1e4);
     bool x_only = happens(random, 0.2);
     bool v_only = !x_only && happens(random, 0.2);
     for (int k = 0; k <= c->request.order; k++) {
         if (happens(random, 0.15) && k < c->request.order) continue;
         double *v = c->vectors[k] = test_doubles(2 * (int64_t)c->n);
-        double scale = unit * log_uniform(random, 1e-2, 1e2);
+        double scale = unit * test_random_log_between(random, 1e-2, 1e2);
         bool single = happens(random, 0.2);
         bool smooth = !single && happens(random, 0.3);
-        int chosen = integer_between(random, 0, c->n - 1);
+        int chosen = test_random_integer(random, 0, c->n - 1);
         for (int i = 0; i < 2 * c->n; i++) {
             bool is_x = i < c->n;
             double value = test_random_normal(random);
@@ -150,51 +137,22 @@ static void make_vectors(test_random *random, phi_case *c, double omega)
     c->request.vectors = (const double *const *)c->vectors;
 }
 
-static tw_status shifted_factor(void *context, double gamma)
-{
-    test_shifted *shifted = context;
-    const phi_case *c = shifted->problem;
-    int n = c->n;
-    for (int i = 0; i < n * n; i++)
-        shifted->factor[i] = gamma * c->A.A[i] + (c->consistent ? c->mass.A[i] : 0);
-    for (int i = 0; i < n && !c->consistent; i++)
-        shifted->factor[i * n + i] += c->lumped ? c->lumped[i] : 1;
-    shifted->factorisations++;
-    return tw_dense_cholesky(n, shifted->factor);
-}
-
-static tw_status shifted_solve(void *context, int count, const double *in, double *out)
-{
-    test_shifted *shifted = context;
-    int n = shifted->problem->n;
-    if (out != in) memcpy(out, in, (size_t)(n * count) * sizeof *out);
-    tw_dense_lower_solve(false, n, shifted->factor, count, out);
-    tw_dense_lower_solve(true, n, shifted->factor, count, out);
-    return TW_OK;
-}
-
 static void make_operator(phi_case *c)
 {
     c->second = (tw_second_order){.stiffness = test_matrix_operator(&c->A, TW_SYMMETRIC),
                                   .lumped_mass = c->lumped};
-    c->mass_operator = test_matrix_mass(&c->mass);
-    if (c->consistent) c->second.mass = &c->mass_operator;
-    c->shifted = (test_shifted){.problem = c, .factor = test_doubles((int64_t)c->n * c->n)};
-    c->shifted_solver = (tw_shifted_solver){
-        .context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
-    c->shifted_solver.factorisations = &c->shifted.factorisations;
-    c->second.shifted = &c->shifted_solver;
+    phi_case_connect(c);
 }
 
 /* The strength of the damping is `ratio`, in units of critical damping of the fastest mode. */
 static double make_damping(test_random *random, phi_case *c, damped_case_kind kind, double omega)
 {
-    double ratio = log_uniform(random, 1e-2, 1e4);
+    double ratio = test_random_log_between(random, 1e-2, 1e4);
     c->kind = kind <= DAMPED_BY_BOTH ? PHI_CASE_PAIR_RAYLEIGH : PHI_CASE_PAIR_DAMPED;
     if (kind == DAMPED_BY_MASS || kind == DAMPED_BY_BOTH) c->second.rayleigh_mass = ratio * omega;
     if (kind == DAMPED_BY_STIFFNESS) c->second.rayleigh_stiffness = ratio / omega;
     if (kind == DAMPED_BY_BOTH)
-        c->second.rayleigh_stiffness = log_uniform(random, 1e-2, 1e3) / omega;
+        c->second.rayleigh_stiffness = test_random_log_between(random, 1e-2, 1e3) / omega;
     if (kind <= DAMPED_BY_BOTH)
         return c->second.rayleigh_mass + c->second.rayleigh_stiffness * omega * omega;
 
@@ -208,8 +166,9 @@ static double make_damping(test_random *random, phi_case *c, damped_case_kind ki
 static int random_size(test_random *random, int largest)
 {
     double u = test_random_unit(random);
-    int n = u < 0.7 ? integer_between(random, 2, 10) : (int)log_uniform(random, 10, 60);
-    if (u > 0.97) n = (int)log_uniform(random, 60, 601);
+    int n =
+        u < 0.7 ? test_random_integer(random, 2, 10) : (int)test_random_log_between(random, 10, 60);
+    if (u > 0.97) n = (int)test_random_log_between(random, 60, 601);
     return n < largest ? n : largest;
 }
 
@@ -230,15 +189,15 @@ void damped_case_make(int number, int largest, phi_case *c)
     double omega = sqrt(largest_row(c, &c->A));
     double decay = make_damping(&random, c, kind, omega);
     c->size = omega;
-    c->reach = log_uniform(&random, 1e-2, 1500);
+    c->reach = test_random_log_between(&random, 1e-2, 1500);
     c->request.time = c->reach / (omega + decay);
     if (happens(&random, 0.25)) c->request.time = -c->request.time;
-    c->request.order = integer_between(&random, 0, PHI_CASE_VECTORS - 2);
-    c->request.node_count = integer_between(&random, 1, 3);
+    c->request.order = test_random_integer(&random, 0, PHI_CASE_VECTORS - 2);
+    c->request.node_count = test_random_integer(&random, 1, 3);
     c->request.nodes = c->nodes;
     c->nodes[0] = 1;
     for (int i = 1; i < 3; i++) c->nodes[i] = test_random_between(&random, 0.02, 1);
     make_vectors(&random, c, omega);
-    c->tolerance = log_uniform(&random, 1e-12, 1e-3);
+    c->tolerance = test_random_log_between(&random, 1e-12, 1e-3);
     c->inner_product = happens(&random, 0.3) ? TW_INNER_ENERGY : TW_INNER_SCALED;
 }

@@ -28,16 +28,6 @@ int phi_case_length(const phi_case *c)
 
 /* ---- matrices ---- */
 
-static double log_uniform(test_random *random, double low, double high)
-{
-    return exp(test_random_between(random, log(low), log(high)));
-}
-
-static int integer_between(test_random *random, int low, int high)
-{
-    return low + (int)(test_random_unit(random) * (high - low + 1));
-}
-
 /* A = H diag(w) H with a random reflection H: full, symmetric, spectrum known. */
 static void reflect_diagonal(test_random *random, test_matrix *A, const double *w)
 {
@@ -69,7 +59,7 @@ static void symmetric_matrix(test_random *random, test_matrix *A, double low, do
     double *w = test_doubles(A->n);
     bool decades = test_random_unit(random) < 0.4;
     for (int i = 0; i < A->n; i++) {
-        double u = decades ? log_uniform(random, 1e-5, 1) : test_random_unit(random);
+        double u = decades ? test_random_log_between(random, 1e-5, 1) : test_random_unit(random);
         w[i] = size * (low + (high - low) * u);
     }
     if (A->n > 1)
@@ -97,7 +87,7 @@ static void skew_matrix(test_random *random, test_matrix *A, double size)
 static void nonnormal_matrix(test_random *random, test_matrix *A, double size)
 {
     int n = A->n;
-    double strength = log_uniform(random, 0.1, 10);
+    double strength = test_random_log_between(random, 0.1, 10);
     for (int j = 0; j < n; j++)
         for (int i = 0; i <= j; i++)
             A->A[j * n + i] = i == j ? -size * test_random_unit(random)
@@ -111,7 +101,7 @@ static void jordan_matrix(test_random *random, test_matrix *A, double size)
     double eigenvalue = 0;
     for (int i = 0; i < n; i++, left--) {
         if (left == 0) {
-            left = integer_between(random, 1, 6);
+            left = test_random_integer(random, 1, 6);
             eigenvalue = test_random_unit(random) < 0.3 ? 0 : -size * test_random_unit(random);
         }
         A->A[i * n + i] = eigenvalue;
@@ -178,7 +168,7 @@ static void make_masses(test_random *random, phi_case *c)
     double choice = test_random_unit(random);
     if (choice < 0.35) {
         c->lumped = test_doubles(n);
-        double unit = log_uniform(random, 1e-2, 1e2);
+        double unit = test_random_log_between(random, 1e-2, 1e2);
         for (int i = 0; i < n; i++) c->lumped[i] = unit * test_random_between(random, 0.2, 5);
     } else if (choice < 0.6) {
         c->consistent = true;
@@ -242,6 +232,18 @@ static tw_status shifted_solve(void *context, int count, const double *in, doubl
     return TW_OK;
 }
 
+void phi_case_connect(phi_case *c)
+{
+    c->mass_operator = test_matrix_mass(&c->mass);
+    if (c->consistent) c->second.mass = &c->mass_operator;
+
+    c->shifted = (test_shifted){.problem = c, .factor = test_doubles((int64_t)c->n * c->n)};
+    c->shifted_solver = (tw_shifted_solver){
+        .context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
+    c->shifted_solver.factorisations = &c->shifted.factorisations;
+    c->second.shifted = &c->shifted_solver;
+}
+
 static void make_second_order(test_random *random, phi_case *c)
 {
     make_masses(random, c);
@@ -250,22 +252,17 @@ static void make_second_order(test_random *random, phi_case *c)
     c->second = (tw_second_order){
         .stiffness = test_matrix_operator(&c->A, symmetric ? TW_SYMMETRIC : TW_GENERAL)};
     c->second.lumped_mass = c->lumped;
-    c->mass_operator = test_matrix_mass(&c->mass);
-    if (c->consistent) c->second.mass = &c->mass_operator;
+    phi_case_connect(c);
+    if (!symmetric) c->second.shifted = NULL;
     if (c->kind == PHI_CASE_PAIR_RAYLEIGH) {
-        c->second.rayleigh_mass = c->size * log_uniform(random, 1e-3, 1);
-        c->second.rayleigh_stiffness = log_uniform(random, 1e-3, 10) / c->size;
+        c->second.rayleigh_mass = c->size * test_random_log_between(random, 1e-3, 1);
+        c->second.rayleigh_stiffness = test_random_log_between(random, 1e-3, 10) / c->size;
     }
     if (c->kind == PHI_CASE_PAIR_DAMPED) {
-        symmetric_matrix(random, &c->damping, 0, log_uniform(random, 1e-2, 1), c->size);
+        symmetric_matrix(random, &c->damping, 0, test_random_log_between(random, 1e-2, 1), c->size);
         c->damping_operator = test_matrix_operator(&c->damping, TW_SYMMETRIC);
         c->second.damping = &c->damping_operator;
     }
-    c->shifted = (test_shifted){.problem = c, .factor = test_doubles((int64_t)c->n * c->n)};
-    c->shifted_solver = (tw_shifted_solver){
-        .context = &c->shifted, .factor = shifted_factor, .solve = shifted_solve};
-    c->shifted_solver.factorisations = &c->shifted.factorisations;
-    if (symmetric) c->second.shifted = &c->shifted_solver;
 }
 
 /* Largest frequency or decay rate there is, roughly: |A|, or omega_max and what damping adds to it. */
@@ -288,16 +285,17 @@ static int random_order(test_random *random, phi_case_kind kind)
     bool exponential = kind >= PHI_CASE_PAIR_DAMPED && kind <= PHI_CASE_PAIR_NONSYMMETRIC;
     if (kind >= PHI_CASE_SKEW && kind <= PHI_CASE_GENERAL) exponential = true;
     int largest = exponential ? 100 : 400;
-    if (u < 0.5) return integer_between(random, 1, 8);
-    if (u < 0.85) return integer_between(random, 9, 20);
-    return u < 0.97 ? integer_between(random, 21, 60) : integer_between(random, 61, largest);
+    if (u < 0.5) return test_random_integer(random, 1, 8);
+    if (u < 0.85) return test_random_integer(random, 9, 20);
+    return u < 0.97 ? test_random_integer(random, 21, 60)
+                    : test_random_integer(random, 61, largest);
 }
 
 /* How far t |A| (or t omega) reaches: from nothing to thousands; growth no further than doubles do. */
 static double random_reach(test_random *random, phi_case_kind kind)
 {
-    double reach = log_uniform(random, 1e-7, 500);
-    if (test_random_unit(random) < 0.06) reach = log_uniform(random, 1e4, 1e9);
+    double reach = test_random_log_between(random, 1e-7, 500);
+    if (test_random_unit(random) < 0.06) reach = test_random_log_between(random, 1e4, 1e9);
     bool grows = kind == PHI_CASE_POSITIVE || kind == PHI_CASE_INDEFINITE ||
                  kind == PHI_CASE_PAIR_INDEFINITE || kind == PHI_CASE_PAIR_NONSYMMETRIC ||
                  kind == PHI_CASE_GENERAL;
@@ -316,10 +314,11 @@ static void make_vectors(test_random *random, phi_case *c)
             (k == 0 && c->request.order > 0 && test_random_unit(random) < 0.4))
             continue;
         double *v = c->vectors[k] = test_doubles(length);
-        double scale = unit * log_uniform(random, 1e-2, 1e2), x_scale = scale;
-        if (c->second_order) x_scale /= c->size > 0 ? c->size * log_uniform(random, 0.1, 10) : 1;
+        double scale = unit * test_random_log_between(random, 1e-2, 1e2), x_scale = scale;
+        if (c->second_order)
+            x_scale /= c->size > 0 ? c->size * test_random_log_between(random, 0.1, 10) : 1;
         bool single = test_random_unit(random) < 0.1;
-        int chosen = integer_between(random, 0, length - 1);
+        int chosen = test_random_integer(random, 0, length - 1);
         for (int i = 0; i < length; i++) {
             v[i] = (c->second_order && i < c->n ? x_scale : scale) * test_random_normal(random);
             if (single && i != chosen) v[i] = 0;
@@ -334,7 +333,7 @@ static void make_nodes(test_random *random, phi_case *c)
 {
     bool reversible = c->kind == PHI_CASE_SKEW || c->kind == PHI_CASE_PAIR_POSITIVE ||
                       c->kind == PHI_CASE_PAIR_SINGULAR;
-    c->request.node_count = integer_between(random, 1, PHI_CASE_NODES);
+    c->request.node_count = test_random_integer(random, 1, PHI_CASE_NODES);
     c->request.nodes = c->nodes;
     for (int i = 0; i < c->request.node_count; i++) {
         c->nodes[i] = i == 0 ? 1 : test_random_between(random, 0.02, 1);
@@ -354,8 +353,8 @@ static void make_references(test_random *random, phi_case *c)
     for (int part = 0; part < (c->second_order ? 2 : 1); part++)
         for (int k = 0; k <= c->request.order; k++)
             if (c->vectors[k])
-                c->request.reference[part] =
-                    log_uniform(random, 1e-2, 1e2) * phi_case_norm(c, c->vectors[k] + part * c->n);
+                c->request.reference[part] = test_random_log_between(random, 1e-2, 1e2) *
+                                             phi_case_norm(c, c->vectors[k] + part * c->n);
 }
 
 void phi_case_make(int number, phi_case *c)
@@ -367,7 +366,7 @@ void phi_case_make(int number, phi_case *c)
     c->A = test_matrix_new(c->n);
     c->mass = test_matrix_new(c->n);
     c->damping = test_matrix_new(c->n);
-    c->size = log_uniform(&random, 1e-3, 1e3);
+    c->size = test_random_log_between(&random, 1e-3, 1e3);
     double reach = random_reach(&random, c->kind);
     if (c->second_order)
         make_second_order(&random, c);
@@ -380,10 +379,10 @@ void phi_case_make(int number, phi_case *c)
         c->request.time *= fmin(1, 500 / c->reach);
         c->reach = c->request.time * rate_of(c);
     }
-    c->request.order = integer_between(&random, 0, PHI_CASE_VECTORS - 1);
+    c->request.order = test_random_integer(&random, 0, PHI_CASE_VECTORS - 1);
     make_nodes(&random, c);
     make_vectors(&random, c);
-    c->tolerance = log_uniform(&random, 1e-12, 1e-3);
+    c->tolerance = test_random_log_between(&random, 1e-12, 1e-3);
     c->inner_product = test_random_unit(&random) < 0.3 ? TW_INNER_ENERGY : TW_INNER_SCALED;
     if (test_random_unit(&random) < 0.15) make_references(&random, c);
 }

@@ -67,6 +67,10 @@ typedef struct phi_case {
 void phi_case_make(int number, phi_case *c);
 void phi_case_free(phi_case *c);
 
+/* Gives the pair of a case its mass operator, if it is consistent, and the dense solver of M + gamma K.
+ * For those who make cases: `second`, `mass` and `consistent` are set before. */
+void phi_case_connect(phi_case *c);
+
 /* Entries of a vector. */
 int phi_case_length(const phi_case *c);
 

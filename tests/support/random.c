@@ -20,6 +20,16 @@ double test_random_between(test_random *random, double low, double high)
     return low + (high - low) * test_random_unit(random);
 }
 
+double test_random_log_between(test_random *random, double low, double high)
+{
+    return exp(test_random_between(random, log(low), log(high)));
+}
+
+int test_random_integer(test_random *random, int low, int high)
+{
+    return low + (int)(test_random_unit(random) * (high - low + 1));
+}
+
 double test_random_normal(test_random *random)
 {
     double u = test_random_unit(random), v = test_random_unit(random);

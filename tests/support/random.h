@@ -13,6 +13,10 @@ uint64_t test_random_bits(test_random *random);
 double test_random_unit(test_random *random);
 /* Uniform in [low, high). */
 double test_random_between(test_random *random, double low, double high);
+/* Between the two, uniform in its logarithm. */
+double test_random_log_between(test_random *random, double low, double high);
+/* A whole number from low to high. */
+int test_random_integer(test_random *random, int low, int high);
 /* Standard normal. */
 double test_random_normal(test_random *random);
 

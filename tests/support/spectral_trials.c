@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <twang/stumpff.h>
 
-static double log_uniform(test_random *random, double low, double high)
-{
-    return pow(10, test_random_between(random, log10(low), log10(high)));
-}
-
 static int pick(test_random *random, int count)
 {
     return (int)(test_random_unit(random) * count);
@@ -17,11 +12,11 @@ static int pick(test_random *random, int count)
 test_trial test_trial_draw(test_random *random, int64_t largest_n, double tau_low, double tau_high)
 {
     test_trial t = {0};
-    t.n = (int64_t)floor(log_uniform(random, 1, (double)largest_n + 1));
+    t.n = (int64_t)floor(test_random_log_between(random, 1, (double)largest_n + 1));
     t.spectrum = (test_spectrum)pick(random, TEST_SPECTRUM_COUNT);
     t.mass = (test_mass)pick(random, TEST_MASS_COUNT);
-    t.tau = log_uniform(random, tau_low, tau_high);
-    t.tolerance = log_uniform(random, 1e-12, 1e-2);
+    t.tau = test_random_log_between(random, tau_low, tau_high);
+    t.tolerance = test_random_log_between(random, 1e-12, 1e-2);
     t.order = pick(random, 6);
     t.node_count = 1 + pick(random, 4);
     t.magnitude = pick(random, 8) == 0 ? 1e150 : pick(random, 8) == 0 ? 1e-150 : 1;
@@ -65,7 +60,7 @@ static void draw_vector(const test_trial *t, const test_spectral *s, test_random
 
 static bool prepare(const test_trial *t, test_random *random, trial_case *c)
 {
-    double largest = log_uniform(random, 1e-4, 1e8);
+    double largest = test_random_log_between(random, 1e-4, 1e8);
     c->s = test_spectral_create(t->n, t->spectrum, t->mass, largest, random);
     c->memory =
         calloc((size_t)(4 * t->n) * (TW_PHI_MAX_ORDER + TW_PHI_MAX_NODES + 2), sizeof *c->memory);

@@ -1,0 +1,62 @@
+/* What must be settled before the shared libraries of the command start.
+ *
+ * OpenMP reads how idle threads wait when the program is loaded, and OpenBLAS how many threads it
+ * starts. So the command sets both in its environment and starts itself again. Threads that spin for
+ * long make a shared machine up to fifty times slower; threads that sleep at once take longer to wake
+ * than a loop of 50 us takes. Ten thousand turns last about 0.1 ms, which is longer than the gap
+ * between two loops. Each thread of OpenBLAS takes 128 MiB of address space, and we use one.
+ *
+ * It happens in .preinit_array, which the loader calls before the first constructor of a library:
+ * under a limit of the address space (ulimit -v) the constructor of OpenBLAS cannot start its threads
+ * and ends the program with lines of its own. The C library is not ready there either, so that only
+ * system calls are used, and the environment is the one that the loader hands over. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An environment with more variables is left as it is. */
+enum { MOST_VARIABLES = 4096, ADDED_VARIABLES = 3 };
+
+static bool is_variable(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static void prepare_threads(int count, char **words, char **environment)
+{
+    (void)count;
+    static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
+    static char passive[] = "OMP_WAIT_POLICY=passive";
+    static char turns[] = "GOMP_SPINCOUNT=10000";
+    static char *changed[MOST_VARIABLES + ADDED_VARIABLES + 1];
+
+    /* Everything but the number of OpenBLAS's threads stays. */
+    bool has_one_thread = false;
+    bool knows_how_to_wait = false;
+    size_t used = 0;
+    for (char **at = environment; *at; at++) {
+        if (strcmp(*at, one_thread) == 0) has_one_thread = true;
+        if (is_variable(*at, "OMP_WAIT_POLICY") || is_variable(*at, "GOMP_SPINCOUNT"))
+            knows_how_to_wait = true;
+        if (is_variable(*at, "OPENBLAS_NUM_THREADS")) continue;
+        if (used == MOST_VARIABLES) return;
+        changed[used++] = *at;
+    }
+    if (has_one_thread && knows_how_to_wait) return;
+
+    changed[used++] = one_thread;
+    if (!knows_how_to_wait) {
+        changed[used++] = passive;
+        changed[used++] = turns;
+    }
+    changed[used] = NULL;
+
+    /* Where this is not possible, the command goes on as it is. */
+    execve("/proc/self/exe", words, changed);
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const at_load)(int, char **, char **) = prepare_threads;
