@@ -50,6 +50,28 @@ typedef enum tw_cloth_group {
 tw_status tw_cloth_edges(const tw_cloth *cloth, tw_cloth_group group, int64_t **edges,
                          int64_t *count, tw_error *error);
 
+/* A sheet from a file. `surface` is the mesh as in the file, `sheet` the same after a repair, whose
+ * vertices become particles. `*map` gets the vertex of the sheet for every vertex of the file; freed
+ * by tw_release. */
+tw_status tw_sheet_map(const tw_mesh *sheet, const tw_mesh *surface, int64_t **map,
+                       tw_error *error);
+
+/* The edges of each group, two vertices of the sheet each: along the sides of the polygons; both
+ * diagonals of quadrangles and the like; between the two corners that face a side. */
+typedef struct tw_sheet_springs {
+    int64_t *edges[TW_CLOTH_GROUPS];
+    int64_t count[TW_CLOTH_GROUPS];
+} tw_sheet_springs;
+/* `out` is overwritten and freed by tw_sheet_springs_free, also when the function fails. */
+tw_status tw_sheet_edges(const tw_mesh *sheet, const tw_mesh *surface, tw_sheet_springs *out,
+                         tw_error *error);
+void tw_sheet_springs_free(tw_sheet_springs *springs);
+
+/* Marks in `near`, one byte per vertex of the solid, the vertices on its surface that stand for the
+ * chosen triangles of the surface that it fills: no other triangle is nearer. (near_triangles.c) */
+tw_status tw_vertices_near_triangles(const tw_mesh *solid, const tw_mesh *surface,
+                                     const char *chosen, char *near, tw_error *error);
+
 /* A lattice tower in the manner of Eiffel's: four legs with arches between them, two platforms,
  * a shaft, a spire. Girders are edges; the base stands on z = 0 around the origin. `detail` 1
  * has about 5,000 nodes, 2 twice as many cross-sections. */

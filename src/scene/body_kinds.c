@@ -289,6 +289,45 @@ static tw_status make_mesh(tw_body *body, tw_error *error)
     return TW_OK;
 }
 
+/* ---- sheet ---- */
+
+static const tw_schema_field sheet_fields[] = {
+    {"file", TW_FIELD_TEXT, .required = true,
+     .doc = "surface whose vertices become the particles, relative to the scene file; texture "
+            "coordinates, groups and materials of an OBJ come back in its frames"},
+    {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
+     .doc = "its longest side after it was turned; not given: as in the file"},
+    {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
+     .doc = "instead: factor of all coordinates of the file, 1e-3 for millimetres"},
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m^2", .range = ABOVE(0),
+     .doc = "of the sheet, lumped to the corners of its triangles; or give mass"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "along the sides of the polygons"},
+    {"shear", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0),
+     .doc = "along the diagonals of quadrangles and larger polygons; not given: as stiffness"},
+    {"bending", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "between the two corners that face a side"},
+};
+
+/* The surface as it is in the file is shown; its repaired copy has the particles. */
+static tw_status make_sheet(tw_body *body, tw_error *error)
+{
+    const tw_node *file = tw_node_find(body->node, "file");
+    tw_mesh_repairs repairs = {0};
+    TW_TRY(tw_mesh_load(file->text, &body->surface, NULL, error));
+    TW_TRY(tw_mesh_copy(&body->surface, &body->mesh, error));
+    TW_TRY(tw_mesh_repair(&body->mesh, &repairs, error));
+
+    if (body->mesh.tetrahedron_count > 0)
+        return tw_fail_at(error, file->mark,
+                          "%s.file %.200s holds tetrahedra, expected a surface: give kind mesh",
+                          body->path, file->text);
+    if (body->mesh.triangle_count == 0)
+        return tw_fail_at(error, file->mark, "%s.file %.200s holds no faces, expected a surface",
+                          body->path, file->text);
+    return TW_OK;
+}
+
 /* ---- fibres ---- */
 
 static const tw_schema_field root_fields[] = {
@@ -440,6 +479,10 @@ static const tw_body_kind body_kinds[] = {
      .make_shape = make_mesh,
      .add_material = tw_add_solid,
      .check = tw_check_solid_material},
+    {.schema = {"sheet", FIELDS(sheet_fields), {&turned, &hardening}},
+     .cost = {2200, 11000, 1e-5},
+     .make_shape = make_sheet,
+     .add_material = tw_add_sheet},
     {.schema = {"fibres", FIELDS(fibre_fields), {NULL}},
      .cost = {1800, 4200, 3e-6},
      .count_particles = count_fibres,

@@ -6,6 +6,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "mesh/bodies.h"
 #include "model/rigid_velocity.h"
 #include "scene/scene_internal.h"
 
@@ -25,6 +26,7 @@ void tw_body_release(tw_body *body)
 {
     tw_mesh_free(&body->mesh);
     tw_mesh_free(&body->surface);
+    tw_embedding_free(&body->embedding);
     tw_release(body->elements);
 }
 
@@ -105,40 +107,68 @@ static tw_status add_consistent_mass(tw_model *model, const tw_body *body, tw_er
 
 /* ---- looks ---- */
 
-/* The surface of the file, face for face. Every vertex of it is carried by the tetrahedron it
- * lies in. */
-static tw_status embed_surface(const tw_body *body, tw_embedding *embedding,
-                               tw_display_surface *out, tw_error *error)
+/* Every vertex of the surface of a sheet's file is one particle of the sheet. */
+static tw_status embed_in_sheet(tw_body *body, tw_error *error)
+{
+    enum { CARRIERS = 4 };
+    int64_t count = body->surface.vertex_count;
+    int64_t *map = NULL;
+    TW_TRY(tw_sheet_map(&body->mesh, &body->surface, &map, error));
+
+    tw_embedding *out = &body->embedding;
+    out->count = count;
+    out->corners = TW_NEW_ARRAY(CARRIERS * count, int64_t);
+    out->weights = TW_NEW_ARRAY(CARRIERS * count, double);
+    bool good = out->corners && out->weights;
+
+    /* An embedded point has four carriers; the first one carries it alone. */
+    for (int64_t i = 0; good && i < CARRIERS * count; i++) {
+        out->corners[i] = map[i / CARRIERS];
+        out->weights[i] = i % CARRIERS == 0 ? 1.0 : 0.0;
+    }
+
+    tw_release(map);
+    return good ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+}
+
+/* Every vertex of the surface of the file is carried by the tetrahedron it lies in, or is a particle
+ * of a sheet. */
+static tw_status embed_surface(tw_body *body, tw_error *error)
 {
     const tw_mesh *surface = &body->surface;
-    TW_TRY(tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices, embedding,
-                               error));
+    if (surface->vertex_count == 0) return TW_OK;
+    if (body->mesh.tetrahedron_count == 0) return embed_in_sheet(body, error);
+    return tw_embedding_create(&body->mesh, surface->vertex_count, surface->vertices,
+                               &body->embedding, error);
+}
 
-    /* From the body's own numbering to that of the model. */
-    for (int64_t i = 0; i < 4 * embedding->count; i++) embedding->corners[i] += body->first;
-
+/* The surface of the file, face for face, carried by `carriers`: those of the embedding in the
+ * numbering of the model. */
+static tw_display_surface surface_as_in_file(const tw_body *body, const int64_t *carriers)
+{
+    const tw_mesh *surface = &body->surface;
     const tw_mesh_faces *faces = &surface->faces;
-    *out = (tw_display_surface){.vertex_count = embedding->count,
-                                .carriers = embedding->corners,
-                                .weights = embedding->weights,
-                                .face_count = surface->triangle_count,
-                                .corners = surface->triangles,
-                                .texture_count = faces->texture_count,
-                                .texture = faces->texture,
-                                .edge_count = surface->edge_count,
-                                .edges = surface->edges,
-                                .statement_count = faces->statement_count,
-                                .statement_face = faces->statement_face,
-                                .statement_end = faces->statement_end,
-                                .statements = faces->statements};
-    if (faces->count == 0) return TW_OK;
+    tw_display_surface out = (tw_display_surface){.vertex_count = body->embedding.count,
+                                                  .carriers = carriers,
+                                                  .weights = body->embedding.weights,
+                                                  .face_count = surface->triangle_count,
+                                                  .corners = surface->triangles,
+                                                  .texture_count = faces->texture_count,
+                                                  .texture = faces->texture,
+                                                  .edge_count = surface->edge_count,
+                                                  .edges = surface->edges,
+                                                  .statement_count = faces->statement_count,
+                                                  .statement_face = faces->statement_face,
+                                                  .statement_end = faces->statement_end,
+                                                  .statements = faces->statements};
+    if (faces->count == 0) return out;
 
     /* The file has polygons: they are shown in place of the triangles made of them. */
-    out->face_count = faces->count;
-    out->face_start = faces->start;
-    out->corners = faces->corners;
-    out->corner_texture = faces->corner_texture;
-    return TW_OK;
+    out.face_count = faces->count;
+    out.face_start = faces->start;
+    out.corners = faces->corners;
+    out.corner_texture = faces->corner_texture;
+    return out;
 }
 
 void tw_name_body(const tw_node *node, char name[TW_BODY_NAME_SIZE])
@@ -165,7 +195,9 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
     int64_t *triangles = tw_shift_indices(3 * mesh->triangle_count, mesh->triangles, body->first);
     int64_t *tetrahedra =
         tw_shift_indices(4 * mesh->tetrahedron_count, mesh->tetrahedra, body->first);
-    bool good = edges && triangles && tetrahedra;
+    const tw_embedding *embedding = &body->embedding;
+    int64_t *carriers = tw_shift_indices(4 * embedding->count, embedding->corners, body->first);
+    bool good = edges && triangles && tetrahedra && carriers;
     tw_status status = good ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     char name[TW_BODY_NAME_SIZE];
@@ -181,12 +213,10 @@ static tw_status add_display(tw_model *model, const tw_body *body, tw_error *err
                           .tetrahedra = tetrahedra};
 
     /* A surface from a file is shown in place of the triangles. */
-    tw_embedding embedding = {0};
-    if (status == TW_OK && body->surface.vertex_count)
-        status = embed_surface(body, &embedding, &display.surface, error);
+    if (embedding->count) display.surface = surface_as_in_file(body, carriers);
     if (status == TW_OK) status = tw_model_add_display(model, &display, error);
 
-    tw_embedding_free(&embedding);
+    tw_release(carriers);
     tw_release(edges);
     tw_release(triangles);
     tw_release(tetrahedra);
@@ -263,6 +293,7 @@ tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
 
     /* The shape, at its place. Its vertices become the particles. */
     TW_TRY(make_shape(body, kind, error));
+    TW_TRY(embed_surface(body, error));
     TW_TRY(tw_check_body_cost(body, (double)body->mesh.vertex_count, error));
     body->nodes = LINEAR_NODES;
     if (tw_node_number(body->node, "order") == 2.0) TW_TRY(refine(body, error));

@@ -77,11 +77,13 @@ tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error)
     return add_uniform_springs(model, body, mesh->edge_count, mesh->edges, "stiffness", error);
 }
 
+/* The keys that give the stiffness of each group of edges of a sheet. */
+static const char *const cloth_keys[TW_CLOTH_GROUPS] = {[TW_CLOTH_STRUCTURAL] = "stiffness",
+                                                        [TW_CLOTH_SHEAR] = "shear",
+                                                        [TW_CLOTH_BENDING] = "bending"};
+
 tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error)
 {
-    static const char *const keys[TW_CLOTH_GROUPS] = {[TW_CLOTH_STRUCTURAL] = "stiffness",
-                                                      [TW_CLOTH_SHEAR] = "shear",
-                                                      [TW_CLOTH_BENDING] = "bending"};
     tw_cloth cloth = {.columns = tw_node_integer(body->node, "columns"),
                       .rows = tw_node_integer(body->node, "rows")};
 
@@ -91,11 +93,29 @@ tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error)
         int64_t count = 0;
         tw_status status = tw_cloth_edges(&cloth, (tw_cloth_group)group, &edges, &count, error);
         if (status == TW_OK)
-            status = add_uniform_springs(model, body, count, edges, keys[group], error);
+            status = add_uniform_springs(model, body, count, edges, cloth_keys[group], error);
         tw_release(edges);
         if (status != TW_OK) return status;
     }
     return TW_OK;
+}
+
+tw_status tw_add_sheet(tw_model *model, const tw_body *body, tw_error *error)
+{
+    tw_sheet_springs found = {0};
+    tw_status status = tw_sheet_edges(&body->mesh, &body->surface, &found, error);
+
+    /* The diagonals of polygons are as stiff as their sides where `shear` does not say otherwise. */
+    for (int group = 0; status == TW_OK && group < TW_CLOTH_GROUPS; group++) {
+        const char *key = cloth_keys[group];
+        if (!tw_node_find(body->node, key)) key = cloth_keys[TW_CLOTH_STRUCTURAL];
+        if (found.count[group] > 0)
+            status = add_uniform_springs(model, body, found.count[group], found.edges[group], key,
+                                         error);
+    }
+
+    tw_sheet_springs_free(&found);
+    return status;
 }
 
 /* ---- solids ---- */

@@ -8,7 +8,8 @@
 WORDS(parts, "roots", "tips")
 typedef enum body_part { PART_ROOTS, PART_TIPS } body_part;
 
-/* Particles are selected by their number, by their place at t = 0, or as a part of fibres. */
+/* Particles are selected by their number, by their place at t = 0, as a part of fibres, or as
+ * a group of the file. */
 static const tw_schema_field selection_fields[] = {
     {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "index of the body, from 0"},
@@ -24,6 +25,8 @@ static const tw_schema_field selection_fields[] = {
     {"upper", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .doc = "upper corner of the box"},
     {"part", TW_FIELD_CHOICE, .choice = parts,
      .doc = "instead: the first or the last section of every fibre"},
+    {"group", TW_FIELD_TEXT,
+     .doc = "instead: the group or object of this name in the body's OBJ file"},
 };
 const tw_field_group tw_selection_fields = FIELDS(selection_fields);
 
@@ -142,10 +145,10 @@ static tw_status select_part(const tw_entry *entry, const tw_body *body, tw_rang
     return TW_OK;
 }
 
-/* Exactly one of the five ways to select is given, and all of it. */
+/* Exactly one of the six ways to select is given, and all of it. */
 static tw_status check_ways(const tw_entry *entry, tw_error *error)
 {
-    static const char *const ways[] = {"from", "lowest", "highest", "lower", "part"};
+    static const char *const ways[] = {"from", "lowest", "highest", "lower", "part", "group"};
     const tw_node *node = entry->node;
     const char *path = entry->path;
 
@@ -172,8 +175,8 @@ static tw_status check_ways(const tw_entry *entry, tw_error *error)
     /* At least one way. */
     if (!way)
         return tw_fail_at(error, node->mark,
-                          "%s does not say which particles: give from, lowest, highest, part, or "
-                          "lower and upper",
+                          "%s does not say which particles: give from, lowest, highest, part, "
+                          "group, or lower and upper",
                           path);
     return TW_OK;
 }
@@ -187,6 +190,8 @@ tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *co
 
     if (tw_node_find(entry->node, "from")) return select_range(entry, body, visit, context, error);
     if (tw_node_find(entry->node, "part")) return select_part(entry, body, visit, context, error);
+    if (tw_node_find(entry->node, "group"))
+        return tw_select_group(entry, body, visit, context, error);
     return select_box(entry, body, visit, context, error);
 }
 

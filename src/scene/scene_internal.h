@@ -37,6 +37,7 @@ typedef struct tw_body {
     tw_fibre_set fibres;           /* of count 0: the body is of another kind */
     tw_mesh surface;               /* shown in place of the mesh's own surface, and carried by
                                     * the mesh; empty: the mesh's own surface is shown */
+    tw_embedding embedding;        /* of the surface's vertices in the body's own numbering */
 } tw_body;
 
 /* What a particle of a body costs at least, measured on bodies of some ten thousand of them: memory
@@ -100,10 +101,11 @@ typedef enum tw_material {
 
 /* Refuses keys of a solid that its material does not use, and asks for those that it needs. */
 tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error);
-/* What holds a body together: springs or finite elements of a solid, springs of a cloth, links of a
+/* What holds a body together: springs or finite elements of a solid, springs of a cloth or a sheet, links of a
  * rope, girders of a tower. (build_material.c) */
 tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_sheet(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
 
@@ -144,6 +146,10 @@ const tw_body *tw_entry_body(const tw_entry *entry, tw_error *error);
 typedef tw_status tw_range_visit(void *context, int64_t first, int64_t last, tw_error *error);
 tw_status tw_entry_select(const tw_entry *entry, tw_range_visit *visit, void *context,
                           tw_error *error);
+/* The same for the particles that carry the group of the body's file that entry.group names.
+ * (select_group.c) */
+tw_status tw_select_group(const tw_entry *entry, const tw_body *body, tw_range_visit *visit,
+                          void *context, tw_error *error);
 
 /* One entry each of `pins`, `forces` and `motions`. (build_pins.c, build_forces.c,
  * build_motions.c) */
