@@ -11,6 +11,7 @@
 #define TW_BASE_SIMD_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__AVX2__) && defined(__FMA__) && !defined(TW_SIMD_PORTABLE)
@@ -116,6 +117,23 @@ TW_ALWAYS_INLINE double tw_wide_sum(tw_wide a)
     return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
 }
 
+/* The sums of the lanes of four vectors, (a_0 + a_1) + (a_2 + a_3) each. */
+TW_ALWAYS_INLINE tw_wide tw_wide_sum4(const tw_wide a[4])
+{
+    __m256d pairs01 = _mm256_hadd_pd(a[0], a[1]);
+    __m256d pairs23 = _mm256_hadd_pd(a[2], a[3]);
+
+    /* The lower halves hold a_0 + a_1, the upper ones a_2 + a_3. */
+    return _mm256_add_pd(_mm256_permute2f128_pd(pairs01, pairs23, 0x21),
+                         _mm256_blend_pd(pairs01, pairs23, 0xc));
+}
+
+/* Whether all lanes are > 0; a NaN is not. */
+TW_ALWAYS_INLINE bool tw_wide_all_positive(tw_wide a)
+{
+    return _mm256_movemask_pd(_mm256_cmp_pd(a, _mm256_setzero_pd(), _CMP_GT_OQ)) == 0xf;
+}
+
 /* Rows of the 3x3 matrix whose columns are a, b, c; the fourth lane of a row is its third again. */
 TW_ALWAYS_INLINE void tw_wide_transpose3(tw_wide a, tw_wide b, tw_wide c, tw_wide row[3])
 {
@@ -123,6 +141,7 @@ TW_ALWAYS_INLINE void tw_wide_transpose3(tw_wide a, tw_wide b, tw_wide c, tw_wid
     __m256d odd = _mm256_unpackhi_pd(a, b);  /* a1 b1  .  . */
     __m256d c_even = _mm256_movedup_pd(c);   /* c0 c0 c2 c2 */
     __m256d c_odd = _mm256_unpackhi_pd(c, c);
+
     row[0] = _mm256_insertf128_pd(even, _mm256_castpd256_pd128(c_even), 1);
     row[1] = _mm256_insertf128_pd(odd, _mm256_castpd256_pd128(c_odd), 1);
     row[2] = _mm256_permute2f128_pd(even, c_even, 0x31);
@@ -133,6 +152,7 @@ TW_ALWAYS_INLINE void tw_wide_transpose4(tw_wide a[4])
 {
     const __m256d even01 = _mm256_unpacklo_pd(a[0], a[1]), odd01 = _mm256_unpackhi_pd(a[0], a[1]);
     const __m256d even23 = _mm256_unpacklo_pd(a[2], a[3]), odd23 = _mm256_unpackhi_pd(a[2], a[3]);
+
     a[0] = _mm256_permute2f128_pd(even01, even23, 0x20);
     a[1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
     a[2] = _mm256_permute2f128_pd(even01, even23, 0x31);
@@ -222,6 +242,20 @@ TW_ALWAYS_INLINE double tw_wide_sum(tw_wide a)
     return (a.lane[0] + a.lane[2]) + (a.lane[1] + a.lane[3]);
 }
 
+TW_ALWAYS_INLINE tw_wide tw_wide_sum4(const tw_wide a[4])
+{
+    tw_wide sum;
+
+    for (int i = 0; i < 4; i++)
+        sum.lane[i] = (a[i].lane[0] + a[i].lane[1]) + (a[i].lane[2] + a[i].lane[3]);
+    return sum;
+}
+
+TW_ALWAYS_INLINE bool tw_wide_all_positive(tw_wide a)
+{
+    return a.lane[0] > 0 && a.lane[1] > 0 && a.lane[2] > 0 && a.lane[3] > 0;
+}
+
 TW_ALWAYS_INLINE void tw_wide_transpose3(tw_wide a, tw_wide b, tw_wide c, tw_wide row[3])
 {
     for (int i = 0; i < 3; i++) row[i] = (tw_wide){{a.lane[i], b.lane[i], c.lane[i], c.lane[i]}};
@@ -232,6 +266,7 @@ TW_ALWAYS_INLINE void tw_wide_transpose4(tw_wide a[4])
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++) {
             const double swap = a[i].lane[j];
+
             a[i].lane[j] = a[j].lane[i];
             a[j].lane[i] = swap;
         }

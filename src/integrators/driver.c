@@ -94,7 +94,9 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
     if (status != TW_OK) return status;
     if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
     if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
-    if (status == TW_OK && !tw_vector_is_finite(integrator->system.size, integrator->u_new))
+    bool is_checked = integrator->scheme->checks_result;
+    if (status == TW_OK && !is_checked &&
+        !tw_vector_is_finite(integrator->system.size, integrator->u_new))
         status = TW_NOT_FINITE;
     if (status != TW_OK) return status;
 

@@ -9,8 +9,8 @@
 static tw_status euler_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     (void)error;
-    tw_vector_copy(integrator->system.size, integrator->u, integrator->u_new);
-    tw_vector_axpy(integrator->system.size, h, integrator->F, integrator->u_new);
+    tw_vector_add_scaled(integrator->system.size, integrator->u, h, integrator->F,
+                         integrator->u_new);
     return TW_OK;
 }
 
@@ -43,13 +43,11 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
     double *slope = stage + size;
 
     /* slope = F(t + h/2, u + h/2 F) */
-    tw_vector_copy(size, integrator->u, stage);
-    tw_vector_axpy(size, 0.5 * h, integrator->F, stage);
+    tw_vector_add_scaled(size, integrator->u, 0.5 * h, integrator->F, stage);
     TW_TRY(tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope));
 
     /* u_new = u + h slope */
-    tw_vector_copy(size, integrator->u, integrator->u_new);
-    tw_vector_axpy(size, h, slope, integrator->u_new);
+    tw_vector_add_scaled(size, integrator->u, h, slope, integrator->u_new);
     return TW_OK;
 }
 
@@ -75,33 +73,36 @@ static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *erro
     double *slope = stage + size;
 
     /* The first slope is F(t, u). */
-    tw_vector_copy(size, integrator->u, integrator->u_new);
-    tw_vector_axpy(size, h * weight[0], integrator->F, integrator->u_new);
-    tw_vector_copy(size, integrator->F, slope);
+    const double *last = integrator->F;
+    bool is_finite = true;
+    tw_vector_add_scaled(size, integrator->u, h * weight[0], last, integrator->u_new);
 
     /* Each further slope is taken at u + h node (last slope). */
     for (int i = 1; i < 4; i++) {
-        tw_vector_copy(size, integrator->u, stage);
-        tw_vector_axpy(size, h * node[i], slope, stage);
+        tw_vector_add_scaled(size, integrator->u, h * node[i], last, stage);
         TW_TRY(tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope));
-        tw_vector_axpy(size, h * weight[i], slope, integrator->u_new);
+        is_finite =
+            tw_vector_add_scaled(size, integrator->u_new, h * weight[i], slope, integrator->u_new);
+        last = slope;
     }
-    return TW_OK;
+    return is_finite ? TW_OK : TW_NOT_FINITE;
 }
 
 const tw_scheme_table tw_scheme_rk4 = {.reserve = rk4_reserve,
                                        .release = release_vectors,
                                        .attempt = rk4_attempt,
                                        .uses_rhs = true,
-                                       .is_explicit = true};
+                                       .is_explicit = true,
+                                       .checks_result = true,
+                                       .stability = 2.828427124746190};
 
 /* The acceleration at the end of a step is the first one of the next step. */
 typedef struct verlet_memory {
-    double *history; /* travels through serialise: a, then `known` */
-    double *a;       /* a(t, x), N entries. Its t is the last t + h, which may differ from the
-                      * present t by rounding: it cannot be computed anew bit for bit. */
-    double *known;   /* 1: a belongs to the current u */
-    double *a_new;   /* a(t + h, x_new), N entries */
+    double *room; /* of both arrays */
+    double *a;    /* a(t, x), N entries, and then 1 if it belongs to the current u, else 0. Its t is
+                    * the last t + h, which may differ from the present t by rounding: it cannot be
+                    * computed anew bit for bit, and travels through serialise. */
+    double *a_new; /* the same at t + h and x_new */
 } verlet_memory;
 
 static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
@@ -116,13 +117,11 @@ static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    /* The history, then a_new. */
-    int64_t n = integrator->system.n;
-    memory->history = tw_allocate_zeroed((size_t)(2 * n + 1), sizeof(double));
-    if (!memory->history) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
-    memory->a = memory->history;
-    memory->known = memory->history + n;
-    memory->a_new = memory->known + 1;
+    size_t entries = (size_t)integrator->system.n + 1;
+    memory->room = tw_allocate_zeroed(2 * entries, sizeof(double));
+    if (!memory->room) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    memory->a = memory->room;
+    memory->a_new = memory->room + entries;
     return TW_OK;
 }
 
@@ -130,7 +129,7 @@ static void verlet_release(tw_integrator *integrator)
 {
     verlet_memory *memory = integrator->memory;
     if (!memory) return;
-    tw_release(memory->history);
+    tw_release(memory->room);
     tw_release(memory);
     integrator->memory = NULL;
 }
@@ -138,7 +137,7 @@ static void verlet_release(tw_integrator *integrator)
 static void verlet_reset(tw_integrator *integrator)
 {
     const verlet_memory *memory = integrator->memory;
-    tw_vector_fill(integrator->system.n + 1, 0.0, memory->history);
+    tw_vector_fill(integrator->system.n + 1, 0.0, memory->a);
 }
 
 /* v' = v + h/2 a(x),  x+ = x + h v',  v+ = v' + h/2 a(x+). */
@@ -155,36 +154,33 @@ static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *e
 
     /* Step doubling goes back in time, so that a does not stay known. */
     tw_status status = TW_OK;
-    if (*memory->known == 0)
-        status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
-    *memory->known = status == TW_OK && !integrator->doubles;
+    if (memory->a[n] == 0) status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
+    memory->a[n] = status == TW_OK && !integrator->doubles;
     if (status) return status;
 
-    /* Kick. */
-    tw_vector_copy(n, v, v_new);
-    tw_vector_axpy(n, 0.5 * h, memory->a, v_new);
-
-    /* Drift. */
-    tw_vector_copy(n, x, x_new);
-    tw_vector_axpy(n, h, v_new, x_new);
+    /* Kick and drift. */
+    if (!tw_vector_kick_and_drift(n, x, 0.5 * h, memory->a, h, x_new)) return TW_NOT_FINITE;
 
     /* Kick. */
     TW_TRY(tw_system_acceleration(system, integrator->t + h, x_new, v_new, memory->a_new));
-    tw_vector_axpy(n, 0.5 * h, memory->a_new, v_new);
-    return TW_OK;
+    bool is_finite = tw_vector_add_scaled(n, v_new, 0.5 * h, memory->a_new, v_new);
+    return is_finite ? TW_OK : TW_NOT_FINITE;
 }
 
 static void verlet_accepted(tw_integrator *integrator, double h)
 {
     (void)h;
-    const verlet_memory *memory = integrator->memory;
-    tw_vector_copy(integrator->system.n, memory->a_new, memory->a);
+    verlet_memory *memory = integrator->memory;
+    double *before = memory->a;
+    memory->a = memory->a_new;
+    memory->a_new = before;
+    memory->a[integrator->system.n] = before[integrator->system.n];
 }
 
 static size_t verlet_history(tw_integrator *integrator, double **values)
 {
     const verlet_memory *memory = integrator->memory;
-    *values = memory->history;
+    *values = memory->a;
     return (size_t)integrator->system.n + 1;
 }
 
@@ -194,4 +190,6 @@ const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,
                                           .attempt = verlet_attempt,
                                           .accepted = verlet_accepted,
                                           .history = verlet_history,
-                                          .is_explicit = true};
+                                          .is_explicit = true,
+                                          .checks_result = true,
+                                          .stability = 2.0};

@@ -61,6 +61,8 @@ typedef struct tw_scheme_table {
     bool allows_impulses;
     bool uses_rhs;    /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
     bool is_explicit; /* a step costs a few forces: an energy would be a large part of it */
+    bool checks_result; /* attempt() returns TW_NOT_FINITE itself if u_new is not finite */
+    double stability;   /* h omega up to which oscillations without damping stay bounded; 0: none */
 } tw_scheme_table;
 
 enum {

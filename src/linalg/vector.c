@@ -206,3 +206,88 @@ bool tw_vector_is_finite(int64_t n, const double *x)
     tw_parallel_for(n, MAP_BLOCK, finite_block, &job);
     return !atomic_load(&job.found);
 }
+
+/* What the next two functions share: a sum of 0 * x_i is NaN if an entry is not finite. */
+typedef struct checked_job {
+    int64_t n;
+    double a;
+    double h;
+    const double *x;
+    const double *y;
+    double *out;
+    atomic_bool found; /* whether an entry is not finite */
+} checked_job;
+
+static void note_sum(checked_job *job, double sum)
+{
+    if (sum != 0) atomic_store_explicit(&job->found, true, memory_order_relaxed);
+}
+
+static void add_scaled_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    checked_job *job = context;
+    const tw_wide a = tw_wide_splat(job->a);
+    tw_wide sum = tw_wide_zero();
+
+    int64_t i = begin;
+    for (; i + TW_WIDE_LANES <= end; i += TW_WIDE_LANES) {
+        tw_wide out = tw_wide_fma(a, tw_wide_load(job->x + i), tw_wide_load(job->y + i));
+        tw_wide_store(job->out + i, out);
+        sum = tw_wide_fma(tw_wide_zero(), out, sum);
+    }
+
+    /* The entries that are left. */
+    double rest = tw_wide_sum(sum);
+    for (; i < end; i++) {
+        job->out[i] = job->y[i] + job->a * job->x[i];
+        rest += 0 * job->out[i];
+    }
+    note_sum(job, rest);
+}
+
+bool tw_vector_add_scaled(int64_t n, const double *y, double a, const double *x, double *out)
+{
+    checked_job job = {.a = a, .x = x, .y = y, .out = out};
+    tw_parallel_for(n, MAP_BLOCK, add_scaled_block, &job);
+    return !atomic_load(&job.found);
+}
+
+static void kick_and_drift_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    checked_job *job = context;
+    const double *x = job->y;
+    const double *v = job->y + job->n;
+    double *x_new = job->out;
+    double *v_new = job->out + job->n;
+    const tw_wide k = tw_wide_splat(job->a);
+    const tw_wide h = tw_wide_splat(job->h);
+    tw_wide sum = tw_wide_zero();
+
+    int64_t i = begin;
+    for (; i + TW_WIDE_LANES <= end; i += TW_WIDE_LANES) {
+        tw_wide kicked = tw_wide_fma(k, tw_wide_load(job->x + i), tw_wide_load(v + i));
+        tw_wide drifted = tw_wide_fma(h, kicked, tw_wide_load(x + i));
+        tw_wide_store(v_new + i, kicked);
+        tw_wide_store(x_new + i, drifted);
+        sum = tw_wide_fma(tw_wide_zero(), drifted, sum);
+    }
+
+    /* The entries that are left. */
+    double rest = tw_wide_sum(sum);
+    for (; i < end; i++) {
+        v_new[i] = v[i] + job->a * job->x[i];
+        x_new[i] = x[i] + job->h * v_new[i];
+        rest += 0 * x_new[i];
+    }
+    note_sum(job, rest);
+}
+
+bool tw_vector_kick_and_drift(int64_t n, const double *u, double k, const double *a, double h,
+                              double *u_new)
+{
+    checked_job job = {.n = n, .a = k, .h = h, .x = a, .y = u, .out = u_new};
+    tw_parallel_for(n, MAP_BLOCK, kick_and_drift_block, &job);
+    return !atomic_load(&job.found);
+}

@@ -23,8 +23,14 @@ tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, 
 
 void tw_vector_copy(int64_t n, const double *x, double *y);
 void tw_vector_fill(int64_t n, double value, double *y);
-void tw_vector_scale(int64_t n, double a, double *y);                            /* y = a y */
-void tw_vector_axpy(int64_t n, double a, const double *x, double *y);            /* y += a x */
+void tw_vector_scale(int64_t n, double a, double *y);                 /* y = a y */
+void tw_vector_axpy(int64_t n, double a, const double *x, double *y); /* y += a x */
+/* out = y + a x; out may be y. Returns whether every entry of out is finite. */
+bool tw_vector_add_scaled(int64_t n, const double *y, double a, const double *x, double *out);
+/* A kick and a drift: v_new = v + k a and x_new = x + h v_new, in one pass. u = (x, v), 2 n entries.
+ * Returns whether every entry of x_new is finite. */
+bool tw_vector_kick_and_drift(int64_t n, const double *u, double k, const double *a, double h,
+                              double *u_new);
 void tw_vector_axpby(int64_t n, double a, const double *x, double b, double *y); /* y = a x + b y */
 void tw_vector_multiply(int64_t n, const double *w, const double *x, double *y); /* y_i = w_i x_i */
 void tw_vector_divide(int64_t n, const double *w, const double *x, double *y); /* y_i = x_i / w_i */

@@ -39,7 +39,9 @@ enum {
     /* The force can add energy to the model that add_energy does not know of. */
     TW_FORCE_FEEDS = 8,
     /* The force acts on each particle by itself, and add_energy counts the free particles only. */
-    TW_FORCE_FREE_ONLY = 16
+    TW_FORCE_FREE_ONLY = 16,
+    /* The force is m g with the g that model->gravity sums up. */
+    TW_FORCE_UNIFORM = 32
 };
 
 /* Which particles are joined by elements: `corners` particle indices per element. */

@@ -23,7 +23,7 @@ static void gravity_release(void *data)
 static unsigned gravity_traits(const void *data)
 {
     (void)data;
-    return TW_FORCE_FREE_ONLY;
+    return TW_FORCE_FREE_ONLY | TW_FORCE_UNIFORM;
 }
 
 static tw_status gravity_complete(void *data, const tw_particles *particles)

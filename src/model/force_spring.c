@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "base/parallel_for.h"
 #include "model/spring_batch.h"
 
@@ -24,6 +25,7 @@ static void springs_release(void *data)
     tw_springs *s = data;
     if (!s) return;
     tw_incidence_free(&s->incidence);
+    tw_spring_parts_free(&s->parts);
 
     void *arrays[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
                       s->tangent, s->slide,     s->root,        s->partial, s->diagonal, s->block};
@@ -71,6 +73,7 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
     s->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     s->block = TW_NEW_ARRAY(s->count * pairs, int64_t);
     if (!s->diagonal || !s->block) return TW_OUT_OF_MEMORY;
+    if (tw_springs_are_plain(s)) TW_TRY(tw_spring_parts_create(&s->parts, s));
     return tw_incidence_create(&s->incidence, particles->count, s->count, s->corners, s->corner);
 }
 
@@ -86,25 +89,6 @@ typedef struct loop {
     double *out;
     atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
-
-static void plain_pull_block(void *context, int64_t begin, int64_t end, int64_t block)
-{
-    (void)block;
-    loop *p = context;
-    tw_spring_batch batch;
-
-    /* pull = (T/l) d, four plain springs at a time. */
-    for (int64_t first = begin; first < end; first += 4) {
-        /* The last batch may have less than four springs. */
-        int count = end - first < 4 ? (int)(end - first) : 4;
-        tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
-        if (batch.undefined) atomic_store(&p->undefined, true);
-
-        for (int j = 0; j < count; j++)
-            tw_wide_store3(p->s->pull + 3 * (first + j),
-                           tw_wide_multiply(tw_wide_splat(batch.across[j]), batch.d[j]));
-    }
-}
 
 static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
@@ -160,11 +144,11 @@ void tw_springs_gather(tw_springs *s, double *out)
 static tw_status springs_add_force(void *data, const tw_force_view *at, double *force)
 {
     tw_springs *s = data;
-    loop p = {.s = s, .x = at->x, .v = at->v};
+    if (tw_springs_are_plain(s)) return tw_spring_parts_add_force(&s->parts, s, at->x, force);
 
     /* Each spring finds its pull; then each particle adds up the pulls of its springs. */
-    tw_parallel_block *body = tw_springs_are_plain(s) ? plain_pull_block : pull_block;
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, body, &p);
+    loop p = {.s = s, .x = at->x, .v = at->v};
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, pull_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
     tw_springs_gather(s, force);
     return TW_OK;
@@ -307,36 +291,52 @@ static double length_at(const tw_springs *s, const double *positions, int64_t e)
     return sqrt(tw_dot3(d, d));
 }
 
-/* Copies the values; NULL stays NULL. Returns false when memory is out. */
-static bool copy_values(int64_t count, const double *values, double **copy)
+/* Copies the values in the given order; NULL stays NULL. Returns false when memory is out. */
+static bool copy_values(int64_t count, const int64_t *order, const double *values, double **copy)
 {
     if (!values) return true;
     *copy = TW_NEW_ARRAY(count, double);
-    if (*copy && count > 0) memcpy(*copy, values, (size_t)count * sizeof(double));
+    for (int64_t e = 0; *copy && e < count; e++) (*copy)[e] = values[order[e]];
     return *copy != NULL;
 }
 
-static tw_status fill(tw_springs *s, const tw_springs_input *input)
+/* Spring number e of the force is spring order[e] of the input. */
+static tw_status fill(tw_springs *s, const tw_springs_input *input, const int64_t *order)
 {
     /* Stiffness and rest length are always there; an absent stiffness is 0. */
     s->corner = TW_NEW_ARRAY(s->corners * s->count, int32_t);
     s->stiffness = tw_allocate_zeroed((size_t)s->count, sizeof(double));
     s->rest_length = TW_NEW_ARRAY(s->count, double);
     if (!s->corner || !s->stiffness || !s->rest_length) return TW_OUT_OF_MEMORY;
-    if (!copy_values(s->count, input->cubic, &s->cubic)) return TW_OUT_OF_MEMORY;
-    if (!copy_values(s->count, input->damping, &s->damping)) return TW_OUT_OF_MEMORY;
+    if (!copy_values(s->count, order, input->cubic, &s->cubic)) return TW_OUT_OF_MEMORY;
+    if (!copy_values(s->count, order, input->damping, &s->damping)) return TW_OUT_OF_MEMORY;
 
     /* A spring without a given rest length is relaxed where its corners are now. */
-    for (int64_t i = 0; i < s->corners * s->count; i++) s->corner[i] = (int32_t)input->corner[i];
     for (int64_t e = 0; e < s->count; e++) {
-        if (input->stiffness) s->stiffness[e] = input->stiffness[e];
+        for (int c = 0; c < s->corners; c++)
+            s->corner[s->corners * e + c] = (int32_t)input->corner[s->corners * order[e] + c];
+        if (input->stiffness) s->stiffness[e] = input->stiffness[order[e]];
         if (input->rest_length)
-            s->rest_length[e] = input->rest_length[e];
+            s->rest_length[e] = input->rest_length[order[e]];
         else
             s->rest_length[e] = length_at(s, input->positions, e);
     }
 
     return TW_OK;
+}
+
+/* Springs with two ends are sorted, the others stay as they are. */
+static tw_status fill_in_order(tw_springs *s, const tw_springs_input *input)
+{
+    int64_t *order = TW_NEW_ARRAY(s->count, int64_t);
+    tw_status status = order ? TW_OK : TW_OUT_OF_MEMORY;
+    if (status == TW_OK && s->corners == 2)
+        status = tw_spring_order(s->count, input->corner, order);
+    for (int64_t e = 0; order && s->corners != 2 && e < s->count; e++) order[e] = e;
+
+    if (status == TW_OK) status = fill(s, input, order);
+    tw_release(order);
+    return status;
 }
 
 tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
@@ -352,7 +352,7 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
         s->weight = spring_kinds[i].weight;
     }
 
-    tw_status status = fill(s, input);
+    tw_status status = fill_in_order(s, input);
     if (status != TW_OK) {
         springs_release(s);
         return status;

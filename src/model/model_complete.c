@@ -29,9 +29,10 @@ static tw_status allocate(tw_model *model)
     model->v = TW_NEW_ARRAY(3 * p->count, double);
     model->force = TW_NEW_ARRAY(3 * p->count, double);
     model->lumped_mass = TW_NEW_ARRAY(3 * p->free_count, double);
+    model->inverse_mass = TW_NEW_ARRAY(p->free_count, double);
     model->partial = TW_NEW_ARRAY(TW_MODEL_SUMS * blocks, double);
     bool all = p->unknown && p->particle && model->x && model->v && model->force &&
-               model->lumped_mass && model->partial;
+               model->lumped_mass && model->inverse_mass && model->partial;
     if (!all) return TW_OUT_OF_MEMORY;
 
     /* Only prescribed motions need rates. They start at zero: unmoved particles keep that. */
@@ -235,6 +236,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     memcpy(model->v, p->velocity, 3 * (size_t)p->count * sizeof(double));
     for (int64_t i = 0; i < p->free_count; i++)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
+    for (int64_t i = 0; i < p->free_count; i++)
+        model->inverse_mass[i] = 1.0 / p->mass[p->particle[i]];
     tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
 
     /* Damping must be set before the forces are completed, because it

@@ -63,6 +63,7 @@ struct tw_model {
     double *friction;            /* two such arrays; NULL if nothing gives or takes energy */
     double *before;              /* two such arrays: a state before a step; NULL if not needed */
     double *lumped_mass;         /* of each unknown */
+    double *inverse_mass;        /* 1/m of each free particle */
     double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */
     double *partial;             /* TW_MODEL_SUMS sums per block of free particles */
     tw_sparse *stiffness;        /* S */

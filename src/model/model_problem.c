@@ -2,6 +2,7 @@
  * of the free particles, three entries each. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/parallel_for.h"
@@ -20,10 +21,26 @@ typedef struct copy {
     double *a;           /* of the unknowns */
 } copy;
 
+/* Whether the unknowns begin ... end - 1 belong to particles in a row: particles ascend. */
+static bool are_in_a_row(const tw_particles *p, int64_t begin, int64_t end)
+{
+    return p->particle[end - 1] - p->particle[begin] == end - 1 - begin;
+}
+
 static void unpack_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const copy *c = context;
+    const tw_particles *p = &c->model->particles;
+
+    /* Mostly the particles of a block are in a row. */
+    if (are_in_a_row(p, begin, end)) {
+        int64_t first = 3 * (int64_t)p->particle[begin];
+        size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
+        memcpy(c->model->x + first, c->x + 3 * begin, bytes);
+        if (c->v) memcpy(c->model->v + first, c->v + 3 * begin, bytes);
+        return;
+    }
 
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = c->model->particles.particle[i];
@@ -46,13 +63,18 @@ static void divide_block(void *context, int64_t begin, int64_t end, int64_t bloc
     (void)block;
     const copy *c = context;
     const tw_particles *p = &c->model->particles;
+    const double *inverse = c->model->inverse_mass;
 
-    /* a_i = force_i / m_i. */
-    for (int64_t i = begin; i < end; i++) {
-        int64_t particle = p->particle[i];
-        for (int k = 0; k < 3; k++)
-            c->a[3 * i + k] = c->force[3 * particle + k] / p->mass[particle];
+    /* a_i = force_i / m_i. Mostly the particles of a block are in a row. */
+    if (are_in_a_row(p, begin, end)) {
+        const double *force = c->force + 3 * ((int64_t)p->particle[begin] - begin);
+        for (int64_t i = begin; i < end; i++)
+            for (int k = 0; k < 3; k++) c->a[3 * i + k] = force[3 * i + k] * inverse[i];
+        return;
     }
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 3; k++)
+            c->a[3 * i + k] = c->force[3 * (int64_t)p->particle[i] + k] * inverse[i];
 }
 
 /* a_i = force_i, without the mass. */
@@ -84,15 +106,28 @@ tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *
 
 /* ---- callbacks ---- */
 
+/* The force begins with the weight m g, to which all other forces are added. */
+static void weigh_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    tw_model *model = context;
+    const double *load = model->particles.load;
+    const double *g = model->gravity;
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 3; k++) model->force[3 * i + k] = load[i] * g[k];
+}
+
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v,
                                     double *a)
 {
     tw_model *model = context;
-    tw_model_unpack(model, t, x, v);
-    tw_vector_fill(3 * model->particles.count, 0.0, model->force);
+    bool needs_velocity = model->traits & TW_FORCE_VELOCITY;
+    tw_model_unpack(model, t, x, needs_velocity ? v : NULL);
+    tw_parallel_for(model->particles.count, TW_PARTICLE_BLOCK, weigh_block, model);
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
         const tw_force *f = &model->forces[i];
+        if (tw_force_traits(f) & TW_FORCE_UNIFORM) continue;
         tw_status status = f->table->add_force(f->data, &at, model->force);
         if (status != TW_OK) return status;
     }

@@ -7,6 +7,7 @@
 #include "model/force.h"
 #include "model/incidence.h"
 #include "model/spring_law.h"
+#include "model/spring_parts.h"
 
 /* Numbers that are kept per spring at the last linearisation. */
 enum {
@@ -44,13 +45,14 @@ typedef struct tw_springs {
 
     const tw_particles *particles;
     tw_incidence incidence;
-    double *pull;      /* a vector per spring and column, which the particles gather */
-    double *tangent;   /* TW_SPRING_TANGENT numbers per spring */
-    double *slide;     /* TW_SPRING_SLIDE numbers per spring; NULL without damping */
-    double *root;      /* TW_SPRING_ROOT numbers per spring; NULL without damping */
-    double *partial;   /* energy per block of springs */
-    int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
-    int64_t *block;    /* matrix block of each pair of corners; -1 if one of them is pinned */
+    tw_spring_parts parts; /* of plain springs */
+    double *pull;          /* a vector per spring and column, which the particles gather */
+    double *tangent;       /* TW_SPRING_TANGENT numbers per spring */
+    double *slide;         /* TW_SPRING_SLIDE numbers per spring; NULL without damping */
+    double *root;          /* TW_SPRING_ROOT numbers per spring; NULL without damping */
+    double *partial;       /* energy per block of springs */
+    int64_t *diagonal;     /* index of the diagonal matrix block of each free particle */
+    int64_t *block;        /* matrix block of each pair of corners; -1 if one of them is pinned */
 } tw_springs;
 
 static inline bool tw_springs_are_damped(const tw_springs *s)

@@ -8,8 +8,13 @@
 #include "base/fail.h"
 #include "base/read_file.h"
 #include "base/timer.h"
+#include "integrators/integrator_internal.h"
 #include "io/checkpoint.h"
 #include "run/run_internal.h"
+
+/* Steps from one measurement to the next where each would cost as much as a step: then all of them
+ * together cost a few hundredths of the run. Small problems are measured in every step. */
+enum { SELDOM = 32, MANY_UNKNOWNS = 1000 };
 
 tw_run_options tw_run_options_default(void)
 {
@@ -35,8 +40,23 @@ static void read_settings(tw_run *run)
     run->integrator_options = tw_scene_integrator_options(run->scene);
     run->duration = tw_scene_duration(run->scene);
     run->fps = tw_scene_fps(run->scene);
-    run->telemetry_every = (int64_t)tw_scene_number(run->scene, "output.telemetry_every", 1.0);
+    run->telemetry_every = (int64_t)tw_scene_number(run->scene, "output.telemetry_every", -1.0);
     run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", 2.0);
+}
+
+/* Steps of explicit schemes cost little more than an energy. Where the energy is conserved, nothing
+ * is integrated from step to step, and it is enough to measure now and then. */
+static void plan_measurements(tw_run *run)
+{
+    const tw_second_order_problem *problem = tw_simulation_second_order(run->simulation);
+    bool conserves =
+        problem && !problem->outside_power && !problem->velocity_dependent && !problem->finish_step;
+    bool is_cheap = conserves && run->integrator->scheme->is_explicit;
+    bool is_large = tw_simulation_state_size(run->simulation) > 2 * MANY_UNKNOWNS;
+
+    if (run->telemetry_every < 0) run->telemetry_every = is_cheap && is_large ? SELDOM : 1;
+    run->measure_every = 1;
+    if (is_cheap) run->measure_every = run->telemetry_every > 0 ? run->telemetry_every : SELDOM;
 }
 
 /* Refuses everything that can be refused, before anything is written. */
@@ -57,6 +77,7 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     TW_TRY(tw_scene_build(scene, &run->simulation, error));
     TW_TRY(tw_scene_create_integrator(scene, run->simulation, &run->integrator, error));
     tw_integrator_on_interrupt(run->integrator, options->stop_now, options->context);
+    plan_measurements(run);
     TW_TRY(allocate(run, error));
     return tw_run_create_frames(run, error);
 }

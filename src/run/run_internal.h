@@ -82,6 +82,7 @@ typedef struct tw_run {
     tw_text scratch; /* text under construction */
     tw_appender telemetry;
     int64_t telemetry_every; /* steps per row; 0: no rows */
+    int64_t measure_every;   /* steps from one measurement of the energy to the next */
     tw_frames *frames;
     double checkpoint_every; /* [s] of wall time */
     double last_checkpoint;  /* of the clock [s] */

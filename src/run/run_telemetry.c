@@ -175,15 +175,17 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
 
 tw_status tw_run_tell_step(tw_run *run, tw_error *error)
 {
+    tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    if (s.steps % run->measure_every != 0 && t < run->duration) return TW_OK;
+
     tw_measurement m;
     TW_TRY(measure(run, &m, error));
-    tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
     bool at_stage = tw_integrator_energy_at_stage(run->integrator);
     watch_energy(&run->memory, &m, at_stage && s.steps == 1);
     if (run->telemetry_every == 0 || s.steps % run->telemetry_every != 0) return TW_OK;
 
-    double t = 0.0;
-    tw_integrator_state(run->integrator, &t, NULL);
     write_row(run, &m, &s, t);
     if (run->scratch.failed) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     return tw_appender_write(&run->telemetry, run->scratch.bytes, run->scratch.size, error);
