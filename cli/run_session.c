@@ -98,6 +98,27 @@ static void print_summary(const session *s, const tw_run_report *r)
     printf("\n");
 }
 
+/* A line that says what to try after a failed integration. */
+static void print_next(tw_status status, const tw_run_report *r)
+{
+    if (status == TW_OUT_OF_MEMORY) return;
+    if (status == TW_BUDGET_EXHAUSTED) {
+        fprintf(stderr, "try larger steps, or a larger integrator.max_steps or phi.max_products "
+                        "(--set KEY=VALUE)\n");
+        return;
+    }
+
+    /* Of fixed steps a smaller one, of adaptive ones another scheme. */
+    if (r->step > 0)
+        fprintf(stderr, "try a smaller step (--dt %.2g), adaptive steps (--rtol 1e-3)",
+                r->step / 4);
+    else
+        fprintf(stderr, "try fixed steps (--dt S), another tolerance (--rtol R)");
+    fprintf(stderr,
+            " or another --integrator; `twang check %s/scene.yaml` suggests steps for several\n",
+            r->directory);
+}
+
 /* Reports a run that has a directory but did not come to its end. Returns the exit code. */
 static int report_stopped(const session *s, tw_status status, const tw_run_report *r,
                           const tw_error *error)
@@ -113,9 +134,11 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
         fprintf(stderr,
                 "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
                 error->text, r->directory);
-    else
+    else {
         fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n",
                 error->text, r->t, r->directory);
+        print_next(status, r);
+    }
     return EXIT_FAILED;
 }
 

@@ -1,7 +1,7 @@
 /* A scene all the way: read, built, integrated for a few steps, freed. Shared by the libFuzzer target fuzz_simulation and
  * by tests/robustness/scene_server.c, which tests/robustness/fuzz_scenes feeds with whole scenes.
  *
- * What is insisted on: a failure has one line of text; no state and no time that is not finite; no internal error; not
+ * What is insisted on: a failure has one line of text; a scene that is refused is told where, FILE:LINE:COLUMN; no state and no time that is not finite; no internal error; not
  * a byte left behind. */
 #ifndef FUZZ_SIMULATE_SCENE_H
 #define FUZZ_SIMULATE_SCENE_H
@@ -89,6 +89,15 @@ static void build_and_step(const tw_scene *scene, int most, outcome *o)
     tw_simulation_free(simulation);
 }
 
+/* Whether the text begins with the place in the file, "fuzz:LINE:COLUMN: ". */
+static bool has_place(const char *text)
+{
+    int line = 0;
+    int column = 0;
+    int end = 0;
+    return sscanf(text, "fuzz:%d:%d: %n", &line, &column, &end) == 2 && end > 0 && text[end];
+}
+
 /* Simulates `most` steps of the scene in the text with this allocator. */
 static outcome simulate_text(const char *text, size_t size, int most, budget *memory)
 {
@@ -105,6 +114,11 @@ static outcome simulate_text(const char *text, size_t size, int most, budget *me
     if (o.status == TW_INTERNAL) o.where = "!internal error";
     if (o.status != TW_OK && (o.error.text[0] == '\0' || strchr(o.error.text, '\n')))
         o.where = "!a failure without its line";
+
+    /* A scene that cannot be built is to blame for it, unless memory is. */
+    bool is_refused = o.status != TW_OK && o.status != TW_OUT_OF_MEMORY && o.where[0] != 's';
+    if (is_refused && o.where[0] != '!' && !has_place(o.error.text))
+        o.where = "!a scene was refused without its place";
 
     /* What is wrong with the text itself is quoted, and may well contain these letters. */
     bool is_quoted = strcmp(o.where, "parse") == 0;

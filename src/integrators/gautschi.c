@@ -69,6 +69,13 @@ static tw_status gautschi_reserve(tw_integrator *integrator, tw_error *error)
         return tw_fail(error, TW_UNSUPPORTED,
                        "gautschi needs an undamped second-order problem with a symmetric tangent");
 
+    tw_phi_engine engine = integrator->options.phi.engine;
+    if (engine != TW_PHI_AUTO && engine != TW_PHI_DENSE && !tw_phi_engine_is_spectral(engine))
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "gautschi needs functions of a symmetric operator: phi engine auto, dense, "
+                       "lanczos, chebyshev or shift-invert, not %s",
+                       tw_phi_engine_name(engine));
+
     gautschi_memory *memory = TW_NEW(gautschi_memory);
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);

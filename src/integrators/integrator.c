@@ -293,6 +293,16 @@ static tw_status find_velocity_dependence(tw_integrator *integrator, double t, c
     return TW_OK;
 }
 
+/* The error of a start at which something could not be evaluated. */
+static tw_status fail_at_start(tw_status status, const char *what, tw_error *error)
+{
+    if (status != TW_RECOVERABLE)
+        return tw_fail(error, status, "%s: %s", what, tw_status_text(status));
+    return tw_fail(error, status,
+                   "the forces are not defined at the start: bodies overlap, or an element has no "
+                   "size");
+}
+
 /* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times
  * the steps. */
 static tw_status check_velocity_dependence(tw_integrator *integrator, double t, const double *u,
@@ -303,8 +313,7 @@ static tw_status check_velocity_dependence(tw_integrator *integrator, double t, 
 
     bool depends = false;
     tw_status status = find_velocity_dependence(integrator, t, u, &depends);
-    if (status != TW_OK)
-        return tw_fail(error, status, "the acceleration at the start: %s", tw_status_text(status));
+    if (status != TW_OK) return fail_at_start(status, "the acceleration at the start", error);
     if (!depends) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "the acceleration depends on the velocity, but the problem's "
@@ -335,7 +344,7 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
     if (status == TW_OK) return TW_OK;
 
     integrator->started = false;
-    return tw_fail(error, status, "at the start: %s", tw_status_text(status));
+    return fail_at_start(status, "at the start", error);
 }
 
 void tw_integrator_state(const tw_integrator *integrator, double *t, double *u)

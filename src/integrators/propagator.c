@@ -32,16 +32,52 @@ static const double largest_tolerance = 0.5;
 
 /* ---- creating ---- */
 
+bool tw_phi_engine_is_spectral(tw_phi_engine engine)
+{
+    return engine == TW_PHI_LANCZOS || engine == TW_PHI_CHEBYSHEV || engine == TW_PHI_SHIFT_INVERT;
+}
+
 static bool fits_spectral(const tw_system *system, tw_phi_engine engine)
 {
     /* These engines evaluate functions of a symmetric operator. */
-    bool engine_fits = engine == TW_PHI_AUTO || engine == TW_PHI_DENSE ||
-                       engine == TW_PHI_LANCZOS || engine == TW_PHI_CHEBYSHEV ||
-                       engine == TW_PHI_SHIFT_INVERT;
+    bool engine_fits =
+        engine == TW_PHI_AUTO || engine == TW_PHI_DENSE || tw_phi_engine_is_spectral(engine);
 
     /* The scalar functions need A = M^-1 K symmetric, and D = alpha M + beta K. */
     return engine_fits && system->second_order && !system->second.stiffness_is_general &&
            !system->pair.damping;
+}
+
+/* Says no to an engine that cannot evaluate J of this system: what does not fit together is refused
+ * before the first step. */
+static tw_status check_engine(const tw_system *system, const tw_phi_options *options,
+                              tw_error *error)
+{
+    tw_phi_engine engine = options->engine;
+    const char *name = tw_phi_engine_name(engine);
+    if (tw_phi_engine_is_spectral(engine)) {
+        if (!system->second_order)
+            return tw_fail(
+                error, TW_UNSUPPORTED,
+                "phi engine %s does not apply to first-order problems, take auto, dense, "
+                "kiops or phipm",
+                name);
+        if (system->pair.damping)
+            return tw_fail(error, TW_UNSUPPORTED,
+                           "phi engine %s knows Rayleigh damping only, with dashpots or wind take "
+                           "auto, dense, kiops or phipm",
+                           name);
+    }
+
+    /* Incomplete orthogonalisation of raw (x, v) can fail without notice. */
+    bool is_incomplete =
+        engine == TW_PHI_KIOPS || engine == TW_PHI_PHIPM_IOM2 || engine == TW_PHI_PHIPM_SIMUL_IOM2;
+    if (system->second_order && is_incomplete && options->inner_product == TW_INNER_EUCLIDEAN)
+        return tw_fail(error, TW_UNSUPPORTED,
+                       "phi engine %s is not safe with inner_product euclidean, take scaled or "
+                       "energy",
+                       name);
+    return TW_OK;
 }
 
 static tw_status allocate(tw_propagator *propagator, const tw_system *system, int slots,
@@ -65,6 +101,7 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
                                tw_propagator **out, tw_error *error)
 {
     *out = NULL;
+    TW_TRY(check_engine(system, options, error));
     tw_propagator *propagator = TW_NEW(tw_propagator);
     if (!propagator) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 

@@ -49,9 +49,13 @@ typedef struct tw_phi_sum {
     bool same_sources; /* the slot still holds the bases of exactly these sources: try it first */
 } tw_phi_sum;
 
+/* Whether the engine evaluates functions of a symmetric operator and nothing else. */
+bool tw_phi_engine_is_spectral(tw_phi_engine engine);
+
 typedef struct tw_propagator tw_propagator;
 
-/* `slots` bases are kept. The workspace has room for the system and these options. */
+/* `slots` bases are kept. The workspace has room for the system and these options. TW_UNSUPPORTED if
+ * the engine of the options does not apply to the system. */
 tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
                                tw_propagator **out, tw_error *error);
 void tw_propagator_free(tw_propagator *propagator);

@@ -106,12 +106,11 @@ static tw_status go_to_start(tw_run *run, tw_error *error)
     if (status == TW_OK) status = tw_run_measure_start(run, error);
     if (status == TW_OK) status = tw_run_check_table(run, error);
 
-    /* Values that are too large are the fault of the scene. */
-    if (status == TW_NOT_FINITE) {
-        bool has_system = tw_scene_word(run->scene, "system.kind") != NULL;
-        return tw_scene_blame(run->scene, has_system ? "system" : "bodies", error);
-    }
-    return status;
+    if (status == TW_OK || status == TW_OUT_OF_MEMORY || status == TW_INTERRUPTED) return status;
+
+    /* A start from which nothing can be computed is the fault of the scene. */
+    bool has_system = tw_scene_word(run->scene, "system.kind") != NULL;
+    return tw_scene_blame(run->scene, has_system ? "system" : "bodies", error);
 }
 
 /* Writes the outputs at t = 0, and a checkpoint to resume from, into a directory that holds the
@@ -241,6 +240,11 @@ static void finish_failed(tw_run *run, const tw_error *why)
 /* Ends a run whose stepping gave `status` and `error`. */
 static tw_status finish(tw_run *run, tw_status status, tw_error *error)
 {
+    /* Where the trouble is: files and memory are no trouble of a body. */
+    bool is_trouble = status != TW_OK && status != TW_INTERRUPTED && status != TW_INPUT_OUTPUT &&
+                      status != TW_OUT_OF_MEMORY;
+    if (is_trouble) tw_run_name_body(run, error);
+
     tw_error late = {0};
     tw_status ended = TW_INTERNAL;
     if (status == TW_OK) ended = finish_done(run, &late);
@@ -269,6 +273,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     bool is_adaptive = run->integrator_options.relative_tolerance > 0.0;
     report->steps = s.steps;
     report->step = is_adaptive ? 0.0 : s.last_step;
+    if (!is_adaptive && s.steps == 0) report->step = run->integrator_options.step;
     report->rejected_steps = s.rejected_steps;
     report->stalled_stages = s.stalled_stages;
     report->frames = run->memory.frame_count;

@@ -158,6 +158,9 @@ double tw_run_energy_drift(const tw_run *run);
  * mostly rounding. */
 double tw_run_energy_scale(const tw_run *run);
 
+/* run_diagnosis.c: adds to the error of a run that failed which body is deformed most. */
+void tw_run_name_body(const tw_run *run, tw_error *error);
+
 /* run_acceptance.c: the scene's `tests` against the final rows, into the record. */
 void tw_run_check_acceptance(tw_run *run, tw_json *json);
 
