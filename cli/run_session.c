@@ -1,5 +1,7 @@
 /* A run of the command: signals, progress, and the summary at the end. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -150,6 +152,19 @@ static void report_done(const session *s, const tw_run_report *report)
         print_summary(s, report);
 }
 
+/* --duration of resume; false after it has complained. */
+static bool read_duration(const arguments *a, double *duration)
+{
+    const char *text = value_of(a, "--duration");
+    if (!text) return true;
+
+    char *end = NULL;
+    *duration = strtod(text, &end);
+    if (end != text && *end == '\0' && *duration > 0 && isfinite(*duration)) return true;
+    wrong_use("--duration %s is not a number of seconds above 0", text);
+    return false;
+}
+
 int run_session(const arguments *a, const tw_scene *scene, const char *directory)
 {
     session s = {.quiet = is_given(a, "--quiet"), .json = is_given(a, "--json")};
@@ -162,6 +177,7 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     tw_run_options options = tw_run_options_default();
     options.directory = scene ? value_of(a, "--output") : NULL;
     options.force = is_given(a, "--force");
+    if (!scene && !read_duration(a, &options.duration)) return EXIT_WRONG_USE;
     options.threads = (int)threads;
     options.progress = show_progress;
     options.stop = should_stop;

@@ -373,6 +373,20 @@ static void print_json(const checked *c)
     printf("  \"frames\": %.0f\n}\n", c->frames);
 }
 
+/* Does what a run would do next: the start, and the first step. What a run refuses or cannot do is
+ * known here, too. */
+static tw_status try_first_step(const checked *c, tw_integrator *integrator, tw_error *error)
+{
+    const double *start = tw_simulation_start(c->simulation);
+    tw_status status = tw_integrator_start(integrator, 0.0, start, error);
+    if (status == TW_OUT_OF_MEMORY) return status;
+    if (status != TW_OK) {
+        bool has_system = tw_scene_word(c->scene, "system.kind") != NULL;
+        return tw_scene_blame(c->scene, has_system ? "system" : "bodies", error);
+    }
+    return tw_integrator_step(integrator, c->duration, error);
+}
+
 static int check(const arguments *a)
 {
     checked c = {0};
@@ -381,7 +395,7 @@ static int check(const arguments *a)
     tw_error error = {0};
     bool json = is_given(a, "--json");
 
-    /* Everything up to the first step, with the warnings that a run would print. */
+    /* Everything up to and with the first step, with the warnings that a run would print. */
     show_warnings();
     tw_status status = load_scene(a, &scene, &error);
     c.scene = scene;
@@ -389,9 +403,13 @@ static int check(const arguments *a)
     if (status == TW_OK)
         status = tw_scene_create_integrator(scene, c.simulation, &integrator, &error);
 
-    int code = EXIT_DONE;
     if (status == TW_OK) {
         examine(&c);
+        status = try_first_step(&c, integrator, &error);
+    }
+
+    int code = EXIT_DONE;
+    if (status == TW_OK) {
         if (json)
             print_json(&c);
         else
@@ -419,7 +437,9 @@ const verb verb_check = {
     .text =
         "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
         "memory, and which steps to begin with for some integrators.\n"
-        "Exit code 0 if the scene is correct, 2 if not.",
+        "It tries the first step, too. Exit code 0 if that succeeds, 1 if the step fails, 2 if "
+        "the\n"
+        "scene is wrong: the same as of a run of one step.",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

@@ -6,15 +6,21 @@ static int resume(const arguments *a)
     return run_session(a, NULL, a->positional[0]);
 }
 
-static const option options[] = {SESSION_OPTIONS, {0}};
+static const option options[] = {
+    {"--duration", NULL, "S", "simulate up to S seconds: extends a finished run", NULL},
+    SESSION_OPTIONS,
+    {0},
+};
 
 const verb verb_resume = {
     .name = "resume",
-    .synopsis = "DIR [--threads N] [--quiet] [--json]",
-    .line = "go on with a run that was interrupted",
+    .synopsis = "DIR [--duration S] [--threads N] [--quiet] [--json]",
+    .line = "go on with a run that was interrupted, or extend one",
     .text = "Goes on from the last checkpoint in DIR and gives bitwise the run that was not "
             "interrupted.\n"
-            "Nothing that is done is computed again. A finished run is left as it is.",
+            "Nothing that is done is computed again. A finished run is left as it is, unless "
+            "--duration\n"
+            "names a later end: twang resume coil --duration 120.",
     .options = options,
     .positional = "DIR",
     .positional_least = 1,

@@ -36,6 +36,9 @@ typedef struct tw_run_options {
      *  no run is refused. Default false: refuse every directory that exists. */
     bool force;
     int threads; /**< 0 (default): as many as tw_threads() says */
+    /** For tw_run_resume: simulate up to this time [s], beyond the end that the scene of the run has,
+     *  or before it. 0 (default): the end of the scene. */
+    double duration;
     /** Called after every step; NULL (default). */
     void (*progress)(void *context, const tw_run_progress *progress);
     /** Asked after every step: true ends the run with a checkpoint and TW_INTERRUPTED; NULL
@@ -79,8 +82,9 @@ typedef struct tw_run_report {
 TW_API tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options,
                               tw_run_report *report, tw_error *error);
 
-/** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. TW_BAD_INPUT if
- *  there is nothing to resume, or the scene in the directory, a file that it reads or the version of
+/** Goes on with a run from its last checkpoint; at once TW_OK if it is finished. With
+ *  options->duration a finished run is extended: scene.yaml in the directory gets the new end, without
+ *  the values that the scene expects at the old one. TW_BAD_INPUT if there is nothing to resume, or the scene in the directory, a file that it reads or the version of
  *  the library has changed. cvode starts anew there and says so; all other schemes go on bitwise. */
 TW_API tw_status tw_run_resume(const char *directory, const tw_run_options *options,
                                tw_run_report *report, tw_error *error);

@@ -19,7 +19,7 @@ static bool is_there(const tw_playback *p, unsigned format, int64_t index)
 
 static tw_status load_scene(tw_playback *p, const char *directory, tw_error *error)
 {
-    TW_TRY(tw_run_load_scene(directory, &p->scene, error));
+    TW_TRY(tw_run_load_scene(directory, 0, NULL, &p->scene, error));
     TW_TRY(tw_scene_build(p->scene, &p->simulation, error));
 
     p->fps = tw_scene_fps(p->scene);

@@ -1,6 +1,8 @@
 /* The run itself: a scene comes in, the integrator is driven, a directory goes out. */
 #include <twang/run.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <twang/parallel.h>
 
@@ -335,7 +337,8 @@ tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_
 
 /* ---- a resumed run ---- */
 
-tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *error)
+tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_setting *settings,
+                            tw_scene **scene, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, directory, "scene.yaml", error));
@@ -344,7 +347,7 @@ tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *e
                        "%s: holds no run (no scene.yaml in it), name the directory of one",
                        directory);
     TW_TRY(tw_file_refuse_link(path, error));
-    return tw_scene_load(path, 0, NULL, scene, error);
+    return tw_scene_load(path, count, settings, scene, error);
 }
 
 /* Whether run.json says "done": it is the last file that a run writes. */
@@ -392,8 +395,24 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
         return TW_OK;
     }
 
+    /* Where the run gets a new end, it needs room for more frames. */
+    bool has_new_end = run->options->duration > 0.0;
+    if (has_new_end) TW_TRY(tw_run_check_room(run, error));
     if (has_checkpoint) TW_TRY(open_outputs_again(run, error));
+    if (has_new_end) TW_TRY(tw_run_extend_directory(run, error));
     return drive(run, report, error);
+}
+
+/* The scene in the directory, with another end if the options ask for one. What the scene expects of
+ * a run is for its own end. */
+static tw_status load_scene_to_resume(const char *directory, double duration, tw_scene **scene,
+                                      tw_error *error)
+{
+    char value[32];
+    snprintf(value, sizeof value, "%.17g", duration);
+    const tw_scene_setting settings[] = {{"--duration", "duration", value},
+                                         {"--duration", "tests", NULL}};
+    return tw_run_load_scene(directory, duration > 0.0 ? 2 : 0, settings, scene, error);
 }
 
 tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw_run_report *report,
@@ -403,11 +422,13 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
     tw_run_options defaults = tw_run_options_default();
     if (!error) error = &unseen;
     if (!options) options = &defaults;
-    if (!directory || options->threads < 0) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    bool has_end = options->duration >= 0.0 && isfinite(options->duration);
+    if (!directory || options->threads < 0 || !has_end)
+        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
 
     tw_scene *scene = NULL;
-    TW_TRY(tw_run_load_scene(directory, &scene, error));
+    TW_TRY(load_scene_to_resume(directory, options->duration, &scene, error));
     tw_run run;
     tw_status status = prepare(&run, scene, options, error);
     if (status == TW_OK) status = tw_run_set_directory(&run, directory, error);

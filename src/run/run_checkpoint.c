@@ -119,7 +119,8 @@ static tw_status check_scene_unchanged(const tw_run *run, tw_error *error)
 {
     uint64_t hash = 0;
     TW_TRY(tw_run_hash_scene(run, &hash, error));
-    if (hash != run->memory.scene_hash)
+    bool is_known = hash == run->memory.scene_hash || hash == run->memory.former_hash;
+    if (!is_known)
         return tw_fail(error, TW_BAD_INPUT,
                        "%s/scene.yaml: was changed since the run began, put it back or start a "
                        "new run with it",
@@ -157,10 +158,13 @@ static bool makes_sense(const tw_run *run, double t)
         return false;
     if (!(t >= 0.0 && t <= run->duration) || !is_count(m->frame_count)) return false;
 
-    /* The last frame is at t or before, the next one is behind it. */
+    /* The last frame is at t or before, the next one is behind it. The last frame of a run that is
+     * extended now was at its end, which rounding may have put before index / fps. */
+    const double rounding = 1e-12;
     if (tw_run_frame_formats(run->scene) == 0) return m->frame_count == 0;
     if (m->frame_count == 0) return false;
-    return tw_run_frame_time(m->frame_count - 1, run->fps, run->duration) <= t &&
+    double last = tw_run_frame_time(m->frame_count - 1, run->fps, run->duration);
+    return last <= t * (1.0 + rounding) &&
            tw_run_frame_time(m->frame_count, run->fps, run->duration) > t;
 }
 
@@ -180,6 +184,10 @@ static tw_status restore(tw_run *run, const char *path, const tw_checkpoint *che
 
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
+    if (run->options->duration > 0.0 && t >= run->duration)
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: is at t = %g s already, --duration must be later than that",
+                       run->directory, t);
     if (makes_sense(run, t)) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT, "%s: is damaged: it holds impossible values", path);
 }

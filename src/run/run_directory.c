@@ -151,6 +151,44 @@ static tw_status write_scene(tw_run *run, const char *directory, tw_error *error
     return status;
 }
 
+tw_status tw_run_check_room(tw_run *run, tw_error *error)
+{
+    tw_manifest before;
+    tw_manifest after = {0};
+    TW_TRY(tw_manifest_read(run->directory, &before, error));
+    tw_status status = list_files(run, &after, error);
+    if (status == TW_OK)
+        status = tw_manifest_check_free(run->directory, &before, &after.lines, error);
+    tw_manifest_free(&before);
+    tw_manifest_free(&after);
+    return status;
+}
+
+tw_status tw_run_extend_directory(tw_run *run, tw_error *error)
+{
+    /* The checkpoint knows both scenes before the new one is there. */
+    char *text = NULL;
+    size_t size = 0;
+    TW_TRY(tw_scene_write(run->scene, &text, &size, error));
+    uint64_t hash = tw_hash(text, size);
+    tw_scene_free_text(text);
+    if (hash != run->memory.scene_hash) run->memory.former_hash = run->memory.scene_hash;
+    run->memory.scene_hash = hash;
+    TW_TRY(tw_run_write_checkpoint(run, error));
+    return write_scene(run, run->directory, error);
+}
+
+/* mkdir -p of all but the last part of the path. */
+static tw_status make_parents(const char *path, tw_error *error)
+{
+    char parent[TW_RUN_DIRECTORY_SIZE];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+        if (mkdir(parent, ALL_MAY_USE) != 0 && errno != EEXIST) return cannot_make(parent, error);
+    }
+    return TW_OK;
+}
+
 /* Makes the directory under another name, writes the scene into it, and renames it: so
  * every directory of a run can be resumed. `*taken` becomes true if another process made it
  * in the meantime. */
@@ -158,6 +196,7 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 {
     char temporary[TW_RUN_DIRECTORY_SIZE + 32];
     snprintf(temporary, sizeof temporary, "%s.part-%ld", run->directory, (long)getpid());
+    TW_TRY(make_parents(run->directory, error));
     if (mkdir(temporary, ALL_MAY_USE) != 0) return cannot_make(run->directory, error);
 
     tw_status status = write_scene(run, temporary, error);

@@ -26,6 +26,7 @@ typedef struct tw_run_loss {
  * its bytes. */
 typedef struct tw_run_memory {
     uint64_t scene_hash;     /* of scene.yaml's bytes */
+    uint64_t former_hash;    /* of scene.yaml before the run was extended; 0: it never was */
     uint64_t files_hash;     /* of the bytes of all files that the scene names */
     int64_t telemetry_bytes; /* of telemetry.csv */
     int64_t frame_count;     /* frames written */
@@ -105,12 +106,18 @@ struct tw_playback {
 };
 
 /* run.c */
-/* Loads the scene in the directory of a run; TW_BAD_INPUT if it holds none. */
-tw_status tw_run_load_scene(const char *directory, tw_scene **scene, tw_error *error);
+/* Loads the scene in the directory of a run, with settings; TW_BAD_INPUT if it holds none. */
+tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_setting *settings,
+                            tw_scene **scene, tw_error *error);
 
 /* run_directory.c */
 /* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
+/* Refuses to replace somebody else's files by frames that the run did not have before. */
+tw_status tw_run_check_room(tw_run *run, tw_error *error);
+/* Writes scene.yaml and the manifest of a run whose scene ends later than before. The outputs are open.
+ * After a kill in between, the directory holds the run with its former end. */
+tw_status tw_run_extend_directory(tw_run *run, tw_error *error);
 /* Sets run->directory, for a run that is there already. */
 tw_status tw_run_set_directory(tw_run *run, const char *directory, tw_error *error);
 /* Locks a directory against other commands; close `*lock` (-1: not opened) to unlock it. */
