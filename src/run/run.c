@@ -2,12 +2,12 @@
 #include <twang/run.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <twang/parallel.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/number.h"
 #include "base/read_file.h"
 #include "base/timer.h"
 #include "integrators/integrator_internal.h"
@@ -408,8 +408,8 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
 static tw_status load_scene_to_resume(const char *directory, double duration, tw_scene **scene,
                                       tw_error *error)
 {
-    char value[32];
-    snprintf(value, sizeof value, "%.17g", duration);
+    char value[TW_NUMBER_SIZE];
+    tw_number_print(value, duration);
     const tw_scene_setting settings[] = {{"--duration", "duration", value},
                                          {"--duration", "tests", NULL}};
     return tw_run_load_scene(directory, duration > 0.0 ? 2 : 0, settings, scene, error);

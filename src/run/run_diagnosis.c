@@ -1,9 +1,9 @@
 /* Where a run that failed was in trouble: the body whose cells are deformed most in the last good state. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/number.h"
 #include "base/vector3.h"
 #include "run/run_internal.h"
 
@@ -88,7 +88,7 @@ void tw_run_name_body(const tw_run *run, tw_error *error)
 
     const char *name = tw_simulation_display(run->simulation, worst.body)->name;
     size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof error->text - used,
+    tw_print(error->text + used, sizeof error->text - used,
              "; bodies.%d (%s) is deformed most: its particles %lld and %lld are %.3g times as far "
              "apart as at the start",
              worst.body, name ? name : "body", (long long)worst.ends[1], (long long)worst.ends[0],
