@@ -23,6 +23,11 @@ tw_run_options tw_run_options_default(void)
     return (tw_run_options){0};
 }
 
+static bool are_possible(const tw_run_options *options)
+{
+    return options->threads >= 0 && options->duration >= 0.0 && isfinite(options->duration);
+}
+
 /* ---- setting up ---- */
 
 static tw_status allocate(tw_run *run, tw_error *error)
@@ -325,7 +330,7 @@ tw_status tw_run_scene(const tw_scene *scene, const tw_run_options *options, tw_
     tw_run_options defaults = tw_run_options_default();
     if (!error) error = &unseen;
     if (!options) options = &defaults;
-    if (!scene || options->threads < 0) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!scene || !are_possible(options)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
 
     tw_run run;
@@ -422,9 +427,7 @@ tw_status tw_run_resume(const char *directory, const tw_run_options *options, tw
     tw_run_options defaults = tw_run_options_default();
     if (!error) error = &unseen;
     if (!options) options = &defaults;
-    bool has_end = options->duration >= 0.0 && isfinite(options->duration);
-    if (!directory || options->threads < 0 || !has_end)
-        return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!directory || !are_possible(options)) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
     if (report) *report = (tw_run_report){.resumed_at = -1.0};
 
     tw_scene *scene = NULL;
