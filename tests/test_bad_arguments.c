@@ -60,6 +60,7 @@ static struct {
     tw_field field;
     tw_fill_options fill_options;
     tw_fill_report fill_report;
+    tw_fluid fluid;
     tw_first_order_problem first_problem;
     tw_second_order_problem second_problem;
     tw_integrator_options integrator_options;
@@ -67,6 +68,7 @@ static struct {
     tw_mesh_quality mesh_quality;
     tw_mesh_repairs mesh_repairs;
     tw_motion motion;
+    tw_motor motor;
     tw_obstacle obstacle;
     tw_operator operator;
     tw_second_order second_order;
@@ -284,6 +286,14 @@ static void make_models(void)
     NEED(tw_model_create(&world.fibre_model, &world.error));
     NEED(tw_model_add_fibres(world.fibre_model, &world.fibres, NULL, &world.error));
     world.fibre_set = tw_model_fibre_set(world.fibre_model, 0);
+
+    world.fluid = tw_fluid_default();
+    world.motor = (tw_motor){.rotor_last = 2,
+                             .stator_first = 3,
+                             .stator_last = 5,
+                             .axis = {6, 7},
+                             .torque = 1,
+                             .frequency = 1};
 
     world.contact_options = tw_contact_options_default();
     world.contact_options.distance = 0.01;

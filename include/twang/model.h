@@ -107,6 +107,7 @@ typedef struct tw_measurement {
     /** Energy that comes from outside per second [W]: from wind, other forces without energy, loads
      *  that change with time, and particles that are moved. */
     double outside_power;
+    bool without_inertia;   /**< in a fluid: damping_power is what the fluid takes. Default false */
     int64_t contacts;       /**< number of contact pairs closer than the contact distance */
     double penetration_max; /**< by how much surfaces overlap, thickness included [m] */
     /** Energy that impacts have taken since the last measurement, by a restitution below 1 [J]. */

@@ -8,6 +8,7 @@
 #include <twang/contact.h>
 #include <twang/display.h>
 #include <twang/fibres.h>
+#include <twang/fluid.h>
 #include <twang/forces.h>
 #include <twang/integrator.h>
 #include <twang/log.h>

@@ -82,4 +82,14 @@ typedef struct tw_tower {
 } tw_tower;
 tw_status tw_body_tower(const tw_tower *tower, tw_mesh *out, tw_error *error);
 
+/* Points on an ellipsoid about the origin, in rings around z that lie as far apart as the points in
+ * them: point 0 is the upper pole, the last one the lower. The surface is closed. At least 8. */
+typedef struct tw_cell {
+    int64_t points;
+    double radii[3]; /* along x, y, z [m] */
+} tw_cell;
+tw_status tw_body_cell(const tw_cell *cell, tw_mesh *out, tw_error *error);
+/* Edges between every two of them; `*edges` is freed by tw_release. */
+tw_status tw_cell_edges(int64_t points, int64_t **edges, int64_t *count, tw_error *error);
+
 #endif

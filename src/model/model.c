@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
+#include "model/fluid_model.h"
 #include "model/model_internal.h"
 
 /* Room for forces at first: enough for most models. */
@@ -27,6 +28,7 @@ void tw_model_free(tw_model *model)
         model->forces[i].table->release(model->forces[i].data);
     tw_motions_free(&model->motions);
     tw_release(model->obstacles.list);
+    tw_fluid_free(model->fluid);
 
     tw_particles *p = &model->particles;
     void *blocks[] = {

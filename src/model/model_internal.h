@@ -11,6 +11,8 @@
 #include "model/force.h"
 #include "model/mass_consistent.h"
 
+typedef struct tw_model_fluid tw_model_fluid; /* model/fluid_model.h */
+
 enum {
     TW_MODEL_RATES = 5, /* arrays of all particles in model->rates (model_rates.c) */
     TW_MODEL_SUMS = 7   /* kinetic energy, momentum and angular momentum (model_measure.c) */
@@ -47,6 +49,7 @@ struct tw_model {
     tw_motions motions;
     tw_obstacle_list obstacles;
     tw_contact *contact;       /* data of the contact force; NULL: there is none */
+    tw_model_fluid *fluid;     /* around the particles; NULL: there is none */
     double gravity[3];         /* sum of all uniform accelerations [m/s^2] */
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */
@@ -95,6 +98,9 @@ tw_status tw_model_renew_pattern(tw_model *model);
 /* Writes positions and velocities of all particles at time t into model->x and model->v. v may be
  * NULL. (model_problem.c) */
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v);
+/* What a simulation of the model says of itself. (model_problem.c) */
+extern const char *const tw_model_columns[];
+void tw_model_summarise(const void *context, tw_simulation_summary *out);
 /* a = M^-1 force for the unknowns. (model_problem.c) */
 tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *a);
 

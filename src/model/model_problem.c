@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
+#include "model/fluid_model.h"
 #include "model/model_internal.h"
 #include "model/simulation.h"
 
@@ -199,7 +200,7 @@ static tw_status model_rows(void *context, double t, const double *u, double *ro
     return TW_OK;
 }
 
-static void model_summarise(const void *context, tw_simulation_summary *out)
+void tw_model_summarise(const void *context, tw_simulation_summary *out)
 {
     const tw_model *model = context;
     const tw_particles *p = &model->particles;
@@ -226,12 +227,12 @@ static void model_release(void *context)
     tw_model_free(context);
 }
 
-static const char *const model_columns[] = {"x", "y", "z", "vx", "vy", "vz", NULL};
-static const tw_simulation_table model_table = {.columns = model_columns,
+const char *const tw_model_columns[] = {"x", "y", "z", "vx", "vy", "vz", NULL};
+static const tw_simulation_table model_table = {.columns = tw_model_columns,
                                                 .release = model_release,
                                                 .rows = model_rows,
                                                 .measure = tw_model_measure,
-                                                .summarise = model_summarise};
+                                                .summarise = tw_model_summarise};
 
 /* ---- the problem ---- */
 
@@ -309,6 +310,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     *out = NULL;
     tw_status status = tw_model_complete(model, error);
     if (status != TW_OK) return status;
+    if (model->fluid) return tw_fluid_simulation(model, out, error);
 
     /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;

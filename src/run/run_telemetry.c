@@ -114,7 +114,9 @@ static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool fi
      * first step on. */
     if (first_stage) memory->unresolved = fmax(0.0, memory->energy_start - accounted);
 
+    /* Without inertia nearly all energy goes through the bodies into the fluid. */
     double change = fabs(m->potential - memory->potential_start);
+    if (m->without_inertia) change = fmax(change, fabs(memory->damping.sum));
     memory->converted_max = fmax(memory->converted_max, fmax(m->kinetic, change));
     memory->energy_size_max = fmax(memory->energy_size_max, m->kinetic + fabs(m->potential));
 }

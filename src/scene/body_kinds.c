@@ -392,6 +392,29 @@ static double count_fibres(const tw_node *body)
     return 4.0 * (tw_node_number(body, "segments") + 1.0) * fibres;
 }
 
+/* ---- cell ---- */
+
+static const tw_schema_field cell_fields[] = {
+    {"particles", TW_FIELD_INTEGER, .range = BETWEEN(8, 400), .fallback = "28",
+     .doc = "on its surface; the first and the last are its poles, on z before it is turned"},
+    {"radii", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .range = ABOVE(0), .required = true,
+     .doc = "of the ellipsoid along x, y, z before it is turned, about the origin"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "of a spring between every two particles"},
+};
+
+static tw_status make_cell(tw_body *body, tw_error *error)
+{
+    tw_cell cell = {.points = tw_node_integer(body->node, "particles")};
+    tw_node_numbers(body->node, "radii", 3, cell.radii);
+    return tw_body_cell(&cell, &body->mesh, error);
+}
+
+static double count_cell(const tw_node *body)
+{
+    return tw_node_number(body, "particles");
+}
+
 /* ---- fields that kinds share ---- */
 
 static const tw_schema_field turned_fields[] = {
@@ -488,6 +511,11 @@ static const tw_body_kind body_kinds[] = {
      .count_particles = count_fibres,
      .build = tw_build_fibres,
      .check = tw_check_fibres},
+    {.schema = {"cell", FIELDS(cell_fields), {&turned}},
+     .cost = {4000, 40000, 1.5e-5},
+     .count_particles = count_cell,
+     .make_shape = make_cell,
+     .add_material = tw_add_cell},
 };
 KINDS_OF(body_kinds)
 

@@ -63,6 +63,7 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     tw_status status = tw_model_add_gravity(build->model, gravity, error);
     TW_TRY(place_error(build->scene->tree.root, status, error));
     TW_TRY(tw_build_entries(build, "forces", tw_build_force, error));
+    TW_TRY(tw_build_fluid(build, error));
 
     /* There must be something left to integrate. */
     if (tw_model_free_count(build->model) > 0) return TW_OK;
@@ -87,7 +88,10 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
     /* The simulation takes the model over if it can be made of it. */
     if (status == TW_OK) {
         status = tw_simulation_of_model(build.model, out, error);
-        status = place_error(tw_scene_node(scene, "bodies"), status, error);
+        const tw_node *fluid = tw_scene_node(scene, "fluid");
+        const tw_node *blamed = fluid && status == TW_UNSUPPORTED ? fluid : NULL;
+        if (!blamed) blamed = tw_scene_node(scene, "bodies");
+        status = place_error(blamed, status, error);
     }
     if (status != TW_OK) tw_model_free(build.model);
     return status;

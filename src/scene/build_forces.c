@@ -202,6 +202,7 @@ static const force_kind force_kinds[] = {
     {.schema = {"wind", FIELDS(wind_fields), {&on_a_body}}, .add = add_wind},
     {.schema = {"shaking", FIELDS(shaking_fields), {NULL}}, .add = add_shaking},
     {.schema = {"load", FIELDS(load_fields), {&tw_selection_fields}}, .add = add_load},
+    {.schema = {"motor", {NULL, 0}, {&tw_motor_fields}}, .add = tw_add_motor},
 };
 KINDS_OF(force_kinds)
 

@@ -118,6 +118,17 @@ tw_status tw_add_sheet(tw_model *model, const tw_body *body, tw_error *error)
     return status;
 }
 
+tw_status tw_add_cell(tw_model *model, const tw_body *body, tw_error *error)
+{
+    int64_t *edges = NULL;
+    int64_t count = 0;
+    tw_status status = tw_cell_edges(body->mesh.vertex_count, &edges, &count, error);
+    if (status == TW_OK)
+        status = add_uniform_springs(model, body, count, edges, "stiffness", error);
+    tw_release(edges);
+    return status;
+}
+
 /* ---- solids ---- */
 
 tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error)

@@ -102,11 +102,12 @@ typedef enum tw_material {
 /* Refuses keys of a solid that its material does not use, and asks for those that it needs. */
 tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error);
 /* What holds a body together: springs or finite elements of a solid, springs of a cloth or a sheet, links of a
- * rope, girders of a tower. (build_material.c) */
+ * rope, girders of a tower, springs of a cell. (build_material.c) */
 tw_status tw_add_solid(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_sheet(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_cell(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
 
 /* The kind `fibres`. (build_fibres.c) */
@@ -159,6 +160,9 @@ tw_status tw_build_motion(const tw_entry *entry, tw_error *error);
 /* One entry of `obstacles`, and `contact`. (build_obstacles.c) */
 tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error);
 tw_status tw_build_contact(const tw_build *build, tw_error *error);
+/* `fluid`, and one entry of `forces` that is a motor. (build_fluid.c) */
+tw_status tw_build_fluid(const tw_build *build, tw_error *error);
+tw_status tw_add_motor(const tw_entry *entry, tw_error *error);
 /* Moves an obstacle, the particles first ... last, as the node says. (build_motions.c) */
 tw_status tw_build_obstacle_motion(const tw_entry *entry, const tw_node *node, int64_t first,
                                    int64_t last, tw_error *error);

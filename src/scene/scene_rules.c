@@ -46,8 +46,8 @@ static tw_status check_what_is_simulated(const tw_scene *scene, tw_error *error)
     if (bodies) return TW_OK;
 
     /* Keys that act on particles. */
-    static const char *const of_bodies[] = {"gravity", "pins",      "forces",
-                                            "motions", "obstacles", "contact"};
+    static const char *const of_bodies[] = {"gravity",   "pins",    "forces", "motions",
+                                            "obstacles", "contact", "fluid"};
     for (size_t i = 0; i < sizeof of_bodies / sizeof *of_bodies; i++) {
         const tw_node *node = tw_node_find(root, of_bodies[i]);
         if (node)

@@ -163,6 +163,8 @@ static const tw_schema_field scene_fields[] = {
      .doc = "what bodies touch and do not move; they need contact"},
     {"contact", TW_FIELD_MAP, .section = &tw_schema_contact,
      .doc = "how bodies and obstacles push each other away; not given: they do not"},
+    {"fluid", TW_FIELD_MAP, .section = &tw_schema_fluid,
+     .doc = "a viscous fluid around all bodies, in which nothing has inertia; not given: none"},
     {"tests", TW_FIELD_MAP, .section = &tests_section,
      .doc = "values a run must reproduce, used by make test"},
 };

@@ -69,9 +69,12 @@ extern const tw_section tw_schema_forces;          /* build_forces.c */
 extern const tw_section tw_schema_motions;         /* build_motions.c */
 extern const tw_section tw_schema_obstacles;       /* build_obstacles.c */
 extern const tw_section tw_schema_contact;         /* build_obstacles.c */
+extern const tw_section tw_schema_fluid;           /* build_fluid.c */
 extern const tw_section tw_schema_obstacle_motion; /* build_motions.c */
 
 /* Which particles are meant, a part of pins, forces and motions (build_pins.c). */
 extern const tw_field_group tw_selection_fields;
+/* The keys of a motor (build_fluid.c). */
+extern const tw_field_group tw_motor_fields;
 
 #endif
