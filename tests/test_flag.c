@@ -144,6 +144,18 @@ static void check_counts(const flag *f, double iterations, double forces, double
     ck_assert_int_eq(counts.stalled_stages, 0);
 }
 
+/* Steps of h from t to end. No single one takes more than eight iterations. */
+static void flag_step_to(flag *f, double t, double end, double h)
+{
+    for (int i = 1; t + (i - 0.5) * h < end; i++) {
+        int64_t before = tw_integrator_statistics_now(f->integrator).newton_iterations;
+        flag_advance(f, t + i * h);
+        int64_t taken = tw_integrator_statistics_now(f->integrator).newton_iterations - before;
+        ck_assert_msg(taken <= 8, "%lld iterations in the step to t = %g", (long long)taken,
+                      t + i * h);
+    }
+}
+
 static double kinetic_energy(const flag *f, double t)
 {
     tw_measurement measured;
@@ -165,9 +177,12 @@ START_TEST(expmid2_waves_it_in_steps_of_ten_milliseconds)
     double rest = flag_area(f);
     const double by_rk4[] = {16.206, 70.632, 165.561, 310.451, 492.187, 619.142};
     for (int i = 1; i <= 6; i++) {
-        flag_advance(f, 0.1 * i);
+        flag_step_to(f, 0.1 * (i - 1), 0.1 * i, 0.01);
+        double ratio = kinetic_energy(f, 0.1 * i) / by_rk4[i - 1];
+        printf("%.1f s: kinetic energy %.3f of rk4's, area %.4f\n", 0.1 * i, ratio,
+               flag_area(f) / rest);
         ck_assert_double_lt(fabs(flag_area(f) / rest - 1), 0.03);
-        ck_assert_double_eq_tol(kinetic_energy(f, 0.1 * i) / by_rk4[i - 1], 1, 0.2);
+        ck_assert_double_eq_tol(ratio, 1, 0.2);
     }
     check_counts(f, 5, 5, 220);
 

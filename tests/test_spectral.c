@@ -173,6 +173,55 @@ START_TEST(one_basis_serves_other_functions_and_smaller_times)
 }
 END_TEST
 
+/* A similar request before this one says how large the spaces become. Wrong expectations cost
+ * products, not accuracy. */
+START_TEST(expected_dimensions_spare_estimates)
+{
+    enum { N = 300 };
+    test_random random = {5};
+    test_spectral *s = test_spectral_create(N, TEST_SPECTRUM_CHAIN, TEST_MASS_LUMPED, 1, &random);
+    double *b = random_vectors(N, 4, 9), *out = b + 2 * N, *exact = b + 3 * N;
+    const double *starts[2] = {b, b + N};
+    tw_phi_workspace *workspace = workspace_of(N, TW_PHI_LANCZOS, 1e-8);
+    scalar f[2] = {{40, 1, false}, {3, 2, false}};
+    tw_spectral_function functions[2] = {{scalar_value, &f[0]}, {scalar_value, &f[1]}};
+    int dimensions[2] = {0, 0};
+    tw_spectral_request request = {.start_count = 2,
+                                   .starts = starts,
+                                   .output_count = 1,
+                                   .outputs = &out,
+                                   .functions = functions,
+                                   .time = 40,
+                                   .dimensions = dimensions};
+    exact_sum(s, 2, f, starts, exact);
+
+    /* Without any expectation. */
+    tw_phi_statistics first;
+    ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &first, NULL), TW_OK);
+    ck_assert_double_le(relative_difference(N, out, exact), 1e-8);
+    ck_assert_int_gt(dimensions[0], 2 * dimensions[1]);
+    ck_assert_int_gt(dimensions[1], 0);
+
+    /* The same again, with fewer estimates and hardly more products. */
+    tw_phi_statistics second;
+    ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &second, NULL), TW_OK);
+    ck_assert_double_le(relative_difference(N, out, exact), 1e-8);
+    ck_assert_int_le(2 * second.rejected, first.rejected);
+    ck_assert_double_le((double)second.products, 1.1 * (double)first.products);
+
+    /* Nonsense. */
+    const int wrong[][2] = {{1, 1}, {-7, 1000000}, {2147483647, -2147483647}};
+    for (int i = 0; i < 3; i++) {
+        memcpy(dimensions, wrong[i], sizeof dimensions);
+        ck_assert_int_eq(tw_spectral_apply(workspace, &s->op, &request, &second, NULL), TW_OK);
+        ck_assert_double_le(relative_difference(N, out, exact), 1e-8);
+    }
+    tw_phi_workspace_free(workspace);
+    test_spectral_free(s);
+    free(b);
+}
+END_TEST
+
 START_TEST(contributions_that_cancel_are_not_trusted_too_early)
 {
     enum { N = 400 };
@@ -650,6 +699,7 @@ int main(void)
     tcase_add_loop_test(cases, true_errors_stay_within_the_promise, 0, engines);
     tcase_add_test(cases, fpu_chain_takes_few_products);
     tcase_add_test(cases, one_basis_serves_other_functions_and_smaller_times);
+    tcase_add_test(cases, expected_dimensions_spare_estimates);
     tcase_add_test(cases, contributions_that_cancel_are_not_trusted_too_early);
     tcase_add_test(cases, a_small_pool_costs_a_second_pass_and_no_accuracy);
     tcase_add_test(cases, zero_vectors_cost_nothing);

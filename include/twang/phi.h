@@ -188,6 +188,9 @@ typedef struct tw_spectral_request {
     /** The basis will not serve again: auto may choose an engine that keeps none. */
     bool single_use;
     int slot; /**< the basis is kept there until the next call with this slot */
+    /** Lanczos only: NULL, or per start vector the dimension that a similar request has taken (0:
+     *  unknown). Errors are not estimated long before it. Replaced by what this one takes. */
+    int *dimensions;
 } tw_spectral_request;
 
 /** Evaluates with the workspace's engine (dense, lanczos, chebyshev, shift-invert or auto; others:

@@ -17,6 +17,7 @@ struct tw_conjugate_gradients {
     tw_system *system;
     double g;
     double *inverse; /* of the diagonal blocks, block x block values each; NULL without a matrix */
+    int64_t *diagonal; /* where the diagonal blocks stand in the matrix; -1: not in the pattern */
     int block;
     double *r;
     double *z;
@@ -44,12 +45,17 @@ tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradient
     /* The preconditioner inverts the diagonal blocks of an assembled matrix. */
     const tw_sparse *matrix = system->second.stiffness_matrix;
     gradients->block = matrix ? tw_sparse_block(matrix) : 1;
-    if (matrix) gradients->inverse = TW_NEW_ARRAY(system->n * gradients->block, double);
-
-    if (!gradients->storage || (matrix && !gradients->inverse)) {
+    int64_t rows = system->n / gradients->block;
+    if (matrix) {
+        gradients->inverse = TW_NEW_ARRAY(system->n * gradients->block, double);
+        gradients->diagonal = TW_NEW_ARRAY(rows, int64_t);
+    }
+    if (!gradients->storage || (matrix && (!gradients->inverse || !gradients->diagonal))) {
         tw_conjugate_gradients_free(gradients);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+    for (int64_t row = 0; matrix && row < rows; row++)
+        gradients->diagonal[row] = tw_sparse_find(matrix, row, row);
     *out = gradients;
     return TW_OK;
 }
@@ -59,6 +65,7 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients)
     if (!gradients) return;
     tw_release(gradients->storage);
     tw_release(gradients->inverse);
+    tw_release(gradients->diagonal);
     tw_release(gradients);
 }
 
@@ -129,7 +136,7 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
     TW_TRY(tw_system_assemble(system));
     const tw_sparse *matrix = system->second.stiffness_matrix;
     for (int64_t row = 0; row < system->n / b; row++) {
-        int64_t at = tw_sparse_find(matrix, row, row);
+        int64_t at = gradients->diagonal[row];
         const double *values = zero;
         if (at >= 0) values = tw_sparse_values_const(matrix) + at * b * b;
         invert_block(gradients, row, values);

@@ -18,6 +18,7 @@
  * between them. */
 #include "integrators/expmid2.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "base/allocate.h"
@@ -205,9 +206,19 @@ static tw_status find_stage(tw_integrator *integrator, tw_expmid2_memory *memory
 
 /* ---- the step ---- */
 
+/* The functions of this step are expected to take what those of the last one took. The numbers may
+ * come from a file. */
+static void expect_dimensions(tw_expmid2_memory *memory)
+{
+    const double *last = tw_expmid2_history_of(memory)->dimensions;
+    for (int j = 0; j < TW_MAX_BLOCK; j++)
+        memory->dimensions[j] = (int)fmin(fmax(last[j], 0), INT_MAX);
+}
+
 static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_expmid2_memory *memory = integrator->memory;
+    expect_dimensions(memory);
     memory->h = h;
     memory->t_m = integrator->t + 0.5 * h;
     tw_status status = find_stage(integrator, memory, error);
@@ -234,11 +245,13 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
     tw_vector_copy(n, memory->a_m, tw_expmid2_last(integrator, 1));
     tw_vector_copy(n, memory->v_m, tw_expmid2_last(integrator, 2));
     tw_vector_copy(n, memory->averaged, tw_expmid2_last(integrator, 4));
-    *tw_expmid2_history_of(memory) =
-        (tw_expmid2_history){.h = h,
-                             .h_before = tw_expmid2_history_of(memory)->h,
-                             .t_m = integrator->t + 0.5 * h,
-                             .acceleration = tw_expmid2_recent_acceleration(memory)};
+
+    tw_expmid2_history *history = tw_expmid2_history_of(memory);
+    *history = (tw_expmid2_history){.h = h,
+                                    .h_before = history->h,
+                                    .t_m = integrator->t + 0.5 * h,
+                                    .acceleration = tw_expmid2_recent_acceleration(memory)};
+    for (int j = 0; j < TW_MAX_BLOCK; j++) history->dimensions[j] = memory->dimensions[j];
 }
 
 static tw_status expmid2_interpolate(tw_integrator *integrator, double theta, double *u)

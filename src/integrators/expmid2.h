@@ -35,6 +35,9 @@ typedef struct tw_expmid2_memory {
     double *judged;   /* the state whose energy is judged (2 N) */
     double *storage;
 
+    int dimensions
+        [TW_MAX_BLOCK]; /* that the functions of this step take; before: are expected to */
+
     double h;            /* of this step */
     double t_m;          /* time of its middle */
     double start_speed;  /* |v_n| in the mass norm */
@@ -54,10 +57,11 @@ typedef struct tw_expmid2_memory {
 /* What the next step wants to know of the last accepted one. Doubles alone, because it is a part
  * of `past`. */
 typedef struct tw_expmid2_history {
-    double h;            /* 0: there is no last step */
-    double h_before;     /* of the step before it; 0: there is none */
-    double t_m;          /* time of its midpoint */
-    double acceleration; /* largest |a_m| of late */
+    double h;                        /* 0: there is no last step */
+    double h_before;                 /* of the step before it; 0: there is none */
+    double t_m;                      /* time of its midpoint */
+    double acceleration;             /* largest |a_m| of late */
+    double dimensions[TW_MAX_BLOCK]; /* that its functions took, per start vector; 0: unknown */
 } tw_expmid2_history;
 
 enum { TW_EXPMID2_HISTORY_SIZE = sizeof(tw_expmid2_history) / sizeof(double) };
@@ -113,6 +117,7 @@ typedef struct tw_expmid2_outputs {
     double *vector[2];
     /* Errors count beside this: where nothing is resolved, the outputs themselves are nothing. */
     double reference[2];
+    int *dimensions; /* of tw_spectral_request; NULL: nothing is expected */
 } tw_expmid2_outputs;
 
 /* outputs = functions of A of the start vectors. `reuse`: the basis of the last call serves. */

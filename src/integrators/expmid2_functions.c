@@ -95,7 +95,8 @@ typedef struct start_group {
     int count;
     const double *vectors[TW_MAX_BLOCK];
     tw_mode_start kinds[TW_MAX_BLOCK];
-    int slot; /* of the basis */
+    int slot;        /* of the basis */
+    int *dimensions; /* of tw_spectral_request */
 } start_group;
 
 static void add_start(start_group *group, tw_mode_start kind, const double *vector)
@@ -139,7 +140,8 @@ static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memor
                                    .reference = outputs->reference,
                                    .time = memory->h,
                                    .smooth = true,
-                                   .slot = group->slot};
+                                   .slot = group->slot,
+                                   .dimensions = group->dimensions};
     return tw_expmid2_evaluate(integrator, memory, &request, reuse, error);
 }
 
@@ -148,6 +150,7 @@ tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *m
                                  const tw_expmid2_outputs *outputs, bool reuse, tw_error *error)
 {
     start_group first = first_starts(memory);
+    first.dimensions = outputs->dimensions;
     bool one_group = !memory->has_rest || first.count < TW_MAX_BLOCK;
     if (memory->has_rest && one_group) add_start(&first, TW_MODE_FROM_R, memory->rest);
     TW_TRY(apply_group(integrator, memory, theta, &first, outputs, reuse, error));
@@ -172,7 +175,8 @@ tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *m
     int64_t n = integrator->system.n;
     tw_expmid2_outputs outputs = {.kind = {TW_MODE_X, TW_MODE_V},
                                   .vector = {memory->change, memory->change + n},
-                                  .reference = {memory->h * memory->speed, memory->speed}};
+                                  .reference = {memory->h * memory->speed, memory->speed},
+                                  .dimensions = memory->dimensions};
     return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, reuse, error);
 }
 

@@ -213,23 +213,26 @@ static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 
     /* pull = the derivative of (F/l) d along the motion (x_rate, v_rate). */
     for (int64_t e = begin; e < end; e++) {
-        /* The state (d, y) of the spring and its change (u, w). */
-        double d[3];
-        double y[3];
+        /* The change (u, w) of the spring. Most springs have none. */
         double u[3];
         double w[3];
-        tw_springs_sum(s, p->x, e, d);
-        tw_springs_sum(s, p->v, e, y);
+        double *pull = s->pull + 3 * e;
         tw_springs_sum(s, p->x_rate, e, u);
         tw_springs_sum(s, p->v_rate, e, w);
+        memset(pull, 0, 3 * sizeof *pull);
+        if (tw_dot3(u, u) + tw_dot3(w, w) == 0.0) continue;
+
+        /* Its state (d, y). */
+        double d[3];
+        double y[3];
+        tw_springs_sum(s, p->x, e, d);
+        tw_springs_sum(s, p->v, e, y);
 
         tw_spring_law law = tw_springs_law(s, e);
         if (!tw_spring_is_defined(&law, tw_dot3(d, d))) atomic_store(&p->undefined, true);
 
         /* The elastic, sliding and damping part of spring_law.h. */
-        double *pull = s->pull + 3 * e;
         tw_spring_state state = tw_spring_linearise(&law, d, y);
-        memset(pull, 0, 3 * sizeof *pull);
         tw_spring_product(&state, u, pull);
         tw_spring_slide_product(&state, u, pull);
         tw_spring_damping_product(&state, w, pull);

@@ -280,30 +280,48 @@ static void push_block(void *context, int64_t begin, int64_t end, int64_t block)
     }
 }
 
-static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
+static bool is_zero3(const double x[3])
+{
+    return x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
+}
+
+/* The rate of the air: push = F_u air' / 3. */
+static void air_rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
-
-    /* push = F_u air' / 3, less the products of K and D with the rates of the corners. */
     for (int64_t e = begin; e < end; e++) {
         double tangent[TANGENT];
         double *push = p->w->push + 3 * e;
-
-        /* The rate of the air. */
         linearise(p, e, tangent);
         memset(push, 0, 3 * sizeof *push);
         subtract_product(tangent + 9, p->air_rate, -1.0 / 3.0, push);
+    }
+}
 
-        /* The rates of the corners, which prescribed motions have. */
-        if (!p->x_rate) continue;
+/* The rates of the corners, which prescribed motions have: push = -(K x' + D v'). */
+static void corner_rate_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    for (int64_t e = begin; e < end; e++) {
+        double *push = p->w->push + 3 * e;
+        memset(push, 0, 3 * sizeof *push);
+
+        /* Most triangles have no moved corner. */
         const double *x[3];
         const double *v[3];
+        bool moves = false;
         for (int c = 0; c < 3; c++) {
             x[c] = p->x_rate + 3 * (int64_t)p->w->corner[3 * e + c];
             v[c] = p->v_rate + 3 * (int64_t)p->w->corner[3 * e + c];
+            moves = moves || !is_zero3(x[c]) || !is_zero3(v[c]);
         }
+        if (!moves) continue;
+
+        double tangent[TANGENT];
         double change[3] = {0.0, 0.0, 0.0};
+        linearise(p, e, tangent);
         stiffness_product(tangent, x, change);
         damping_product(tangent, v, change);
         for (int k = 0; k < 3; k++) push[k] -= change[k];
@@ -341,20 +359,17 @@ static tw_status wind_add_time_derivative(void *data, const tw_force_view *at, d
 {
     loop p = {.w = data, .x = at->x, .v = at->v, .out = out};
     TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
-    return add_pushes(&p, rate_block);
+    if (is_zero3(p.air_rate)) return TW_OK;
+    return add_pushes(&p, air_rate_block);
 }
 
 static tw_status wind_add_rate(void *data, const tw_force_view *at, const double *x_rate,
                                const double *v_rate, double *out)
 {
-    loop p = {.w = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
-    tw_status status = air_at(p.w, at->t, p.air, p.air_rate);
-
-    if (status != TW_OK) return status;
-
     /* The rate of the air itself is in add_time_derivative. */
-    memset(p.air_rate, 0, sizeof p.air_rate);
-    return add_pushes(&p, rate_block);
+    loop p = {.w = data, .x = at->x, .v = at->v, .x_rate = x_rate, .v_rate = v_rate, .out = out};
+    TW_TRY(air_at(p.w, at->t, p.air, p.air_rate));
+    return add_pushes(&p, corner_rate_block);
 }
 
 /* ---- tangents ---- */

@@ -26,6 +26,9 @@ enum {
  * factor too small. */
 static const double safety = 2;
 
+/* The error of a chain is estimated from this share of its expected dimension on. */
+static const double early_share = 0.85;
+
 /* Excesses above this count as this, so that their logarithm is finite. */
 static const double largest_excess = 1e300;
 
@@ -36,6 +39,7 @@ typedef struct evaluation {
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
     const tw_phi_options *options;
+    int limit;  /* largest dimension of a chain */
     int starts; /* nonzero ones: the tolerance is shared between them */
     tw_chain_error errors[TW_MAX_BLOCK][MAX_OUTPUTS]; /* of the last check */
     double measured[MAX_OUTPUTS]; /* |output|_M once it was formed, else negative */
@@ -48,6 +52,11 @@ typedef struct weighted_functions {
     tw_weighted_function pair[MAX_OUTPUTS * TW_MAX_BLOCK];
     tw_spectral_function function[MAX_OUTPUTS * TW_MAX_BLOCK];
 } weighted_functions;
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 /* The functions of velocities are multiplied by the weight, the others stay. */
 static const tw_spectral_function *weight_functions(const tw_spectral_request *request,
@@ -73,7 +82,10 @@ static evaluation evaluation_of(tw_phi_workspace *workspace, const tw_spectral_r
                                                  : request->functions,
                      .memory = memory,
                      .slot = &memory->slot[request->slot],
-                     .options = &workspace->options};
+                     .options = &workspace->options,
+                     .limit = memory->capacity};
+    int asked = workspace->options.max_dimension;
+    if (asked > 0) ev.limit = smaller(ev.limit, asked);
     for (int i = 0; i < MAX_OUTPUTS; i++) ev.measured[i] = -1;
 
     return ev;
@@ -228,16 +240,34 @@ static tw_status grow(tw_sweep *sweep, int target, int64_t max_products)
     return TW_OK;
 }
 
-/* Checks every active chain. Chains whose error is within their share leave the sweep. */
+/* The dimension from which on chain j is worth a check. */
+static int first_check(const evaluation *ev, int j)
+{
+    const int *expected = ev->request->dimensions;
+    double due = expected ? early_share * expected[j] : 0;
+    return due > 1 ? smaller((int)due, ev->limit) : 1;
+}
+
+/* Whether chain j is checked at this dimension. */
+static bool is_due(const evaluation *ev, const tw_sweep *sweep, int j)
+{
+    return sweep->dimension >= first_check(ev, j) || ev->slot->chain[j].exhausted;
+}
+
+/* Checks every active chain that is due. Chains whose error is within their share leave the
+ * sweep. */
 static tw_status check(evaluation *ev, tw_sweep *sweep)
 {
     for (int c = 0; c < sweep->active; c++)
-        TW_TRY(estimate_chain(ev, sweep->chain[c], sweep->dimension));
+        if (is_due(ev, sweep, sweep->chain[c]))
+            TW_TRY(estimate_chain(ev, sweep->chain[c], sweep->dimension));
 
     bool keep[TW_MAX_BLOCK] = {false};
     ev->worst = 0;
     for (int c = 0; c < sweep->active; c++) {
         int j = sweep->chain[c];
+        keep[j] = true;
+        if (!is_due(ev, sweep, j)) continue;
         double excess = chain_excess(ev, j);
         keep[j] = excess > 1 && !ev->slot->chain[j].exhausted;
         if (keep[j]) ev->worst = fmax(ev->worst, excess);
@@ -252,12 +282,10 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
                           tw_error *error)
 {
     const tw_phi_options *options = ev->options;
-    int limit = ev->memory->capacity;
-    if (options->max_dimension > 0 && options->max_dimension < limit)
-        limit = options->max_dimension;
-
-    /* The first check follows the first step. */
-    int target = 1;
+    int limit = ev->limit;
+    int target = smaller(limit, EARLY_DIMENSION);
+    for (int c = 0; c < sweep->active; c++)
+        target = smaller(target, first_check(ev, sweep->chain[c]));
     earlier_check earlier = {0, 0};
     while (sweep->active > 0) {
         choose_orthogonality(ev, sweep);
@@ -277,7 +305,12 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
         if (sweep->dimension >= limit)
             return tw_fail(error, TW_NOT_CONVERGED, "lanczos needs more than %d dimensions", limit);
 
-        target = next_check(ev, sweep, earlier, limit);
+        /* The next check comes where the error may be small, or where another chain is due. */
+        target = limit;
+        if (ev->worst > 0) target = next_check(ev, sweep, earlier, limit);
+        for (int c = 0; c < sweep->active; c++)
+            if (!is_due(ev, sweep, sweep->chain[c]))
+                target = smaller(target, first_check(ev, sweep->chain[c]));
         earlier = (earlier_check){sweep->dimension, ev->worst};
 
         /* The basis must become larger: the statistics call this a rejection. */
@@ -465,6 +498,8 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
     if (again && status == TW_OK) status = tw_fail(error, TW_NOT_CONVERGED, "lanczos found no end");
 
     if (status) return status;
+    for (int j = 0; request->dimensions && j < request->start_count; j++)
+        request->dimensions[j] = ev.slot->chain[j].dimension;
     return finish(&ev, statistics, error);
 }
 
