@@ -53,7 +53,7 @@ typedef struct verb {
     int (*run)(const arguments *a);
 } verb;
 
-extern const verb verb_run, verb_resume, verb_check, verb_bench, verb_export, verb_mesh,
+extern const verb verb_run, verb_new, verb_resume, verb_check, verb_bench, verb_export, verb_mesh,
     verb_fetch_meshes, verb_list, verb_completion;
 /* All of them, NULL after the last. */
 extern const verb *const all_verbs[];

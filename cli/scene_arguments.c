@@ -154,23 +154,6 @@ static bool is_mesh(const char *file)
     return false;
 }
 
-/* Says how a mesh becomes a scene. */
-static void mesh_is_no_scene(const char *file)
-{
-    wrong_use(
-        "%s is a mesh, and not a scene: save the lines below as a .yaml file beside it and run "
-        "that",
-        file);
-    const char *slash = strrchr(file, '/');
-    fprintf(stderr,
-            "name: mine\nduration: 2\ngravity: [0, 0, -9.81]\n"
-            "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\nbodies:\n"
-            "  - {kind: mesh, file: %s, vertices: 1000, extent: 1.5, density: 1000, material: "
-            "neo-hookean, youngs_modulus: 2e5}\n"
-            "pins:\n  - {body: 0, lowest: 0.05}\n",
-            slash ? slash + 1 : file);
-}
-
 tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
 {
     *scene = NULL;
@@ -188,7 +171,7 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
     if (!path)
         no_such_scene(a->positional[0]);
     else if (is_mesh(path))
-        mesh_is_no_scene(path);
+        wrong_use("%s is a mesh, and not a scene: twang new %s makes a scene of it", path, path);
     else if (collect(a, s))
         status = tw_scene_load(path, s->count, s->list, scene, error);
     free(s);

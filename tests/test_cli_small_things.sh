@@ -89,4 +89,60 @@ refused "twang: there is no scene 'rop', did you mean 'rope'?" "$twang" run rop
 refused "twang: unknown verb 'expo', did you mean 'export'?" "$twang" expo
 refused "twang: there is no scene 'coi', did you mean 'coil'?" "$twang" check coi
 
+# ---- a mesh becomes a scene; y up comes back as y up; names keep their accents ----
+printf "v 1 0 0\nv -1 0 0\nv 0 3 0\nv 0 -1 0\nv 0 0 1\nv 0 0 -1\n" >Köpfchen.obj
+printf "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n" >>Köpfchen.obj
+refused "twang: Köpfchen.obj is a mesh, and not a scene: twang new Köpfchen.obj makes a scene of it" "$twang" run Köpfchen.obj
+expect 0 "$twang" new Köpfchen.obj --up y
+refused "twang: Köpfchen.yaml: exists already, name another file by -o" "$twang" new Köpfchen.obj
+refused "twang: --up w is neither y nor z" "$twang" new Köpfchen.obj --up w
+expect 2 "$twang" new nothing.obj
+expect 0 "$twang" check Köpfchen.yaml
+expect 0 "$twang" run Köpfchen.yaml --duration 0.04 --quiet --set bodies.Köpfchen.vertices=50
+frames=runs/Köpfchen-1/frames
+[ -s $frames/Köpfchen.pc2 ] || fail "no point cache of that name: $(ls $frames)"
+# The tip, vertex 3, is the highest in y, as in the file: its y is three times the x of vertex 1.
+tip() { awk '/^v / { n++; x[n] = $2; y[n] = $3; z[n] = $4 } END { printf "%.3f %.3f\n", y[3] / x[1], z[5] / x[1] }' "$1" | sed 's/-0.000/0.000/g'; }
+[ "$(tip $frames/Köpfchen.obj)" = "3.000 1.000" ] || fail "y up did not come back: $(tip $frames/Köpfchen.obj)"
+expect 0 "$twang" export runs/Köpfchen-1 --format obj --quiet
+[ "$(tip $frames/frame_000000.obj)" = "3.000 1.000" ] || fail "export: y up did not come back"
+expect 0 "$twang" run Köpfchen.yaml --duration 0.04 --quiet --set bodies.0.vertices=50 --set output.up=z -o z-up
+[ "$(tip z-up/frames/Köpfchen.obj)" = "0.000 0.000" ] || fail "z up: $(tip z-up/frames/Köpfchen.obj)"
+# In the scene the tip is the highest in z: the lowest 5 % that are held are at its other end.
+awk -F, 'NR > 1 && $3 > high { high = $3 } END { exit !(high > 1) }' z-up/final.csv || fail "y up was not turned to z up"
+
+# ---- bodies, pins, forces and obstacles by name ----
+cat >names.yaml <<'YAML'
+name: Käse
+duration: 0.01
+integrator: {name: verlet, step: 0.001}
+gravity: [0, 0, -9.81]
+bodies:
+  - {kind: rope, name: upper, count: 4, length: 0.1, mass: 0.1, stiffness: 1e4}
+  - {kind: rope, name: lower, count: 4, length: 0.1, mass: 0.1, stiffness: 1e4, origin: [0, 0, -1]}
+pins:
+  - {name: left, body: lower, from: 0}
+forces:
+  - {name: pull, kind: load, body: lower, from: 4, force: [0, 0, 1]}
+motions:
+  - {name: shake, kind: velocity, body: upper, from: 0, velocity: [0, 0, 1]}
+obstacles:
+  - {name: floor, kind: plane, point: [0, 0, -5], normal: [0, 0, 1]}
+contact: {distance: 0.01}
+YAML
+expect 0 "$twang" run names.yaml --quiet -o named
+sed 's/body: lower/body: 1/; s/body: upper/body: 0/' names.yaml >numbers.yaml
+expect 0 "$twang" run numbers.yaml --quiet -o numbered
+cmp -s named/final.csv numbered/final.csv || fail "a body by name is another one than by index"
+expect 0 "$twang" run names.yaml --quiet -o changed --set bodies.lower.mass=0.3 --set pins.left.from=1 \
+    --set forces.pull.from=3 --set motions.shake.from=1 --set obstacles.floor.point='[0, 0, -6]'
+expect 0 "$twang" run names.yaml --quiet -o indexed --set bodies.1.mass=0.3 --set pins.0.from=1 \
+    --set forces.0.from=3 --set motions.0.from=1 --set obstacles.0.point='[0, 0, -6]'
+cmp -s changed/final.csv indexed/final.csv || fail "--set by name is another one than by index"
+cmp -s changed/final.csv named/final.csv && fail "--set by name changed nothing"
+refused "--set pins.left.body=lowr: pins.0.body is 'lowr', must be the name of a body, did you mean 'lower'?" \
+    "$twang" check names.yaml --set pins.left.body=lowr
+refused "--set pins.left.body=2: pins.0.body is 2, must be at most 1: the last body" \
+    "$twang" check names.yaml --set pins.left.body=2
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

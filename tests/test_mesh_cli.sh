@@ -116,12 +116,10 @@ grep -q "^repairs *none$" out || fail "a made mesh needs repairs: $(cat out)"
 expect 0 "$twang" mesh "$source_tree/tests/meshes/gmsh_41.msh" box.vtk --json
 grep -q '"lower_cells": 100' out || fail "repairs of a converted mesh: $(cat out)"
 
-# ---- a mesh where a scene should be: the lines that make one of it, which can be run ----
+# ---- a mesh where a scene should be: what makes a scene of it, which can be run ----
 cp "$box" own.obj
-expect 2 "$twang" run own.obj
-[ "$(head -1 err)" = "twang: own.obj is a mesh, and not a scene: save the lines below as a .yaml file beside it and run that" ] ||
-    fail "a mesh as a scene: $(cat err)"
-sed 1d err >own.yaml
+refused "twang: own.obj is a mesh, and not a scene: twang new own.obj makes a scene of it" "$twang" run own.obj
+expect 0 "$twang" new own.obj
 expect 0 "$twang" run own.yaml -o own --duration 0.04 --quiet --set bodies.0.vertices=50
 [ -s own/final.csv ] || fail "the scene of a mesh did not run"
 

@@ -204,12 +204,30 @@ static tw_status frame_path(const tw_frames *frames, unsigned format, int64_t in
     return tw_file_path(path, frames->folder, name, error);
 }
 
+void tw_frames_set_y_up(tw_frames *frames, bool y_is_up)
+{
+    frames->y_is_up = y_is_up;
+}
+
+/* (x, y, z) becomes (x, z, -y): what was z points along y. */
+static void lower_z(int64_t count, double *positions)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double *x = positions + 3 * i;
+        double y = x[1];
+        x[1] = x[2];
+        x[2] = -y;
+    }
+}
+
 tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *error)
 {
     /* The formats that show shapes share the positions of their vertices. */
     if (frames->positions)
         tw_shapes_place(&frames->shapes, frame->table->values, frame->table->column_count,
                         frames->positions);
+    if (frames->positions && frames->y_is_up)
+        lower_z(frames->shapes.vertex_count, frames->positions);
 
     for (int i = 0; i < FORMAT_COUNT; i++) {
         if (!has_file_per_frame(frames, i)) continue;

@@ -59,6 +59,8 @@ typedef struct tw_frames tw_frames;
  * TW_UNSUPPORTED if a format shows bodies and there are none. */
 tw_status tw_frames_create(unsigned formats, const tw_simulation *simulation, double fps,
                            int64_t count, tw_frames **out, tw_error *error);
+/* Whether y points up in ply, obj and pc2, as importers of these formats expect; otherwise z. */
+void tw_frames_set_y_up(tw_frames *frames, bool y_is_up);
 /* Flushes nothing; accepts NULL. */
 void tw_frames_free(tw_frames *frames);
 

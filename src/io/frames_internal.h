@@ -24,6 +24,7 @@ struct tw_frames {
 
     tw_shapes shapes;    /* for ply, obj, pc2 */
     double *positions;   /* of their vertices in the frame being written */
+    bool y_is_up;        /* in ply, obj, pc2 */
     tw_appender *caches; /* of pc2, one per shape; NULL until begun */
     tw_vtu_cells cells;
     double *column; /* one to three columns of the table, contiguous */

@@ -43,7 +43,19 @@ static bool is_fit(char c, bool at_begin)
 {
     bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     bool digit = c >= '0' && c <= '9';
+
+    /* Bytes from 0x80 on belong to letters of other alphabets, in UTF-8. */
+    if ((unsigned char)c >= 0x80) return true;
     return letter || digit || c == '_' || (!at_begin && (c == '-' || c == '.'));
+}
+
+/* Takes the last character away, all of its bytes in UTF-8: a name that was cut may end inside one. */
+static void drop_last_character(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && ((unsigned char)text[length - 1] & 0xC0) == 0x80) length--;
+    if (length > 0) length--;
+    text[length] = '\0';
 }
 
 /* Gives a shape the display's name, without the characters that file names cannot have, and with
@@ -53,7 +65,8 @@ static void name_shape(tw_shapes *shapes, int index, const char *wish)
     char plain[TW_SHAPE_NAME_SIZE - 12];
     const char *prefix = is_like_frame(wish) ? "body_" : "";
 
-    snprintf(plain, sizeof plain, "%s%s", prefix, wish);
+    int length = snprintf(plain, sizeof plain, "%s%s", prefix, wish);
+    if (length >= (int)sizeof plain) drop_last_character(plain);
     for (char *p = plain; *p; p++)
         if (!is_fit(*p, p == plain)) *p = '_';
 

@@ -89,6 +89,7 @@ static tw_status begin(conversion *c, tw_error *error)
         if (error) error->status = status;
     }
     if (status != TW_OK) return status;
+    tw_frames_set_y_up(c->frames, tw_run_y_is_up(p->scene));
 
     const char *directory = c->options->directory ? c->options->directory : c->directory;
     const char *folder = c->options->directory ? NULL : TW_RUN_FRAME_FOLDER;

@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "run/run_internal.h"
@@ -84,7 +85,14 @@ tw_status tw_run_create_frames(tw_run *run, tw_error *error)
     int64_t count = tw_run_frame_total(run->fps, run->duration);
     status = tw_frames_create(formats, run->simulation, run->fps, count, &run->frames, error);
     if (status == TW_UNSUPPORTED) return tw_scene_blame(run->scene, "output.frames", error);
+    if (status == TW_OK) tw_frames_set_y_up(run->frames, tw_run_y_is_up(run->scene));
     return status;
+}
+
+bool tw_run_y_is_up(const tw_scene *scene)
+{
+    const char *up = tw_scene_word(scene, "output.up");
+    return up && strcmp(up, "y") == 0;
 }
 
 double tw_run_frame_time(int64_t index, double fps, double duration)

@@ -135,6 +135,8 @@ tw_status tw_run_tell_step(tw_run *run, tw_error *error);
 #define TW_RUN_FRAME_FOLDER "frames"
 /* The formats a scene asks for, as a set; 0 if it has no frames. */
 unsigned tw_run_frame_formats(const tw_scene *scene);
+/* Whether the scene asks for frames with y up. */
+bool tw_run_y_is_up(const tw_scene *scene);
 tw_status tw_run_create_frames(tw_run *run, tw_error *error);
 /* The simulated time of frame `index` [s]. */
 double tw_run_frame_time(int64_t index, double fps, double duration);

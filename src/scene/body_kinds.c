@@ -216,6 +216,8 @@ static const tw_schema_field mesh_fields[] = {
             "docs/meshes.md"},
     {"vertices", TW_FIELD_INTEGER, .range = BETWEEN(8, 100000000), .fallback = "4000",
      .doc = "a surface is filled with tetrahedra of about so many vertices"},
+    {"up", TW_FIELD_CHOICE, .choice = tw_up_axes, .fallback = "z",
+     .doc = "the axis of the file that points up; y is turned to z before everything else"},
     {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
      .doc = "its longest side after it was turned; not given: as in the file"},
     {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
@@ -295,6 +297,8 @@ static const tw_schema_field sheet_fields[] = {
     {"file", TW_FIELD_TEXT, .required = true,
      .doc = "surface whose vertices become the particles, relative to the scene file; texture "
             "coordinates, groups and materials of an OBJ come back in its frames"},
+    {"up", TW_FIELD_CHOICE, .choice = tw_up_axes, .fallback = "z",
+     .doc = "the axis of the file that points up; y is turned to z before everything else"},
     {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
      .doc = "its longest side after it was turned; not given: as in the file"},
     {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
@@ -419,8 +423,7 @@ static double count_cell(const tw_node *body)
 
 static const tw_schema_field turned_fields[] = {
     {"rotation", TW_FIELD_NUMBERS, .length = 3, .unit = "degrees", .fallback = "[0, 0, 0]",
-     .doc = "about the axes x, then y, then z, before the origin is added; [90, 0, 0] for files "
-            "with y up"},
+     .doc = "about the axes x, then y, then z, before the origin is added"},
     {"mass", TW_FIELD_NUMBER, .unit = "kg", .range = ABOVE(0),
      .doc = "mass of each particle; or give density"},
 };

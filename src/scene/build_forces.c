@@ -111,8 +111,8 @@ static tw_status add_wind(const tw_entry *entry, tw_error *error)
     const tw_mesh *mesh = &body->mesh;
     if (mesh->triangle_count + mesh->tetrahedron_count == 0)
         return tw_fail_at(error, entry->node->mark,
-                          "%s: body %.0f is a %s, which has no surface for the wind", entry->path,
-                          tw_node_number(entry->node, "body"), tw_node_text(body->node, "kind"));
+                          "%s: body %s is a %s, which has no surface for the wind", entry->path,
+                          tw_node_text(entry->node, "body"), tw_node_text(body->node, "kind"));
 
     /* The wind acts on every triangle of the surface. */
     tw_wind wind = read_wind(entry->node);
@@ -191,8 +191,7 @@ static tw_status add_load(const tw_entry *entry, tw_error *error)
 /* ---- the table ---- */
 
 static const tw_schema_field body_fields[] = {
-    {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0",
-     .doc = "index of the body it acts on, from 0"},
+    BODY_FIELD("the body it acts on: its name, or its index from 0"),
 };
 static const tw_field_group on_a_body = FIELDS(body_fields);
 
@@ -208,6 +207,7 @@ KINDS_OF(force_kinds)
 
 static const tw_schema_field common_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true, .doc = "what acts"},
+    NAME_FIELD("forces"),
 };
 const tw_section tw_schema_forces = {"forces", FIELDS(common_fields), kind_row};
 

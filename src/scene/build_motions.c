@@ -252,6 +252,7 @@ KINDS_OF(motion_kinds)
 static const tw_schema_field common_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true,
      .doc = "how the particles move"},
+    NAME_FIELD("motions"),
 };
 const tw_section tw_schema_motions = {"motions", FIELDS(common_fields), kind_row};
 

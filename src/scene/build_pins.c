@@ -1,6 +1,10 @@
 /* Which particles an entry of pins, forces or motions selects; and `pins`, which are
  * nothing else. */
+#include <string.h>
+#include <twang/nearest_name.h>
+
 #include "base/fail.h"
+#include "base/number.h"
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
 
@@ -10,9 +14,9 @@ typedef enum body_part { PART_ROOTS, PART_TIPS } body_part;
 
 /* Particles are selected by their number, by their place at t = 0, as a part of fibres, or as
  * a group of the file. */
-static const tw_schema_field selection_fields[] = {
-    {"body", TW_FIELD_INTEGER, .range = AT_LEAST(0), .fallback = "0",
-     .doc = "index of the body, from 0"},
+static const tw_schema_field pin_fields[] = {
+    NAME_FIELD("pins"),
+    BODY_FIELD("the body: its name, or its index from 0"),
     {"from", TW_FIELD_INTEGER, .range = AT_LEAST(0), .doc = "first particle selected, from 0"},
     {"to", TW_FIELD_INTEGER, .range = AT_LEAST(0),
      .doc = "last particle selected; not given: the first one alone"},
@@ -28,22 +32,63 @@ static const tw_schema_field selection_fields[] = {
     {"group", TW_FIELD_TEXT,
      .doc = "instead: the group or object of this name in the body's OBJ file"},
 };
-const tw_field_group tw_selection_fields = FIELDS(selection_fields);
 
-SECTION(tw_schema_pins, "pins", selection_fields);
+/* Forces and motions select in the same way. They have a name of their own. */
+const tw_field_group tw_selection_fields = {pin_fields + 1, COUNT_OF(pin_fields) - 1};
+
+SECTION(tw_schema_pins, "pins", pin_fields);
 
 /* A particle on the edge of a share of the height is inside: this share of the height is more than
  * the rounding errors of its position. */
 static const double ROUNDING = 1e-12;
 
+/* The body of this name; NULL if there is none. */
+static const tw_body *body_of_name(const tw_build *build, const char *name)
+{
+    for (int i = 0; i < build->body_count; i++) {
+        const tw_node *own = tw_node_find(build->bodies[i].node, "name");
+        if (own && strcmp(own->text, name) == 0) return &build->bodies[i];
+    }
+    return NULL;
+}
+
+/* The name of a body that was probably meant; NULL if none is near. */
+static const char *nearest_body(const tw_build *build, const char *word)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    int count = 0;
+    for (int i = 0; i < build->body_count && count < MOST_NAMES; i++) {
+        const tw_node *own = tw_node_find(build->bodies[i].node, "name");
+        if (own) names[count++] = own->text;
+    }
+    return tw_nearest_name(word, names, count);
+}
+
 const tw_body *tw_entry_body(const tw_entry *entry, tw_error *error)
 {
     const tw_build *build = entry->build;
-    const tw_node *body = tw_node_find(entry->node, "body");
-    if (body->number < build->body_count) return &build->bodies[(int)body->number];
+    const tw_node *given = tw_node_find(entry->node, "body");
+    const tw_body *body = body_of_name(build, given->text);
+    if (body) return body;
 
-    tw_fail_at(error, body->mark, "%s.body is %s, must be at most %d: the last body", entry->path,
-               body->text, build->body_count - 1);
+    /* A number that is no name is an index. */
+    int64_t index = 0;
+    bool is_index = tw_integer_parse(given->text, &index) && index >= 0;
+    if (is_index && index < build->body_count) return &build->bodies[index];
+
+    const char *nearest = nearest_body(build, given->text);
+    if (is_index)
+        tw_fail_at(error, given->mark, "%s.body is %s, must be at most %d: the last body",
+                   entry->path, given->text, build->body_count - 1);
+    else if (nearest)
+        tw_fail_at(error, given->mark,
+                   "%s.body is '%s', must be the name of a body, did you mean '%s'?", entry->path,
+                   given->text, nearest);
+    else
+        tw_fail_at(error, given->mark,
+                   "%s.body is '%s', must be the name of a body, or an index from 0", entry->path,
+                   given->text);
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* Brings the shape of a body to its place at t = 0. */
 #include <math.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "scene/scene_internal.h"
@@ -25,6 +26,17 @@ static void turn(tw_mesh *mesh, int j, int k, double degrees)
         double b = v[k];
         v[j] = c * a - s * b;
         v[k] = s * a + c * b;
+    }
+}
+
+/* (x, y, z) becomes (x, -z, y): what was y points up. */
+static void raise_y(tw_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        double *v = mesh->vertices + 3 * i;
+        double y = v[1];
+        v[1] = -v[2];
+        v[2] = y;
     }
 }
 
@@ -70,10 +82,15 @@ tw_status tw_place_body(tw_body *body, tw_error *error)
     tw_node_numbers(body->node, "origin", 3, origin);
     if (tw_node_find(body->node, "direction")) return lay_along_direction(body, origin, error);
 
+    /* A file with y up is turned by a right angle about x, without rounding. */
+    tw_mesh *both[] = {&body->mesh, &body->surface};
+    const tw_node *up = tw_node_find(body->node, "up");
+    bool is_y_up = up && strcmp(up->text, "y") == 0;
+    for (int i = 0; i < 2 && is_y_up; i++) raise_y(both[i]);
+
     /* Turn about the axes x, y, z, in this order. The surface that is shown goes with the mesh. */
     double rotation[3];
     tw_node_numbers(body->node, "rotation", 3, rotation);
-    tw_mesh *both[] = {&body->mesh, &body->surface};
     for (int i = 0; i < 2; i++) {
         turn(both[i], 1, 2, rotation[0]);
         turn(both[i], 2, 0, rotation[1]);

@@ -99,9 +99,18 @@ static const tw_schema_field phi_fields[] = {
 };
 static SECTION(phi_section, "phi", phi_fields);
 
+const char *tw_up_axes(int index)
+{
+    static const char *const axes[] = {"z", "y"};
+    return index >= 0 && index < COUNT_OF(axes) ? axes[index] : NULL;
+}
+
 static const tw_schema_field output_fields[] = {
     {"frames", TW_FIELD_CHOICES, .choice = frame_formats, .fallback = "csv",
      .doc = "format of the frames (docs/output.md); a list writes several: [vtu, pc2]"},
+    {"up", TW_FIELD_CHOICE, .choice = tw_up_axes, .fallback = "z",
+     .doc = "the axis that points up in obj, ply and pc2 frames; y: (x, y, z) is written as "
+            "(x, z, -y), which importers with y up expect"},
     {"telemetry_every", TW_FIELD_INTEGER, .range = AT_LEAST(0),
      .doc = "a row in telemetry.csv every so many steps; 0: none. Without it every step, or every "
             "32nd of an explicit scheme on more than 1,000 unknowns that only conserve energy"},

@@ -155,8 +155,10 @@ static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *nod
     return TW_OK;
 }
 
+/* Bytes from 0x80 on belong to letters of other alphabets: the file is UTF-8. */
 static bool is_name_character(char c)
 {
+    if ((unsigned char)c >= 0x80) return true;
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
 }

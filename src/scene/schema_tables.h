@@ -31,6 +31,16 @@
         .has_low = true, .low = (a), .has_high = true, .high = (b), .open_high = true              \
     }
 
+/* The key `body` of an entry, and the key `name` of an entry in the list of that name. */
+#define BODY_FIELD(text)                                                                           \
+    {                                                                                              \
+        "body", TW_FIELD_NAME, .fallback = "0", .doc = (text)                                      \
+    }
+#define NAME_FIELD(list)                                                                           \
+    {                                                                                              \
+        "name", TW_FIELD_NAME, .doc = "what it is called, as in --set " list ".NAME.KEY=VALUE"     \
+    }
+
 /* A tw_field_group of all fields in an array. */
 #define FIELDS(array)                                                                              \
     {                                                                                              \
@@ -76,5 +86,8 @@ extern const tw_section tw_schema_obstacle_motion; /* build_motions.c */
 extern const tw_field_group tw_selection_fields;
 /* The keys of a motor (build_fluid.c). */
 extern const tw_field_group tw_motor_fields;
+
+/* The axes that may point up, "z" and "y". (schema.c) */
+const char *tw_up_axes(int index);
 
 #endif

@@ -36,11 +36,26 @@ static tw_status refuse_index(const change *c, const tw_node *list, const char *
                       list->count - 1);
 }
 
+/* The entry of a map or a list that `component` names: by its key, its index, or the value of its own
+ * key `name`, as in bodies.hair.mass. */
+static tw_node *find_entry(const tw_node *parent, const char *component)
+{
+    tw_node *found = tw_node_find(parent, component);
+    if (found || parent->kind != TW_NODE_LIST) return found;
+
+    for (tw_node *entry = parent->first; entry; entry = entry->next) {
+        const tw_node *name = entry->kind == TW_NODE_MAP ? tw_node_find(entry, "name") : NULL;
+        if (name && name->kind == TW_NODE_SCALAR && strcmp(name->text, component) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
 /* Adds `child` under `component`, replacing what is there. */
 static tw_status put(const change *c, tw_node *parent, const char *component, tw_node *child)
 {
     /* What is there is replaced in place, so that the order of the file is kept. */
-    tw_node *old = tw_node_find(parent, component);
+    tw_node *old = find_entry(parent, component);
     if (old) {
         const char *key = old->key;
         tw_node *next = old->next;
@@ -62,7 +77,7 @@ static tw_status put(const change *c, tw_node *parent, const char *component, tw
 /* The collection that `component` names inside `parent`, made if it is missing from a map. */
 static tw_status descend(const change *c, tw_node *parent, const char *component, tw_node **out)
 {
-    *out = tw_node_find(parent, component);
+    *out = find_entry(parent, component);
     if (!*out) {
         tw_node *map = tw_tree_node(c->tree, TW_NODE_MAP, c->mark);
         if (!map) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
@@ -90,14 +105,14 @@ static tw_status apply_change(const change *c, tw_node *value)
                               c->path);
         if (*rest == '\0') break;
 
-        bool nothing_to_remove = !value && !tw_node_find(at, component);
+        bool nothing_to_remove = !value && !find_entry(at, component);
         if (nothing_to_remove) return TW_OK;
         TW_TRY(descend(c, at, component, &at));
     }
 
     /* Put the value there, or remove what is there. */
     if (value) return put(c, at, component, value);
-    tw_node *old = tw_node_find(at, component);
+    tw_node *old = find_entry(at, component);
     if (old) tw_node_remove(at, old);
     return TW_OK;
 }

@@ -464,7 +464,7 @@ static tw_status explain(tw_status status, const evaluation *ev, tw_error *error
 {
     if (status == TW_NOT_CONVERGED)
         return tw_fail(error, status,
-                       "chebyshev needs a series of more than %d terms, or found no end",
+                       "chebyshev did not reach the tolerance with a series of %d terms",
                        ev->terms);
     if (status == TW_BUDGET_EXHAUSTED)
         return tw_fail(error, status, "chebyshev used up its budget of %lld products",

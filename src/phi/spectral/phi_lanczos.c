@@ -495,7 +495,9 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
     bool again = true;
     for (int attempts = 0; again && status == TW_OK && attempts < MAX_ATTEMPTS; attempts++)
         status = attempt(&ev, op, statistics, &again, error);
-    if (again && status == TW_OK) status = tw_fail(error, TW_NOT_CONVERGED, "lanczos found no end");
+    if (again && status == TW_OK)
+        status = tw_fail(error, TW_NOT_CONVERGED,
+                         "lanczos did not reach the tolerance in %d attempts", (int)MAX_ATTEMPTS);
 
     if (status) return status;
     for (int j = 0; request->dimensions && j < request->start_count; j++)
