@@ -35,6 +35,7 @@ static double longest_side(const tw_mesh *mesh)
     for (int k = 0; k < 3; k++) {
         double low = INFINITY;
         double high = -INFINITY;
+
         for (int64_t i = 0; i < mesh->vertex_count; i++) {
             low = fmin(low, mesh->vertices[3 * i + k]);
             high = fmax(high, mesh->vertices[3 * i + k]);
@@ -50,6 +51,8 @@ static void write_scene(FILE *out, const char *name, const char *mesh, double si
     fprintf(out, "name: %s\nduration: 2                   # s\nfps: 30\n", name);
     fprintf(out, "gravity: [0, 0, -9.81]        # m/s^2; z is up\n");
     fprintf(out, "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n");
+
+    /* The mesh. */
     fprintf(out, "output: {frames: [csv, pc2]%s}\n", is_y_up ? ", up: y" : "");
     fprintf(out, "bodies:\n  - kind: mesh\n    name: %s\n    file: \"%s\"\n", name, mesh);
     if (is_y_up) fprintf(out, "    up: y                     # the file has y up\n");
@@ -67,6 +70,55 @@ static bool can_be_quoted(const char *path)
     return strpbrk(path, "\"\\\n") == NULL;
 }
 
+static int cannot_write(const char *path)
+{
+    fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+/* The file of the scene: what -o says, or NAME.yaml beside the mesh. */
+static void scene_file(const arguments *a, const char *name, size_t size, char *file)
+{
+    const char *given = value_of(a, "--output");
+    const char *mesh = a->positional[0];
+    const char *slash = strrchr(mesh, '/');
+    int folder = slash ? (int)(slash + 1 - mesh) : 0;
+
+    if (given)
+        snprintf(file, size, "%s", given);
+    else
+        snprintf(file, size, "%.*s%s.yaml", folder, mesh, name);
+}
+
+/* Writes the scene of a mesh with this longest side. Nothing is replaced, and no half file is left. */
+static int write_file(const arguments *a, double side)
+{
+    const char *mesh = a->positional[0];
+    const char *up = value_of(a, "--up");
+    char name[64];
+    char path[4096];
+    stem_of(mesh, sizeof name, name);
+    scene_file(a, name, sizeof path, path);
+
+    FILE *out = fopen(path, "wx");
+    if (!out && errno == EEXIST)
+        return wrong_use("%s: exists already, name another file by -o", path);
+    if (!out) return cannot_write(path);
+
+    /* A mesh beside the scene is named without its folder. */
+    const char *slash = strrchr(mesh, '/');
+    bool is_beside = slash && !is_given(a, "--output");
+    write_scene(out, name, is_beside ? slash + 1 : mesh, side, up && up[0] == 'y');
+
+    bool good = !ferror(out);
+    if (fclose(out) != 0 || !good) {
+        unlink(path);
+        return cannot_write(path);
+    }
+    printf("%s: a scene to run and to change; next: twang run %s\n", path, path);
+    return EXIT_DONE;
+}
+
 static int new_scene(const arguments *a)
 {
     const char *path = a->positional[0];
@@ -82,33 +134,7 @@ static int new_scene(const arguments *a)
     double side = longest_side(&mesh);
     tw_mesh_free(&mesh);
 
-    /* The scene stands beside the mesh, and replaces nothing. */
-    char name[64];
-    char scene[4096];
-    stem_of(path, sizeof name, name);
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash + 1 - path) : 0;
-    snprintf(scene, sizeof scene, "%.*s%s.yaml", folder, path, name);
-    const char *given = value_of(a, "--output");
-    if (given) snprintf(scene, sizeof scene, "%s", given);
-
-    FILE *out = fopen(scene, "wx");
-    if (!out && errno == EEXIST)
-        return wrong_use("%s: exists already, name another file by -o", scene);
-    if (!out) {
-        fprintf(stderr, "%s: cannot be written: %s\n", scene, strerror(errno));
-        return EXIT_FAILED;
-    }
-    const char *file = given || !slash ? path : slash + 1;
-    write_scene(out, name, file, side, up && up[0] == 'y');
-    bool good = !ferror(out);
-    if (fclose(out) != 0 || !good) {
-        fprintf(stderr, "%s: cannot be written: %s\n", scene, strerror(errno));
-        unlink(scene);
-        return EXIT_FAILED;
-    }
-    printf("%s: a scene to run and to change; next: twang run %s\n", scene, scene);
-    return EXIT_DONE;
+    return write_file(a, side);
 }
 
 static const option options[] = {
