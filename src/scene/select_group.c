@@ -182,12 +182,15 @@ tw_status tw_select_group(const tw_entry *entry, const tw_body *body, tw_range_v
     const char *name = tw_node_text(entry->node, "group");
     char *triangles = tw_allocate_zeroed((size_t)body->surface.triangle_count, 1);
     char *particles = tw_allocate_zeroed((size_t)body->count, 1);
-    tw_status status = triangles && particles ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
-
-    if (status == TW_OK && choose_triangles(&body->surface, name, triangles) == 0)
-        status = refuse(entry, body, error);
-    if (status == TW_OK) status = choose_particles(body, triangles, particles, error);
-    if (status == TW_OK) status = visit_chosen(body, particles, visit, context, error);
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (triangles && particles) {
+        int64_t found = choose_triangles(&body->surface, name, triangles);
+        status = found > 0 ? choose_particles(body, triangles, particles, error)
+                           : refuse(entry, body, error);
+        if (status == TW_OK) status = visit_chosen(body, particles, visit, context, error);
+    } else {
+        tw_fail_plain(error, status);
+    }
 
     tw_release(triangles);
     tw_release(particles);
