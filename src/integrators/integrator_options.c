@@ -60,9 +60,12 @@ static tw_status check_ranges(const tw_integrator_options *options, tw_error *er
         const option_range *range = &ranges[i];
         double value = 0;
         memcpy(&value, (const char *)options + range->offset, sizeof value);
+
+        /* NaN is outside of every range. */
         bool is_inside = value >= range->least && value <= range->most;
         if (range->is_open) is_inside = value > range->least && value < range->most;
         if (is_inside) continue;
+
         return tw_fail(error, TW_INVALID_ARGUMENT, "%s must lie %s %g and %g, not at %g",
                        range->name, range->is_open ? "strictly between" : "between", range->least,
                        range->most, value);
@@ -79,13 +82,18 @@ static bool is_one_of(int value, int last)
 /* Counts and enumerators. */
 static tw_status check_counts(const tw_integrator_options *o, tw_error *error)
 {
+    /* Enumerators. */
     if (!is_one_of(o->newton.linear_solver, TW_LINEAR_AUTO) ||
         !is_one_of(o->gautschi.filter, TW_FILTER_HOCHBRUCK_LUBICH) ||
         !is_one_of(o->controller, TW_CONTROLLER_COST))
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "linear_solver, filter or controller does not exist");
+
+    /* Counts that must let something happen. */
     if (o->max_steps < 1 || o->newton.max_iterations < 1)
         return tw_fail(error, TW_INVALID_ARGUMENT, "max_steps and max_iterations must be >= 1");
+
+    /* Passes of the midpoint schemes: more than a few change nothing. */
     if (!is_one_of(o->expmid2.corrections, 10))
         return tw_fail(error, TW_INVALID_ARGUMENT, "expmid2.corrections must be 0 to 10, not %d",
                        o->expmid2.corrections);
@@ -99,6 +107,7 @@ static tw_status check_counts(const tw_integrator_options *o, tw_error *error)
 static tw_status check_together(const tw_integrator_options *o, const tw_scheme_table *scheme,
                                 tw_error *error)
 {
+    /* Adaptive or fixed steps. */
     if (!(o->relative_tolerance >= 0 && o->relative_tolerance < 1))
         return tw_fail(error, TW_INVALID_ARGUMENT, "relative_tolerance %g is not in [0, 1)",
                        o->relative_tolerance);
@@ -109,6 +118,8 @@ static tw_status check_together(const tw_integrator_options *o, const tw_scheme_
     if (o->relative_tolerance == 0 && o->step == 0 && !scheme->own_steps)
         return tw_fail(error, TW_INVALID_ARGUMENT,
                        "fixed steps (relative_tolerance 0) need a step > 0");
+
+    /* The bounds of adaptive steps. */
     if (o->largest_step > 0 && o->smallest_step > o->largest_step)
         return tw_fail(error, TW_INVALID_ARGUMENT, "smallest_step %g exceeds largest_step %g",
                        o->smallest_step, o->largest_step);

@@ -99,6 +99,7 @@ static tw_status make_box(tw_body *body, tw_error *error)
     tw_node_numbers(body->node, "size", 3, size);
     tw_node_numbers(body->node, "cells", 3, cells);
 
+    /* The schema has seen that these are whole numbers. */
     int64_t counts[3] = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]};
     return tw_body_box(size, counts, &body->mesh, error);
 }
@@ -128,6 +129,7 @@ static tw_status make_bar(tw_body *body, tw_error *error)
     double cells[2];
     tw_node_numbers(body->node, "cells", 2, cells);
 
+    /* A bar is a box along x with a square section. */
     double size[3] = {length, thickness, thickness};
     int64_t counts[3] = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[1]};
     return tw_body_box(size, counts, &body->mesh, error);
@@ -230,6 +232,8 @@ static void warn_of_losses(const tw_body *body, const tw_fill_report *report)
     /* A sharp corner is lost within two cells. */
     const double most_gap = 2.0;
     const char *file = tw_node_text(body->node, "file");
+
+    /* Whole pieces first: a gap beside them would say the same again. */
     if (report->dropped_components > 0)
         tw_log_line(TW_LOG_WARNING,
                     "%s.file %.200s: %lld smaller pieces (%lld tetrahedra) are left out, which are "
@@ -252,6 +256,7 @@ static tw_status fill_surface(tw_body *body, const char *file, tw_error *error)
     tw_status status = tw_mesh_load(file, &body->surface, NULL, error);
     if (status != TW_OK) return status;
 
+    /* The error of the filling knows neither the file nor the scene. */
     tw_fill_options options = tw_fill_options_default();
     options.vertex_count = tw_node_integer(body->node, "vertices");
     tw_error reason = {0};
@@ -266,6 +271,8 @@ static tw_status fill_surface(tw_body *body, const char *file, tw_error *error)
     const tw_node *blamed = tw_node_find(body->node, "file");
     if (status == TW_OUT_OF_MEMORY && tw_node_find(body->node, "vertices"))
         blamed = tw_node_find(body->node, "vertices");
+
+    /* The place is new, the status stays. */
     tw_fail_at(error, blamed->mark, "%s.file %.200s: %.300s", body->path,
                tw_node_text(body->node, "file"), reason.text);
     if (error) error->status = status;
@@ -322,10 +329,12 @@ static tw_status make_sheet(tw_body *body, tw_error *error)
     TW_TRY(tw_mesh_copy(&body->surface, &body->mesh, error));
     TW_TRY(tw_mesh_repair(&body->mesh, &repairs, error));
 
+    /* A sheet is made of faces and nothing else. */
     if (body->mesh.tetrahedron_count > 0)
         return tw_fail_at(error, file->mark,
                           "%s.file %.200s holds tetrahedra, expected a surface: give kind mesh",
                           body->path, file->text);
+
     if (body->mesh.triangle_count == 0)
         return tw_fail_at(error, file->mark, "%s.file %.200s holds no faces, expected a surface",
                           body->path, file->text);

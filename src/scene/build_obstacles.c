@@ -107,6 +107,7 @@ static tw_status read_plane(const tw_entry *entry, tw_obstacle *o, tw_error *err
     tw_node_numbers(entry->node, "normal", 3, o->other);
     o->size = tw_node_number(entry->node, "size");
 
+    /* Any length of the normal will do but zero. */
     if (!is_zero(o->other)) return TW_OK;
     return tw_fail_at(error, tw_node_find(entry->node, "normal")->mark,
                       "%s.normal has length zero, give it any other", entry->path);
@@ -118,6 +119,7 @@ static tw_status read_box(const tw_entry *entry, tw_obstacle *o, tw_error *error
     tw_node_numbers(entry->node, "sides", 3, o->sides);
     tw_node_numbers(entry->node, "rotation", 3, o->turn);
 
+    /* A flat box has no inside. */
     if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
     return tw_fail_at(error, tw_node_find(entry->node, "sides")->mark,
                       "%s.sides must be three numbers > 0", entry->path);
@@ -132,6 +134,7 @@ static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_mesh *m
     if (tw_node_find(node, "name")) o->name = tw_node_text(node, "name");
     if (tw_node_find(node, "radius")) o->radius = tw_node_number(node, "radius");
 
+    /* What each kind has besides. */
     switch (o->kind) {
     case TW_OBSTACLE_PLANE:
         return read_plane(entry, o, error);
@@ -161,6 +164,7 @@ static bool carries_fibres(const tw_entry *entry)
 {
     const tw_node *name = tw_node_find(entry->node, "name");
     const tw_node *bodies = tw_scene_node(entry->build->scene, "bodies");
+
     for (const tw_node *body = bodies->first; name && body; body = body->next) {
         const tw_node *roots = tw_node_find(body, "roots");
         const tw_node *obstacle = roots ? tw_node_find(roots, "obstacle") : NULL;
@@ -176,6 +180,7 @@ tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error)
                           "%s has no effect without contact, give contact: {distance: ...}",
                           entry->path);
 
+    /* The model copies the surface, so that the mesh is needed no longer. */
     tw_obstacle obstacle = {0};
     tw_mesh mesh = {0};
     int64_t first = 0;
@@ -187,6 +192,7 @@ tw_status tw_build_obstacle(const tw_entry *entry, tw_error *error)
     tw_mesh_free(&mesh);
     if (status != TW_OK) return status;
 
+    /* Its particles, first to last, follow its motion. */
     const tw_node *motion = tw_node_find(entry->node, "motion");
     if (!motion) return TW_OK;
     return tw_build_obstacle_motion(entry, motion, first, last, error);
@@ -196,6 +202,8 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error)
 {
     const tw_node *node = tw_scene_node(build->scene, "contact");
     if (!node) return TW_OK;
+
+    /* One body that may not touch itself needs an obstacle. */
     bool self = tw_node_number(node, "self") != 0.0;
     if (!tw_scene_node(build->scene, "obstacles") && build->body_count < 2 && !self)
         return tw_fail_at(error, node->mark,
