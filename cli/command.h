@@ -126,6 +126,13 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
                                 const char *line),
                   void *context);
 
+/* --- step_trial.c --- */
+
+/* Whether a few fixed steps of this size, by the scheme of the options, follow the simulation from
+ * its start. The run will have `duration` seconds. */
+bool step_works(tw_simulation *simulation, const tw_integrator_options *options, double step,
+                double duration);
+
 /* --- scene_arguments.c --- */
 
 /* Loads SCENE with what --integrator, --phi, --dt, --rtol, --duration, --fps and --set say. */

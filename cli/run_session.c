@@ -57,6 +57,9 @@ static void print_tests(const tw_run_report *r, const style *look)
                look->plain);
 }
 
+/* An energy error above this share of the energy converted deserves a word. */
+static const double MUCH_ENERGY = 0.1;
+
 /* What of the error is there since the first stage is no error of later steps, and says so where it
  * is a tenth of the whole or more. */
 static void print_energy_error(const tw_run_report *r)
@@ -66,6 +69,8 @@ static void print_energy_error(const tw_run_report *r)
     if (r->energy_unresolved > 0.1 * r->energy_error_max)
         printf("%.2g J of it vibrate since the start in modes that the step does not resolve\n",
                r->energy_unresolved);
+    else if (r->energy_drift_max > MUCH_ENERGY)
+        printf("that is much: a smaller --dt helps, or expmid2 where stiff parts turn\n");
 }
 
 static void print_summary(const session *s, const tw_run_report *r)

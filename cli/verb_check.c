@@ -6,32 +6,38 @@
 
 #include "command.h"
 
+enum { MOST_ADVICE = 8 /* schemes that steps are suggested for */ };
+
 typedef struct checked {
     const tw_scene *scene;
     tw_simulation *simulation;
     tw_simulation_summary summary;
     tw_measurement start;
     tw_integrator_options options;
-    double duration;      /* [s] */
-    double frames;        /* number of frames */
-    double steps;         /* number of fixed steps; 0 if they are adaptive */
-    double step;          /* their size [s] */
-    int64_t tetrahedra;   /* of all bodies */
-    int64_t girders;      /* edges of all bodies that are shown */
-    double omega;         /* highest frequency at t = 0 [1/s]; 0 if unknown */
-    double slow;          /* time to move by its own size, from t = 0 [s]; 0 if it does not move */
-    double link;          /* time to move by a link of a sheet at the speed size/slow [s]; INFINITY
+    double duration;    /* [s] */
+    double frames;      /* number of frames */
+    double steps;       /* number of fixed steps; 0 if they are adaptive */
+    double step;        /* their size [s] */
+    int64_t tetrahedra; /* of all bodies */
+    int64_t girders;    /* edges of all bodies that are shown */
+    double omega;       /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double slow;        /* time to move by its own size, from t = 0 [s]; 0 if it does not move */
+    double link;        /* time to move by a link of a sheet at the speed size/slow [s]; INFINITY
                              if there is no sheet */
-    bool in_wind;         /* one of the forces is wind */
-    int64_t memory_bytes; /* of simulation and integrator */
+    bool in_wind;       /* one of the forces is wind */
+    bool touches;       /* bodies touch obstacles or each other */
+    double advised[MOST_ADVICE]; /* the step of each row of `advice` [s]; 0: there is none */
+    int64_t memory_bytes;        /* of simulation and integrator */
 } checked;
 
-/* Steps to begin with. An explicit scheme is stable up to the step stable / omega, and is advised a
+/* Steps to begin with. A step of a scheme that must follow the motion is tried on the scene itself
+ * (step_trial.c), and halved where it does not work. An explicit scheme is stable up to the step stable / omega, and is advised a
  * share of that. The other schemes must follow the motion, and are advised the share `of_slow` of
  * the time in which the bodies move by their own size: on the coil and the rope this gives errors
  * of some per cent. In a sheet a fold of a few links runs on, so the step is bounded by the share
  * `of_link` of the time in which it moves by a link, too. In wind no such step is known to work:
- * the flag of the scenes fails at steps that its weight alone would allow. */
+ * the flag of the scenes fails at steps that its weight alone would allow. Contact begins later than any
+ * trial, and its stiffness is in no frequency at t = 0: there is no advice where bodies touch. */
 static const double SHARE_OF_STABLE_STEP = 0.9;
 static const struct {
     tw_scheme scheme;
@@ -46,12 +52,30 @@ static const struct {
 };
 enum { ADVICE_COUNT = sizeof advice / sizeof *advice, ADVICE_PER_LINE = 4 };
 
-/* 0: there is no advice. */
-static double advised_step(const checked *c, int i)
+/* Up to this many unknowns steps are tried, which takes seconds. Beyond it only expmid2 is advised
+ * without a trial: it needs no small angle per step. */
+static const int64_t MOST_TRIED = 3000;
+enum { MOST_HALVINGS = 3 };
+
+/* The step that follows the motion, tried if that is possible in short time. */
+static double followed_step(const checked *c, int i)
 {
-    if (advice[i].stable == 0 && c->in_wind) return 0;
-    if (advice[i].stable == 0)
-        return fmin(fmin(advice[i].of_slow * c->slow, advice[i].of_link * c->link), c->duration);
+    double step = fmin(fmin(advice[i].of_slow * c->slow, advice[i].of_link * c->link), c->duration);
+    if (!(step > 0) || c->in_wind) return 0;
+    if (c->summary.unknowns > MOST_TRIED) return advice[i].scheme == TW_SCHEME_EXPMID2 ? step : 0;
+
+    tw_integrator_options options = c->options;
+    options.scheme = advice[i].scheme;
+    for (int halving = 0; halving <= MOST_HALVINGS; halving++, step *= 0.5)
+        if (step_works(c->simulation, &options, step, c->duration)) return step;
+    return 0;
+}
+
+/* 0: there is no advice. */
+static double find_step(const checked *c, int i)
+{
+    if (c->touches) return 0;
+    if (advice[i].stable == 0) return followed_step(c, i);
     if (c->omega == 0) return 0;
 
     /* Verlet does not apply to forces that depend on velocity. */
@@ -214,6 +238,7 @@ static void examine(checked *c)
     c->link = INFINITY;
     if (c->slow > 0) c->link = link_time(c);
     c->in_wind = has_wind(c->scene);
+    c->touches = tw_scene_word(c->scene, "contact.distance") != NULL;
 }
 
 /* ---- as text ---- */
@@ -281,7 +306,7 @@ static void print_advice(const checked *c)
 {
     int printed = 0;
     for (int i = 0; i < ADVICE_COUNT; i++) {
-        double step = advised_step(c, i);
+        double step = c->advised[i];
         if (!(step > 0)) continue;
 
         const char *between = ", ";
@@ -347,7 +372,7 @@ static void print_json_what(const checked *c)
     /* "expmid2": 0.016, "verlet": 0.0029 */
     const char *between = "";
     for (int i = 0; i < ADVICE_COUNT; i++) {
-        double step = advised_step(c, i);
+        double step = c->advised[i];
         if (!(step > 0)) continue;
         printf("%s\"%s\": %.3g", between, tw_scheme_name(advice[i].scheme), step);
         between = ", ";
@@ -407,6 +432,7 @@ static int check(const arguments *a)
         examine(&c);
         status = try_first_step(&c, integrator, &error);
     }
+    for (int i = 0; i < ADVICE_COUNT && status == TW_OK; i++) c.advised[i] = find_step(&c, i);
 
     int code = EXIT_DONE;
     if (status == TW_OK) {
@@ -436,10 +462,10 @@ const verb verb_check = {
     .line = "say what would be simulated, without doing it",
     .text =
         "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
-        "memory, and which steps to begin with for some integrators.\n"
-        "It tries the first step, too. Exit code 0 if that succeeds, 1 if the step fails, 2 if "
-        "the\n"
-        "scene is wrong: the same as of a run of one step.",
+        "memory, and which steps to begin with for some integrators. Those steps are tried on the\n"
+        "scene itself where that takes seconds; where bodies touch, none is suggested.\n"
+        "It tries the first step of the run, too. Exit code 0 if that succeeds, 1 if the step\n"
+        "fails, 2 if the scene is wrong: the same as of a run of one step.",
     .options = options,
     .positional = "SCENE",
     .positional_least = 1,

@@ -200,6 +200,35 @@ START_TEST(a_damped_body_goes_on_spinning)
 }
 END_TEST
 
+static void count_warnings(void *context, tw_log_level level, const char *line)
+{
+    int *count = context;
+    if (level == TW_LOG_WARNING && strstr(line, "angular momentum")) ++*count;
+}
+
+/* Where damping is so long that the spin changes, expmid2 says so; midpoint keeps the spin. */
+START_TEST(damping_of_many_steps_is_warned_of)
+{
+    const spinning mild = {1e6, 0.1, 0.02};
+    const spinning strong = {1e6, 10, 0.02};
+    int warnings = 0;
+    tw_log_set(count_warnings, &warnings, TW_LOG_WARNING);
+    const spinning *both[] = {&mild, &strong};
+    for (int i = 0; i < 2; i++) {
+        tw_simulation *simulation = spinning_create(both[i]);
+        tw_integrator_options options = tw_integrator_options_default();
+        options.scheme = TW_SCHEME_EXPMID2;
+        options.step = both[i]->step;
+        tw_integrator *integrator = NULL;
+        ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
+        ck_assert_int_eq(warnings, i);
+        tw_integrator_free(integrator);
+        tw_simulation_free(simulation);
+    }
+    tw_log_set(NULL, NULL, TW_LOG_WARNING);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("damped rotation");
@@ -208,6 +237,7 @@ int main(void)
     tcase_add_loop_test(cases, a_damped_pendulum_swings_like_a_rigid_one, 0, PENDULUMS);
     tcase_add_loop_test(cases, a_strongly_damped_link_creeps_at_its_own_rate, 0, CREEPING);
     tcase_add_loop_test(cases, a_damped_body_goes_on_spinning, 0, BODIES);
+    tcase_add_test(cases, damping_of_many_steps_is_warned_of);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

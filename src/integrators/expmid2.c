@@ -23,6 +23,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/log_line.h"
 #include "linalg/vector.h"
 
 /* Up to this many unknowns the eigenvectors of A cost less than a Krylov space of it: the engine
@@ -128,6 +129,23 @@ static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
     return TW_OK;
 }
 
+/* A beta of more steps than this deserves a word. Measured on a free box that turns at 5 rad/s: its
+ * angular momentum changes in 2 s by 0.06 % to 1.4 % where beta is 50 to 200 steps long, and by 5 %
+ * to 42 % where it is 500 to 1,000. */
+static const double longest_damping = 50;
+
+static void warn_of_damping(const tw_integrator *integrator)
+{
+    const tw_integrator_options *options = &integrator->options;
+    double beta = integrator->system.pair.rayleigh_stiffness;
+    bool has_fixed_steps = options->relative_tolerance == 0 && options->step > 0;
+    if (!has_fixed_steps || !(beta > longest_damping * options->step)) return;
+    tw_log_line(TW_LOG_WARNING,
+                "expmid2: beta = %g s of the stiffness damping is %.3g steps long, and bodies that "
+                "turn may lose or gain angular momentum; midpoint keeps it",
+                beta, beta / options->step);
+}
+
 static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
 {
     const tw_system *system = &integrator->system;
@@ -140,6 +158,7 @@ static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
     TW_TRY(create_parts(integrator, memory, error));
     memory->has_rate = !tw_system_is_autonomous(system);
     memory->has_rest = system->symmetric;
+    warn_of_damping(integrator);
     return TW_OK;
 }
 
