@@ -184,7 +184,7 @@ START_TEST(expmid2_waves_it_in_steps_of_ten_milliseconds)
         ck_assert_double_lt(fabs(flag_area(f) / rest - 1), 0.03);
         ck_assert_double_eq_tol(ratio, 1, 0.2);
     }
-    check_counts(f, 5, 5, 220);
+    check_counts(f, 4.5, 4.5, 180);
 
     /* The crest has gone far. */
     ck_assert_int_gt(crest_column(f), 15);
