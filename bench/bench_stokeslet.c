@@ -71,6 +71,13 @@ static void print_row(const char *name, double time, double limit)
            time / limit, 1e9 * limit);
 }
 
+static double *new_array(size_t count)
+{
+    double *array = malloc(count * sizeof *array);
+    if (!array) exit(1);
+    return array;
+}
+
 int main(int argc, char **argv)
 {
     int points = argc > 1 ? atoi(argv[1]) : 2048;
@@ -79,16 +86,15 @@ int main(int argc, char **argv)
     tw_set_threads(1);
 
     size_t size = 3 * (size_t)points;
-    double *x = malloc(size * sizeof *x);
-    double *f = malloc(size * sizeof *f);
-    double *u = malloc(size * sizeof *u);
-    double *radius = malloc((size_t)points * sizeof *radius);
-    if (!x || !f || !u || !radius) return 1;
+    double *x = new_array(size);
+    double *f = new_array(size);
+    double *u = new_array(size);
+    double *radius = new_array((size_t)points);
     for (size_t i = 0; i < size; i++) x[i] = sin(12.9898 * (double)(i + 1));
     for (size_t i = 0; i < size; i++) f[i] = cos(78.233 * (double)(i + 1));
     for (int i = 0; i < points; i++) radius[i] = 0.05;
     tw_stokeslets *s = tw_stokeslets_create(points, radius, 1e-3);
-    if (!s) return 1;
+    if (!s) exit(1);
     tw_stokeslets_place(s, x);
 
     /* The smallest times, all in turn. */

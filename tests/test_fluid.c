@@ -195,6 +195,99 @@ START_TEST(every_scheme_of_the_first_order_works)
 }
 END_TEST
 
+/* ---- with inertia ---- */
+
+static tw_simulation *heavy_simulation(const char *mass)
+{
+    tw_error error = {0};
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_scene_setting settings[] = {{"test", "gravity", "[0, 0, 0]"},
+                                   {"test", "bodies.0.mass", mass ? mass : "1"},
+                                   {"test", "fluid.inertia", mass ? "true" : "false"}};
+    MUST(tw_scene_parse("test", soft_cell, sizeof soft_cell - 1, 3, settings, &scene, &error));
+    MUST(tw_scene_build(scene, &simulation, &error));
+    tw_scene_free(scene);
+    return simulation;
+}
+
+/* The pulled cell at t = 0.5; mass NULL: without inertia. It begins with the velocity that it has
+ * without inertia. */
+static void run_heavy(const char *mass, double *u)
+{
+    tw_error error = {0};
+    double start[60] = {0};
+    tw_simulation *light = heavy_simulation(NULL);
+    for (int i = 0; i < 30; i++) start[i] = tw_simulation_start(light)[i] * (i % 3 == 2 ? 1.3 : 1);
+    const tw_first_order_problem *p = tw_simulation_first_order(light);
+    ck_assert_int_eq(p->rhs(p->context, 0, start, start + 30), TW_OK);
+
+    tw_simulation *simulation = mass ? heavy_simulation(mass) : NULL;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPRB42;
+    options.step = 0.01;
+    options.phi.engine = TW_PHI_DENSE;
+    tw_integrator *integrator = NULL;
+    MUST(tw_simulation_integrator(mass ? simulation : light, &options, &integrator, &error));
+    MUST(tw_integrator_start(integrator, 0, start, &error));
+    for (int i = 0; i < 50; i++) MUST(tw_integrator_step(integrator, 0.5, &error));
+    double state[60];
+    double t = 0;
+    tw_integrator_state(integrator, &t, state);
+    memcpy(u, state, 30 * sizeof *u);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    tw_simulation_free(light);
+}
+
+/* What inertia changes is in proportion to the mass. */
+START_TEST(inertia_fades_with_the_mass)
+{
+    double light[30], u[30], change[3] = {0, 0, 0};
+    static const char *const masses[] = {"0.02", "0.01", "0.005"};
+    run_heavy(NULL, light);
+    for (int m = 0; m < 3; m++) {
+        run_heavy(masses[m], u);
+        for (int i = 0; i < 30; i++) change[m] = fmax(change[m], fabs(u[i] - light[i]));
+    }
+    ck_assert_double_gt(change[0], 1e-6);
+    ck_assert_double_eq_tol(change[0] / change[1], 2, 0.1);
+    ck_assert_double_eq_tol(change[1] / change[2], 2, 0.1);
+}
+END_TEST
+
+/* K d and D d of the drag against differences of the acceleration. */
+START_TEST(tangents_of_the_drag_are_those_of_differences)
+{
+    tw_simulation *simulation = heavy_simulation("0.7");
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    ck_assert_ptr_nonnull(p);
+    double x[30], v[30], d[30], K[30], D[30], ahead[30], behind[30];
+    for (int i = 0; i < 30; i++)
+        x[i] = tw_simulation_start(simulation)[i] + 0.05 * sin(i * i + 1.0);
+    for (int i = 0; i < 30; i++) v[i] = cos(3.0 * i * i);
+    for (int i = 0; i < 30; i++) d[i] = sin(2.0 * i * i + 0.5);
+    ck_assert_int_eq(p->linearise(p->context, 0, x, v), TW_OK);
+    ck_assert_int_eq(p->apply_stiffness(p->context, 1, d, K), TW_OK);
+    ck_assert_int_eq(p->apply_damping(p->context, 1, d, D), TW_OK);
+
+    for (int of_velocity = 0; of_velocity < 2; of_velocity++) {
+        double h = 1e-5;
+        double *changed = of_velocity ? v : x;
+        double *product = of_velocity ? D : K;
+        double size = norm(30, product);
+        for (int i = 0; i < 30; i++) changed[i] += h * d[i];
+        ck_assert_int_eq(p->acceleration(p->context, 0, x, v, ahead), TW_OK);
+        for (int i = 0; i < 30; i++) changed[i] -= 2 * h * d[i];
+        ck_assert_int_eq(p->acceleration(p->context, 0, x, v, behind), TW_OK);
+        for (int i = 0; i < 30; i++) changed[i] += h * d[i];
+        for (int i = 0; i < 30; i++) product[i] += 0.7 * (ahead[i] - behind[i]) / (2 * h);
+        ck_assert_double_lt(norm(30, product), 1e-7 * size);
+    }
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 /* ---- the motor ---- */
 
 /* Total force and torque about the origin, over the sums of their sizes. */
@@ -401,6 +494,8 @@ int main(void)
     tcase_add_test(cases, products_of_large_systems_are_those_of_differences);
     tcase_add_test(cases, time_derivative_is_that_of_differences);
     tcase_add_test(cases, every_scheme_of_the_first_order_works);
+    tcase_add_test(cases, inertia_fades_with_the_mass);
+    tcase_add_test(cases, tangents_of_the_drag_are_those_of_differences);
     tcase_add_test(cases, total_force_and_torque_are_zero);
     tcase_add_test(cases, it_swims_as_fast_as_the_rigid_one);
     tcase_add_test(cases, a_reversed_motor_retraces_the_path);

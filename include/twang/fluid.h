@@ -23,11 +23,14 @@ typedef struct tw_fluid {
      *  for each particle. Fibres then have the drag of round rods of their thickness, other
      *  particles that of a closed surface. */
     double radius;
+    /** true: particles keep their masses, and the fluid brakes them, M x'' = f - mobility^-1 x'. The
+     *  problem stays of second order; up to 400 particles. Default false: nothing has inertia. */
+    bool inertia;
 } tw_fluid;
 TW_API tw_fluid tw_fluid_default(void);
 
-/** Puts the model into a fluid, in place of an earlier one. A simulation of the model is then a
- *  problem of first order: every particle moves with the fluid, whose velocity is made by the forces
+/** Puts the model into a fluid, in place of an earlier one. Unless it keeps the particles' inertia, a
+ *  simulation of the model is then a problem of first order: every particle moves with the fluid, whose velocity is made by the forces
  *  on all particles. Masses count for gravity only. tw_simulation_of_model returns TW_UNSUPPORTED
  *  if particles are pinned or moved, or if a force depends on velocities. */
 TW_API tw_status tw_model_set_fluid(tw_model *model, const tw_fluid *fluid, tw_error *error);

@@ -67,9 +67,10 @@ static int64_t *add_triangle(int64_t *corners, int64_t a, int64_t b, int64_t c)
     return corners + 3;
 }
 
+/* Point k of a ring; after the last comes the first. */
 static int64_t point_of(const ring *r, int64_t k)
 {
-    return r->first + k % r->count;
+    return k < r->count ? r->first + k : r->first;
 }
 
 /* Fills the strip between two rings: goes around both, always on that side whose next point is

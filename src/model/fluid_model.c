@@ -121,22 +121,27 @@ static tw_status choose_radii(const tw_model *model, bool *known, double *radius
     return TW_OK;
 }
 
-static tw_status create_points(tw_model *model, tw_error *error)
+tw_status tw_fluid_create_points(const tw_model *model, tw_stokeslets **out, tw_error *error)
 {
-    tw_model_fluid *fluid = model->fluid;
+    const tw_model_fluid *fluid = model->fluid;
     int64_t count = model->particles.count;
     double *radius = tw_allocate_zeroed((size_t)count, sizeof *radius);
     bool *known = tw_allocate_zeroed((size_t)count, sizeof *known);
-    tw_status status = radius && known ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    tw_status status = TW_OUT_OF_MEMORY;
 
-    if (status == TW_OK && fluid->given.radius > 0.0)
+    /* One radius for all, or one for each. */
+    if (radius && known && fluid->given.radius > 0.0) {
         for (int64_t i = 0; i < count; i++) radius[i] = fluid->given.radius;
-    else if (status == TW_OK)
+        status = TW_OK;
+    } else if (radius && known) {
         status = choose_radii(model, known, radius, error);
-    if (status == TW_OK) {
-        fluid->points = tw_stokeslets_create(count, radius, fluid->given.viscosity);
-        if (!fluid->points) status = tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
+
+    if (status == TW_OK) {
+        *out = tw_stokeslets_create(count, radius, fluid->given.viscosity);
+        if (!*out) status = TW_OUT_OF_MEMORY;
+    }
+    if (status == TW_OUT_OF_MEMORY) tw_fail_plain(error, status);
 
     tw_release(radius);
     tw_release(known);
@@ -183,5 +188,5 @@ tw_status tw_fluid_prepare(tw_model *model, tw_error *error)
         fluid->K = TW_NEW_ARRAY(n * n, double);
         if (!fluid->J || !fluid->M || !fluid->K) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
-    return create_points(model, error);
+    return tw_fluid_create_points(model, &fluid->points, error);
 }

@@ -31,6 +31,10 @@ struct tw_model_fluid {
 /* Finds radii and allocates, for a completed model. TW_UNSUPPORTED if the model does not go with a
  * fluid. (fluid_model.c) */
 tw_status tw_fluid_prepare(tw_model *model, tw_error *error);
+/* The particles as points in the fluid; the caller frees them. (fluid_model.c) */
+tw_status tw_fluid_create_points(const tw_model *model, tw_stokeslets **out, tw_error *error);
+/* Adds the drag as a force, for particles with inertia. (force_fluid_drag.c) */
+tw_status tw_fluid_drag_create(tw_model *model, tw_force *out, tw_error *error);
 /* Accepts NULL. (fluid_model.c) */
 void tw_fluid_free(tw_model_fluid *fluid);
 

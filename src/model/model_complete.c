@@ -6,6 +6,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "model/fluid_model.h"
 #include "model/model_internal.h"
 
 /* Numbers the free particles in their order; -1 for pinned ones. */
@@ -77,6 +78,15 @@ static tw_status complete_mass(tw_model *model, tw_error *error)
             "the masses of the particles do not contain those of the elements of consistent mass");
     if (status != TW_OK) return tw_fail_plain(error, status);
     return TW_OK;
+}
+
+/* In a fluid that leaves particles their inertia, drag is a force. */
+static tw_status add_fluid_drag(tw_model *model, tw_error *error)
+{
+    if (!model->fluid || !model->fluid->given.inertia) return TW_OK;
+    tw_force drag;
+    TW_TRY(tw_fluid_drag_create(model, &drag, error));
+    return tw_model_add_force(model, &drag, error);
 }
 
 static tw_status complete_forces(tw_model *model)
@@ -244,6 +254,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
      * decides what they allocate. */
     TW_TRY(complete_mass(model, error));
     TW_TRY(add_rayleigh(model, error));
+    TW_TRY(add_fluid_drag(model, error));
     tw_status status = complete_forces(model);
     if (status == TW_OK) status = allocate_friction(model);
     if (status == TW_OK) status = allocate_before(model);

@@ -310,7 +310,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     *out = NULL;
     tw_status status = tw_model_complete(model, error);
     if (status != TW_OK) return status;
-    if (model->fluid) return tw_fluid_simulation(model, out, error);
+    if (model->fluid && !model->fluid->given.inertia) return tw_fluid_simulation(model, out, error);
 
     /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;

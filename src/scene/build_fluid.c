@@ -21,6 +21,10 @@ static const tw_schema_field fluid_fields[] = {
      .doc =
          "of the blob through which a particle pushes the fluid; auto: fibres as round rods, other "
          "particles as a surface"},
+    {"inertia", TW_FIELD_BOOL, .fallback = "false",
+     .doc =
+         "particles keep their masses, and the run is of the second order: for comparison, up to "
+         "400 particles"},
 };
 SECTION(tw_schema_fluid, "fluid", fluid_fields);
 
@@ -31,6 +35,7 @@ tw_status tw_build_fluid(const tw_build *build, tw_error *error)
     tw_fluid fluid = tw_fluid_default();
     fluid.viscosity = tw_node_number(node, "viscosity");
     fluid.radius = tw_node_number(node, "radius");
+    fluid.inertia = tw_node_number(node, "inertia") != 0.0;
     return tw_model_set_fluid(build->model, &fluid, error);
 }
 
@@ -56,15 +61,15 @@ static const tw_schema_field motor_fields[] = {
 };
 const tw_field_group tw_motor_fields = FIELDS(motor_fields);
 
-static tw_status find_body(const tw_entry *entry, const char *key, const tw_body **body,
-                           tw_error *error)
+/* The body that a key names; NULL after an error. */
+static const tw_body *find_body(const tw_entry *entry, const char *key, tw_error *error)
 {
     const tw_node *index = tw_node_find(entry->node, key);
-    if (index->number >= entry->build->body_count)
-        return tw_fail_at(error, index->mark, "%s.%s is %s, but there are only %d bodies",
-                          entry->path, key, index->text, entry->build->body_count);
-    *body = &entry->build->bodies[(int)index->number];
-    return TW_OK;
+    if (index->number < entry->build->body_count) return &entry->build->bodies[(int)index->number];
+
+    tw_fail_at(error, index->mark, "%s.%s is %s, but there are only %d bodies", entry->path, key,
+               index->text, entry->build->body_count);
+    return NULL;
 }
 
 /* The two particles of the axis, in the model. */
@@ -91,10 +96,10 @@ static tw_status find_axis(const tw_entry *entry, const tw_body *stator, int64_t
 
 tw_status tw_add_motor(const tw_entry *entry, tw_error *error)
 {
-    const tw_body *rotor = NULL;
-    const tw_body *stator = NULL;
-    TW_TRY(find_body(entry, "body", &rotor, error));
-    TW_TRY(find_body(entry, "stator", &stator, error));
+    const tw_body *rotor = find_body(entry, "body", error);
+    if (!rotor) return TW_BAD_INPUT;
+    const tw_body *stator = find_body(entry, "stator", error);
+    if (!stator) return TW_BAD_INPUT;
     if (rotor == stator)
         return tw_fail_at(error, tw_node_find(entry->node, "stator")->mark,
                           "%s.stator is the body that is turned, name another one", entry->path);
