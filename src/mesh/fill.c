@@ -380,6 +380,7 @@ static tw_status fill_surface(const tw_winding *winding, double wanted, tw_mesh 
     *report = best.report;
     TW_TRY(status);
 
+    TW_TRY(tw_mesh_number_along(out, error));
     TW_TRY(tw_fill_measure_distances(winding, out, report, error));
     TW_TRY(tw_mesh_measure(out, &report->quality, error));
     report->volume = tw_mesh_volume(out);

@@ -62,6 +62,12 @@ tw_status tw_edge_pairs_find(int64_t triangle_count, const int64_t *triangles, i
 tw_status tw_find_equal_vertices(int64_t count, const double *vertices, int64_t *first,
                                  int64_t *merged, tw_error *error);
 
+/* Every index i of the cells becomes numbers[i]. (repair.c) */
+void tw_mesh_renumber(tw_mesh *mesh, const int64_t *numbers);
+
+/* Numbers the vertices along the longest axis of the mesh. (number_along.c) */
+tw_status tw_mesh_number_along(tw_mesh *mesh, tw_error *error);
+
 /* Disjoint sets: the representative of i. parent[i] == i marks a representative;
  * paths are halved on the way. */
 static inline int64_t tw_set_find(int64_t *parent, int64_t i)

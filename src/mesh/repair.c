@@ -24,7 +24,7 @@ static void list_cells(tw_mesh *mesh, cells list[3])
     list[2] = (cells){2, &mesh->edge_count, mesh->edges};
 }
 
-static void renumber(tw_mesh *mesh, const int64_t *numbers)
+void tw_mesh_renumber(tw_mesh *mesh, const int64_t *numbers)
 {
     cells list[3];
     list_cells(mesh, list);
@@ -87,7 +87,7 @@ static tw_status merge_vertices(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_erro
     if (!first) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     tw_status status = tw_find_equal_vertices(mesh->vertex_count, mesh->vertices, first,
                                               &repairs->merged_vertices, error);
-    if (status == TW_OK) renumber(mesh, first);
+    if (status == TW_OK) tw_mesh_renumber(mesh, first);
     tw_release(first);
     return status;
 }
@@ -243,7 +243,7 @@ static tw_status drop_isolated(tw_mesh *mesh, tw_mesh_repairs *repairs, tw_error
         numbers[i] = kept++;
     }
 
-    renumber(mesh, numbers);
+    tw_mesh_renumber(mesh, numbers);
 
     repairs->dropped_vertices = mesh->vertex_count - kept - repairs->merged_vertices;
     mesh->vertex_count = kept;
