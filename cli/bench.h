@@ -1,0 +1,118 @@
+/* What the files of `twang bench` share: a bench is one scene with its reference and its trials. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "command.h"
+
+enum { MOST_TRIALS = TW_SCHEME_COUNT, MOST_REPEATS = 15 };
+
+/* One integrator on the scene, at the step that was found for it. */
+typedef struct trial {
+    tw_scheme scheme;
+    tw_status status;
+    bool is_extrapolated; /* stopped by the limit: seconds are scaled to the whole duration */
+    double step;          /* [s]; the relative tolerance of a scheme with steps of its own */
+    double reached;       /* simulated seconds */
+    double error;         /* against the reference; INFINITY if it is not known */
+    double energy_drift;  /* largest change of the energy over the energy converted */
+    double seconds;       /* of computing: the median of the repeats */
+    double repeats[MOST_REPEATS];
+    int repeat_count;
+    int64_t memory; /* largest number of bytes in use */
+    tw_integrator_statistics counts;
+} trial;
+
+/* The end of the scene, computed finely and extrapolated from two steps (bench_reference.c). */
+typedef struct reference {
+    tw_scheme scheme;
+    double step;     /* the smaller one [s] */
+    double error;    /* estimate of its own error, from the difference of the two */
+    bool was_cached; /* read from the folder of references */
+    double *rows;    /* table of the state at the end */
+} reference;
+
+typedef struct bench {
+    const char *suite; /* name of the suite and of its row; "" for a single scene */
+    const char *label;
+    tw_scene *scene;
+    tw_simulation *simulation;
+    tw_integrator_options options; /* the scene's */
+    double duration;               /* [s] */
+    double omega;                  /* highest frequency at t = 0 [1/s]; 0 if unknown */
+    double wanted;   /* error that is asked for; 0: the scene's step is taken as it is */
+    double limit;    /* seconds for one trial */
+    int repeats;     /* times that each trial is made, in turns */
+    tw_scheme rival; /* ratios are given to it as well; TW_SCHEME_COUNT: to none */
+    int64_t rows;    /* of the tables below */
+    int columns;     /* of the tables below */
+    int coordinates; /* columns that are a position */
+    double *start;   /* table of the state at t = 0; owns the tables */
+    double *end;     /* table of a trial */
+    reference reference;
+    trial trials[MOST_TRIALS];
+    int trial_count;
+} bench;
+
+/* Whether a scheme chooses its steps itself: it is given a relative tolerance instead of a step. */
+static inline bool bench_by_tolerance(tw_scheme scheme)
+{
+    return scheme == TW_SCHEME_CVODE;
+}
+
+/* --- bench_trial.c --- */
+
+/* Builds the scene and finds its start; b->scene is set. */
+tw_status bench_prepare(bench *b, tw_error *error);
+void bench_release(bench *b);
+/* Integrates from the start to the end with t->scheme and t->step, and writes the table of the end
+ * into `rows`. Sets status, reached, seconds, memory, energy_drift and counts. */
+void bench_integrate(bench *b, trial *t, double *rows);
+/* The distance between two tables, relative to the distance that the second is from the start. */
+double bench_distance(const bench *b, const double *table, const double *other);
+
+/* --- bench_reference.c --- */
+
+tw_status bench_find_reference(bench *b);
+
+/* --- bench_search.c --- */
+
+/* The largest step at which a scheme is stable; INFINITY if there is no limit, or the frequency is
+ * not known. */
+double bench_stable_step(const bench *b, tw_scheme scheme);
+/* The scene's own step, or less where a scheme needs it. */
+double bench_first_step(const bench *b, tw_scheme scheme);
+/* Adds the best trial of a scheme: at the largest step that meets b->wanted. */
+void bench_try_scheme(bench *b, tw_scheme scheme);
+/* Makes all trials again, in turns, and takes the medians of their seconds. */
+void bench_repeat_trials(bench *b);
+
+/* --- bench_output.c --- */
+
+typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON } bench_format;
+void bench_print(const bench *b, bench_format format);
+void bench_print_csv_header(void);
+/* A bar per trial. False after it has complained. */
+bool bench_write_svg(const bench *b, const char *path);
+double bench_best_seconds(const bench *b);
+
+/* --- bench_suites.c --- */
+
+/* One scene of a suite. */
+typedef struct suite_row {
+    const char *suite;
+    const char *label;
+    const char *scene;
+    const char *settings; /* "KEY=VALUE KEY=VALUE" */
+    const char *schemes;  /* "A,B" */
+    double error;         /* 0: the scene's step */
+    double quick;         /* seconds to simulate with --quick; 0: left out */
+    double full;          /* with --full; 0: the scene's duration */
+} suite_row;
+
+/* The index-th row of all suites; NULL past the last. */
+const suite_row *suite_row_at(int index);
+bool is_suite(const char *name);
+/* Loads the scene of a row. */
+tw_status load_suite_row(const suite_row *row, double duration, tw_scene **scene, tw_error *error);
+
+#endif

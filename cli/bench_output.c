@@ -1,0 +1,212 @@
+/* What a benchmark prints: a table, rows of CSV, JSON; and a picture of bars. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+static bool meets_error(const bench *b, const trial *t)
+{
+    return t->status == TW_OK && (b->wanted == 0 || t->error <= b->wanted);
+}
+
+double bench_best_seconds(const bench *b)
+{
+    double best = INFINITY;
+
+    for (int i = 0; i < b->trial_count; i++)
+        if (meets_error(b, &b->trials[i])) best = fmin(best, b->trials[i].seconds);
+    return best;
+}
+
+/* The seconds of the rival to which ratios are given; NAN if there is none. */
+static double rival_seconds(const bench *b)
+{
+    for (int i = 0; i < b->trial_count; i++)
+        if (b->trials[i].scheme == b->rival) return b->trials[i].seconds;
+    return NAN;
+}
+
+/* Whether a trial has seconds that say something. */
+static bool has_seconds(const trial *t)
+{
+    return t->status == TW_OK || t->is_extrapolated;
+}
+
+static const char *word_for(const bench *b, const trial *t)
+{
+    if (t->is_extrapolated) return "extrapolated";
+    if (t->status == TW_BUDGET_EXHAUSTED) return "took too long";
+    if (t->status != TW_OK) return tw_status_text(t->status);
+    return meets_error(b, t) ? "ok" : "not reached";
+}
+
+/* ---- table ---- */
+
+static void print_trial(const bench *b, const trial *t, const style *look)
+{
+    const char *word = word_for(b, t);
+
+    printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
+    if (!has_seconds(t)) {
+        printf("%s%s%s\n", look->bad, word, look->plain);
+        return;
+    }
+
+    /* Costs; those of a trial that the limit stopped are of its part. */
+    const tw_integrator_statistics *c = &t->counts;
+    printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %7.1f %9.3g %8.3g %7.2f", (long long)c->steps,
+           t->error, t->energy_drift, (long long)c->force_evaluations,
+           (long long)c->stiffness_products, (long long)c->solves, (long long)c->factorisations,
+           1e-6 * (double)t->memory, t->seconds, b->duration / t->seconds,
+           t->seconds / bench_best_seconds(b));
+    if (b->rival != TW_SCHEME_COUNT) printf(" %7.2f", t->seconds / rival_seconds(b));
+    printf("%s%s\n", strcmp(word, "ok") == 0 ? "" : "  ", strcmp(word, "ok") == 0 ? "" : word);
+}
+
+static void print_table(const bench *b)
+{
+    style look = style_for_stdout();
+    const reference *r = &b->reference;
+    if (b->label[0]) printf("\n%s %s: ", b->suite, b->label);
+    printf("%s%s%s, %.6g s; error against %s, extrapolated from %.3g and %.3g s (itself %.1e%s)\n",
+           look.bold, tw_scene_name(b->scene), look.plain, b->duration, tw_scheme_name(r->scheme),
+           2 * r->step, r->step, r->error, r->was_cached ? ", kept" : "");
+
+    printf("%s%-18s %9s %8s %9s %9s %9s %9s %8s %8s %7s %9s %8s %7s", look.dim, "integrator",
+           "step [s]", "steps", "error", "energy", "forces", "products", "solves", "factors", "MB",
+           "seconds", "realtime", "x best");
+    if (b->rival != TW_SCHEME_COUNT) printf(" x %s", tw_scheme_name(b->rival));
+    printf("%s\n", look.plain);
+    for (int i = 0; i < b->trial_count; i++) print_trial(b, &b->trials[i], &look);
+}
+
+/* ---- CSV ---- */
+
+void bench_print_csv_header(void)
+{
+    printf(
+        "suite,label,scene,duration,unknowns,wanted,integrator,step,status,error,reference_error,"
+        "energy_drift,seconds,real_time_factor,ratio_to_best,ratio_to_rival,steps,"
+        "force_evaluations,stiffness_products,solves,factorizations,memory_bytes,repeats,"
+        "threads,version\n");
+}
+
+/* An empty field for what is not known. */
+static void print_value(double value)
+{
+    printf(isfinite(value) ? ",%.6g" : ",", value);
+}
+
+static void print_csv(const bench *b)
+{
+    for (int i = 0; i < b->trial_count; i++) {
+        const trial *t = &b->trials[i];
+        bool has = has_seconds(t);
+
+        /* What was asked for. */
+        printf("%s,%s,%s,%.9g,%lld,%.6g,%s,%.9g,%s", b->suite, b->label, tw_scene_name(b->scene),
+               b->duration, (long long)tw_simulation_state_size(b->simulation) / 2, b->wanted,
+               tw_scheme_name(t->scheme), t->step, word_for(b, t));
+
+        /* What came out; and its costs. */
+        print_value(t->error);
+        print_value(b->reference.error);
+        print_value(has ? t->energy_drift : NAN);
+        print_value(has ? t->seconds : NAN);
+        print_value(has ? b->duration / t->seconds : NAN);
+        print_value(has ? t->seconds / bench_best_seconds(b) : NAN);
+        print_value(has ? t->seconds / rival_seconds(b) : NAN);
+        printf(",%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%s\n", (long long)t->counts.steps,
+               (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
+               (long long)t->counts.solves, (long long)t->counts.factorisations,
+               (long long)t->memory, t->repeat_count, tw_threads(), tw_version());
+    }
+}
+
+/* ---- JSON ---- */
+
+static void print_json_trial(const bench *b, const trial *t)
+{
+    printf("\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"step\": %.17g",
+           tw_scheme_name(t->scheme), tw_status_name(t->status), t->step);
+
+    /* Only a trial that came to the end has an error. */
+    if (t->status == TW_OK)
+        printf(", \"error\": %.6g, \"energy_drift\": %.6g", t->error, t->energy_drift);
+    if (has_seconds(t) && isfinite(bench_best_seconds(b)))
+        printf(", \"ratio_to_best\": %.6g", t->seconds / bench_best_seconds(b));
+    printf(", \"steps\": %lld, \"force_evaluations\": %lld, \"stiffness_products\": %lld, "
+           "\"solves\": %lld, \"factorizations\": %lld, \"memory_bytes\": %lld, "
+           "\"extrapolated\": %s, \"seconds\": %.6g}",
+           (long long)t->counts.steps, (long long)t->counts.force_evaluations,
+           (long long)t->counts.stiffness_products, (long long)t->counts.solves,
+           (long long)t->counts.factorisations, (long long)t->memory,
+           t->is_extrapolated ? "true" : "false", t->seconds);
+}
+
+static void print_json(const bench *b)
+{
+    printf("{\n  \"scene\": ");
+    print_json_string(tw_scene_name(b->scene));
+    printf(",\n  \"duration\": %.17g,\n  \"omega_max\": %.17g,\n  \"reference\": {\"integrator\": "
+           "\"%s\", \"step\": %.17g, \"error\": %.6g},\n  \"trials\": [",
+           b->duration, b->omega, tw_scheme_name(b->reference.scheme), b->reference.step,
+           b->reference.error);
+
+    for (int i = 0; i < b->trial_count; i++) {
+        if (i) printf(",");
+        print_json_trial(b, &b->trials[i]);
+    }
+    printf("\n  ]\n}\n");
+}
+
+void bench_print(const bench *b, bench_format format)
+{
+    if (format == BENCH_CSV) print_csv(b);
+    if (format == BENCH_JSON) print_json(b);
+    if (format == BENCH_TABLE) print_table(b);
+}
+
+/* ---- picture ---- */
+
+enum { BAR_LEFT = 150, BAR_WIDTH = 400, BAR_HEIGHT = 22, PICTURE_WIDTH = 660, TITLE_HEIGHT = 40 };
+
+bool bench_write_svg(const bench *b, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        wrong_use("--svg %s cannot be written", path);
+        return false;
+    }
+
+    /* Bars are as long as the logarithm of the seconds, from the best on: a decade is a third. */
+    double best = bench_best_seconds(b);
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\" font-size=\"13\">\n"
+            "<text x=\"10\" y=\"22\">%s, %g s, error %g: seconds (logarithmic)</text>\n",
+            PICTURE_WIDTH, TITLE_HEIGHT + BAR_HEIGHT * b->trial_count + 10, tw_scene_name(b->scene),
+            b->duration, b->wanted);
+    for (int i = 0; i < b->trial_count; i++) {
+        const trial *t = &b->trials[i];
+        int y = TITLE_HEIGHT + BAR_HEIGHT * i;
+        double decades = has_seconds(t) ? log10(t->seconds / best) : 0;
+        double width = 20 + BAR_WIDTH / 3.0 * fmin(fmax(isfinite(decades) ? decades : 0, 0), 2.8);
+
+        const char *colour = meets_error(b, t) ? "#3b7ea1" : "#b9b9b9";
+        fprintf(file, "<text x=\"10\" y=\"%d\">%s</text>\n", y + 15, tw_scheme_name(t->scheme));
+        if (has_seconds(t))
+            fprintf(file,
+                    "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n"
+                    "<text x=\"%.1f\" y=\"%d\">%.3g s%s</text>\n",
+                    BAR_LEFT, y + 2, width, BAR_HEIGHT - 4, colour, BAR_LEFT + width + 6, y + 15,
+                    t->seconds, strcmp(word_for(b, t), "ok") == 0 ? "" : ", not reached");
+        else
+            fprintf(file, "<text x=\"%d\" y=\"%d\">%s</text>\n", BAR_LEFT, y + 15, word_for(b, t));
+    }
+    fprintf(file, "</svg>\n");
+    bool good = fclose(file) == 0;
+    if (!good) wrong_use("--svg %s cannot be written", path);
+    return good;
+}

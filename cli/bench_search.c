@@ -1,0 +1,154 @@
+/* Which step a scheme gets in a benchmark: the largest one that meets the error. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+enum {
+    MOST_TRIES = 14,  /* of steps with one scheme, each half or twice the one before */
+    USUAL_STEPS = 100 /* where the scene is adaptive and gives no step */
+};
+
+/* Explicit schemes that are unstable on oscillations at any step: with h omega at most this, they
+ * grow slowly. */
+static const double EULER_REACH = 0.01;
+static const double MIDPOINT_EXPLICIT_REACH = 0.1;
+
+/* Steps of explicit schemes keep away from the limit of stability by this factor. */
+static const double SHARE_OF_STABLE_STEP = 0.9;
+
+/* Schemes with steps of their own begin with this tolerance where no error is asked for. */
+static const double USUAL_TOLERANCE = 1e-4;
+
+/* After steps h and 2 h that met and missed the error, this share of 2 h is tried. */
+static const double BETWEEN = 0.70710678;
+
+/* The largest h omega of a scheme; INFINITY for implicit and exponential ones. */
+static double stability_of(tw_scheme scheme)
+{
+    switch (scheme) {
+    case TW_SCHEME_VERLET:
+        return VERLET_STABILITY;
+    case TW_SCHEME_RK4:
+        return RK4_STABILITY;
+    case TW_SCHEME_EULER:
+        return EULER_REACH;
+    case TW_SCHEME_MIDPOINT_EXPLICIT:
+        return MIDPOINT_EXPLICIT_REACH;
+    default:
+        return INFINITY;
+    }
+}
+
+double bench_stable_step(const bench *b, tw_scheme scheme)
+{
+    if (!(b->omega > 0)) return INFINITY;
+    return SHARE_OF_STABLE_STEP * stability_of(scheme) / b->omega;
+}
+
+double bench_first_step(const bench *b, tw_scheme scheme)
+{
+    if (bench_by_tolerance(scheme)) return b->wanted > 0 ? b->wanted : USUAL_TOLERANCE;
+    double of_scene = b->options.step > 0 ? b->options.step : b->duration / USUAL_STEPS;
+    return fmin(of_scene, bench_stable_step(b, scheme));
+}
+
+static trial try_step(bench *b, tw_scheme scheme, double step)
+{
+    /* A whole number of steps, to which rounding does not add one. */
+    trial t = {.scheme = scheme, .step = step, .error = INFINITY, .repeat_count = 1};
+    if (!bench_by_tolerance(scheme)) t.step = b->duration / ceil(b->duration / step * (1 - 1e-15));
+
+    bench_integrate(b, &t, b->end);
+    if (t.status == TW_OK) t.error = bench_distance(b, b->end, b->reference.rows);
+    t.repeats[0] = t.seconds;
+
+    /* A trial that the limit stopped is scaled to the whole duration. */
+    t.is_extrapolated = t.status == TW_BUDGET_EXHAUSTED && t.reached > 0;
+    if (t.is_extrapolated) t.seconds *= b->duration / t.reached;
+    return t;
+}
+
+/* Another step would not help: the scheme does not apply, or takes too long. */
+static bool is_hopeless(const trial *t)
+{
+    return t->status == TW_UNSUPPORTED || t->status == TW_INVALID_ARGUMENT ||
+           t->status == TW_BUDGET_EXHAUSTED;
+}
+
+/* A trial of another step takes its place if it meets the error. */
+static bool take_if_met(bench *b, trial *best, double step)
+{
+    trial next = try_step(b, best->scheme, step);
+    if (!(next.error <= b->wanted)) return false;
+    *best = next;
+    return true;
+}
+
+/* The first step meets the error: doubles it while it still does. Explicit schemes stay below their
+ * limit of stability. */
+static void lengthen_step(bench *b, trial *best, double step)
+{
+    double longest = bench_by_tolerance(best->scheme)
+                         ? b->wanted * 64
+                         : fmin(b->duration, bench_stable_step(b, best->scheme));
+    if (step >= longest) return;
+
+    for (int i = 0; i < MOST_TRIES && 2 * step <= longest; i++) {
+        step *= 2;
+        if (take_if_met(b, best, step)) continue;
+        take_if_met(b, best, BETWEEN * step);
+        return;
+    }
+}
+
+/* The first step does not meet the error: halves it until it does. */
+static void shorten_step(bench *b, trial *best, double step)
+{
+    for (int i = 0; i < MOST_TRIES && !is_hopeless(best); i++) {
+        step /= 2;
+        *best = try_step(b, best->scheme, step);
+
+        if (!(best->error <= b->wanted)) continue;
+        take_if_met(b, best, 2 * BETWEEN * step);
+        return;
+    }
+}
+
+void bench_try_scheme(bench *b, tw_scheme scheme)
+{
+    double step = bench_first_step(b, scheme);
+    trial best = try_step(b, scheme, step);
+
+    if (b->wanted > 0 && best.error <= b->wanted)
+        lengthen_step(b, &best, step);
+    else if (b->wanted > 0)
+        shorten_step(b, &best, step);
+    b->trials[b->trial_count++] = best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void bench_repeat_trials(bench *b)
+{
+    for (int repeat = 1; repeat < b->repeats; repeat++)
+        for (int i = 0; i < b->trial_count; i++) {
+            trial *t = &b->trials[i];
+            trial again = *t;
+            if (t->status != TW_OK) continue;
+            bench_integrate(b, &again, b->end);
+            if (again.status == TW_OK) t->repeats[t->repeat_count++] = again.seconds;
+        }
+
+    for (int i = 0; i < b->trial_count; i++) {
+        trial *t = &b->trials[i];
+        if (t->status != TW_OK) continue;
+        qsort(t->repeats, (size_t)t->repeat_count, sizeof *t->repeats, by_value);
+        t->seconds = t->repeats[t->repeat_count / 2];
+    }
+}

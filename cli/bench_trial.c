@@ -1,0 +1,141 @@
+/* One integration of a benchmark: from the start to the end, with its costs and its energies. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+enum {
+    BODY_COLUMNS = 6, /* of a row of bodies: position and velocity */
+    LOOKS = 200       /* at the energy, over the whole run: they must not slow down a scheme */
+};
+
+/* What is observed while it goes on. */
+typedef struct watch {
+    double begin; /* of the clock [s] */
+    double limit; /* [s] */
+    double end;   /* of the simulation [s] */
+    int64_t steps;
+    int64_t every; /* steps from one look to the next */
+    double energy_start;
+    double potential_start;
+    double energy_error; /* largest so far */
+    double converted;    /* largest of kinetic and |change of potential| so far */
+} watch;
+
+static tw_status watch_step(void *context, tw_integrator *integrator)
+{
+    watch *w = context;
+    if (++w->steps % w->every != 0) return TW_OK;
+
+    double kinetic = 0;
+    double potential = 0;
+    if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK) {
+        if (!isfinite(kinetic + potential)) return TW_NOT_FINITE;
+        w->energy_error = fmax(w->energy_error, fabs(kinetic + potential - w->energy_start));
+        w->converted = fmax(w->converted, fmax(kinetic, fabs(potential - w->potential_start)));
+    }
+    double t = 0;
+    tw_integrator_state(integrator, &t, NULL);
+    bool is_over = t < w->end && clock_seconds() - w->begin > w->limit;
+    return is_over ? TW_BUDGET_EXHAUSTED : TW_OK;
+}
+
+/* Advances to the end, and notes costs and energies. */
+static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
+{
+    /* The energy at the start, if there is one. */
+    watch w = {.limit = b->limit, .end = b->duration, .every = 1};
+    double kinetic = 0;
+    double potential = 0;
+    if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
+        w.energy_start = kinetic + potential;
+    w.potential_start = potential;
+    w.converted = kinetic;
+    if (t->step < b->duration / LOOKS) w.every = (int64_t)(b->duration / t->step / LOOKS);
+    if (bench_by_tolerance(t->scheme)) w.every = 1;
+
+    /* The clock runs from the first step to the last. */
+    w.begin = clock_seconds();
+    tw_integrator_on_step(integrator, watch_step, &w);
+    tw_status status = tw_integrator_advance(integrator, b->duration, NULL);
+    t->seconds = clock_seconds() - w.begin;
+
+    tw_integrator_state(integrator, &t->reached, NULL);
+    if (w.converted > 0) t->energy_drift = w.energy_error / w.converted;
+    t->counts = tw_integrator_statistics_now(integrator);
+    return status;
+}
+
+void bench_integrate(bench *b, trial *t, double *rows)
+{
+    /* The options of the scene, but with this scheme and fixed steps. */
+    tw_integrator_options options = b->options;
+    options.scheme = t->scheme;
+    options.step = t->step;
+    options.relative_tolerance = 0;
+    if (bench_by_tolerance(t->scheme)) {
+        options.step = 0;
+        options.relative_tolerance = t->step;
+    }
+
+    /* A scheme that cannot integrate the scene is reported like one that fails. */
+    tw_integrator *integrator = NULL;
+    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, NULL);
+    if (t->status == TW_OK) t->status = advance(b, t, integrator);
+    if (t->status == TW_OK)
+        t->status = tw_simulation_rows(b->simulation, b->duration,
+                                       tw_integrator_state_view(integrator), rows);
+    t->memory = tw_memory_counts_now().current_bytes;
+    tw_integrator_free(integrator);
+}
+
+/* Sum over all rows of the distance between their positions. */
+static double distance(const bench *b, const double *table, const double *other)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < b->rows; i++) {
+        double square = 0;
+        for (int k = 0; k < b->coordinates; k++) {
+            double d = table[b->columns * i + k] - other[b->columns * i + k];
+            square += d * d;
+        }
+        sum += sqrt(square);
+    }
+    return sum;
+}
+
+double bench_distance(const bench *b, const double *table, const double *other)
+{
+    double off = distance(b, table, other);
+    double moved = distance(b, other, b->start);
+    return moved > 0 ? off / moved : off;
+}
+
+tw_status bench_prepare(bench *b, tw_error *error)
+{
+    tw_status status = tw_scene_build(b->scene, &b->simulation, error);
+    if (status != TW_OK) return status;
+
+    b->options = tw_scene_integrator_options(b->scene);
+    b->duration = tw_scene_duration(b->scene);
+    status = tw_simulation_frequency(b->simulation, FREQUENCY_ITERATIONS, &b->omega, NULL);
+    if (status != TW_OK) b->omega = 0;
+
+    /* Three tables: the start, the end of a trial, the end of the reference. */
+    b->rows = tw_simulation_row_count(b->simulation);
+    b->columns = tw_simulation_column_count(b->simulation);
+    b->coordinates = b->columns == BODY_COLUMNS ? 3 : 1;
+    size_t size = (size_t)b->rows * (size_t)b->columns;
+    b->start = malloc(3 * size * sizeof *b->start);
+    if (!b->start) return TW_OUT_OF_MEMORY;
+    b->end = b->start + size;
+    b->reference.rows = b->end + size;
+    return tw_simulation_rows(b->simulation, 0, tw_simulation_start(b->simulation), b->start);
+}
+
+void bench_release(bench *b)
+{
+    free(b->start);
+    tw_simulation_free(b->simulation);
+    tw_scene_free(b->scene);
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# twang bench: the reference, the formats, and the counts of quick benchmarks, which do not depend on the machine.
+# shellcheck source=tests/support/command.sh
+. "$TWANG_SOURCE/tests/support/command.sh"
+XDG_CACHE_HOME=$PWD/cache
+export XDG_CACHE_HOME
+mkdir cache
+
+# The reference of fput is far below the errors that are measured; the second time it is read.
+"$twang" bench fput --duration 2 --integrators exprb42,rk4 --json >first.json
+[ "$(json 'd["reference"]["error"] < 1e-9 and d["trials"][0]["error"] > 1e-8' <first.json)" = True ] ||
+    fail "reference of fput: $(cat first.json)"
+[ "$(find cache -name 'reference-*.bin' | wc -l)" = 1 ] || fail "no reference is kept"
+"$twang" bench fput --duration 2 --integrators exprb42 | grep -q ", kept)" || fail "the reference is not read again"
+for file in cache/twang/reference-*.bin; do printf 'nonsense' >"$file"; done
+"$twang" bench fput --duration 2 --integrators exprb42 --json >again.json
+[ "$(json 'd["trials"][0]["error"]' <again.json)" = "$(json 'd["trials"][0]["error"]' <first.json)" ] ||
+    fail "a broken reference is believed: $(cat again.json)"
+
+# An error that is asked for is met, by the largest of the steps that are tried.
+"$twang" bench rope --integrators midpoint,verlet --error 1e-3 --repeats 3 --rival verlet --csv >rope.csv
+[ "$(awk -F, 'NR > 1 { print $7, $9, ($10 <= 1e-3), ($11 <= 1e-5), $23 }' rope.csv)" = "midpoint ok 1 1 3
+verlet ok 1 1 3" ] || fail "bench --error: $(cat rope.csv)"
+
+# Counts: a scheme that works more than this has become worse. Some are exact.
+within() {
+    awk -F, -v scheme="$1" -v column="$2" -v most="$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $at["integrator"] == scheme { found = 1; if ($at[column] > most) bad = $at[column] }
+        END { if (!found || bad) { print scheme, column, bad + 0, "instead of at most", most; exit 1 } }' counts.csv ||
+        fail "$(cat counts.csv)"
+}
+"$twang" bench rope --csv >counts.csv
+within verlet force_evaluations 161
+within rk4 force_evaluations 640
+within midpoint solves 330
+within newmark solves 325
+within bdf1 solves 480
+within expmid2 factorizations 650
+within expmid2 stiffness_products 9600
+within exprb42 stiffness_products 2400
+within pexprb43 stiffness_products 6400
+"$twang" bench coil --duration 1 --integrators expmid2,exprb42,midpoint --threads 1 --csv >counts.csv
+within expmid2 factorizations 4
+within expmid2 solves 96
+within expmid2 force_evaluations 8
+within exprb42 stiffness_products 4250
+within midpoint factorizations 4
+
+# A picture, suites, and wrong use.
+"$twang" bench rope --integrators verlet --svg bars.svg >/dev/null
+grep -q "<svg" bars.svg || fail "no picture"
+expect 2 "$twang" bench nothing --quick
+grep -q "no suite 'nothing'" err || fail "unknown suite: $(cat err)"
+expect 2 "$twang" bench rope --rival nope
+expect 2 "$twang" bench rope --repeats 0
+expect 2 "$twang" bench sweep --quick --json
