@@ -4,13 +4,15 @@
 # make install  PREFIX=/usr/local, DESTDIR=: the command with manual and completion, headers, both libraries, CMake
 #               package, twang.pc
 # make uninstall  the same PREFIX and DESTDIR: removes what this build installs
+# make bench-setup  what the rivals and the tables of docs/benchmarks.md need: packages and meshes
+# make bench      measures the quick tables of docs/benchmarks.md again (some minutes)
 # make reproduce  the figures of the 2022 paper in docs/figures, their tables on the terminal (a minute)
 # make docs     API reference and guides in build/docs/html
 # make format   clang-format over the tree; make coverage: line coverage of the tests; make clean
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build test run reproduce install uninstall docs format coverage clean
+.PHONY: build test run reproduce bench bench-setup install uninstall docs format coverage clean
 build:
 	@tools/install_packages
 	@cmake --preset release >/dev/null
@@ -19,6 +21,12 @@ test: build
 	@ctest --preset release --parallel $(JOBS)
 run: build
 	@tools/run_coil build
+bench-setup:
+	@tools/install_packages libsundials-dev python3-numpy python3-scipy gnuplot-nox
+	@$(MAKE) --no-print-directory build
+	@build/twang fetch-meshes
+bench: build
+	@bench/tables --quick
 reproduce: build
 	@bench/reproduce build
 install: build
