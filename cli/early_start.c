@@ -58,5 +58,13 @@ static void prepare_threads(int count, char **words, char **environment)
     execve("/proc/self/exe", words, changed);
 }
 
+/* A sanitizer is not ready there either, so that its builds wait for their constructors. */
+#ifdef TWANG_SANITIZED
+__attribute__((constructor)) static void at_load(int count, char **words, char **environment)
+{
+    prepare_threads(count, words, environment);
+}
+#else
 __attribute__((section(".preinit_array"),
                used)) static void (*const at_load)(int, char **, char **) = prepare_threads;
+#endif
