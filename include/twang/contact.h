@@ -16,6 +16,9 @@ typedef struct tw_contact_options {
     double stiffness; /**< kappa of the repulsion [N/m]; 0: from masses and speeds. Default 0 */
     double thickness; /**< of sheets and lines of all bodies, >= 0 [m]. Default 0 */
     double friction;  /**< coefficient mu of Coulomb's friction, >= 0. Default 0 */
+    /** > 0: friction on obstacles is a force that grows to its limit over this way [m], and obstacles
+     *  show the work that it did on them. 0: it is an impulse after each step. Default 0. */
+    double friction_length;
     /** Coefficient e in [0, 1]: an impact ends with e times its speed. Default 1, no loss. */
     double restitution;
     /** Whether a body touches itself, and the fibres of a body each other. Default false. */

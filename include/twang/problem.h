@@ -118,6 +118,13 @@ typedef struct tw_second_order_problem {
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);
 
+    /** What the problem remembers besides its state, such as the places where surfaces stick to each
+     *  other, as `memory_size` numbers: tw_integrator_serialise saves them, and
+     *  tw_integrator_restore gives them back. Default 0: nothing; then both may be NULL. */
+    int64_t memory_size;
+    void (*save_memory)(void *context, double *values);
+    tw_status (*load_memory)(void *context, const double *values);
+
     /** Kinetic and potential energy [J]; NULL if there is none. Used by telemetry and by the energy
      *  guard. */
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,

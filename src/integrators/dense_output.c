@@ -215,7 +215,8 @@ tw_status tw_integrator_interpolate(tw_integrator *integrator, double t, double 
     /* Inside: theta counts from the step's start in units of the whole step. */
     double theta = (t - integrator->t_old) / integrator->step_taken;
     tw_status status = TW_OK;
-    bool own = integrator->scheme->interpolate && !integrator->impulses;
+    bool jumps = integrator->impulses && !integrator->scheme->interpolates_from_start;
+    bool own = integrator->scheme->interpolate && !jumps;
     if (own && integrator->doubles)
         status = tw_doubling_interpolate(integrator, theta, u);
     else if (own)

@@ -59,6 +59,9 @@ typedef struct tw_scheme_table {
     /* What it remembers does not depend on the state at the end of the last step, so that a problem
      * may change that state (finish_step). Otherwise it is reset then. */
     bool allows_impulses;
+    /* `interpolate` does not look at the end of the step: impulses at the end (finish_step) leave
+     * what is before them as it is. */
+    bool interpolates_from_start;
     bool uses_rhs;    /* attempt() reads integrator->F = F(t, u): the driver keeps it up to date */
     bool is_explicit; /* a step costs a few forces: an energy would be a large part of it */
     bool checks_result; /* attempt() returns TW_NOT_FINITE itself if u_new is not finite */

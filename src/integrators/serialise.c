@@ -7,16 +7,17 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
-/* The first eight bytes, "TWAGINT3" as text: the format and its version. */
-static const uint64_t magic = 0x33544e4947415754u;
+/* The first eight bytes, "TWAGINT4" as text: the format and its version. */
+static const uint64_t magic = 0x34544e4947415754u;
 
 /* What is not an array. The bytes are read by the same machine and build only, so the struct
  * travels as it is. */
 typedef struct snapshot {
     uint64_t magic;
-    uint64_t bytes;  /* of the whole: this struct, the state, the scheme's history */
+    uint64_t bytes;  /* of the whole: this struct, the state, the scheme's history, the memory */
     int64_t size;    /* doubles of the state */
     int64_t history; /* doubles of the scheme's history */
+    int64_t memory;  /* doubles that the problem remembers */
     int32_t scheme, engine;
     double t, t_old, step_taken;
     double plan_start, plan_end;
@@ -42,6 +43,13 @@ static size_t history_of(const tw_integrator *integrator, double **values)
     return integrator->scheme->history((tw_integrator *)integrator, values);
 }
 
+/* How many doubles the problem remembers besides its state. */
+static int64_t memory_of(const tw_integrator *integrator)
+{
+    const tw_system *system = &integrator->system;
+    return system->second_order ? system->second.memory_size : 0;
+}
+
 static snapshot take(const tw_integrator *integrator, size_t history)
 {
     /* Padding is zeroed too, so that equal integrators give equal bytes. */
@@ -51,7 +59,8 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.magic = magic;
     s.size = integrator->system.size;
     s.history = (int64_t)history;
-    s.bytes = sizeof s + ((uint64_t)integrator->system.size + history) * sizeof(double);
+    s.memory = memory_of(integrator);
+    s.bytes = sizeof s + ((uint64_t)(s.size + s.memory) + history) * sizeof(double);
     s.scheme = (int32_t)integrator->options.scheme;
 
     /* Time and the plan of fixed steps. */
@@ -97,13 +106,17 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     if (!buffer) return TW_OK;
     if (capacity < s.bytes) return TW_INVALID_ARGUMENT;
 
-    /* The order of the bytes is: struct, state, history. */
+    /* The order of the bytes is: struct, state, history, memory. */
     size_t state_bytes = (size_t)s.size * sizeof(double);
+    size_t history_bytes = history_count * sizeof(double);
     char *cursor = buffer;
     memcpy(cursor, &s, sizeof s);
     memcpy(cursor + sizeof s, integrator->u, state_bytes);
-    if (history_count)
-        memcpy(cursor + sizeof s + state_bytes, history, history_count * sizeof(double));
+    cursor += sizeof s + state_bytes;
+    if (history_count) memcpy(cursor, history, history_bytes);
+
+    const tw_second_order_problem *problem = &integrator->system.second;
+    if (s.memory > 0) problem->save_memory(problem->context, (double *)(cursor + history_bytes));
     return TW_OK;
 }
 
@@ -246,6 +259,16 @@ static bool makes_sense(const snapshot *s)
            counts_make_sense(&s->counts);
 }
 
+/* Gives the problem its memory back. */
+static tw_status load_memory(tw_integrator *integrator, int64_t count, const double *values,
+                             tw_error *error)
+{
+    if (count == 0) return TW_OK;
+    const tw_second_order_problem *problem = &integrator->system.second;
+    if (problem->load_memory(problem->context, values) == TW_OK) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: the problem cannot remember them");
+}
+
 tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
                                 tw_error *error)
 {
@@ -258,11 +281,12 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     /* The bytes must come from an integrator of the same kind. */
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
-    size_t expected = sizeof s + ((size_t)integrator->system.size + history_count) * sizeof(double);
+    size_t numbers = (size_t)(integrator->system.size + memory_of(integrator)) + history_count;
+    size_t expected = sizeof s + numbers * sizeof(double);
     bool fits = s.magic == magic && s.bytes == size && size == expected &&
                 s.size == integrator->system.size &&
                 s.scheme == (int32_t)integrator->options.scheme &&
-                s.history == (int64_t)history_count;
+                s.history == (int64_t)history_count && s.memory == memory_of(integrator);
     if (!fits)
         return tw_fail(error, TW_BAD_INPUT,
                        "the bytes belong to another problem, scheme or version");
@@ -280,6 +304,8 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     if (!makes_sense(&s) || !all_finite((size_t)s.size, integrator->u) ||
         !all_finite(history_count, history))
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
+    const char *memory = cursor + state_bytes + history_count * sizeof(double);
+    TW_TRY(load_memory(integrator, s.memory, (const double *)memory, error));
     put_back(integrator, &s);
 
     if (integrator->scheme->own_steps)

@@ -126,6 +126,19 @@ static void slide(const meeting *m, const double velocity[3], double u[3])
     for (int k = 0; k < 3; k++) u[k] = velocity[k] - along * m->frame.normal[k];
 }
 
+/* Whether friction of this pair is a force (friction.h): then one side is an obstacle. */
+static bool rubs_by_force(const meeting *m)
+{
+    if (m->contact->options.friction_length == 0.0) return false;
+    bool held[2] = {true, true};
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        bool first = m->frame.weight[i] > 0.0;
+        if (m->frame.weight[i] == 0.0) continue;
+        held[first] = held[first] && tw_contact_is_held(m->contact, m->pair->vertex[i]);
+    }
+    return held[0] || held[1];
+}
+
 /* Slows the sliding down, as far as friction can. Returns the energy. */
 static double rub(const meeting *m, double *v)
 {
@@ -217,7 +230,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
         meeting m = {.contact = c, .pair = &c->pairs[i]};
         if (!meet(h, from, x, v, &m)) continue;
         double lost = stop(&m, v) + restitute(&m, v);
-        double rubbed = rub(&m, v);
+        double rubbed = rubs_by_force(&m) ? 0.0 : rub(&m, v);
         entry->contact_loss += lost;
         entry->friction_loss += rubbed;
         *changed = *changed || lost != 0.0 || rubbed != 0.0;

@@ -9,6 +9,7 @@
 #include "model/display_list.h"
 #include "model/fibre_parts.h"
 #include "model/force.h"
+#include "model/friction.h"
 #include "model/mass_consistent.h"
 
 typedef struct tw_model_fluid tw_model_fluid; /* model/fluid_model.h */
@@ -50,6 +51,7 @@ struct tw_model {
     tw_obstacle_list obstacles;
     tw_contact *contact;       /* data of the contact force; NULL: there is none */
     tw_model_fluid *fluid;     /* around the particles; NULL: there is none */
+    tw_friction *grips;        /* data of the force of friction; NULL: there is none */
     double gravity[3];         /* sum of all uniform accelerations [m/s^2] */
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */

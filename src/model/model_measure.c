@@ -287,5 +287,6 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
     tw_status status = find_powers(model, t, &out->damping_power, &out->outside_power);
     if (status != TW_OK) return status;
     if (model->contact) tw_contact_measure(model->contact, model->x, out);
+    if (model->grips) out->friction_work += tw_friction_take_work(model->grips);
     return find_potential(model, t, &out->potential);
 }

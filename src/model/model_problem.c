@@ -184,18 +184,35 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
     return TW_OK;
 }
 
-/* A row per particle, pinned ones included: x, y, z, vx, vy, vz. */
+static void model_save_memory(void *context, double *values)
+{
+    const tw_model *model = context;
+    tw_friction_save(model->grips, values);
+}
+
+static tw_status model_load_memory(void *context, const double *values)
+{
+    const tw_model *model = context;
+    return tw_friction_load(model->grips, values);
+}
+
+/* A row per particle, pinned ones included: x, y, z, vx, vy, vz, and where friction is a force, the
+ * work that it did per area. */
 static tw_status model_rows(void *context, double t, const double *u, double *rows)
 {
     tw_model *model = context;
     const tw_particles *p = &model->particles;
 
     tw_model_unpack(model, t, u, u + 3 * p->free_count);
-    for (int64_t i = 0; i < p->count; i++)
+    int64_t stride = model->grips ? 7 : 6;
+    for (int64_t i = 0; i < p->count; i++) {
+        double *row = rows + stride * i;
         for (int k = 0; k < 3; k++) {
-            rows[6 * i + k] = model->x[3 * i + k];
-            rows[6 * i + 3 + k] = model->v[3 * i + k];
+            row[k] = model->x[3 * i + k];
+            row[3 + k] = model->v[3 * i + k];
         }
+        if (model->grips) row[6] = tw_friction_wear(model->grips, i);
+    }
 
     return TW_OK;
 }
@@ -233,6 +250,13 @@ static const tw_simulation_table model_table = {.columns = tw_model_columns,
                                                 .rows = model_rows,
                                                 .measure = tw_model_measure,
                                                 .summarise = tw_model_summarise};
+
+static const char *const wear_columns[] = {"x", "y", "z", "vx", "vy", "vz", "wear", NULL};
+static const tw_simulation_table wear_table = {.columns = wear_columns,
+                                               .release = model_release,
+                                               .rows = model_rows,
+                                               .measure = tw_model_measure,
+                                               .summarise = model_summarise};
 
 /* ---- the problem ---- */
 
@@ -280,6 +304,11 @@ static tw_second_order_problem model_problem(tw_model *model)
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
     if (model->before) problem.begin_step = model_begin_step;
+    if (model->grips) {
+        problem.memory_size = model->grips->memory_size;
+        problem.save_memory = model_save_memory;
+        problem.load_memory = model_load_memory;
+    }
 
     problem.energy = tw_model_energy;
     problem.energy_never_grows = !tw_model_gains_energy(model);
@@ -314,7 +343,8 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
 
     /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;
-    tw_simulation *simulation = tw_simulation_create(&model_table, model, 6 * p->free_count);
+    const tw_simulation_table *table = model->grips ? &wear_table : &model_table;
+    tw_simulation *simulation = tw_simulation_create(table, model, 6 * p->free_count);
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     simulation->second_order = true;

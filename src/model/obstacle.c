@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "linalg/vector.h"
 #include "model/contact_force.h"
+#include "model/friction.h"
 #include "model/model_internal.h"
 #include "model/obstacle_shape.h"
 
@@ -15,10 +16,11 @@ tw_contact_options tw_contact_options_default(void)
 
 static tw_status check_options(const tw_contact_options *o, tw_error *error)
 {
-    const double values[] = {o->distance, o->stiffness, o->thickness, o->friction, o->restitution};
-    bool good = tw_vector_is_finite(5, values) && o->distance > 0.0 && o->stiffness >= 0.0 &&
-                o->thickness >= 0.0 && o->friction >= 0.0 && o->restitution >= 0.0 &&
-                o->restitution <= 1.0;
+    const double values[] = {o->distance, o->stiffness,       o->thickness,
+                             o->friction, o->friction_length, o->restitution};
+    bool good = tw_vector_is_finite(6, values) && o->distance > 0.0 && o->stiffness >= 0.0 &&
+                o->thickness >= 0.0 && o->friction >= 0.0 && o->friction_length >= 0.0 &&
+                o->restitution >= 0.0 && o->restitution <= 1.0;
     if (good) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "contact needs a distance > 0, a restitution from 0 to 1, and nothing negative");
@@ -37,6 +39,13 @@ tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *option
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     TW_TRY(tw_model_add_force(model, &force, error));
     model->contact = force.data;
+    if (options->friction == 0.0 || options->friction_length == 0.0) return TW_OK;
+
+    /* Friction reads the pairs of the contact force, so that it stands behind it in the list. */
+    if (tw_force_friction_create(model->contact, &force) != TW_OK)
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    TW_TRY(tw_model_add_force(model, &force, error));
+    model->grips = force.data;
     return TW_OK;
 }
 

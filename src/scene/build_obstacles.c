@@ -87,6 +87,9 @@ static const tw_schema_field contact_fields[] = {
      .doc = "of all bodies: half of it stands out from sheets, lines and surfaces"},
     {"friction", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "0",
      .doc = "Coulomb's coefficient"},
+    {"friction_length", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
+     .doc = "friction on obstacles is a force that grows to its limit over this way, and frames "
+            "show the work that it did; not given: it is an impulse after each step"},
     {"restitution", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
      .doc = "an impact ends with this share of its speed"},
     {"self", TW_FIELD_BOOL, .fallback = "false",
@@ -216,6 +219,7 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error)
     options.stiffness = tw_node_number(node, "stiffness");
     options.thickness = tw_node_number(node, "thickness");
     options.friction = tw_node_number(node, "friction");
+    options.friction_length = tw_node_number(node, "friction_length");
     options.restitution = tw_node_number(node, "restitution");
     return tw_model_add_contact(build->model, &options, error);
 }
