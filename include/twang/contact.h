@@ -19,6 +19,13 @@ typedef struct tw_contact_options {
     /** > 0: friction on obstacles is a force that grows to its limit over this way [m], and obstacles
      *  show the work that it did on them. 0: it is an impulse after each step. Default 0. */
     double friction_length;
+    /** > 0: the work of friction per area [J/m^2] that pictures of obstacles show in red. Default 0:
+     *  they have no colours. */
+    double stain_work;
+    /** A step whose contacts miss this share of the energy that they turn over is divided, > 0.
+     *  Large values leave it to the energy guard: for bodies that settle within a step. Default
+     *  5e-4. */
+    double work_error;
     /** Coefficient e in [0, 1]: an impact ends with e times its speed. Default 1, no loss. */
     double restitution;
     /** Whether a body touches itself, and the fibres of a body each other. Default false. */

@@ -49,12 +49,10 @@ static bool comes_too_near(const tw_contact_pair *pair, const double x[4][3], co
 
 /* A step resolves its contacts if the trapezoidal rule finds their work,
  *     sum |psi_1 - psi_0 - (psi'_0 + psi'_1) (g_1 - g_0) / 2|,
- * within this share of the energy that they turn over, m v_n^2 / 2 + psi, with v_n the larger of the
+ * within the share `work_error` of the energy that they turn over, m v_n^2 / 2 + psi, with v_n the larger of the
  * speed at the start and that of the way, (g_1 - g_0) / h: a body may start at rest. A scheme cannot know the
  * force better than from its ends. A step that leads from outside deep into the contact layer makes
  * an energy that was not there. */
-static const double WORK_ERROR = 5e-4;
-
 static double normal_energy(const loop *l, const tw_contact_pair *pair, const tw_gap *frame,
                             double way)
 {
@@ -128,7 +126,7 @@ static tw_status check_listed(tw_contact *c, double h, const tw_force_view *from
         turnover += l.turnover[b];
     }
     tw_release(sums);
-    if (atomic_load(&l.found) || error > WORK_ERROR * turnover) return TW_RECOVERABLE;
+    if (atomic_load(&l.found) || error > c->options.work_error * turnover) return TW_RECOVERABLE;
     return TW_OK;
 }
 

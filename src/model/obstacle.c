@@ -11,16 +11,17 @@
 
 tw_contact_options tw_contact_options_default(void)
 {
-    return (tw_contact_options){.restitution = 1.0};
+    return (tw_contact_options){.restitution = 1.0, .work_error = 5e-4};
 }
 
 static tw_status check_options(const tw_contact_options *o, tw_error *error)
 {
-    const double values[] = {o->distance, o->stiffness,       o->thickness,
-                             o->friction, o->friction_length, o->restitution};
-    bool good = tw_vector_is_finite(6, values) && o->distance > 0.0 && o->stiffness >= 0.0 &&
-                o->thickness >= 0.0 && o->friction >= 0.0 && o->friction_length >= 0.0 &&
-                o->restitution >= 0.0 && o->restitution <= 1.0;
+    const double values[] = {o->distance,        o->stiffness,  o->thickness,  o->friction,
+                             o->friction_length, o->stain_work, o->work_error, o->restitution};
+    bool good = tw_vector_is_finite(8, values) && o->stain_work >= 0.0 && o->work_error > 0.0 &&
+                o->distance > 0.0 && o->stiffness >= 0.0 && o->thickness >= 0.0 &&
+                o->friction >= 0.0 && o->friction_length >= 0.0 && o->restitution >= 0.0 &&
+                o->restitution <= 1.0;
     if (good) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "contact needs a distance > 0, a restitution from 0 to 1, and nothing negative");

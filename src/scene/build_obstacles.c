@@ -90,6 +90,12 @@ static const tw_schema_field contact_fields[] = {
     {"friction_length", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
      .doc = "friction on obstacles is a force that grows to its limit over this way, and frames "
             "show the work that it did; not given: it is an impulse after each step"},
+    {"stain_work", TW_FIELD_NUMBER, .unit = "J/m^2", .range = ABOVE(0),
+     .doc = "the work of friction per area that ply frames and pictures show in red, blue is none; "
+            "not given: obstacles have no colours"},
+    {"work_error", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "5e-4",
+     .doc = "a step whose contacts miss this share of the energy that they turn over is divided; "
+            "a large value leaves it to the energy guard, for bristles that settle within a step"},
     {"restitution", TW_FIELD_NUMBER, .range = BETWEEN(0, 1), .fallback = "0",
      .doc = "an impact ends with this share of its speed"},
     {"self", TW_FIELD_BOOL, .fallback = "false",
@@ -220,6 +226,8 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error)
     options.thickness = tw_node_number(node, "thickness");
     options.friction = tw_node_number(node, "friction");
     options.friction_length = tw_node_number(node, "friction_length");
+    options.stain_work = tw_node_number(node, "stain_work");
+    options.work_error = tw_node_number(node, "work_error");
     options.restitution = tw_node_number(node, "restitution");
     return tw_model_add_contact(build->model, &options, error);
 }
