@@ -256,7 +256,7 @@ static const tw_simulation_table wear_table = {.columns = wear_columns,
                                                .release = model_release,
                                                .rows = model_rows,
                                                .measure = tw_model_measure,
-                                               .summarise = model_summarise};
+                                               .summarise = tw_model_summarise};
 
 /* ---- the problem ---- */
 
