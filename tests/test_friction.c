@@ -335,6 +335,64 @@ START_TEST(a_resumed_run_goes_on_with_the_same_bytes)
 }
 END_TEST
 
+START_TEST(wear_has_colours)
+{
+    char text[sizeof bristle + 100];
+    const char *place = strstr(bristle, "friction_length");
+    snprintf(text, sizeof text, "%.*sstain_work: 8, %s", (int)(place - bristle), bristle, place);
+    tw_simulation *plain = build(bristle);
+    tw_simulation *stained = build(text);
+
+    /* Blue, cyan, green, yellow, red, red; one step between cyan and green. */
+    static const double wear[] = {0, 2, 4, 6, 8, 100, 3};
+    static const double right[][3] = {{0, 0, 1}, {0, 1, 1}, {0, 1, 0},  {1, 1, 0},
+                                      {1, 0, 0}, {1, 0, 0}, {0, 1, 0.5}};
+    for (int i = 0; i < 7; i++) {
+        double colour[3];
+        ck_assert(tw_simulation_stain(stained, wear[i], colour));
+        for (int k = 0; k < 3; k++) ck_assert_double_eq(colour[k], right[i][k]);
+        ck_assert(!tw_simulation_stain(plain, wear[i], colour));
+    }
+
+    /* Of the bristle and the ball, the ball is stained. */
+    ck_assert(!tw_simulation_display(stained, 0)->stained);
+    ck_assert(tw_simulation_display(stained, 1)->stained);
+    double colour[3];
+    ck_assert(!tw_simulation_stain(NULL, 1, colour));
+    ck_assert(!tw_simulation_stain(stained, 1, NULL));
+    ck_assert(!tw_simulation_stain(stained, NAN, colour));
+    tw_simulation_free(plain);
+    tw_simulation_free(stained);
+}
+END_TEST
+
+/* A sphere has a centre, two poles, and 2 R points on each of R - 1 rings. */
+START_TEST(spheres_have_rings)
+{
+    static const char *const values[] = {"4", "80", "3", "7", "402", "many"};
+    char text[sizeof bristle + 100];
+    const char *place = strstr(bristle, "radius: 0.02");
+    snprintf(text, sizeof text, "%.*srings: %s, %s", (int)(place - bristle), bristle, values[_i],
+             place);
+
+    tw_scene *scene = NULL;
+    tw_simulation *simulation = NULL;
+    tw_error error = {0};
+    tw_status status = tw_scene_parse("x.yaml", text, strlen(text), 0, NULL, &scene, &error);
+    if (status == TW_OK) status = tw_scene_build(scene, &simulation, &error);
+    if (_i < 2) {
+        int64_t rings = _i == 0 ? 4 : 80;
+        ck_assert_int_eq(status, TW_OK);
+        ck_assert_int_eq(tw_simulation_row_count(simulation), 20 + 3 + 2 * rings * (rings - 1));
+    } else {
+        ck_assert_int_eq(status, TW_BAD_INPUT);
+        ck_assert_msg(strncmp(error.text, "x.yaml:10:", 10) == 0, "%s", error.text);
+    }
+    tw_simulation_free(simulation);
+    tw_scene_free(scene);
+}
+END_TEST
+
 START_TEST(bad_lengths_are_refused)
 {
     static const char *const values[] = {"0", "-1e-5", "soft", "[1]", ".inf", "true"};
@@ -368,6 +426,8 @@ int main(void)
     tcase_add_test(cases, the_tangent_is_that_of_the_force);
     tcase_add_test(cases, a_resumed_run_goes_on_with_the_same_bytes);
     tcase_add_loop_test(cases, bad_lengths_are_refused, 0, 6);
+    tcase_add_test(cases, wear_has_colours);
+    tcase_add_loop_test(cases, spheres_have_rings, 0, 6);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

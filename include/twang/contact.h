@@ -56,6 +56,9 @@ typedef struct tw_obstacle {
     double other[3]; /**< outward normal of the plane, of any length; second end of the capsule */
     double radius;   /**< > 0, of sphere and capsule [m] */
     double size;     /**< > 0: side of the square that is shown of a plane [m] */
+    /** Circles of latitude by which a sphere or a capsule is shown, even, 4 to 400; 0: 12. Friction
+     *  leaves its marks on them. */
+    int rings;
     double sides[3]; /**< > 0: of the box, along x, y, z before it is turned [m] */
     double turn[3];  /**< turns of the box about x, then y, then z through its centre [degrees] */
     /** Of the mesh: its vertices and triangles, counterclockwise seen from outside. Both are copied.

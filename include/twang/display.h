@@ -5,6 +5,7 @@
 #ifndef TWANG_DISPLAY_H
 #define TWANG_DISPLAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <twang/status.h>
 
@@ -53,6 +54,7 @@ typedef struct tw_display {
     int64_t tetrahedron_count;
     const int64_t *tetrahedra;  /**< four particles each, in either orientation */
     double radius;              /**< of the edges when drawn [m]; 0: thin lines */
+    bool stained;               /**< pictures show the wear of its particles, if there is any */
     tw_display_surface surface; /**< shown in place of the triangles, if it has vertices */
 } tw_display;
 

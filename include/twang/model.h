@@ -95,6 +95,10 @@ TW_API int tw_simulation_display_count(const tw_simulation *simulation);
  *  there is no such display. */
 TW_API const tw_display *tw_simulation_display(const tw_simulation *simulation, int index);
 
+/** The colour of a place with this wear [J/m^2] in pictures, red, green and blue from 0 to 1: blue,
+ *  cyan, green, yellow, red for 0 to stain_work (contact.h). False if wear has no colours here. */
+TW_API bool tw_simulation_stain(const tw_simulation *simulation, double wear, double colour[3]);
+
 /** What can be measured of a state. */
 typedef struct tw_measurement {
     bool has_energy;            /**< false: there is none, and kinetic and potential are 0 */

@@ -1,5 +1,5 @@
-/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an
- * embedded surface), faces, edges. */
+/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an embedded surface, and a
+ * colour where friction stains obstacles), faces, edges. */
 #include "io/frames_internal.h"
 
 /* A face of more corners than this needs a larger type for their number. */
@@ -18,6 +18,13 @@ static bool has_large_face(const tw_shapes *shapes)
     return false;
 }
 
+/* Whether obstacles have colours. */
+static bool has_stains(const tw_frames *frames)
+{
+    double colour[3];
+    return tw_simulation_stain(frames->simulation, 0.0, colour);
+}
+
 static void add_header(const tw_frames *frames, const tw_frame *frame, bool large, tw_text *out)
 {
     const tw_shapes *s = &frames->shapes;
@@ -31,6 +38,9 @@ static void add_header(const tw_frames *frames, const tw_frame *frame, bool larg
                 "property int particle\n",
                 (long long)s->vertex_count);
 
+    if (has_stains(frames))
+        tw_text_add(out, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
+
     /* The type of the number of corners depends on the largest face. */
     tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n",
                 (long long)s->face_count, count_type);
@@ -38,8 +48,21 @@ static void add_header(const tw_frames *frames, const tw_frame *frame, bool larg
                 (long long)s->edge_count);
 }
 
-static void add_vertices(const tw_frames *frames, tw_text *out)
+/* Adds the colour of a particle; what is not stained is white. */
+static void add_colour(const tw_frames *frames, const tw_table *table, const tw_display *display,
+                       int64_t particle, tw_text *out)
 {
+    unsigned char bytes[3] = {255, 255, 255};
+    double colour[3];
+    double wear = table->values[particle * table->column_count + table->column_count - 1];
+    if (display->stained && tw_simulation_stain(frames->simulation, wear, colour))
+        for (int k = 0; k < 3; k++) bytes[k] = (unsigned char)(255.0 * colour[k] + 0.5);
+    tw_text_add_bytes(out, bytes, sizeof bytes);
+}
+
+static void add_vertices(const tw_frames *frames, const tw_table *table, tw_text *out)
+{
+    bool stains = has_stains(frames);
     for (int i = 0; i < frames->shapes.count; i++) {
         const tw_shape *shape = &frames->shapes.list[i];
         for (int64_t v = 0; v < shape->vertex_count; v++) {
@@ -51,6 +74,8 @@ static void add_vertices(const tw_frames *frames, tw_text *out)
 
             int32_t particle = shape->particles ? (int32_t)shape->particles[v] : -1;
             tw_text_add_bytes(out, &particle, sizeof particle);
+            const tw_display *display = tw_simulation_display(frames->simulation, i);
+            if (stains) add_colour(frames, table, display, particle < 0 ? 0 : particle, out);
         }
     }
 }
@@ -98,7 +123,7 @@ void tw_frame_to_ply(tw_frames *frames, const tw_frame *frame, tw_text *out)
 {
     bool large = has_large_face(&frames->shapes);
     add_header(frames, frame, large, out);
-    add_vertices(frames, out);
+    add_vertices(frames, frame->table, out);
     add_faces(frames, large, out);
     add_edges(frames, out);
 }

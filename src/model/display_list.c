@@ -222,7 +222,8 @@ static bool copy_display(const tw_model *model, tw_display *to, const tw_display
                        .edge_count = from->edge_count,
                        .triangle_count = from->triangle_count,
                        .tetrahedron_count = from->tetrahedron_count,
-                       .radius = from->radius};
+                       .radius = from->radius,
+                       .stained = from->stained};
 
     /* A failed copy is NULL and clears `good`. */
     to->name = tw_copy_array(name, (int64_t)strlen(name) + 1, 1, &good);

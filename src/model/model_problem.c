@@ -345,6 +345,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     const tw_particles *p = &model->particles;
     const tw_simulation_table *table = model->grips ? &wear_table : &model_table;
     tw_simulation *simulation = tw_simulation_create(table, model, 6 * p->free_count);
+    if (simulation && model->grips) simulation->stain_work = model->contact->options.stain_work;
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     simulation->second_order = true;

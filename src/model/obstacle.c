@@ -87,7 +87,8 @@ static tw_status add_shape(tw_model *model, const tw_obstacle *o, tw_obstacle_sh
                           .first = *first,
                           .count = s->count,
                           .triangle_count = s->triangle_count,
-                          .triangles = s->triangles};
+                          .triangles = s->triangles,
+                          .stained = true};
     return tw_model_add_display(model, &display, error);
 }
 

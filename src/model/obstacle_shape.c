@@ -9,11 +9,14 @@
 #include "base/vector3.h"
 #include "linalg/vector.h"
 
-/* A sphere is shown by this many circles of latitude and meridians. */
-enum { LATITUDES = 12, MERIDIANS = 24, CORNERS = (LATITUDES - 1) * MERIDIANS + 2 };
+/* A sphere is shown by this many circles of latitude if nothing else is said, and by twice as many
+ * meridians. */
+enum { RINGS = 12, MOST_RINGS = 400 };
 
-/* Room for the shapes that are not meshes: the skin and both ends of a capsule. */
-enum { LARGEST_COUNT = CORNERS + 2, LARGEST_TRIANGLE_COUNT = 2 * (CORNERS + MERIDIANS) };
+static int rings_of(const tw_obstacle *o)
+{
+    return o->rings > 0 ? o->rings : RINGS;
+}
 
 static const double pi = 3.14159265358979323846;
 
@@ -60,6 +63,14 @@ static tw_status check_numbers(const tw_obstacle *o, tw_error *error)
     return TW_OK;
 }
 
+static tw_status check_rings(const tw_obstacle *o, tw_error *error)
+{
+    bool even = o->rings % 2 == 0;
+    if (o->rings == 0 || (even && o->rings >= 4 && o->rings <= MOST_RINGS)) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "the rings of an obstacle must be an even number from 4 to %d", MOST_RINGS);
+}
+
 tw_status tw_obstacle_check(const tw_obstacle *o, tw_error *error)
 {
     TW_TRY(check_numbers(o, error));
@@ -69,8 +80,10 @@ tw_status tw_obstacle_check(const tw_obstacle *o, tw_error *error)
         return tw_fail(error, TW_INVALID_ARGUMENT, "a plane needs a normal and a size");
     case TW_OBSTACLE_SPHERE:
     case TW_OBSTACLE_CAPSULE:
-        if (o->radius > 0.0) return TW_OK;
-        return tw_fail(error, TW_INVALID_ARGUMENT, "the radius of an obstacle must be positive");
+        if (!(o->radius > 0.0))
+            return tw_fail(error, TW_INVALID_ARGUMENT,
+                           "the radius of an obstacle must be positive");
+        return check_rings(o, error);
     case TW_OBSTACLE_BOX:
         if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
         return tw_fail(error, TW_INVALID_ARGUMENT, "the sides of a box must be positive");
@@ -124,21 +137,25 @@ static void make_plane(const tw_obstacle *o, const double normal[3], tw_obstacle
 
 /* The centre, or both ends, and then the skin: rings around the axis `up`. The upper half of the
  * rings belongs to the point `top`. */
-static void make_skin(const double bottom[3], const double top[3], double radius,
-                      const double up[3], tw_obstacle_shape *s)
+static void make_skin(const tw_obstacle *o, const double top[3], const double up[3],
+                      tw_obstacle_shape *s)
 {
     double a[3];
     double b[3];
     across(up, a, b);
     int64_t first = s->count;
+    const double *bottom = o->point;
+    double radius = o->radius;
+    int rings = rings_of(o);
+    int meridians = 2 * rings;
 
-    for (int ring = 0; ring <= LATITUDES; ring++) {
-        const double *centre = 2 * ring < LATITUDES ? bottom : top;
-        double latitude = pi * ((double)ring / LATITUDES - 0.5);
-        int points = ring == 0 || ring == LATITUDES ? 1 : MERIDIANS;
+    for (int ring = 0; ring <= rings; ring++) {
+        const double *centre = 2 * ring < rings ? bottom : top;
+        double latitude = pi * ((double)ring / rings - 0.5);
+        int points = ring == 0 || ring == rings ? 1 : meridians;
         for (int m = 0; m < points; m++, s->count++)
             for (int k = 0; k < 3; k++) {
-                double angle = 2.0 * pi * m / MERIDIANS;
+                double angle = 2.0 * pi * m / meridians;
                 double out = cos(angle) * a[k] + sin(angle) * b[k];
                 s->x[3 * s->count + k] =
                     centre[k] + radius * (sin(latitude) * up[k] + cos(latitude) * out);
@@ -148,16 +165,16 @@ static void make_skin(const double bottom[3], const double top[3], double radius
     /* Quadrilaterals between rings, and a fan at each pole. */
     int64_t last = s->count - 1;
 
-    for (int m = 0; m < MERIDIANS; m++) {
-        int64_t next = (m + 1) % MERIDIANS;
+    for (int m = 0; m < meridians; m++) {
+        int64_t next = (m + 1) % meridians;
         add_triangle(s, first, first + 1 + next, first + 1 + m);
-        for (int ring = 0; ring + 2 < LATITUDES; ring++) {
-            int64_t low = first + 1 + (int64_t)ring * MERIDIANS;
-            int64_t high = low + MERIDIANS;
+        for (int ring = 0; ring + 2 < rings; ring++) {
+            int64_t low = first + 1 + (int64_t)ring * meridians;
+            int64_t high = low + meridians;
             add_triangle(s, low + m, low + next, high + next);
             add_triangle(s, low + m, high + next, high + m);
         }
-        add_triangle(s, last, last - MERIDIANS + m, last - MERIDIANS + next);
+        add_triangle(s, last, last - meridians + m, last - meridians + next);
     }
 }
 
@@ -185,7 +202,7 @@ static void make_simple(const tw_obstacle *o, tw_obstacle_shape *s)
         s->count = 2;
     }
     const double *top = o->kind == TW_OBSTACLE_CAPSULE ? o->other : o->point;
-    make_skin(o->point, top, o->radius, up, s);
+    make_skin(o, top, up, s);
 }
 
 /* ---- box and mesh ---- */
@@ -242,7 +259,10 @@ tw_status tw_obstacle_shape_make(const tw_obstacle *obstacle, tw_obstacle_shape 
         return TW_OK;
     }
 
-    TW_TRY(allocate(out, LARGEST_COUNT, LARGEST_TRIANGLE_COUNT, error));
+    /* The skin and both ends of a capsule: a plane and a box need less. */
+    int64_t rings = rings_of(obstacle);
+    int64_t corners = 2 * rings * (rings - 1) + 2;
+    TW_TRY(allocate(out, corners + 2, 2 * (corners + 2 * rings), error));
     if (obstacle->kind == TW_OBSTACLE_BOX)
         make_box(obstacle, out);
     else

@@ -120,6 +120,20 @@ const tw_display *tw_simulation_display(const tw_simulation *simulation, int ind
     return &simulation->displays->list[index];
 }
 
+bool tw_simulation_stain(const tw_simulation *simulation, double wear, double colour[3])
+{
+    if (!simulation || !colour || !(simulation->stain_work > 0.0) || !(wear >= 0.0)) return false;
+
+    /* Blue, cyan, green, yellow, red, and what is between them. */
+    static const double stops[5][3] = {{0, 0, 1}, {0, 1, 1}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}};
+    double place = 4.0 * fmin(wear / simulation->stain_work, 1.0);
+    int below = place < 3.0 ? (int)place : 3;
+    double share = place - below;
+    for (int k = 0; k < 3; k++)
+        colour[k] = (1.0 - share) * stops[below][k] + share * stops[below + 1][k];
+    return true;
+}
+
 /* ---- the highest frequency ---- */
 
 /* Fills a start vector that has a share of every frequency, the same every time: a linear

@@ -23,6 +23,7 @@ struct tw_simulation {
     tw_first_order_problem first;
     int64_t row_count;
     int64_t state_size;
+    double stain_work;               /* wear that is shown in red [J/m^2]; 0: it has no colours */
     double *start;                   /* the state at t = 0 */
     const tw_display_list *displays; /* owned by the context; NULL: none */
 };

@@ -28,6 +28,8 @@ static const tw_schema_field sphere_fields[] = {
      .doc = "of the ball"},
     {"radius", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .required = true,
      .doc = "of the ball"},
+    {"rings", TW_FIELD_INTEGER, .range = BETWEEN(4, 400), .fallback = "12",
+     .doc = "circles of latitude by which it is shown, even; friction leaves its marks on them"},
 };
 static const tw_schema_field capsule_fields[] = {
     {"from", TW_FIELD_NUMBERS, .length = 3, .unit = "m", .required = true,
@@ -134,6 +136,15 @@ static tw_status read_box(const tw_entry *entry, tw_obstacle *o, tw_error *error
                       "%s.sides must be three numbers > 0", entry->path);
 }
 
+static tw_status read_sphere(const tw_entry *entry, tw_obstacle *o, tw_error *error)
+{
+    tw_node_numbers(entry->node, "centre", 3, o->point);
+    o->rings = (int)tw_node_integer(entry->node, "rings");
+    if (o->rings % 2 == 0) return TW_OK;
+    return tw_fail_at(error, tw_node_find(entry->node, "rings")->mark,
+                      "%s.rings must be an even number, such as %d", entry->path, o->rings + 1);
+}
+
 /* Fills the obstacle in. The surface of a mesh is kept in `mesh`, which the obstacle refers to. */
 static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_mesh *mesh,
                                tw_error *error)
@@ -148,8 +159,7 @@ static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_mesh *m
     case TW_OBSTACLE_PLANE:
         return read_plane(entry, o, error);
     case TW_OBSTACLE_SPHERE:
-        tw_node_numbers(node, "centre", 3, o->point);
-        return TW_OK;
+        return read_sphere(entry, o, error);
     case TW_OBSTACLE_CAPSULE:
         tw_node_numbers(node, "from", 3, o->point);
         tw_node_numbers(node, "to", 3, o->other);

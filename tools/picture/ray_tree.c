@@ -266,6 +266,9 @@ static bool meet_triangle(const solids *s, int32_t triangle, const ray *r, float
     out->normal = normalised(add(add(scale(n[0], 1.0F - x - y), scale(n[1], x)), scale(n[2], y)));
     out->face = normalised(cross(u, v));
     out->body = s->bodies[triangle];
+    out->stained = solids_are_stained(s, triangle);
+    out->stain = add(add(scale(s->stains[c[0]], 1.0F - x - y), scale(s->stains[c[1]], x)),
+                     scale(s->stains[c[2]], y));
     return true;
 }
 
@@ -325,6 +328,7 @@ static bool meet_capsule(const capsule *c, const ray *r, float *most, hit *out)
     out->normal = normalised(subtract(at, mixed(c->a, c->b, where)));
     out->face = out->normal;
     out->body = c->body;
+    out->stained = false;
     return true;
 }
 

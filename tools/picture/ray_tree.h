@@ -16,6 +16,8 @@ typedef struct hit {
     vector3 normal; /* against the ray, of length 1 */
     vector3 face;   /* the same of the flat face */
     int body;
+    bool stained; /* it has a colour of its own */
+    vector3 stain;
 } hit;
 
 /* NULL when memory is out. The solids must not change while it is used. */

@@ -127,7 +127,7 @@ static vector3 shade_body(const studio *s, const ray *r, const hit *h, uint32_t 
     float sun = cosine > 0.0F ? sun_seen(s, &p, u[0], u[1]) : 0.0F;
     vector3 light = add(scale(sun_colour, sun_light * sun * cosine),
                         scale(sky_seen(s, &p, u[2], u[3]), sky_light));
-    vector3 colour = colour_of(s, h->body);
+    vector3 colour = h->stained ? scale(h->stain, 0.8F) : colour_of(s, h->body);
 
     /* A little gloss, and more at grazing angles (Schlick 1994). */
     vector3 half = normalised(subtract(s->sun, r->direction));

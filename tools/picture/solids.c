@@ -57,6 +57,7 @@ static bool allocate(solids *s, sizes n)
 {
     /* One entry more than needed, so that NULL always means failure. */
     s->vertices = calloc((size_t)n.vertices + 1, sizeof *s->vertices);
+    s->stains = calloc((size_t)n.vertices + 1, sizeof *s->stains);
     s->corners = calloc(3 * (size_t)n.triangles + 1, sizeof *s->corners);
     s->normals = calloc(3 * (size_t)n.triangles + 1, sizeof *s->normals);
     s->bodies = calloc((size_t)n.triangles + 1, sizeof *s->bodies);
@@ -65,8 +66,8 @@ static bool allocate(solids *s, sizes n)
     s->around_start = calloc((size_t)n.vertices + 2, sizeof *s->around_start);
     s->around = calloc(3 * (size_t)n.triangles + 1, sizeof *s->around);
 
-    return s->vertices && s->corners && s->normals && s->bodies && s->ends && s->capsules &&
-           s->around_start && s->around;
+    return s->vertices && s->stains && s->corners && s->normals && s->bodies && s->ends &&
+           s->capsules && s->around_start && s->around;
 }
 
 /* ---- filling ---- */
@@ -155,7 +156,7 @@ static void add_body(solids *s, const tw_display *d, int index)
 bool solids_create(const tw_simulation *simulation, solids *out)
 {
     /* Count everything first. */
-    *out = (solids){0};
+    *out = (solids){.simulation = simulation};
     sizes all = {0};
     int count = tw_simulation_display_count(simulation);
     for (int i = 0; i < count; i++) {
@@ -176,7 +177,7 @@ bool solids_create(const tw_simulation *simulation, solids *out)
 void solids_free(solids *s)
 {
     void *blocks[] = {s->vertices, s->corners, s->normals,  s->bodies, s->around_start,
-                      s->around,   s->ends,    s->capsules, s->body};
+                      s->around,   s->ends,    s->capsules, s->body,   s->stains};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
     *s = (solids){0};
 }
@@ -201,6 +202,21 @@ static vector3 row_position(const double *rows, int stride, int64_t particle)
     return vec((float)x[0], (float)x[1], (float)x[2]);
 }
 
+/* The colour of a particle by its wear, the last number of its row. */
+static vector3 row_stain(const solids *s, const double *rows, int stride, int64_t particle)
+{
+    double colour[3] = {0.0, 0.0, 0.0};
+    tw_simulation_stain(s->simulation, rows[stride * particle + stride - 1], colour);
+    return vec((float)colour[0], (float)colour[1], (float)colour[2]);
+}
+
+bool solids_are_stained(const solids *s, int64_t triangle)
+{
+    double colour[3];
+    const tw_display *d = s->body[s->bodies[triangle]].display;
+    return d && d->stained && tw_simulation_stain(s->simulation, 0.0, colour);
+}
+
 static void place_body(solids *s, const solid_body *b, const double *rows, int stride)
 {
     const tw_display *d = b->display;
@@ -208,6 +224,7 @@ static void place_body(solids *s, const solid_body *b, const double *rows, int s
         vector3 *out = &s->vertices[b->first_vertex + v];
         if (!is_embedded(d)) {
             *out = row_position(rows, stride, d->first + v);
+            s->stains[b->first_vertex + v] = row_stain(s, rows, stride, d->first + v);
             continue;
         }
 

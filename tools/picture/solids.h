@@ -19,6 +19,7 @@ typedef struct capsule {
 typedef struct solids {
     int64_t vertex_count; /* of all bodies */
     vector3 *vertices;
+    vector3 *stains; /* their colours */
     int64_t triangle_count;
     int64_t *corners;               /* three vertices per triangle */
     vector3 *normals;               /* three per triangle */
@@ -29,8 +30,11 @@ typedef struct solids {
     capsule *capsules;
     int body_count;
     struct solid_body *body;
+    const tw_simulation *simulation;
 } solids;
 
+/* Whether a triangle shows the colours of its corners. */
+bool solids_are_stained(const solids *s, int64_t triangle);
 /* Of the simulation's displays; `radius` (of lines and points without one) is set by
  * solids_set_radius. False when memory is out. */
 bool solids_create(const tw_simulation *simulation, solids *out);
