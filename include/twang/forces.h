@@ -116,6 +116,12 @@ TW_API tw_status tw_model_add_field(tw_model *model, int64_t first, int64_t last
 TW_API tw_status tw_model_add_shaking(tw_model *model, const double acceleration[3],
                                       double frequency, double phase, tw_error *error);
 
+/** Adds a pull for tw_simulation_pull(): a spring of rest length 0 from a particle to a point in
+ *  space, with the energy k |x - target|^2 / 2. Its stiffness is k = frequency^2 m [N/m], where m is
+ *  the mass of all free particles: the whole model would swing on it with this frequency > 0 [1/s].
+ *  Nothing is pulled at first. Once per model is enough. */
+TW_API tw_status tw_model_add_pull(tw_model *model, double frequency, tw_error *error);
+
 /** Wind on triangles. Let A be the area of a triangle, n its normal, u the velocity of the air
  *  relative to the mean of its corners, and q = u . n. The triangle feels the force
  *      (density / 2) A [drag (q^2/|u|) u + lift q (|u| n - (q/|u|) u)],

@@ -256,6 +256,11 @@ TW_API void tw_integrator_free(tw_integrator *integrator);
 TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u,
                                      tw_error *error);
 
+/** Says that the forces of the problem have changed since the last step: what was kept of them is
+ *  forgotten, and the energy guard begins anew. Time, state and counts stay. Schemes that build on
+ *  earlier steps begin with a first step again. */
+TW_API tw_status tw_integrator_refresh(tw_integrator *integrator, tw_error *error);
+
 /** Makes one accepted step, which ends at `t_limit` (> t) at the latest. Fixed steps have the size
  *  `options.step`; the last one is shortened. After a failure the state is the last trusted one. */
 TW_API tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error *error);

@@ -72,6 +72,11 @@ TW_API tw_status tw_scene_blame(const tw_scene *scene, const char *path, tw_erro
  *  afterwards. */
 TW_API tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_error *error);
 
+/** Makes the model of a scene with bodies, so that more can be added to it before it becomes a
+ *  simulation (tw_simulation_of_model). Free it with tw_model_free otherwise. TW_UNSUPPORTED for a
+ *  scene with a system of equations. */
+TW_API tw_status tw_scene_build_model(const tw_scene *scene, tw_model **out, tw_error *error);
+
 /** Creates an integrator for a simulation, of first or second order, and starts it at t = 0 from
  *  the simulation's initial state. Free with tw_integrator_free; the simulation must outlive it.
  *  Errors as for tw_integrator_create_second_order() and tw_integrator_start(). */

@@ -351,6 +351,21 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
     return fail_at_start(status, "at the start", error);
 }
 
+tw_status tw_integrator_refresh(tw_integrator *integrator, tw_error *error)
+{
+    if (!integrator || !integrator->started) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+
+    /* The force at the end of the last step, and what a rejected attempt left, are of no use. */
+    integrator->F_known = false;
+    integrator->retry = false;
+    const tw_scheme_table *scheme = integrator->scheme;
+    if (!scheme->allows_impulses && scheme->reset) scheme->reset(integrator);
+
+    tw_status status = tw_energy_guard_start(integrator);
+    if (status == TW_OK) return TW_OK;
+    return tw_fail(error, status, "after a change of the forces: %s", tw_status_text(status));
+}
+
 void tw_integrator_state(const tw_integrator *integrator, double *t, double *u)
 {
     if (!integrator) return;

@@ -117,6 +117,9 @@ bool tw_model_exchanges_energy(const tw_model *model);
 /* Whether energy can come from outside: damping and impacts at obstacles at rest only take it. */
 bool tw_model_gains_energy(const tw_model *model);
 
+/* Callback of the simulation: pulls a particle. (force_pull.c) */
+tw_status tw_model_pull(void *context, int64_t particle, const double target[3]);
+
 /* Callbacks of the problem: products with K, S and D, and their matrices. (model_tangent.c) */
 tw_status tw_model_linearise(void *context, double t, const double *x, const double *v);
 int64_t tw_model_tension_count(const tw_model *model);

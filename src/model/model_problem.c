@@ -249,7 +249,8 @@ static const tw_simulation_table model_table = {.columns = tw_model_columns,
                                                 .release = model_release,
                                                 .rows = model_rows,
                                                 .measure = tw_model_measure,
-                                                .summarise = tw_model_summarise};
+                                                .summarise = tw_model_summarise,
+                                                .pull = tw_model_pull};
 
 static const char *const wear_columns[] = {"x", "y", "z", "vx", "vy", "vz", "wear", NULL};
 static const tw_simulation_table wear_table = {.columns = wear_columns,

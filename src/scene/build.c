@@ -72,8 +72,13 @@ static tw_status fill_model(tw_build *build, tw_error *error)
                       "%s hold every particle, leave one free", held);
 }
 
-static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_error *error)
+tw_status tw_scene_build_model(const tw_scene *scene, tw_model **out, tw_error *error)
 {
+    if (!scene || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    *out = NULL;
+    if (tw_scene_node(scene, "system"))
+        return tw_fail(error, TW_UNSUPPORTED, "the scene has a system of equations, and no bodies");
+
     TW_TRY(tw_check_scene_cost(scene, error));
     int count = tw_scene_node(scene, "bodies")->count;
     tw_build build = {.scene = scene};
@@ -85,16 +90,25 @@ static tw_status build_model(const tw_scene *scene, tw_simulation **out, tw_erro
     for (int i = 0; i < build.body_count; i++) tw_body_release(&build.bodies[i]);
     tw_release(build.bodies);
 
-    /* The simulation takes the model over if it can be made of it. */
-    if (status == TW_OK) {
-        status = tw_simulation_of_model(build.model, out, error);
-        const tw_node *fluid = tw_scene_node(scene, "fluid");
-        const tw_node *blamed = fluid && status == TW_UNSUPPORTED ? fluid : NULL;
-        if (!blamed) blamed = tw_scene_node(scene, "bodies");
-        status = place_error(blamed, status, error);
-    }
-    if (status != TW_OK) tw_model_free(build.model);
+    if (status == TW_OK)
+        *out = build.model;
+    else
+        tw_model_free(build.model);
     return status;
+}
+
+static tw_status build_simulation(const tw_scene *scene, tw_simulation **out, tw_error *error)
+{
+    tw_model *model = NULL;
+    TW_TRY(tw_scene_build_model(scene, &model, error));
+
+    /* The simulation takes the model over if it can be made of it. */
+    tw_status status = tw_simulation_of_model(model, out, error);
+    if (status == TW_OK) return TW_OK;
+    tw_model_free(model);
+    const tw_node *fluid = tw_scene_node(scene, "fluid");
+    bool fluid_is_wrong = fluid && status == TW_UNSUPPORTED;
+    return place_error(fluid_is_wrong ? fluid : tw_scene_node(scene, "bodies"), status, error);
 }
 
 tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_error *error)
@@ -103,5 +117,5 @@ tw_status tw_scene_build(const tw_scene *scene, tw_simulation **out, tw_error *e
     *out = NULL;
 
     const tw_node *system = tw_scene_node(scene, "system");
-    return system ? tw_build_system(system, out, error) : build_model(scene, out, error);
+    return system ? tw_build_system(system, out, error) : build_simulation(scene, out, error);
 }
