@@ -7,12 +7,13 @@
 # make bench-setup  what the rivals and the tables of docs/benchmarks.md need: packages and meshes
 # make bench      measures the quick tables of docs/benchmarks.md again (some minutes)
 # make reproduce  the figures of the 2022 paper in docs/figures, their tables on the terminal (a minute)
+# make page     the page of `twang view` anew, by npm, into viewer/page/dist (which is committed)
 # make docs     API reference and guides in build/docs/html
 # make format   clang-format over the tree; make coverage: line coverage of the tests; make clean
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build test run reproduce bench bench-setup install uninstall docs format coverage clean
+.PHONY: build test run reproduce bench bench-setup install uninstall page docs format coverage clean
 build:
 	@tools/install_packages
 	@cmake --preset release >/dev/null
@@ -33,6 +34,8 @@ install: build
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 uninstall:
 	@tools/uninstall build "$(PREFIX)" "$(DESTDIR)"
+page:
+	@cd viewer/page && npm ci --no-audit --no-fund && npm run build
 docs:
 	@tools/install_packages doxygen graphviz
 	@cmake --preset release >/dev/null

@@ -54,7 +54,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_run, verb_new, verb_resume, verb_check, verb_bench, verb_export, verb_mesh,
-    verb_fetch_meshes, verb_list, verb_completion;
+    verb_fetch_meshes, verb_list, verb_completion, verb_view, verb_report;
 /* All of them, NULL after the last. */
 extern const verb *const all_verbs[];
 

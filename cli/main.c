@@ -4,9 +4,10 @@
 
 #include "command.h"
 
-const verb *const all_verbs[] = {&verb_run,   &verb_new,        &verb_resume, &verb_check,
-                                 &verb_bench, &verb_export,     &verb_mesh,   &verb_fetch_meshes,
-                                 &verb_list,  &verb_completion, NULL};
+const verb *const all_verbs[] = {&verb_run,    &verb_new,          &verb_view,  &verb_report,
+                                 &verb_resume, &verb_check,        &verb_bench, &verb_export,
+                                 &verb_mesh,   &verb_fetch_meshes, &verb_list,  &verb_completion,
+                                 NULL};
 
 static void print_examples(const style *s)
 {

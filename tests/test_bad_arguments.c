@@ -275,6 +275,7 @@ static void make_models(void)
     NEED(tw_model_add_display(world.whole_model, &world.display, &world.error));
     tw_model *other = make_model();
     NEED(tw_model_add_springs(other, 4, world.indices, world.ones, NULL, &world.error));
+    NEED(tw_model_add_pull(other, 1.0, &world.error));
     NEED(tw_simulation_of_model(other, &world.simulation, &world.error));
 
     static const double root[3];

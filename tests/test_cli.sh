@@ -61,7 +61,7 @@ fi
 # ---- wrong use: one line, exit 2 ----
 refused "twang: a verb is missing, twang --help shows how to begin" "$twang"
 refused "twang: unknown verb 'rnu', did you mean 'run'?" "$twang" rnu
-refused "twang: unknown verb 'view', twang --help lists them" "$twang" view
+refused "twang: unknown verb 'fly', twang --help lists them" "$twang" fly
 refused "twang: unknown option '--verbose', try twang --help" "$twang" --verbose
 refused "twang: run has no option '--integrater', did you mean '--integrator'?" "$twang" run rope --integrater rk4
 refused "twang: --dt needs a value: --dt S" "$twang" run rope --dt

@@ -121,7 +121,8 @@ START_TEST(refuses_what_is_not_there)
     ck_assert_int_eq(tw_simulation_pull(simulation, 1, start), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_simulation_pull(simulation, 0, NULL), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_simulation_pull(simulation, 0, target), TW_NOT_FINITE);
-    ck_assert_int_eq(tw_simulation_pull(simulation, -1, NULL), TW_OK);
+    ck_assert_int_eq(tw_simulation_pull(simulation, -1, start), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_simulation_release(simulation), TW_OK);
     tw_simulation_free(simulation);
 
     ck_assert_int_eq(tw_simulation_fput(3, 100, &simulation, NULL), TW_OK);

@@ -122,12 +122,14 @@ typedef struct tw_measurement {
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
                                        tw_measurement *out);
 
-/** Pulls a particle towards a point [m] with the spring of tw_model_add_pull(); particle -1: lets
- *  go, and `target` may be NULL. A pinned particle does not follow. Call it between two steps, and
- *  tw_integrator_refresh() for every integrator of this simulation after it. TW_INVALID_ARGUMENT if
- *  there is no such particle, TW_UNSUPPORTED if the model has no pull. */
+/** Pulls a particle towards a point [m] with the spring of tw_model_add_pull(). A pinned particle
+ *  does not follow. Call it between two steps, and tw_integrator_refresh() for every integrator of
+ *  this simulation after it. TW_INVALID_ARGUMENT if there is no such particle, TW_UNSUPPORTED if the
+ *  model has no pull. */
 TW_API tw_status tw_simulation_pull(tw_simulation *simulation, int64_t particle,
                                     const double target[3]);
+/** Lets go of what is pulled; likewise. */
+TW_API tw_status tw_simulation_release(tw_simulation *simulation);
 
 /** Sizes of a simulation. */
 typedef struct tw_simulation_summary {

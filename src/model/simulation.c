@@ -102,10 +102,17 @@ tw_status tw_simulation_measure(tw_simulation *simulation, double t, const doubl
 
 tw_status tw_simulation_pull(tw_simulation *simulation, int64_t particle, const double target[3])
 {
-    if (!simulation || (particle >= 0 && !target)) return TW_INVALID_ARGUMENT;
-    if (particle >= 0 && !tw_vector_is_finite(3, target)) return TW_NOT_FINITE;
+    if (!simulation || particle < 0 || !target) return TW_INVALID_ARGUMENT;
+    if (!tw_vector_is_finite(3, target)) return TW_NOT_FINITE;
     if (!simulation->table->pull) return TW_UNSUPPORTED;
     return simulation->table->pull(simulation->context, particle, target);
+}
+
+tw_status tw_simulation_release(tw_simulation *simulation)
+{
+    if (!simulation) return TW_INVALID_ARGUMENT;
+    if (!simulation->table->pull) return TW_UNSUPPORTED;
+    return simulation->table->pull(simulation->context, -1, NULL);
 }
 
 tw_simulation_summary tw_simulation_summarise(const tw_simulation *simulation)

@@ -1,0 +1,434 @@
+// The page in a real browser: headless Chromium, driven by playwright-core. Run by run_browser.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const source = process.env.TWANG_SOURCE;
+const twang = path.join(process.env.TWANG_BUILD, "twang");
+const { chromium } = createRequire(path.join(source, "viewer/page/package.json"))("playwright-core");
+const work = fs.mkdtempSync(path.join(os.tmpdir(), "twang-browser-"));
+
+// A rope that hangs at rest, damped: what a hand moves comes back.
+const hanging = path.join(work, "hanging.yaml");
+fs.writeFileSync(hanging, `name: hanging
+duration: 2
+fps: 20
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 0.005}
+bodies:
+  - {kind: rope, count: 8, length: 0.1, mass: 0.1, stiffness: 1e4, direction: [0, 0, -1]}
+pins: [{body: 0, from: 0}]
+forces: [{kind: rayleigh, alpha: 2}]
+`);
+const TIP = 8;
+
+// ---- the server ----
+
+const servers = new Set();
+function serve(...words) {
+  const child = spawn(twang, ["view", ...words, "--no-browser", "--threads", "1"], { stdio: ["ignore", "pipe", "inherit"] });
+  const ready = new Promise((resolve, reject) => {
+    child.stdout.once("data", (text) => resolve(String(text).trim()));
+    child.once("exit", (code) => reject(new Error(`twang view ended with ${code}`)));
+  });
+  servers.add(child);
+  return { child, ready, stop: () => stop(child) };
+}
+
+function stop(child) {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve(child.exitCode);
+    child.once("exit", resolve);
+    child.kill("SIGTERM");
+  });
+}
+
+// ---- the browser ----
+
+const browser = await chromium.launch({
+  executablePath: process.env.TWANG_BROWSER ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+});
+const complaints = [];
+
+async function open(url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 820, height: 560 }, ...options });
+  const page = await context.newPage();
+  page.on("console", (m) => m.type() === "error" && !m.text().includes("WebSocket connection") && complaints.push(m.text()));
+  page.on("pageerror", (e) => complaints.push(e.message));
+  await page.goto(url);
+  return page;
+}
+
+const get = (page, expression) => page.evaluate(`(() => { const page = window.twang; return ${expression}; })()`);
+/** Waits for a condition. It is asked from outside: the page's content policy forbids to evaluate text inside. */
+async function until(page, condition, timeout = 20000) {
+  const end = Date.now() + timeout;
+  while (!(await page.evaluate(`(() => { const page = window.twang; return Boolean(page && (${condition})); })()`))) {
+    assert.ok(Date.now() < end, `not within ${timeout / 1000} s: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+const tip = (page) => get(page, `Array.from(page.frame.positions[0].subarray(${3 * TIP}, ${3 * TIP + 3}))`);
+const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+
+/** Share of the canvas that is not transparent, and a sum that changes with the picture. */
+const pixels = (page) => page.evaluate(() => {
+  const canvas = document.getElementById("canvas");
+  const copy = document.createElement("canvas");
+  [copy.width, copy.height] = [canvas.width, canvas.height];
+  const context = copy.getContext("2d");
+  context.drawImage(canvas, 0, 0);
+  const data = context.getImageData(0, 0, copy.width, copy.height).data;
+  let drawn = [0, 0];
+  let sum = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] > 200) drawn[(i / 4) % copy.width < copy.width / 2 ? 0 : 1]++;
+    sum = (sum * 31 + data[i] + 7 * data[i + 1] + 13 * data[i + 2]) % 1000000007;
+  }
+  return { left: drawn[0], right: drawn[1], sum };
+});
+
+const tests = [];
+const test = (name, body) => tests.push({ name, body });
+const only = process.argv[2];
+
+// ---- a live page ----
+
+test("shows a picture that moves, and says nothing on the console", async () => {
+  const server = serve("rope");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  const first = await pixels(page);
+  assert.ok(first.left + first.right > 300, `only ${first.left + first.right} pixels are drawn`);
+  await until(page, `page.frame.t > ${await get(page, "page.frame.t")} + 0.2`);
+  await page.waitForTimeout(100);
+  const second = await pixels(page);
+  assert.notEqual(first.sum, second.sum, "the picture does not change");
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+  assert.equal(await server.stop(), 0);
+});
+
+test("a dragged particle follows and springs back", async () => {
+  const server = serve(hanging);
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  const rest = await tip(page);
+  const at = await get(page, `page.locate(${TIP})`);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 60, at.y - 30, { steps: 6 });
+  await until(page, `page.drag.particle === ${TIP}`);
+  const target = await get(page, "[page.drag.target.x, page.drag.target.y, page.drag.target.z]");
+  await until(page, `Math.hypot(page.frame.positions[0][${3 * TIP}] - (${rest[0]}), page.frame.positions[0][${3 * TIP + 1}] - (${rest[1]}), page.frame.positions[0][${3 * TIP + 2}] - (${rest[2]})) > 0.05`);
+  await page.waitForTimeout(800);
+  assert.ok(distance(await tip(page), target) < 0.8 * distance(rest, target), "the particle does not follow the hand");
+  const work = await get(page, "page.frame.telemetry[0][page.state.telemetry.indexOf('outside_work')]");
+  assert.ok(Math.abs(work) > 0, "the hand does no work");
+  await page.mouse.up();
+  await page.selectOption("#speed", "8");
+  await until(page, `page.state.pulled === -1 && Math.hypot(page.frame.positions[0][${3 * TIP}] - (${rest[0]}), page.frame.positions[0][${3 * TIP + 1}] - (${rest[1]})) < 0.02`);
+  await page.context().close();
+  await server.stop();
+});
+
+test("pauses, steps, resets, changes speed", async () => {
+  const server = serve(hanging);
+  const page = await open(await server.ready);
+  await until(page, "page.frame && page.frame.t > 0.1");
+  await page.keyboard.press("Space");
+  await until(page, "page.state.paused");
+  await page.waitForTimeout(300);
+  const paused = await get(page, "page.frame.t");
+  await page.waitForTimeout(400);
+  assert.equal(await get(page, "page.frame.t"), paused, "time goes on while it is paused");
+  await page.keyboard.press(".");
+  await until(page, `page.frame.t > ${paused}`);
+  const once = await get(page, "page.frame.t");
+  await page.keyboard.press(".");
+  await until(page, `page.frame.t > ${once}`);
+  assert.ok(Math.abs((await get(page, "page.frame.t")) - once - 0.005) < 1e-9, "a step is not a step");
+  await page.keyboard.press("r");
+  await until(page, "page.frame.t === 0");
+  assert.equal(await get(page, "page.state.paused"), true);
+  await page.selectOption("#speed", String(1 / 32));
+  await page.keyboard.press("Space");
+  await until(page, "!page.state.paused && page.state.speed === 1/32 && page.frame.t > 0");
+  await page.context().close();
+  await server.stop();
+});
+
+test("sliders and integrators change the running simulation", async () => {
+  const server = serve(hanging);
+  const page = await open(await server.ready);
+  await until(page, "page.frame && page.frame.t > 0.1");
+  const before = await get(page, "page.frame.t");
+  const move = async (id, key, times, condition) => {
+    await page.focus(`#${id}`);
+    for (let i = 0; i < times; i++) await page.keyboard.press(key);
+    await until(page, condition);
+  };
+  await move("stiffness", "Home", 1, "Math.abs(page.state.stiffness - 1e-5) < 1e-9");
+  await move("stiffness", "End", 1, "Math.abs(page.state.stiffness - 1e5) < 1");
+  await move("damping", "End", 1, "page.state.damping === 1000");
+  await move("step", "ArrowLeft", 4, "Math.abs(page.state.lanes[0].step - 0.005) > 1e-4");
+  for (const name of ["expmid2", "bdf2", "generalized-alpha", "midpoint"]) {
+    await page.selectOption("#integrator", name);
+    await until(page, `page.state.lanes[0].integrator === "${name}"`);
+    const t = await get(page, "page.frame.t");
+    await until(page, `page.frame.t > ${t}`);
+  }
+  await move("tolerance", "End", 1, "page.state.lanes[0].tolerance === 0.1");
+  assert.ok((await get(page, "page.frame.t")) > before, "time began anew");
+  assert.equal(await get(page, "page.state.lanes[0].failure"), null);
+  await page.context().close();
+  await server.stop();
+});
+
+test("goes back into the past and starts there", async () => {
+  const server = serve("rope", "--speed", "2");
+  const page = await open(await server.ready);
+  await until(page, "page.frame && page.frame.t > 1");
+  await page.evaluate(() => {
+    const time = document.getElementById("time");
+    time.value = String(0.5 * Number(time.max));
+    time.dispatchEvent(new Event("input"));
+    time.dispatchEvent(new Event("change"));
+  });
+  await until(page, "page.frame.past && page.state.paused");
+  const past = await get(page, "page.frame.t");
+  const then = await get(page, "Array.from(page.frame.positions[0])");
+  assert.ok(past > 0.3, "not the middle of the past");
+  await page.click("#here");
+  await until(page, "!page.frame.past");
+  assert.equal(await get(page, "page.frame.t"), past);
+  assert.deepEqual(await get(page, "Array.from(page.frame.positions[0])"), then, "another state than the one shown");
+  assert.ok((await get(page, "page.frame.historyTo")) <= past);
+  await page.keyboard.press("Space");
+  await until(page, `page.frame.t > ${past}`);
+  await page.context().close();
+  await server.stop();
+});
+
+test("two tabs show the same simulation", async () => {
+  const server = serve("rope");
+  const url = await server.ready;
+  const [one, two] = [await open(url), await open(url)];
+  await until(one, "page.frames > 3");
+  await until(two, "page.frames > 3");
+  await one.keyboard.press("Space");
+  await until(two, "page.state.paused");
+  await two.waitForTimeout(300);
+  assert.equal(await get(one, "page.frame.t"), await get(two, "page.frame.t"));
+  await one.context().close();
+  await two.context().close();
+  await server.stop();
+});
+
+test("comes back when the server does", async () => {
+  const first = serve("rope");
+  const url = await first.ready;
+  const page = await open(url);
+  await until(page, "page.frames > 3");
+  await first.stop();
+  await until(page, "!page.connected");
+  const frames = await get(page, "page.frames");
+  const second = serve(hanging, "--port", new URL(url).port);
+  await second.ready;
+  await until(page, `page.connected && page.frames > ${frames} + 3 && page.state.scene === "hanging"`);
+  await page.context().close();
+  await second.stop();
+});
+
+test("two integrators side by side", async () => {
+  const server = serve("rope", "--set", "bodies.0.count=1", "--integrator", "expmid2", "--dt", "0.01", "--speed", "4");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  await page.selectOption("#compare", "bdf1");
+  await until(page, "page.frame.lanes === 2 && page.state.lanes[1].integrator === 'bdf1'");
+  const t = await get(page, "page.frame.t");
+  await until(page, `page.frame.t > ${t} + 4`, 60000);
+  await page.waitForTimeout(200);
+  const picture = await pixels(page);
+  assert.ok(picture.left > 30 && picture.right > 30, "one half is empty");
+  const at = await get(page, "page.state.telemetry.indexOf('energy_error')");
+  const errors = await get(page, `page.frame.telemetry.map((n) => n[${at}])`);
+  assert.ok(errors[1] < -0.005, `bdf1 has lost ${errors[1]} J only`);
+  assert.ok(Math.abs(errors[0]) < 0.05 * Math.abs(errors[1]), `expmid2 has lost ${errors[0]} J`);
+  assert.equal(await page.locator("#labels span").count(), 2);
+  await page.selectOption("#compare", "");
+  await until(page, "page.frame.lanes === 1");
+  await page.context().close();
+  await server.stop();
+});
+
+test("a failed step pauses, says why, and is not the end", async () => {
+  const server = serve("rope", "--set", "bodies.0.stiffness=1e8", "--integrator", "expmid2", "--dt", "0.01");
+  const page = await open(await server.ready);
+  await until(page, "page.frame && page.frame.t > 0.05");
+  await page.selectOption("#integrator", "rk4");
+  await until(page, "page.state.lanes[0].failure");
+  assert.equal(await get(page, "page.state.paused"), true);
+  assert.ok((await get(page, "page.state.lanes[0].failure.particle")) > 0, "no particle is marked");
+  assert.match(await page.textContent("#notice"), /step failed: .+/);
+  const t = await get(page, "page.frame.t");
+  await page.selectOption("#integrator", "midpoint");
+  await page.click("#play");
+  await until(page, `!page.state.lanes[0].failure && page.frame.t > ${t} + 0.05`);
+  await page.context().close();
+  await server.stop();
+});
+
+test("opens a scene and a mesh that are dropped on it", async () => {
+  const server = serve("rope");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  const drop = (name, text) => page.evaluate(([n, t]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([t], n));
+    document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+  }, [name, text]);
+  await drop("hanging.yaml", fs.readFileSync(hanging, "utf8"));
+  await until(page, "page.state.scene === 'hanging'");
+  await drop("wrong.yaml", "name: wrong\n");
+  await until(page, "page.state.message.includes('wrong.yaml')");
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `v ${i & 1} ${(i >> 1) & 1} ${i >> 2}`);
+  const faces = ["1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6"].map((f) => `f ${f}`);
+  await drop("cube.obj", [...corners, ...faces, ""].join("\n"));
+  await until(page, "page.state.scene === 'dropped' && page.frame.particles > 100", 60000);
+  await page.context().close();
+  await server.stop();
+});
+
+test("the keyboard alone reaches everything", async () => {
+  const server = serve(hanging);
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  const reached = new Set();
+  for (let i = 0; i < 40; i++) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.textContent));
+  }
+  const wanted = await page.evaluate(() =>
+    [...document.querySelectorAll("button, select, input, #canvas")].filter((e) => e.checkVisibility() && !e.disabled).map((e) => e.id || e.textContent));
+  assert.deepEqual(wanted.filter((id) => !reached.has(id)), []);
+  assert.deepEqual(await page.evaluate(() =>
+    [...document.querySelectorAll("button, select, input, #canvas")].filter((e) => !(e.ariaLabel || e.labels?.length || e.getAttribute("aria-label"))).map((e) => e.id)), []);
+
+  const rest = await tip(page);
+  await page.focus("#canvas");
+  await page.keyboard.press("p");
+  await until(page, "page.drag.particle >= 0");
+  for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");
+  await page.waitForTimeout(500);
+  assert.ok(distance(await tip(page), rest) > 0.02, "the pull by keys moves nothing");
+  await page.keyboard.press("Escape");
+  await until(page, "page.drag.particle === -1 && page.state.pulled === -1");
+  const camera = await get(page, "page.stage.camera.position.x");
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await get(page, "page.stage.camera.position.x"), camera);
+  await page.keyboard.press("w");
+  assert.ok(await page.isChecked("#wire"));
+  await page.keyboard.press("h");
+  assert.ok(!(await page.isVisible("#panel")));
+  await page.keyboard.press("h");
+  await page.keyboard.press("?");
+  assert.ok(await page.isVisible("#help"));
+  await page.keyboard.press("Escape");
+  await page.context().close();
+  await server.stop();
+});
+
+// ---- finished runs ----
+
+function makeRun() {
+  const directory = path.join(work, "run");
+  if (fs.existsSync(directory)) return directory;
+  const done = spawnSync(twang, ["run", hanging, "-o", directory, "--quiet", "--threads", "1", "--set", "bodies.0.direction=[1, 0, 0]"], { stdio: "inherit" });
+  assert.equal(done.status, 0);
+  return directory;
+}
+
+function readCsv(directory, index) {
+  const text = fs.readFileSync(path.join(directory, "frames", `frame_${String(index).padStart(6, "0")}.csv`), "utf8");
+  return text.trim().split("\n").slice(1).flatMap((line) => line.split(",").slice(0, 3).map((v) => Math.fround(Number(v))));
+}
+
+test("a replay shows the frames on the disk", async () => {
+  const directory = makeRun();
+  const server = serve(directory, "--paused");
+  const page = await open(await server.ready);
+  await until(page, "page.frame && page.state.mode === 'replay'");
+  for (const index of [0, 7, 23, 40]) {
+    await page.evaluate((t) => window.twang.source.send({ do: "seek", value: t }), index / 20);
+    await until(page, `Math.abs(page.frame.t - ${index / 20}) < 1e-9`);
+    assert.deepEqual(await get(page, "Array.from(page.frame.positions[0])"), readCsv(directory, index), `frame ${index}`);
+  }
+  await page.keyboard.press("Space");
+  await until(page, "!page.state.paused && page.frame.t > 0 && page.frame.t < 1.5");
+  await page.context().close();
+  await server.stop();
+});
+
+test("a report opens from the disk, without a network", async () => {
+  const directory = makeRun();
+  const file = path.join(work, "report.html");
+  assert.equal(spawnSync(twang, ["report", directory, "-o", file, "--quiet"], { stdio: "inherit" }).status, 0);
+  const context = await browser.newContext({ viewport: { width: 820, height: 560 }, offline: true });
+  const page = await context.newPage();
+  const requests = [];
+  page.on("request", (r) => !/^(file|data|blob):/.test(r.url()) && requests.push(r.url()));
+  page.on("console", (m) => m.type() === "error" && complaints.push(m.text()));
+  page.on("pageerror", (e) => complaints.push(e.message));
+  await page.goto(pathToFileURL(file).href);
+  await until(page, "page.frames > 3 && page.frame.t > 0.2");
+  assert.deepEqual(requests, []);
+  await page.evaluate(() => window.twang.source.send({ do: "seek", value: 1.15 }));
+  await until(page, "Math.abs(page.frame.t - 1.15) < 1e-9");
+  const shown = await get(page, "Array.from(page.frame.positions[0])");
+  readCsv(directory, 23).forEach((x, i) => assert.ok(Math.abs(x - shown[i]) < 2e-5, `coordinate ${i}: ${shown[i]} instead of ${x}`));
+  assert.ok((await page.locator("#tables tr").count()) > 10, "the tables are empty");
+  assert.ok((await page.locator(".chart canvas").count()) >= 8, "there are no charts");
+  const picture = await pixels(page);
+  assert.ok(picture.left + picture.right > 300);
+  await context.close();
+});
+
+test("a poster and a video are made where ffmpeg is", async () => {
+  const poster = path.join(work, "poster.png");
+  const video = path.join(work, "video.mp4");
+  const hasFfmpeg = spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
+  const words = ["report", makeRun(), "-o", path.join(work, "film.html"), "--quiet", "--poster", poster, ...(hasFfmpeg ? ["--video", video] : [])];
+  assert.equal(spawnSync(twang, words, { stdio: "inherit" }).status, 0);
+  assert.equal(fs.readFileSync(poster).subarray(1, 4).toString(), "PNG");
+  if (hasFfmpeg) assert.equal(fs.readFileSync(video).subarray(4, 8).toString(), "ftyp");
+});
+
+// ---- all of them ----
+
+let failed = 0;
+for (const { name, body } of tests) {
+  if (only && !name.includes(only)) continue;
+  const begin = Date.now();
+  complaints.length = 0;
+  try {
+    await body();
+    assert.deepEqual(complaints, [], "the console has errors");
+    console.log(`ok      ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n${error.stack}`);
+  }
+  for (const context of browser.contexts()) await context.close();
+  for (const child of servers) await stop(child);
+  servers.clear();
+}
+await browser.close();
+fs.rmSync(work, { recursive: true, force: true });
+process.exit(failed ? 1 : 0);

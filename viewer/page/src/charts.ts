@@ -1,0 +1,231 @@
+// Live charts: energy and its balance, momentum, steps, and what they cost.
+import uPlot from "uplot";
+import type { Frame } from "./protocol";
+
+interface Curve {
+  key: string;
+  label: string;
+  colour: string;
+}
+
+interface ChartPlan {
+  title: string;
+  unit: string;
+  log?: boolean;
+  curves: Curve[];
+}
+
+const BLUE = "var(--curve-1)";
+const ORANGE = "var(--curve-2)";
+const GREEN = "var(--curve-3)";
+
+const PLANS: ChartPlan[] = [
+  {
+    title: "Energy",
+    unit: "J",
+    curves: [
+      { key: "kinetic", label: "kinetic", colour: ORANGE },
+      { key: "potential", label: "potential", colour: GREEN },
+      { key: "total", label: "total", colour: BLUE },
+    ],
+  },
+  { title: "Energy balance: what is missing", unit: "J", curves: [{ key: "energy_error", label: "error", colour: BLUE }] },
+  {
+    title: "Work: damping, outside, contact",
+    unit: "J",
+    curves: [
+      { key: "damping_work", label: "damping", colour: ORANGE },
+      { key: "outside_work", label: "outside", colour: GREEN },
+      { key: "contact_work", label: "contact", colour: BLUE },
+    ],
+  },
+  {
+    title: "Momentum",
+    unit: "kg m/s, kg m²/s",
+    curves: [
+      { key: "momentum", label: "linear", colour: BLUE },
+      { key: "angular_momentum", label: "angular", colour: ORANGE },
+    ],
+  },
+  { title: "Step", unit: "s", log: true, curves: [{ key: "step", label: "step", colour: BLUE }] },
+  { title: "Error estimate", unit: "of the tolerance", curves: [{ key: "error_estimate", label: "estimate", colour: BLUE }] },
+  {
+    title: "Krylov dimension, Newton iterations",
+    unit: "",
+    curves: [
+      { key: "krylov_dimension", label: "Krylov", colour: BLUE },
+      { key: "newton_iterations", label: "Newton", colour: ORANGE },
+    ],
+  },
+  { title: "Contacts", unit: "", curves: [{ key: "contacts", label: "contacts", colour: BLUE }] },
+  { title: "Cost per step", unit: "ms", curves: [{ key: "cost", label: "cost", colour: BLUE }] },
+];
+
+/** Points that are kept; then every second one is dropped. */
+const MOST_POINTS = 900;
+
+/** Numbers over time, for every lane. */
+class Record {
+  times: number[] = [];
+  rows: number[][][] = []; // per lane, per number
+  private stride = 1;
+  private offered = 0;
+
+  clear(lanes: number, numbers: number): void {
+    this.times = [];
+    this.rows = Array.from({ length: lanes }, () => Array.from({ length: numbers }, () => []));
+    this.stride = 1;
+    this.offered = 0;
+  }
+
+  add(t: number, telemetry: Float64Array[]): void {
+    const last = this.times[this.times.length - 1];
+    if (t <= last) this.cut(t);
+    if (this.offered++ % this.stride !== 0) return;
+    this.times.push(t);
+    telemetry.forEach((numbers, lane) => numbers.forEach((value, i) => this.rows[lane][i].push(value)));
+    if (this.times.length > MOST_POINTS) this.thin();
+  }
+
+  /** Forgets what is not before t. */
+  private cut(t: number): void {
+    let keep = this.times.length;
+    while (keep > 0 && this.times[keep - 1] >= t) keep--;
+    this.times.length = keep;
+    for (const lane of this.rows) for (const row of lane) row.length = keep;
+  }
+
+  private thin(): void {
+    const even = (list: number[]) => list.filter((_, i) => i % 2 === 0);
+    this.times = even(this.times);
+    this.rows = this.rows.map((lane) => lane.map(even));
+    this.stride *= 2;
+  }
+}
+
+export function shortNumber(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2).replace("e+", "e");
+  return String(Number(value.toPrecision(4)));
+}
+
+class Chart {
+  private plot: uPlot | null = null;
+  private readonly root = document.createElement("figure");
+  private readonly place = document.createElement("div");
+  private readonly values = document.createElement("span");
+
+  constructor(
+    parent: HTMLElement,
+    private readonly plan: ChartPlan,
+  ) {
+    this.root.className = "chart";
+    const caption = document.createElement("figcaption");
+    caption.append(plan.title, plan.unit ? ` [${plan.unit}]` : "", this.values);
+    this.values.className = "chart-values";
+    this.place.setAttribute("aria-hidden", "true");
+    this.root.append(caption, this.place);
+    parent.append(this.root);
+  }
+
+  /** A new plot, for so many lanes. */
+  build(lanes: number): void {
+    this.plot?.destroy();
+    const style = getComputedStyle(document.documentElement);
+    const resolve = (colour: string) => style.getPropertyValue(colour.slice(4, -1)).trim();
+    const text = style.getPropertyValue("--text-soft").trim();
+    const lines = style.getPropertyValue("--line").trim();
+    const series: uPlot.Series[] = [{}];
+    for (let lane = 0; lane < lanes; lane++)
+      for (const curve of this.plan.curves)
+        series.push({ label: curve.label, stroke: resolve(curve.colour), width: 1.5, dash: lane ? [4, 3] : [], points: { show: false } });
+    const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1, size: 4 }, font: "11px system-ui" };
+    const format = (_: uPlot, ticks: number[]) => ticks.map((v) => (v === null ? "" : shortNumber(v)));
+    this.plot = new uPlot(
+      {
+        width: Math.max(160, this.place.clientWidth),
+        height: 96,
+        legend: { show: false },
+        cursor: { show: false },
+        padding: [6, 8, 0, 0],
+        scales: { x: { time: false }, y: this.plan.log ? { distr: 3 } : {} },
+        axes: [
+          { ...axis, size: 22, space: 60, values: format },
+          { ...axis, size: 52, space: 22, values: format },
+        ],
+        series,
+      },
+      [[], ...series.slice(1).map(() => [])] as uPlot.AlignedData,
+      this.place,
+    );
+  }
+
+  update(record: Record, names: string[]): void {
+    const columns: (number | null)[][] = [record.times];
+    const shown: string[] = [];
+    record.rows.forEach((rows, lane) => {
+      for (const curve of this.plan.curves) {
+        const row = rows[names.indexOf(curve.key)] ?? [];
+        columns.push(this.plan.log ? row.map((v) => (v > 0 ? v : null)) : row);
+        if (row.length > 0) shown.push(`${curve.label}${record.rows.length > 1 ? " " + "AB"[lane] : ""} ${shortNumber(row[row.length - 1])}`);
+      }
+    });
+    this.values.textContent = shown.join("  ");
+    if (this.plot && this.place.clientWidth > 0 && Math.abs(this.plot.width - this.place.clientWidth) > 2)
+      this.plot.setSize({ width: this.place.clientWidth, height: 96 });
+    this.plot?.setData(columns as uPlot.AlignedData);
+  }
+}
+
+export class Charts {
+  private readonly charts: Chart[];
+  private readonly record = new Record();
+  private names: string[] = [];
+  private lanes = 0;
+  private isDirty = false;
+  private timer: number;
+
+  constructor(parent: HTMLElement) {
+    this.charts = PLANS.map((plan) => new Chart(parent, plan));
+    this.timer = window.setInterval(() => this.draw(), 120);
+  }
+
+  /** Begins anew. */
+  open(names: string[], lanes: number): void {
+    this.names = names;
+    this.lanes = lanes;
+    this.record.clear(lanes, names.length);
+    this.rebuild();
+  }
+
+  /** After a change of the theme. */
+  rebuild(): void {
+    if (this.lanes === 0) return;
+    for (const chart of this.charts) chart.build(this.lanes);
+    this.isDirty = true;
+  }
+
+  add(frame: Frame): void {
+    if (frame.past || this.names.length === 0) return;
+    if (frame.lanes !== this.lanes) this.open(this.names, frame.lanes);
+    this.record.add(frame.t, frame.telemetry);
+    this.isDirty = true;
+  }
+
+  /** All of a finished run at once. */
+  load(names: string[], times: number[], rows: number[][]): void {
+    window.clearInterval(this.timer);
+    this.open(names, 1);
+    this.record.times = times;
+    this.record.rows = [rows];
+    this.isDirty = true;
+    this.draw();
+  }
+
+  private draw(): void {
+    if (!this.isDirty || document.hidden) return;
+    this.isDirty = false;
+    for (const chart of this.charts) chart.update(this.record, this.names);
+  }
+}

@@ -1,0 +1,53 @@
+// The connection to the server. When it breaks, the page tries again until it is there.
+import { dispatch, type Command, type Listener, type Source } from "./protocol";
+
+const FIRST_DELAY = 250; // ms
+const LONGEST_DELAY = 2000;
+
+export class Connection implements Source {
+  private socket: WebSocket | null = null;
+  private delay = FIRST_DELAY;
+  private field = "";
+
+  constructor(private readonly listener: Listener) {
+    this.open();
+  }
+
+  private open(): void {
+    const socket = new WebSocket(`ws://${location.host}/${location.search}`, "twang");
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.delay = FIRST_DELAY;
+      this.listener.onConnection(true);
+      if (this.field) this.send({ do: "field", name: this.field });
+    };
+    socket.onmessage = (event) => this.receive(event.data);
+    socket.onclose = () => this.retry();
+    this.socket = socket;
+  }
+
+  private receive(data: string | ArrayBuffer): void {
+    if (typeof data === "string") this.listener.onState(JSON.parse(data));
+    else dispatch(data, this.listener);
+  }
+
+  private retry(): void {
+    this.listener.onConnection(false);
+    this.socket = null;
+    setTimeout(() => this.open(), this.delay);
+    this.delay = Math.min(2 * this.delay, LONGEST_DELAY);
+  }
+
+  send(command: Command): void {
+    if (command.do === "field") this.field = command.name;
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+
+  upload(file: File): void {
+    file.arrayBuffer().then((bytes) => {
+      if (this.socket?.readyState !== WebSocket.OPEN) return;
+      this.socket.send(JSON.stringify({ do: "upload", size: bytes.byteLength, name: file.name }));
+      this.socket.send(bytes);
+    });
+  }
+}

@@ -1,0 +1,192 @@
+// The whole page: stage, panel, transport, and what connects them with a source of frames.
+import * as THREE from "three";
+import { diverging, gradient, sequential } from "./colours";
+import { shortNumber } from "./charts";
+import { Panel } from "./controls";
+import { button, make } from "./dom";
+import { Drag } from "./drag";
+import { helpDialog } from "./help";
+import { bindKeys } from "./keys";
+import type { Command, Frame, Geometry, Listener, Source, State } from "./protocol";
+import { Stage } from "./stage";
+import { Transport, speedText } from "./transport";
+
+/** What takes pictures of a report one frame after another. */
+export interface Film {
+  count: number;
+  rate: number; // frames per second
+  show(index: number): void;
+}
+
+export class Page implements Listener {
+  readonly stage: Stage;
+  readonly drag: Drag;
+  readonly panel: Panel;
+  readonly transport: Transport;
+  readonly help = helpDialog();
+  source: Source = { send() {}, upload() {} };
+  state: State | null = null;
+  frame: Frame | null = null;
+  frames = 0;
+  film: Film | null = null;
+  connected = false;
+
+  private readonly canvas = make("canvas", { id: "canvas", tabindex: 0, role: "application", "aria-label": "The simulation. Arrow keys turn the view, P pulls." });
+  private readonly title = make("h1", {}, "Twang");
+  private readonly badge = make("span", { id: "badge" });
+  private readonly rate = make("span", { id: "rate" });
+  private readonly labels = make("div", { id: "labels", "aria-hidden": "true" });
+  private readonly legend = make("div", { id: "legend", hidden: true });
+  private readonly notice = make("div", { id: "notice", role: "status", "aria-live": "polite", hidden: true });
+
+  constructor(root: HTMLElement) {
+    const send = (command: Command) => this.source.send(command);
+    this.stage = new Stage(this.canvas);
+    this.drag = new Drag(this.canvas, this.stage, () => this.source);
+    this.panel = new Panel({
+      send,
+      colourBy: (mode) => this.colourBy(mode),
+      wireframe: (on) => this.stage.wireframe(on),
+      frame: () => this.stage.frameAll(),
+    });
+    this.transport = new Transport(send);
+    this.stage.onRange = (range, signed) => this.showLegend(range.low, range.high, signed);
+
+    const header = make("header", { id: "head" }, this.title, this.badge, this.rate, make("span", { class: "gap" }),
+      button("Panels", "Hide or show the panels", "H", () => this.togglePanels()),
+      button("Theme", "Dark or light", "T", () => this.toggleTheme()),
+      button("?", "Help", "?", () => this.help.showModal()));
+    const stage = make("main", { id: "stage" }, this.canvas, this.labels, this.legend, this.notice);
+    root.append(header, stage, this.panel.root, this.transport.root, this.help);
+
+    this.applyTheme(document.documentElement.dataset.theme !== "light");
+    bindKeys(this);
+    this.acceptFiles(stage);
+    const draw = () => {
+      this.drag.show();
+      this.stage.draw();
+      requestAnimationFrame(draw);
+    };
+    requestAnimationFrame(draw);
+  }
+
+  // ---- what comes in ----
+
+  onConnection(connected: boolean): void {
+    this.connected = connected;
+    this.updateBadge();
+    if (!connected && this.state) this.say("The server does not answer. Trying again.", "bad");
+    else if (connected) this.say("", "");
+  }
+
+  onState(state: State): void {
+    const isNew = !this.state || this.state.scene !== state.scene || this.state.lanes.length !== state.lanes.length;
+    const failure = state.lanes.find((lane) => lane.failure)?.failure;
+    this.state = state;
+    this.panel.update(state);
+    this.transport.update(state);
+    this.drag.enabled = state.mode === "live";
+    this.title.textContent = state.scene;
+    document.title = `${state.scene} – Twang`;
+    this.updateBadge();
+    this.labels.replaceChildren(...(state.lanes.length > 1 ? state.lanes.map((lane, i) => make("span", {}, `${"AB"[i]}  ${lane.integrator}`)) : []));
+    if (isNew) this.panel.charts.open(state.telemetry, state.lanes.length);
+    if (failure) this.say(`The step failed: ${failure.text}. ${failure.particle >= 0 ? `The largest acceleration is at particle ${failure.particle}, marked red.` : ""}`, "bad");
+    else this.say(state.message, state.message ? "bad" : "");
+    this.markFailures();
+  }
+
+  onGeometry(geometry: Geometry): void {
+    this.stage.open(geometry);
+    this.drag.open(geometry);
+    if (this.state) this.panel.charts.open(this.state.telemetry, this.state.lanes.length);
+  }
+
+  onFrame(frame: Frame): void {
+    this.frame = frame;
+    this.frames++;
+    this.stage.show(frame);
+    this.transport.show(frame);
+    this.panel.charts.add(frame);
+    this.markFailures();
+    const wanted = this.state ? speedText(this.state.speed) : "";
+    const state = this.state?.paused ? (frame.past ? "the past" : "paused") : `real time × ${shortNumber(Number(frame.rate.toPrecision(2)))} of ${wanted}`;
+    this.rate.textContent = state;
+  }
+
+  private markFailures(): void {
+    this.state?.lanes.forEach((lane, i) => this.stage.lanes[i]?.markParticle(lane.failure ? lane.failure.particle : -1));
+  }
+
+  private updateBadge(): void {
+    const text = this.connected ? (this.state?.mode ?? "") : this.state?.mode === "report" ? "report" : "offline";
+    this.badge.textContent = text;
+    this.badge.dataset.kind = text;
+  }
+
+  // ---- what the user does ----
+
+  colourBy(mode: string): void {
+    this.legend.hidden = mode === "";
+    this.stage.colourBy(mode);
+  }
+
+  togglePanels(): void {
+    document.body.classList.toggle("bare");
+  }
+
+  toggleTheme(): void {
+    this.applyTheme(document.documentElement.dataset.theme === "light");
+    this.panel.charts.rebuild();
+  }
+
+  private applyTheme(dark: boolean): void {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    this.stage.setTheme(dark);
+    try {
+      localStorage.setItem("twang-theme", dark ? "dark" : "light");
+    } catch {
+      // A page from a file may have no storage.
+    }
+  }
+
+  private acceptFiles(stage: HTMLElement): void {
+    document.addEventListener("dragover", (e) => {
+      e.preventDefault();
+      stage.classList.add("dropping");
+    });
+    for (const name of ["dragleave", "drop"] as const) document.addEventListener(name, () => stage.classList.remove("dropping"));
+    document.addEventListener("drop", (e) => {
+      e.preventDefault();
+      const file = e.dataTransfer?.files[0];
+      if (!file || this.state?.mode !== "live") return;
+      this.say(`Opening ${file.name} …`, "good");
+      this.source.upload(file);
+    });
+  }
+
+  say(text: string, kind: string): void {
+    this.notice.textContent = text;
+    this.notice.dataset.kind = kind;
+    this.notice.hidden = text === "";
+  }
+
+  private showLegend(low: number, high: number, signed: boolean): void {
+    if (this.legend.hidden) return;
+    const mode = this.panel.colourMode.replaceAll("_", " ");
+    const unit = mode === "speed" ? " m/s" : "";
+    if (this.legend.childElementCount === 0) this.legend.append(make("span"), make("i"), make("span"));
+    const [left, bar, right] = this.legend.children as unknown as [HTMLElement, HTMLElement, HTMLElement];
+    left.textContent = `${mode}  ${shortNumber(low)}`;
+    right.textContent = shortNumber(high) + unit;
+    bar.style.background = gradient(signed ? diverging : sequential);
+  }
+
+  /** For tests and scripts: where a particle of a lane is on the page [pixels]. */
+  locate(particle: number, lane = 0): { x: number; y: number } {
+    const box = this.canvas.getBoundingClientRect();
+    const count = Math.max(1, this.stage.lanes.length);
+    const point = new THREE.Vector3().fromArray(this.stage.lanes[lane].positions, 3 * particle).project(this.stage.camera);
+    return { x: box.left + ((lane + (point.x + 1) / 2) * box.width) / count, y: box.top + ((1 - point.y) / 2) * box.height };
+  }
+}

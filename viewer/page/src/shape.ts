@@ -1,0 +1,242 @@
+// The drawn shapes of one body: a surface of triangles, or tubes along its edges.
+import * as THREE from "three";
+import type { Body } from "./protocol";
+
+/** Colours of bodies without a scalar field, and of obstacles. */
+const PALETTE = [0x3f8efc, 0xf6a23c, 0x47b881, 0xc277e0, 0xe5616e, 0x2bb5c4];
+const OBSTACLE = 0x8f96a3;
+
+export interface Shape {
+  object: THREE.Object3D;
+  /** Takes the positions of all particles. */
+  move(positions: Float32Array): void;
+  /** Takes a colour per particle (three numbers each), or null for the body's own colour. */
+  colour(colours: Float32Array | null): void;
+  wireframe(on: boolean): void;
+  dispose(): void;
+}
+
+function material(body: Body, index: number): THREE.MeshStandardMaterial {
+  return new THREE.MeshStandardMaterial({
+    color: body.fixed ? OBSTACLE : PALETTE[index % PALETTE.length],
+    roughness: body.fixed ? 0.9 : 0.5,
+    metalness: 0.03,
+    side: THREE.DoubleSide,
+  });
+}
+
+/** Which particles the vertices of a surface come from: one with weight 1, or four. */
+interface Carriers {
+  count: number;
+  faces: Uint32Array;
+  place(positions: Float32Array, out: Float32Array): void;
+  spread(perParticle: Float32Array, out: Float32Array): void;
+}
+
+function ownParticles(body: Body): Carriers {
+  const faces = body.triangles.map((p) => p - body.first);
+  const begin = 3 * body.first;
+  const end = begin + 3 * body.count;
+  const copy = (from: Float32Array, out: Float32Array) => out.set(from.subarray(begin, end));
+  return { count: body.count, faces, place: copy, spread: copy };
+}
+
+function embedded(body: Body): Carriers {
+  const { carriers, weights, faces } = body.surface!;
+  const mix = (from: Float32Array, out: Float32Array) => {
+    for (let v = 0; v < carriers.length / 4; v++)
+      for (let k = 0; k < 3; k++) {
+        let sum = 0;
+        for (let j = 4 * v; j < 4 * v + 4; j++) sum += weights[j] * from[3 * carriers[j] + k];
+        out[3 * v + k] = sum;
+      }
+  };
+  return { count: carriers.length / 4, faces, place: mix, spread: mix };
+}
+
+/** Normals weighted by area. */
+function computeNormals(x: Float32Array, faces: Uint32Array, out: Float32Array): void {
+  out.fill(0);
+  for (let f = 0; f < faces.length; f += 3) {
+    const a = 3 * faces[f];
+    const b = 3 * faces[f + 1];
+    const c = 3 * faces[f + 2];
+    const ux = x[b] - x[a], uy = x[b + 1] - x[a + 1], uz = x[b + 2] - x[a + 2];
+    const vx = x[c] - x[a], vy = x[c + 1] - x[a + 1], vz = x[c + 2] - x[a + 2];
+    const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    for (const p of [a, b, c]) {
+      out[p] += nx;
+      out[p + 1] += ny;
+      out[p + 2] += nz;
+    }
+  }
+  for (let i = 0; i < out.length; i += 3) {
+    const length = Math.hypot(out[i], out[i + 1], out[i + 2]) || 1;
+    out[i] /= length;
+    out[i + 1] /= length;
+    out[i + 2] /= length;
+  }
+}
+
+export function surfaceShape(body: Body, index: number): Shape {
+  const carriers = body.surface ? embedded(body) : ownParticles(body);
+  const geometry = new THREE.BufferGeometry();
+  const position = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
+  const normal = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
+  const colour = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
+  geometry.setAttribute("position", position);
+  geometry.setAttribute("normal", normal);
+  geometry.setIndex(new THREE.BufferAttribute(carriers.faces, 1));
+
+  const look = material(body, index);
+  const own = look.color.clone();
+  const mesh = new THREE.Mesh(geometry, look);
+  mesh.frustumCulled = false;
+  mesh.castShadow = true;
+  mesh.receiveShadow = true;
+  return {
+    object: mesh,
+    move(positions) {
+      carriers.place(positions, position.array as Float32Array);
+      computeNormals(position.array as Float32Array, carriers.faces, normal.array as Float32Array);
+      position.needsUpdate = true;
+      normal.needsUpdate = true;
+    },
+    colour(colours) {
+      const painted = colours !== null && !body.fixed;
+      if (painted) carriers.spread(colours!, colour.array as Float32Array);
+      if (painted) geometry.setAttribute("color", colour);
+      colour.needsUpdate = true;
+      if (look.vertexColors !== painted) {
+        look.vertexColors = painted;
+        look.needsUpdate = true;
+      }
+      look.color.copy(painted ? new THREE.Color(0xffffff) : own);
+    },
+    wireframe(on) {
+      look.wireframe = on;
+    },
+    dispose() {
+      geometry.dispose();
+      look.dispose();
+    },
+  };
+}
+
+/** Tubes along the edges, with a ball at every particle where there are few. */
+export function tubeShape(body: Body, index: number, radius: number): Shape {
+  const edges = body.edges;
+  const count = edges.length / 2;
+  const sides = count > 5000 ? 5 : count > 500 ? 8 : 14;
+  const tube = new THREE.CylinderGeometry(radius, radius, 1, sides, 1, true);
+  tube.rotateX(Math.PI / 2); // along z
+  const ball = new THREE.SphereGeometry(1.02 * radius, sides, Math.max(4, sides / 2));
+  const look = material(body, index);
+  const own = look.color.clone();
+  const tubes = new THREE.InstancedMesh(tube, look, count);
+  const joints = new THREE.InstancedMesh(ball, look, count > 20000 ? 0 : body.count);
+  for (const mesh of [tubes, joints]) {
+    mesh.frustumCulled = false;
+    mesh.castShadow = count < 20000;
+    mesh.receiveShadow = true;
+  }
+  const group = new THREE.Group();
+  group.add(tubes, joints);
+  return {
+    object: group,
+    move(x) {
+      const m = tubes.instanceMatrix.array as Float32Array;
+      for (let e = 0; e < count; e++) placeTube(x, 3 * edges[2 * e], 3 * edges[2 * e + 1], m, 16 * e);
+      tubes.instanceMatrix.needsUpdate = true;
+      const j = joints.instanceMatrix.array as Float32Array;
+      for (let p = 0; p < joints.count; p++) placeBall(x, 3 * (body.first + p), j, 16 * p);
+      joints.instanceMatrix.needsUpdate = true;
+    },
+    colour(colours) {
+      const painted = colours !== null && !body.fixed;
+      look.color.copy(painted ? new THREE.Color(0xffffff) : own);
+      paintInstances(tubes, painted ? (e, k) => 0.5 * (colours![3 * edges[2 * e] + k] + colours![3 * edges[2 * e + 1] + k]) : null);
+      paintInstances(joints, painted ? (p, k) => colours![3 * (body.first + p) + k] : null);
+    },
+    wireframe(on) {
+      look.wireframe = on;
+    },
+    dispose() {
+      tube.dispose();
+      ball.dispose();
+      look.dispose();
+      tubes.dispose();
+      joints.dispose();
+    },
+  };
+}
+
+function paintInstances(mesh: THREE.InstancedMesh, value: ((i: number, k: number) => number) | null): void {
+  if (!mesh.instanceColor) {
+    if (!value) return;
+    mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * mesh.instanceMatrix.count), 3);
+    (mesh.material as THREE.Material).needsUpdate = true;
+  }
+  const colours = mesh.instanceColor.array as Float32Array;
+  for (let i = 0; i < mesh.count; i++) for (let k = 0; k < 3; k++) colours[3 * i + k] = value ? value(i, k) : 1;
+  mesh.instanceColor.needsUpdate = true;
+}
+
+/** A matrix that puts a unit tube along z between two points. */
+function placeTube(x: Float32Array, a: number, b: number, m: Float32Array, at: number): void {
+  let zx = x[b] - x[a], zy = x[b + 1] - x[a + 1], zz = x[b + 2] - x[a + 2];
+  const length = Math.hypot(zx, zy, zz) || 1e-12;
+  zx /= length;
+  zy /= length;
+  zz /= length;
+
+  // Any direction across.
+  let ux = 0, uy = 0, uz = 0;
+  if (Math.abs(zz) < 0.9) { ux = zy; uy = -zx; } else { uy = zz; uz = -zy; }
+  const size = Math.hypot(ux, uy, uz) || 1;
+  ux /= size;
+  uy /= size;
+  uz /= size;
+  m[at] = ux;
+  m[at + 1] = uy;
+  m[at + 2] = uz;
+  m[at + 4] = zy * uz - zz * uy;
+  m[at + 5] = zz * ux - zx * uz;
+  m[at + 6] = zx * uy - zy * ux;
+  m[at + 8] = zx * length;
+  m[at + 9] = zy * length;
+  m[at + 10] = zz * length;
+  for (let k = 0; k < 3; k++) m[at + 12 + k] = 0.5 * (x[a + k] + x[b + k]);
+  m[at + 15] = 1;
+}
+
+function placeBall(x: Float32Array, p: number, m: Float32Array, at: number): void {
+  m[at] = m[at + 5] = m[at + 10] = m[at + 15] = 1;
+  for (let k = 0; k < 3; k++) m[at + 12 + k] = x[p + k];
+}
+
+/** Balls at single particles: pins, points of a system of equations. */
+export function ballShape(particles: Uint32Array, radius: number, colour: number): Shape {
+  const ball = new THREE.SphereGeometry(radius, 10, 8);
+  const look = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.6 });
+  const mesh = new THREE.InstancedMesh(ball, look, particles.length);
+  mesh.frustumCulled = false;
+  mesh.castShadow = true;
+  return {
+    object: mesh,
+    move(x) {
+      const m = mesh.instanceMatrix.array as Float32Array;
+      for (let i = 0; i < particles.length; i++) placeBall(x, 3 * particles[i], m, 16 * i);
+      mesh.instanceMatrix.needsUpdate = true;
+    },
+    colour() {},
+    wireframe(on) {
+      look.wireframe = on;
+    },
+    dispose() {
+      ball.dispose();
+      look.dispose();
+      mesh.dispose();
+    },
+  };
+}

@@ -1,0 +1,277 @@
+// The stage: camera, light, and one or two simulations side by side.
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { LaneView, valuesOf, type Range } from "./laneview";
+import type { Body, Frame, Geometry } from "./protocol";
+import { Strain } from "./strain";
+
+/** The range of colours follows the values: up at once, down by this share per frame. */
+const RANGE_DECAY = 0.02;
+
+interface Bounds {
+  centre: THREE.Vector3;
+  size: number;
+  lowest: number;
+}
+
+/** What hangs by a pin comes to lie below it. */
+function addSwing(box: THREE.Box3, x: Float32Array, body: Body, pinned: Uint32Array): void {
+  const pins = pinned.filter((p) => p >= body.first && p < body.first + body.count);
+  if (pins.length === 0 || pins.length > 8) return;
+  const pin = new THREE.Vector3().fromArray(x, 3 * pins[0]);
+  const point = new THREE.Vector3();
+  let reach = 0;
+  for (let p = body.first; p < body.first + body.count; p++) reach = Math.max(reach, point.fromArray(x, 3 * p).distanceTo(pin));
+  box.expandByPoint(point.set(pin.x, pin.y, pin.z - reach));
+}
+
+function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
+  // Planes may be much larger than the bodies: only what moves is framed.
+  const bodies = geometry.bodies.filter((b) => !b.fixed);
+  const box = new THREE.Box3();
+  const point = new THREE.Vector3();
+  const add = (p: number) => box.expandByPoint(point.fromArray(x, 3 * p));
+  for (const body of bodies) for (let p = body.first; p < body.first + body.count; p++) add(p);
+  if (bodies.length === 0) for (let p = 0; p < geometry.particles; p++) add(p);
+  for (const body of bodies) if (body.triangles.length === 0) addSwing(box, x, body, geometry.pinned);
+  if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+  const size = box.getSize(point).length() || 1;
+  return { centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
+}
+
+export class Stage {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly camera = new THREE.PerspectiveCamera(36, 1, 0.01, 1000);
+  readonly controls: OrbitControls;
+  lanes: LaneView[] = [];
+  range: Range = { low: 0, high: 1 };
+  size = 1;
+  onRange: (range: Range, signed: boolean) => void = () => {};
+
+  private readonly scene = new THREE.Scene();
+  private readonly sun = new THREE.DirectionalLight(0xffffff, 2.6);
+  private readonly sky = new THREE.HemisphereLight(0xffffff, 0x56607a, 1.5);
+  private readonly floor: THREE.Mesh;
+  private grid: THREE.GridHelper | null = null;
+  private geometry: Geometry | null = null;
+  private strain: Strain | null = null;
+  private mode = "";
+  private wire = false;
+  private dark = true;
+  private frame: Frame | null = null;
+  private isDirty = true;
+  private isFramed = false;
+  private hasPlane = false;
+  private lowest = 0;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.setScissorTest(true);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("change", () => (this.isDirty = true));
+
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.bias = -0.0004;
+    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ opacity: 0.28 }));
+    this.floor.receiveShadow = true;
+    this.scene.add(this.sun, this.sun.target, this.sky, this.floor);
+  }
+
+  /** Another scene. */
+  open(geometry: Geometry): void {
+    this.close();
+    this.geometry = geometry;
+    this.strain = geometry.system ? null : new Strain(geometry);
+    this.isFramed = false;
+    this.frame = null;
+    this.hasPlane = geometry.bodies.some((b) => b.fixed);
+    this.range = { low: 0, high: 0 };
+  }
+
+  private close(): void {
+    for (const lane of this.lanes) lane.dispose();
+    this.lanes = [];
+    this.geometry = null;
+  }
+
+  show(frame: Frame): void {
+    if (!this.geometry || frame.particles !== this.geometry.particles) return;
+    this.frame = frame;
+    if (!this.isFramed) this.prepare(frame.positions[0]);
+    const before = this.lanes.length;
+    while (this.lanes.length > frame.lanes) this.lanes.pop()!.dispose();
+    while (this.lanes.length < frame.lanes) this.addLane();
+    if (before > 0 && before !== frame.lanes) this.frameAll();
+    this.lanes.forEach((lane, i) => lane.move(frame.positions[i]));
+    this.paint();
+    this.isDirty = true;
+  }
+
+  private addLane(): void {
+    const lane = new LaneView(this.geometry!, this.size);
+    lane.wireframe(this.wire);
+    this.lanes.push(lane);
+    this.scene.add(lane.group);
+  }
+
+  private paint(): void {
+    const values = this.lanes.map((lane, i) => {
+      const chosen = valuesOf(this.mode, this.strain, lane.positions, this.frame!.values[i]);
+      return chosen && this.lanes.length > 1 ? chosen.slice() : chosen;
+    });
+    const signed = this.mode === "strain";
+    this.follow(values, signed);
+    this.lanes.forEach((lane, i) => lane.paint(values[i], this.range, signed));
+    this.onRange(this.range, signed);
+  }
+
+  /** Lets the range of colours follow the values. */
+  private follow(values: (Float32Array | null)[], signed: boolean): void {
+    let high = 0;
+    for (const list of values) if (list) for (const v of list) high = Math.max(high, Math.abs(v));
+    const kept = (1 - RANGE_DECAY) * this.range.high;
+    high = Math.max(high, kept, 1e-12);
+    this.range = { low: signed ? -high : 0, high };
+  }
+
+  colourBy(mode: string): void {
+    this.mode = mode;
+    this.range = { low: 0, high: 0 };
+    if (this.frame) this.show(this.frame);
+  }
+
+  wireframe(on: boolean): void {
+    this.wire = on;
+    for (const lane of this.lanes) lane.wireframe(on);
+    this.isDirty = true;
+  }
+
+  setTheme(dark: boolean): void {
+    this.dark = dark;
+    this.sky.intensity = dark ? 1.25 : 1.9;
+    this.sky.groundColor.set(dark ? 0x2a3146 : 0x8a90a0);
+    (this.floor.material as THREE.ShadowMaterial).opacity = dark ? 0.45 : 0.22;
+    this.drawGrid();
+    this.isDirty = true;
+  }
+
+  /** Light, floor and camera for a scene of this size. */
+  private prepare(x: Float32Array): void {
+    const bounds = boundsOf(x, this.geometry!);
+    this.size = bounds.size;
+    this.lowest = bounds.lowest;
+    const s = bounds.size;
+    this.sun.target.position.copy(bounds.centre);
+    this.sun.position.copy(bounds.centre).add(new THREE.Vector3(0.7 * s, -1.1 * s, 1.9 * s));
+    const box = this.sun.shadow.camera;
+    box.left = box.bottom = -1.3 * s;
+    box.right = box.top = 1.3 * s;
+    box.near = 0.05 * s;
+    box.far = 6 * s;
+    box.updateProjectionMatrix();
+    this.sun.shadow.normalBias = 0.002 * s;
+    this.floor.position.set(bounds.centre.x, bounds.centre.y, bounds.lowest - 0.02 * s);
+    this.floor.scale.setScalar(8 * s);
+    this.floor.visible = !this.hasPlane;
+    this.drawGrid();
+    this.isFramed = true;
+    this.frameAll();
+  }
+
+  private drawGrid(): void {
+    if (this.grid) this.grid.removeFromParent();
+    this.grid = null;
+    if (this.hasPlane) return;
+    const colour = this.dark ? 0x3a4460 : 0xb9c0cd;
+    this.grid = new THREE.GridHelper(6 * this.size, 30, colour, colour);
+    this.grid.rotation.x = Math.PI / 2;
+    this.grid.position.set(this.floor.position.x, this.floor.position.y, this.lowest - 0.021 * this.size);
+    const look = this.grid.material as THREE.LineBasicMaterial;
+    look.transparent = true;
+    look.opacity = 0.35;
+    this.scene.add(this.grid);
+  }
+
+  /** Looks at everything from the front, a little from above. */
+  frameAll(): void {
+    if (!this.geometry || !this.frame) return;
+    const bounds = boundsOf(this.frame.positions[0], this.geometry);
+    const s = Math.max(bounds.size, 0.3 * this.size);
+    const lanes = Math.max(1, this.lanes.length);
+    const aspect = Math.min(this.canvas.clientWidth / lanes / Math.max(1, this.canvas.clientHeight), 1.25);
+    const distance = (0.62 * s) / Math.tan((0.5 * this.camera.fov * Math.PI) / 180) / aspect;
+    const direction = new THREE.Vector3(0.55, -1, 0.42).normalize();
+    this.controls.target.copy(bounds.centre);
+    this.camera.position.copy(bounds.centre).addScaledVector(direction, distance);
+    this.camera.near = 0.005 * s;
+    this.camera.far = 40 * s + 4 * distance;
+    this.camera.updateProjectionMatrix();
+    this.controls.minDistance = 0.02 * s;
+    this.controls.maxDistance = 20 * s;
+    this.controls.update();
+    this.isDirty = true;
+  }
+
+  /** Turns, moves and zooms by keys: shares of a right angle, of the size, and a factor. */
+  turn(right: number, up: number): void {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    offset.applyAxisAngle(this.camera.up, (-right * Math.PI) / 2);
+    const side = new THREE.Vector3().crossVectors(this.camera.up, offset).normalize();
+    const turned = offset.clone().applyAxisAngle(side, (-up * Math.PI) / 2);
+    if (Math.abs(turned.clone().normalize().z) < 0.995) offset.copy(turned);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.isDirty = true;
+  }
+
+  pan(right: number, up: number): void {
+    const x = new THREE.Vector3().setFromMatrixColumn(this.camera.matrix, 0).multiplyScalar(right * this.size);
+    const y = new THREE.Vector3().setFromMatrixColumn(this.camera.matrix, 1).multiplyScalar(up * this.size);
+    this.camera.position.add(x).add(y);
+    this.controls.target.add(x).add(y);
+    this.controls.update();
+    this.isDirty = true;
+  }
+
+  zoom(factor: number): void {
+    const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.isDirty = true;
+  }
+
+  touch(): void {
+    this.isDirty = true;
+  }
+
+  /** Draws if anything has changed. */
+  draw(): void {
+    const width = this.canvas.clientWidth;
+    const height = this.canvas.clientHeight;
+    const ratio = Math.min(window.devicePixelRatio, 2);
+    const size = this.renderer.getSize(new THREE.Vector2());
+    if (size.x !== width || size.y !== height || this.renderer.getPixelRatio() !== ratio) {
+      this.renderer.setPixelRatio(ratio);
+      this.renderer.setSize(width, height, false);
+      this.isDirty = true;
+    }
+    if (!this.isDirty || width === 0 || height === 0) return;
+    this.isDirty = false;
+
+    const count = Math.max(1, this.lanes.length);
+    const part = width / count;
+    this.camera.aspect = part / height;
+    this.camera.updateProjectionMatrix();
+    for (let i = 0; i < count; i++) {
+      this.lanes.forEach((lane, j) => (lane.group.visible = i === j));
+      this.renderer.setViewport(i * part, 0, part, height);
+      this.renderer.setScissor(i * part, 0, part, height);
+      this.renderer.render(this.scene, this.camera);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+/* One page: what it sends is checked, and what it gets is at most one message at a time, so that a
+ * slow page costs nothing but the memory of that message. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view_server.h"
+
+static void drop_message(view_client *client)
+{
+    free(client->message);
+    client->message = NULL;
+    client->message_size = 0;
+    client->sent = 0;
+}
+
+static bool new_message(view_client *client, size_t size, bool is_binary)
+{
+    drop_message(client);
+    client->message = malloc(LWS_PRE + size);
+    if (!client->message) return false;
+    client->message_size = size;
+    client->is_binary = is_binary;
+    return true;
+}
+
+/* ---- to the page ---- */
+
+static void take_text(view_client *client, const view_text *text, bool is_binary)
+{
+    if (new_message(client, text->size, is_binary))
+        memcpy(client->message + LWS_PRE, text->bytes, text->size);
+}
+
+/* The number of the field that the client wants; -1: none. */
+static int field_of(const view_session *session, const view_client *client)
+{
+    for (int i = 0; i < session->field_count; i++)
+        if (client->field[0] && strcmp(session->field_names[i], client->field) == 0) return i;
+    return -1;
+}
+
+static void take_frame(view_server *server, view_client *client)
+{
+    const view_stage *stage = &server->stage;
+    const view_shape *shape = &stage->reel->shape;
+    int field = field_of(server->session, client);
+    client->sequence = stage->sequence;
+    if (new_message(client, view_frame_message_size(shape, field >= 0), true))
+        view_frame_write(stage->frame, shape, field, stage->sequence, client->message + LWS_PRE);
+}
+
+/* Chooses the next message: what bodies look like, then the state, then the newest frame. */
+static void choose_message(view_server *server, view_client *client)
+{
+    view_session *session = server->session;
+    pthread_mutex_lock(&session->lock);
+    bool fits = server->stage.frame && server->stage.reel_version == session->reel_version;
+
+    if (client->geometry_version != session->geometry_version) {
+        client->geometry_version = session->geometry_version;
+        take_text(client, &session->geometry, true);
+    } else if (client->state_version != session->state_version) {
+        client->state_version = session->state_version;
+        take_text(client, &session->state, false);
+    } else if (fits && client->sequence != server->stage.sequence) {
+        take_frame(server, client);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Writes a piece of the message. */
+static int write_piece(view_client *client)
+{
+    size_t rest = client->message_size - client->sent;
+    size_t piece = rest < VIEW_CHUNK ? rest : VIEW_CHUNK;
+    int kind = client->is_binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT;
+    int flags = lws_write_ws_flags(kind, client->sent == 0, piece == rest);
+
+    unsigned char *at = client->message + LWS_PRE + client->sent;
+    if (lws_write(client->wsi, at, piece, (enum lws_write_protocol)flags) < (int)piece) return -1;
+    client->sent += piece;
+    if (client->sent == client->message_size) drop_message(client);
+    return 0;
+}
+
+static int write_some(view_server *server, view_client *client)
+{
+    if (!client->message) choose_message(server, client);
+    if (!client->message) return 0;
+    int result = write_piece(client);
+    if (result == 0) lws_callback_on_writable(client->wsi);
+    return result;
+}
+
+/* ---- from the page ---- */
+
+static bool announces_upload(const view_server *server, view_client *client, view_command *command)
+{
+    /* Files come from this machine only, and one at a time. */
+    if (server->options->address || client->uploading) return false;
+    command->content = malloc((size_t)command->whole);
+    if (!command->content) return false;
+    client->upload = *command;
+    client->upload_size = 0;
+    client->uploading = true;
+    return true;
+}
+
+static bool obey(view_server *server, view_client *client)
+{
+    view_command command;
+    if (!view_command_parse(client->received, client->received_size, &command)) return false;
+    if (command.kind == VIEW_DO_UPLOAD) return announces_upload(server, client, &command);
+    if (command.kind == VIEW_DO_FIELD) {
+        lws_strncpy(client->field, command.name, sizeof client->field);
+        client->sequence--;
+        lws_callback_on_writable(client->wsi);
+        return true;
+    }
+    view_session_send(server->session, &command);
+    return true;
+}
+
+static bool take_command_piece(view_server *server, view_client *client, const void *in,
+                               size_t size)
+{
+    if (lws_is_first_fragment(client->wsi)) client->received_size = 0;
+    if (size > sizeof client->received - client->received_size) return false;
+    memcpy(client->received + client->received_size, in, size);
+    client->received_size += size;
+    return !lws_is_final_fragment(client->wsi) || obey(server, client);
+}
+
+static bool take_upload_piece(view_server *server, view_client *client, const void *in, size_t size)
+{
+    /* Bytes that were not announced are refused. */
+    if (!client->uploading) return false;
+    size_t whole = (size_t)client->upload.whole;
+    if (size > whole - client->upload_size) return false;
+    memcpy(client->upload.content + client->upload_size, in, size);
+    client->upload_size += size;
+    if (!lws_is_final_fragment(client->wsi)) return true;
+    if (client->upload_size != whole) return false;
+
+    view_session_send(server->session, &client->upload);
+    client->uploading = false;
+    return true;
+}
+
+static int receive(view_server *server, view_client *client, const void *in, size_t size)
+{
+    bool good = lws_frame_is_binary(client->wsi) ? take_upload_piece(server, client, in, size)
+                                                 : take_command_piece(server, client, in, size);
+    return good ? 0 : -1;
+}
+
+/* ---- coming and going ---- */
+
+static int welcome(view_server *server, struct lws *wsi, view_client *client)
+{
+    *client = (view_client){.wsi = wsi};
+    for (int i = 0; i < VIEW_CLIENTS; i++) {
+        if (server->clients[i]) continue;
+        server->clients[i] = client;
+        client->sequence = server->stage.sequence - 1;
+        lws_callback_on_writable(wsi);
+        return 0;
+    }
+    return -1; /* there are too many */
+}
+
+static int farewell(view_server *server, view_client *client)
+{
+    for (int i = 0; i < VIEW_CLIENTS; i++)
+        if (server->clients[i] == client) server->clients[i] = NULL;
+    drop_message(client);
+    if (client->uploading) free(client->upload.content);
+    client->uploading = false;
+    return 0;
+}
+
+int view_client_event(view_server *server, struct lws *wsi, enum lws_callback_reasons reason,
+                      view_client *client, const void *in, size_t size)
+{
+    switch (reason) {
+    case LWS_CALLBACK_ESTABLISHED:
+        return welcome(server, wsi, client);
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return write_some(server, client);
+    case LWS_CALLBACK_RECEIVE:
+        return receive(server, client, in, size);
+    case LWS_CALLBACK_CLOSED:
+        return farewell(server, client);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,313 @@
+/* One simulation of a live page: making it, stepping it, pulling at it. */
+#define _POSIX_C_SOURCE 200809L
+#include "view_lane.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view_tuned.h"
+
+/* The pull moves all of the body's mass at this frequency [1/s]: two swings in a second. */
+static const double PULL_FREQUENCY = 12.6;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- making it ---- */
+
+/* Adds the pull, and the damping that the slider wants. */
+static tw_status complete_model(tw_model *model, const tw_scene *scene, const view_tuning *tuning,
+                                tw_error *error)
+{
+    tw_status status = tw_model_add_pull(model, PULL_FREQUENCY, error);
+    if (status != TW_OK || tuning->damping < 0.0) return status;
+    return tw_model_set_rayleigh(model, tuning->damping, view_source_beta(scene), error);
+}
+
+static tw_status make_simulation(view_lane *lane, const tw_scene *scene, const view_tuning *tuning,
+                                 tw_error *error)
+{
+    /* A system of equations has nothing to pull at. */
+    tw_model *model = NULL;
+    tw_status status = tw_scene_build_model(scene, &model, error);
+    if (status == TW_UNSUPPORTED) return tw_scene_build(scene, &lane->simulation, error);
+    if (status != TW_OK) return status;
+
+    status = complete_model(model, scene, tuning, error);
+    if (status == TW_OK) status = tw_simulation_of_model(model, &lane->simulation, error);
+    if (status != TW_OK) tw_model_free(model);
+    return status;
+}
+
+static tw_status allocate(view_lane *lane)
+{
+    lane->particles = tw_simulation_row_count(lane->simulation);
+    lane->columns = tw_simulation_column_count(lane->simulation);
+    size_t entries = (size_t)(lane->particles * lane->columns);
+    lane->rows = calloc(entries, sizeof(double));
+    lane->state = calloc((size_t)tw_simulation_state_size(lane->simulation), sizeof(double));
+    lane->free_at = calloc((size_t)lane->particles, sizeof *lane->free_at);
+    if (!lane->rows || !lane->state || !lane->free_at) return TW_OUT_OF_MEMORY;
+
+    double mass = tw_simulation_summarise(lane->simulation).mass;
+    lane->pull_stiffness = mass * PULL_FREQUENCY * PULL_FREQUENCY;
+    return view_rows_free(lane->simulation, lane->rows, lane->free_at);
+}
+
+tw_status view_lane_open(view_lane *lane, const view_source *source, const view_tuning *tuning,
+                         const char *scheme, tw_error *error)
+{
+    *lane = (view_lane){.pulled = -1, .failed_particle = -1};
+    tw_scene *scene = NULL;
+    tw_status status = view_source_tuned(source, tuning, &scene, error);
+    if (status != TW_OK) return status;
+
+    status = make_simulation(lane, scene, tuning, error);
+    if (status == TW_OK) status = allocate(lane);
+    lane->options = view_source_options(scene, tuning, scheme);
+    tw_scene_free(scene);
+
+    if (status == TW_OK) status = view_lane_start(lane, 0.0, NULL, error);
+    if (status != TW_OK) view_lane_close(lane);
+    return status;
+}
+
+void view_lane_close(view_lane *lane)
+{
+    tw_integrator_free(lane->integrator);
+    tw_simulation_free(lane->simulation);
+    free(lane->rows);
+    free(lane->state);
+    free(lane->free_at);
+    *lane = (view_lane){.pulled = -1, .failed_particle = -1};
+}
+
+static tw_status create_integrator(const view_lane *lane, tw_integrator **out, tw_error *error)
+{
+    const tw_second_order_problem *second = tw_simulation_second_order(lane->simulation);
+    if (second) return tw_integrator_create_second_order(second, &lane->options, out, error);
+    return tw_integrator_create_first_order(tw_simulation_first_order(lane->simulation),
+                                            &lane->options, out, error);
+}
+
+/* ---- numbers ---- */
+
+static double length_of(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+/* Adds the work since the last measurement, by the trapezoidal rule. */
+static void add_work(view_account *account, double t, const tw_measurement *m)
+{
+    double h = t - account->t;
+    account->damping_work += 0.5 * h * (account->damping_power + m->damping_power);
+    account->outside_work += 0.5 * h * (account->outside_power + m->outside_power);
+    account->contact_work += m->contact_work + m->friction_work;
+    account->damping_power = m->damping_power;
+    account->outside_power = m->outside_power;
+    account->t = t;
+}
+
+/* Measures the state by which the scheme's energy is judged. */
+static tw_status measure(view_lane *lane, tw_measurement *m)
+{
+    double t = 0.0;
+    const double *u = tw_integrator_energy_state(lane->integrator, &t);
+    tw_status status = tw_simulation_measure(lane->simulation, t, u, m);
+    if (status != TW_OK) return status;
+    m->outside_power += tw_integrator_hidden_power(lane->integrator);
+    add_work(&lane->account, t, m);
+    return TW_OK;
+}
+
+/* Energies, works and momenta. */
+static void fill_balance(view_lane *lane, const tw_measurement *m)
+{
+    view_account *account = &lane->account;
+    double total = m->kinetic + m->potential;
+    double accounted =
+        total + account->damping_work - account->outside_work + account->contact_work;
+
+    /* Where energy is that of a stage, the start shows vibrations that no stage shows: the balance
+     * begins with the first stage. */
+    bool is_first = !account->has_begun && tw_integrator_statistics_now(lane->integrator).steps > 0;
+    if (is_first && tw_integrator_energy_at_stage(lane->integrator))
+        account->energy_start = accounted;
+    if (is_first) account->has_begun = true;
+
+    lane->numbers[VIEW_KINETIC] = m->kinetic;
+    lane->numbers[VIEW_POTENTIAL] = m->potential;
+    lane->numbers[VIEW_TOTAL] = total;
+    lane->numbers[VIEW_DAMPING_WORK] = account->damping_work;
+    lane->numbers[VIEW_OUTSIDE_WORK] = account->outside_work;
+    lane->numbers[VIEW_CONTACT_WORK] = account->contact_work;
+    lane->numbers[VIEW_ENERGY_ERROR] = accounted - account->energy_start;
+    lane->numbers[VIEW_MOMENTUM] = length_of(m->momentum);
+    lane->numbers[VIEW_ANGULAR_MOMENTUM] = length_of(m->angular_momentum);
+    lane->numbers[VIEW_CONTACTS] = (double)m->contacts;
+}
+
+/* Counts of the integrator, since the last time where they add up. */
+static void fill_counts(view_lane *lane)
+{
+    tw_integrator_statistics now = tw_integrator_statistics_now(lane->integrator);
+    int64_t steps = now.steps - lane->before.steps;
+    int64_t iterations = now.newton_iterations - lane->before.newton_iterations;
+
+    lane->numbers[VIEW_STEP] = now.last_step;
+    lane->numbers[VIEW_ERROR_ESTIMATE] = now.error_estimate;
+    lane->numbers[VIEW_KRYLOV_DIMENSION] = now.krylov_dimension;
+    if (steps > 0) lane->numbers[VIEW_NEWTON_ITERATIONS] = (double)iterations / (double)steps;
+    lane->numbers[VIEW_COST] = 1e3 * lane->step_seconds;
+    lane->numbers[VIEW_STEPS] = (double)now.steps;
+    lane->numbers[VIEW_REJECTED] = (double)now.rejected_steps;
+    lane->before = now;
+}
+
+tw_status view_lane_start(view_lane *lane, double t, const double *u, tw_error *error)
+{
+    tw_integrator *integrator = NULL;
+    tw_status status = create_integrator(lane, &integrator, error);
+    const double *state = u ? u : tw_simulation_start(lane->simulation);
+    if (status == TW_OK) status = tw_integrator_start(integrator, t, state, error);
+    if (status != TW_OK) {
+        tw_integrator_free(integrator);
+        return status;
+    }
+    tw_integrator_free(lane->integrator);
+    lane->integrator = integrator;
+    lane->failed = false;
+    lane->failed_particle = -1;
+
+    /* The balance begins here. */
+    tw_measurement m;
+    lane->account = (view_account){.t = t};
+    lane->before = (tw_integrator_statistics){0};
+    if (measure(lane, &m) == TW_OK) {
+        lane->account.damping_work = 0.0;
+        lane->account.energy_start = m.kinetic + m.potential;
+        fill_balance(lane, &m);
+    }
+    fill_counts(lane);
+    return TW_OK;
+}
+
+/* ---- stepping ---- */
+
+/* The particle with the largest acceleration: there the forces are out of hand. */
+static int64_t worst_particle(view_lane *lane)
+{
+    const tw_second_order_problem *p = tw_simulation_second_order(lane->simulation);
+    if (!p || !tw_simulation_display_count(lane->simulation)) return -1;
+    int64_t n = p->space.local_size;
+    double t = 0.0;
+    tw_integrator_state(lane->integrator, &t, NULL);
+    const double *u = tw_integrator_state_view(lane->integrator);
+    if (p->acceleration(p->context, t, u, u + n, lane->state) != TW_OK) return -1;
+
+    int64_t worst = -1;
+    double largest = 0.0;
+    for (int64_t i = 0; i < lane->particles; i++) {
+        if (lane->free_at[i] < 0) continue;
+        double size = length_of(lane->state + 3 * lane->free_at[i]);
+        if (!(size > largest)) continue;
+        largest = size;
+        worst = i;
+    }
+    return worst;
+}
+
+bool view_lane_step(view_lane *lane)
+{
+    const double never = 1e9; /* the page has no end [s] */
+    tw_error error = {0};
+    double begin = now_seconds();
+    tw_status status = tw_integrator_step(lane->integrator, never, &error);
+    double seconds = now_seconds() - begin;
+
+    tw_measurement m;
+    if (status == TW_OK) status = measure(lane, &m);
+    if (status == TW_OK) {
+        double share = lane->step_seconds > 0.0 ? 0.1 : 1.0;
+        lane->step_seconds += share * (seconds - lane->step_seconds);
+        fill_balance(lane, &m);
+        fill_counts(lane);
+        return true;
+    }
+
+    lane->failed = status != TW_INTERRUPTED;
+    if (!lane->failed) return false;
+    snprintf(lane->failure, sizeof lane->failure, "%s",
+             error.text[0] ? error.text : tw_status_text(status));
+    lane->failed_particle = worst_particle(lane);
+    return false;
+}
+
+double view_lane_time(const view_lane *lane)
+{
+    double t = 0.0;
+    tw_integrator_state(lane->integrator, &t, NULL);
+    return t;
+}
+
+tw_status view_lane_at(view_lane *lane, double t)
+{
+    bool is_end = t >= view_lane_time(lane);
+    if (!is_end && t > tw_integrator_previous_time(lane->integrator))
+        return tw_integrator_interpolate(lane->integrator, t, lane->state, NULL);
+    tw_integrator_state(lane->integrator, NULL, lane->state);
+    return TW_OK;
+}
+
+/* ---- pulling ---- */
+
+/* k |x - target|^2 / 2 of the present pull. */
+static double pull_energy(const view_lane *lane)
+{
+    if (lane->pulled < 0 || lane->free_at[lane->pulled] < 0) return 0.0;
+    const double *x = tw_integrator_state_view(lane->integrator) + 3 * lane->free_at[lane->pulled];
+    double distance[3];
+    for (int k = 0; k < 3; k++) distance[k] = x[k] - lane->target[k];
+    double length = length_of(distance);
+    return 0.5 * lane->pull_stiffness * length * length;
+}
+
+void view_lane_pull(view_lane *lane, int64_t particle, const double target[3])
+{
+    if (particle >= lane->particles) return;
+    double before = pull_energy(lane);
+    tw_status status = particle < 0 ? tw_simulation_release(lane->simulation)
+                                    : tw_simulation_pull(lane->simulation, particle, target);
+    if (status != TW_OK) return;
+    lane->pulled = particle;
+    if (target) memcpy(lane->target, target, sizeof lane->target);
+    if (tw_integrator_refresh(lane->integrator, NULL) != TW_OK) return;
+
+    /* The hand that moves the target gives this energy. */
+    lane->account.outside_work += pull_energy(lane) - before;
+}
+
+/* ---- frames ---- */
+
+int view_lane_fields(const view_lane *lane, const char *names[VIEW_FIELDS])
+{
+    return view_rows_fields(lane->simulation, names);
+}
+
+tw_status view_lane_write(view_lane *lane, double t, const double *u, int index,
+                          const view_shape *shape, view_frame *frame)
+{
+    tw_status status = tw_simulation_rows(lane->simulation, t, u, lane->rows);
+    if (status != TW_OK) return status;
+    view_rows_write(lane->rows, lane->columns, index, shape, frame);
+    memcpy(frame->telemetry[index], lane->numbers, sizeof lane->numbers);
+    return TW_OK;
+}

@@ -1,0 +1,77 @@
+/* One simulation of a live page, with its integrator. */
+#ifndef VIEWER_VIEW_LANE_H
+#define VIEWER_VIEW_LANE_H
+
+#include <twang/twang.h>
+
+#include "view_rows.h"
+
+/* What the sliders of the page say. */
+typedef struct view_tuning {
+    double stiffness; /* factor of every elastic constant of the bodies */
+    double damping;   /* alpha of Rayleigh's damping [1/s]; negative: as in the scene */
+    double step;      /* [s]; 0: as in the scene */
+    double tolerance; /* of adaptive steps; 0: fixed steps; negative: as in the scene */
+} view_tuning;
+view_tuning view_tuning_default(void);
+
+/* A scene as text, from which simulations are made again and again. */
+typedef struct view_source {
+    tw_scene *scene;
+    char *text;
+    size_t size;
+} view_source;
+tw_status view_source_take(view_source *source, tw_scene *scene, tw_error *error);
+void view_source_free(view_source *source);
+
+/* The energy balance since the last start. */
+typedef struct view_account {
+    double energy_start;
+    bool has_begun; /* after the first step */
+    double t;
+    double damping_power, outside_power; /* at t [W] */
+    double damping_work, outside_work, contact_work;
+} view_account;
+
+typedef struct view_lane {
+    tw_simulation *simulation;
+    tw_integrator *integrator;
+    tw_integrator_options options;
+    int64_t particles;
+    int columns;
+    double *rows;     /* the table of a state */
+    double *state;    /* room for one */
+    int64_t *free_at; /* index of each particle among the free ones; -1: pinned */
+    double pull_stiffness;
+    int64_t pulled; /* particle; -1: none */
+    double target[3];
+    view_account account;
+    tw_integrator_statistics before; /* at the last measurement */
+    double numbers[VIEW_TELEMETRY_COUNT];
+    double step_seconds; /* of computing per step, smoothed */
+    bool failed;
+    int64_t failed_particle; /* -1: not known */
+    char failure[TW_ERROR_TEXT_SIZE];
+} view_lane;
+
+/* Makes simulation and integrator, and starts at t with the state u (NULL: the scene's own). */
+tw_status view_lane_open(view_lane *lane, const view_source *source, const view_tuning *tuning,
+                         const char *scheme, tw_error *error);
+tw_status view_lane_start(view_lane *lane, double t, const double *u, tw_error *error);
+void view_lane_close(view_lane *lane);
+
+/* One step. On failure lane->failed, and why. */
+bool view_lane_step(view_lane *lane);
+double view_lane_time(const view_lane *lane);
+/* The state at t, inside the last step, into lane->state. */
+tw_status view_lane_at(view_lane *lane, double t);
+/* Pulls a particle to a point; particle -1 lets go. */
+void view_lane_pull(view_lane *lane, int64_t particle, const double target[3]);
+
+/* How frames of it look. */
+int view_lane_fields(const view_lane *lane, const char *names[VIEW_FIELDS]);
+/* Writes the state u into a frame as its lane number `index`. */
+tw_status view_lane_write(view_lane *lane, double t, const double *u, int index,
+                          const view_shape *shape, view_frame *frame);
+
+#endif

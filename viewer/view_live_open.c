@@ -1,0 +1,305 @@
+/* Makes and changes the simulations of a live page. Whatever fails leaves the page as it was. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "view_geometry.h"
+#include "view_live.h"
+
+/* What a live page consists of, besides its clock: made new, then exchanged for the old one. */
+typedef struct parts {
+    view_lane lanes[VIEW_LANES];
+    int count;
+} parts;
+
+static void close_parts(parts *p)
+{
+    for (int i = 0; i < p->count; i++) view_lane_close(&p->lanes[i]);
+    p->count = 0;
+}
+
+static tw_status open_parts(const view_live *live, const view_source *source, parts *p,
+                            tw_error *error)
+{
+    const char *const schemes[VIEW_LANES] = {live->scheme, live->compare};
+    int wanted = live->compare[0] ? 2 : 1;
+    *p = (parts){0};
+    for (int i = 0; i < wanted; i++) {
+        tw_status status = view_lane_open(&p->lanes[i], source, &live->tuning, schemes[i], error);
+        if (status != TW_OK) {
+            close_parts(p);
+            return status;
+        }
+        p->count++;
+    }
+    return TW_OK;
+}
+
+static bool interrupt(void *context)
+{
+    const view_live *live = context;
+    return atomic_load(&live->session->quit);
+}
+
+/* The new simulations become the page's. */
+static void take_parts(view_live *live, parts *p)
+{
+    for (int i = 0; i < live->lane_count; i++) view_lane_close(&live->lanes[i]);
+    for (int i = 0; i < p->count; i++) {
+        live->lanes[i] = p->lanes[i];
+        tw_integrator_on_interrupt(live->lanes[i].integrator, interrupt, live);
+    }
+    live->lane_count = p->count;
+}
+
+/* Frames and history for the present simulations. */
+static tw_status reshape(view_live *live)
+{
+    view_lane *lane = &live->lanes[0];
+    const char *names[VIEW_FIELDS];
+    view_shape shape = {.lanes = live->lane_count,
+                        .fields = view_lane_fields(lane, names),
+                        .particles = lane->particles};
+    if (!view_session_reshape(live->session, &shape, names)) return TW_OUT_OF_MEMORY;
+
+    int64_t size = tw_simulation_state_size(lane->simulation) * live->lane_count;
+    view_history_close(&live->history);
+    if (!view_history_open(&live->history, size)) return TW_OUT_OF_MEMORY;
+
+    view_text geometry = {0};
+    const double *start = tw_simulation_start(lane->simulation);
+    tw_status status = tw_simulation_rows(lane->simulation, 0.0, start, lane->rows);
+    if (status != TW_OK) return status;
+    if (!view_geometry_write(lane->simulation, lane->free_at, lane->rows, &geometry))
+        return TW_OUT_OF_MEMORY;
+    view_session_publish_geometry(live->session, &geometry);
+    return TW_OK;
+}
+
+static tw_status begin(view_live *live)
+{
+    tw_status status = reshape(live);
+    if (status != TW_OK) return status;
+    live->work_simulated = 0.0;
+    live->work_seconds = 0.0;
+    live->capability = 0.0;
+    live->frame_seconds = 0.0;
+    live->actual = 0.0;
+    live->rate = live->speed > 0.0 ? live->speed : 1.0;
+    live->spacing = live->rate / 60.0;
+    view_live_restart_clock(live);
+    view_live_tell(live);
+    view_live_show(live);
+    return TW_OK;
+}
+
+tw_status view_live_load(view_live *live, const tw_scene *scene, tw_error *error)
+{
+    /* The scene belongs to the caller, so that its text is read again. */
+    view_source source = {0};
+    char *text = NULL;
+    size_t size = 0;
+    tw_scene *own = NULL;
+    tw_status status = tw_scene_write(scene, &text, &size, error);
+    if (status == TW_OK) status = tw_scene_parse("scene", text, size, 0, NULL, &own, error);
+    tw_scene_free_text(text);
+    if (status == TW_OK) status = view_source_take(&source, own, error);
+    if (status != TW_OK) {
+        tw_scene_free(own);
+        return status;
+    }
+
+    parts p;
+    view_tuning tuning = live->tuning;
+    live->tuning = view_tuning_default();
+    status = open_parts(live, &source, &p, error);
+    if (status != TW_OK) {
+        live->tuning = tuning;
+        view_source_free(&source);
+        return status;
+    }
+    view_source_free(&live->source);
+    live->source = source;
+    take_parts(live, &p);
+    return begin(live);
+}
+
+/* The states of the present lanes, one after another, for as many lanes as there will be. */
+static double *copy_states(const view_live *live, int wanted)
+{
+    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
+    double *states = calloc((size_t)(size * wanted), sizeof *states);
+    if (!states) return NULL;
+    for (int i = 0; i < wanted; i++) {
+        int from = i < live->lane_count ? i : 0;
+        tw_integrator_state(live->lanes[from].integrator, NULL, states + i * size);
+    }
+    return states;
+}
+
+tw_status view_live_restart(view_live *live, double t, const double *states, tw_error *error)
+{
+    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
+    for (int i = 0; i < live->lane_count; i++) {
+        tw_status status = view_lane_start(&live->lanes[i], t, states + i * size, error);
+        if (status != TW_OK) return status;
+        tw_integrator_on_interrupt(live->lanes[i].integrator, interrupt, live);
+    }
+    return TW_OK;
+}
+
+/* Starts the new lanes where the present ones are. */
+static tw_status carry_over(const view_live *live, parts *p, tw_error *error)
+{
+    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
+    if (tw_simulation_state_size(p->lanes[0].simulation) != size) return TW_OK;
+    double *states = copy_states(live, p->count);
+    if (!states) return TW_OUT_OF_MEMORY;
+
+    /* Each goes on at its own time; a second lane begins as the first. */
+    tw_status status = TW_OK;
+    for (int i = 0; i < p->count && status == TW_OK; i++) {
+        const view_lane *from = &live->lanes[i < live->lane_count ? i : 0];
+        status = view_lane_start(&p->lanes[i], view_lane_time(from), states + i * size, error);
+    }
+    free(states);
+    return status;
+}
+
+tw_status view_live_rebuild(view_live *live, bool keep, tw_error *error)
+{
+    parts p;
+    tw_status status = open_parts(live, &live->source, &p, error);
+    if (status != TW_OK) return status;
+    if (keep) status = carry_over(live, &p, error);
+    if (status != TW_OK) {
+        close_parts(&p);
+        return status;
+    }
+
+    /* The same frames and the same past, if the simulations are as many as before. */
+    bool is_alike = keep && p.count == live->lane_count;
+    take_parts(live, &p);
+    if (!is_alike) return begin(live);
+    view_live_restart_clock(live);
+    return TW_OK;
+}
+
+/* ---- uploads ---- */
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t length = strlen(name);
+    size_t ending = strlen(suffix);
+    return length > ending && strcasecmp(name + length - ending, suffix) == 0;
+}
+
+/* The suffixes of meshes that can be dropped on the page. */
+static const char *const mesh_suffixes[] = {".obj", ".ply", ".stl", ".msh", ".vtk", ".mesh"};
+enum { SUFFIX_COUNT = sizeof mesh_suffixes / sizeof *mesh_suffixes };
+
+static const char *suffix_of(const char *name)
+{
+    for (int i = 0; i < SUFFIX_COUNT; i++)
+        if (ends_with(name, mesh_suffixes[i])) return mesh_suffixes[i];
+    return NULL;
+}
+
+/* Writes a mesh into a folder of our own, under a name of our own. */
+static bool keep_mesh(view_live *live, const view_command *command, char path[128])
+{
+    if (!live->folder[0]) {
+        snprintf(live->folder, sizeof live->folder, "/tmp/twang-view-XXXXXX");
+        if (!mkdtemp(live->folder)) {
+            live->folder[0] = '\0';
+            return false;
+        }
+    }
+    snprintf(path, 128, "%s/mesh%s", live->folder, suffix_of(command->name));
+    FILE *file = fopen(path, "wb");
+    if (!file) return false;
+    size_t written = fwrite(command->content, 1, (size_t)command->whole, file);
+    return fclose(file) == 0 && written == (size_t)command->whole;
+}
+
+/* A scene for a mesh without one: it stands on its lowest part and sways. */
+static int write_mesh_scene(const char *path, char *text, size_t size)
+{
+    return snprintf(text, size,
+                    "name: dropped\n"
+                    "duration: 10\n"
+                    "gravity: [0, 0, -9.81]\n"
+                    "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n"
+                    "bodies:\n"
+                    "  - {kind: mesh, file: %s, vertices: 1000, extent: 1.5, density: 1000, "
+                    "material: neo-hookean, youngs_modulus: 2e5}\n"
+                    "pins:\n"
+                    "  - {body: 0, lowest: 0.05}\n",
+                    path);
+}
+
+/* The scene that an upload is, or the one that is written for a mesh. */
+static tw_status read_upload(view_live *live, const view_command *command, tw_scene **scene,
+                             tw_error *error)
+{
+    if (ends_with(command->name, ".yaml") || ends_with(command->name, ".yml"))
+        return tw_scene_parse(command->name, command->content, (size_t)command->whole, 0, NULL,
+                              scene, error);
+
+    char path[128];
+    char text[1024];
+    if (!suffix_of(command->name)) {
+        snprintf(error->text, sizeof error->text,
+                 "%s: is neither a scene (.yaml) nor a mesh (.obj, .ply, .stl)", command->name);
+        return TW_BAD_INPUT;
+    }
+    if (!keep_mesh(live, command, path)) {
+        snprintf(error->text, sizeof error->text, "%s: cannot be kept in /tmp", command->name);
+        return TW_INPUT_OUTPUT;
+    }
+    int size = write_mesh_scene(path, text, sizeof text);
+    return tw_scene_parse(command->name, text, (size_t)size, 0, NULL, scene, error);
+}
+
+tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error)
+{
+    tw_scene *scene = NULL;
+    tw_status status = read_upload(live, command, &scene, error);
+    if (status != TW_OK) return status;
+
+    /* A new scene begins with its own integrator. */
+    char schemes[2][VIEW_NAME_SIZE];
+    memcpy(schemes[0], live->scheme, sizeof schemes[0]);
+    memcpy(schemes[1], live->compare, sizeof schemes[1]);
+    live->scheme[0] = '\0';
+    live->compare[0] = '\0';
+    status = view_live_load(live, scene, error);
+    tw_scene_free(scene);
+    if (status == TW_OK) return TW_OK;
+    memcpy(live->scheme, schemes[0], sizeof schemes[0]);
+    memcpy(live->compare, schemes[1], sizeof schemes[1]);
+    return status;
+}
+
+/* Removes the files of uploads. */
+static void remove_folder(const char *folder)
+{
+    for (int i = 0; i < SUFFIX_COUNT; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/mesh%s", folder, mesh_suffixes[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+void view_live_close(view_live *live)
+{
+    for (int i = 0; i < live->lane_count; i++) view_lane_close(&live->lanes[i]);
+    view_source_free(&live->source);
+    view_history_close(&live->history);
+    if (live->folder[0]) remove_folder(live->folder);
+    free(live);
+}

@@ -1,0 +1,165 @@
+/* telemetry.csv of a finished run, as the numbers of the page. */
+#include "view_series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *view_read_file(const char *directory, const char *name)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (length < 0 || (size_t)length >= sizeof path) return NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+
+    char *text = NULL;
+    bool good = fseek(file, 0, SEEK_END) == 0;
+    long size = good ? ftell(file) : -1;
+    good = size >= 0 && fseek(file, 0, SEEK_SET) == 0;
+    if (good) text = malloc((size_t)size + 1);
+    if (text) text[fread(text, 1, (size_t)size, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* The columns of the file, and where their numbers go. */
+typedef struct column {
+    const char *name;
+    int number;    /* of the page; -1: the time */
+    bool is_added; /* squares of three columns, or sums of two, make one number */
+} column;
+
+enum { TIME = -1, MAX_COLUMNS = 64 };
+
+static const column known[] = {
+    {"t", TIME, false},
+    {"step", VIEW_STEPS, false},
+    {"step_size", VIEW_STEP, false},
+    {"kinetic", VIEW_KINETIC, false},
+    {"potential", VIEW_POTENTIAL, false},
+    {"total", VIEW_TOTAL, false},
+    {"damping_work", VIEW_DAMPING_WORK, false},
+    {"outside_work", VIEW_OUTSIDE_WORK, false},
+    {"contact_work", VIEW_CONTACT_WORK, true},
+    {"friction_work", VIEW_CONTACT_WORK, true},
+    {"momentum_x", VIEW_MOMENTUM, true},
+    {"momentum_y", VIEW_MOMENTUM, true},
+    {"momentum_z", VIEW_MOMENTUM, true},
+    {"angular_momentum_x", VIEW_ANGULAR_MOMENTUM, true},
+    {"angular_momentum_y", VIEW_ANGULAR_MOMENTUM, true},
+    {"angular_momentum_z", VIEW_ANGULAR_MOMENTUM, true},
+    {"error_estimate", VIEW_ERROR_ESTIMATE, false},
+    {"krylov_dimension", VIEW_KRYLOV_DIMENSION, false},
+    {"newton_iterations", VIEW_NEWTON_ITERATIONS, false},
+    {"contacts", VIEW_CONTACTS, false},
+};
+
+/* Finds the columns of the header line; returns how many there are. */
+static int read_header(const char *line, const column *columns[MAX_COLUMNS])
+{
+    int count = 0;
+    while (*line && *line != '\n' && count < MAX_COLUMNS) {
+        size_t length = strcspn(line, ",\n");
+        columns[count] = NULL;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (strlen(known[k].name) == length && strncmp(known[k].name, line, length) == 0)
+                columns[count] = &known[k];
+        count++;
+        line += length;
+        if (*line == ',') line++;
+    }
+    return count;
+}
+
+static void take_number(const column *c, double value, view_series_row *row)
+{
+    if (c->number == TIME) {
+        row->t = value;
+        return;
+    }
+    bool is_vector = c->number == VIEW_MOMENTUM || c->number == VIEW_ANGULAR_MOMENTUM;
+    double *number = &row->numbers[c->number];
+    if (is_vector)
+        *number = hypot(*number, value);
+    else if (c->is_added)
+        *number += value;
+    else
+        *number = value;
+}
+
+static void read_row(const char *line, int count, const column *const *columns,
+                     view_series_row *row)
+{
+    *row = (view_series_row){0};
+    for (int i = 0; i < count; i++) {
+        char *end = NULL;
+        double value = strtod(line, &end);
+        if (columns[i] && isfinite(value)) take_number(columns[i], value, row);
+        line = end + (*end == ',');
+    }
+}
+
+/* The energy error: what the balance lacks since the first row. */
+static void fill_error(view_series *series)
+{
+    double start = 0.0;
+    for (size_t i = 0; i < series->count; i++) {
+        double *n = series->rows[i].numbers;
+        double accounted =
+            n[VIEW_TOTAL] + n[VIEW_DAMPING_WORK] - n[VIEW_OUTSIDE_WORK] + n[VIEW_CONTACT_WORK];
+        if (i == 0) start = accounted;
+        n[VIEW_ENERGY_ERROR] = accounted - start;
+    }
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    return lines;
+}
+
+bool view_series_read(view_series *series, const char *directory)
+{
+    *series = (view_series){0};
+    char *text = view_read_file(directory, "telemetry.csv");
+    if (!text) return true;
+
+    const column *columns[MAX_COLUMNS];
+    int count = read_header(text, columns);
+    series->rows = calloc(count_lines(text) + 1, sizeof *series->rows);
+    bool good = series->rows != NULL;
+
+    /* A line without its end was not written whole. */
+    char *line = strchr(text, '\n');
+    while (good && line && strchr(line + 1, '\n')) {
+        read_row(line + 1, count, columns, &series->rows[series->count++]);
+        line = strchr(line + 1, '\n');
+    }
+    free(text);
+    if (good) fill_error(series);
+    return good;
+}
+
+void view_series_free(view_series *series)
+{
+    free(series->rows);
+    *series = (view_series){0};
+}
+
+const view_series_row *view_series_at(const view_series *series, double t)
+{
+    if (series->count == 0) return NULL;
+    size_t low = 0;
+    size_t high = series->count - 1;
+    while (low < high) {
+        size_t middle = (low + high + 1) / 2;
+        if (series->rows[middle].t <= t)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return &series->rows[low];
+}

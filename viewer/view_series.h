@@ -1,0 +1,28 @@
+/* telemetry.csv of a finished run, as the numbers of the page. */
+#ifndef VIEWER_VIEW_SERIES_H
+#define VIEWER_VIEW_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "view_frame.h"
+
+typedef struct view_series_row {
+    double t;
+    double numbers[VIEW_TELEMETRY_COUNT];
+} view_series_row;
+
+typedef struct view_series {
+    view_series_row *rows;
+    size_t count;
+} view_series;
+
+/* Reads the file; a run without telemetry has no rows. False when memory is out. */
+bool view_series_read(view_series *series, const char *directory);
+void view_series_free(view_series *series);
+/* The last row that is not after t; NULL if there is none. */
+const view_series_row *view_series_at(const view_series *series, double t);
+/* A whole file as text, NULL if it cannot be read. Free it. */
+char *view_read_file(const char *directory, const char *name);
+
+#endif
