@@ -10,8 +10,8 @@
 
 #include "view_tuned.h"
 
-/* The pull moves all of the body's mass at this frequency [1/s]: two swings in a second. */
-static const double PULL_FREQUENCY = 12.6;
+/* The pull moves all of the body's mass at this frequency [1/s]: one swing in a second. */
+static const double PULL_FREQUENCY = 6.3;
 
 static double now_seconds(void)
 {
