@@ -43,7 +43,7 @@ static void check(tw_status status, const tw_error *error)
 
 static void *room(size_t count, size_t size)
 {
-    void *p = calloc(count, size);
+    void *p = calloc(count > 0 ? count : 1, size);
     if (!p) exit(1);
     return p;
 }
