@@ -57,6 +57,7 @@ static struct {
     tw_export_options export_options;
     tw_export_report export_report;
     tw_fibres fibres;
+    tw_plasticity plasticity;
     tw_field field;
     tw_fill_options fill_options;
     tw_fill_report fill_report;
@@ -280,6 +281,7 @@ static void make_models(void)
 
     static const double root[3];
     static const double direction[3] = {1, 0, 0};
+    world.plasticity = tw_plasticity_default();
     world.fibres = tw_fibres_default();
     world.fibres.count = 1;
     world.fibres.roots = root;

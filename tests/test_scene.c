@@ -250,6 +250,8 @@ static const char *needs_of(const char *kind)
         {"mesh", ", file: x.obj"},
         {"fibres", ", length: 1, thickness: 1, youngs_modulus: 1, shear_modulus: 1, density: 1, "
                    "roots: {points: x.csv}"},
+        {"car", ", stiffness: 1"},
+        {"rope", ", plasticity: {yield_strain: 0.02}"},
         {"dashpots", ", damping: 1"},
         {"wind", ", velocity: [1, 0, 0]"},
         {"shaking", ", acceleration: [1, 0, 0], frequency: 1"},
@@ -343,7 +345,8 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
                   {"tests.final", "tests.final.0.", -1},
                   {"motions.frames", "motions.0.frames.0.", 3},
                   {"bodies.roots", "bodies.0.roots.", 4},
-                  {"bodies.curl", "bodies.0.curl.", 4}};
+                  {"bodies.curl", "bodies.0.curl.", 4},
+                  {"bodies.plasticity", "bodies.0.plasticity.", 5}};
     bool is_system = !kinds[1];
     if (!is_system && obstacle_path(key, path, size)) return true;
     if (strncmp(key->section, "obstacles", 9) == 0) return false;
@@ -353,6 +356,7 @@ static bool path_of(const tw_scene_key *key, const char *const kinds[3], char *p
         if (is_system) return false;
         if (places[i].kind == 3) return strcmp(kinds[2], "keyframes") == 0;
         if (places[i].kind == 4) return strcmp(kinds[0], "fibres") == 0;
+        if (places[i].kind == 5) return strcmp(kinds[0], "rope") == 0;
         return places[i].kind < 0 || !key->kinds[0] || has_word(key->kinds, kinds[places[i].kind]);
     }
     snprintf(path, size, "%s%s%s", key->section, key->section[0] ? "." : "", key->key);
@@ -368,7 +372,8 @@ START_TEST(every_key_refuses_what_it_is_not)
         {"box", "wind", "rotation"},      {"bar", "shaking", "keyframes"},
         {"rope", "load", "velocity"},     {"tower", "load", "velocity"},
         {"mesh", "load", "velocity"},     {"fput", NULL, NULL},
-        {"stiff-line", NULL, NULL},       {"fibres", "load", "velocity"}};
+        {"stiff-line", NULL, NULL},       {"fibres", "load", "velocity"},
+        {"car", "load", "velocity"}};
     int count = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         char text[4000];

@@ -51,6 +51,18 @@ typedef struct tw_tension_elements {
                          const double *dx, double rate, double *tension, double *turn);
 } tw_tension_elements;
 
+/** Variables of a problem that change between steps only, such as the rest lengths of springs that
+ *  flow. They belong to the state beside u: an integrator that starts gives them their values at the
+ *  start, a rejected attempt leaves no trace in them, and tw_integrator_serialise writes them. */
+typedef struct tw_internal_variables {
+    int64_t count; /**< 0: there are none */
+    /** Where the problem keeps them, `count` entries. The integrator writes those of the state
+     *  (t, u) here before every call of begin_step; begin_step and finish_step may change them.
+     *  They must be finite. Not owned. */
+    double *values;
+    const double *start; /**< at the start, `count` entries. Not owned */
+} tw_internal_variables;
+
 /** `x'' = a(t, x, v)`, that is `M x'' = f(t, x, v)` with `a = M^-1 f`. Start from
  *  tw_second_order_problem_default(). */
 typedef struct tw_second_order_problem {
@@ -112,9 +124,11 @@ typedef struct tw_second_order_problem {
      *  call. With this function, fixed steps that are rejected are divided. NULL: nothing to do. */
     tw_status (*begin_step)(void *context, double t, double h, const double *u, tw_sparse **matrix);
     /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
-     *  change u_new, and sets *changed if it does: impacts and friction, which act within a moment,
-     *  are impulses between steps. TW_RECOVERABLE rejects the step. NULL: nothing to do. Adaptive steps are TW_UNSUPPORTED with it:
-     *  their estimate does not see what begins and ends within a step. */
+     *  change u_new and the internal variables, and sets *changed if it does, or if the laws of the
+     *  forces are not those of the step any more: impacts and friction, which act within a moment,
+     *  are impulses between steps, and so is plastic flow. TW_RECOVERABLE rejects the step. NULL:
+     *  nothing to do. Adaptive steps are TW_UNSUPPORTED with it and without begin_step: their
+     *  estimate does not see what begins and ends within a step. */
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);
 
@@ -124,6 +138,9 @@ typedef struct tw_second_order_problem {
     int64_t memory_size;
     void (*save_memory)(void *context, double *values);
     tw_status (*load_memory)(void *context, const double *values);
+
+    /** What changes between steps only. Needs begin_step and finish_step. Default: none. */
+    tw_internal_variables internal;
 
     /** Kinetic and potential energy [J]; NULL if there is none. Used by telemetry and by the energy
      *  guard. */

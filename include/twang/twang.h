@@ -20,6 +20,7 @@
 #include <twang/operator.h>
 #include <twang/parallel.h>
 #include <twang/phi.h>
+#include <twang/plasticity.h>
 #include <twang/playback.h>
 #include <twang/problem.h>
 #include <twang/run.h>

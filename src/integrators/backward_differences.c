@@ -170,6 +170,7 @@ static void bdf2_accepted(tw_integrator *integrator, double h)
 
 const tw_scheme_table tw_scheme_bdf1 = {.reserve = bdf1_reserve,
                                         .release = tw_implicit_memory_release,
+                                        .forget_tangent = tw_implicit_memory_forget,
                                         .allows_impulses = true,
                                         .reset = tw_implicit_memory_reset,
                                         .attempt = bdf1_attempt,

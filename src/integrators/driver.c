@@ -79,6 +79,7 @@ tw_status tw_integrator_begin_step(tw_integrator *integrator, double h, tw_error
     const tw_second_order_problem *problem = &system->second;
     if (!system->second_order || !problem->begin_step) return TW_OK;
 
+    tw_internal_hand_over(integrator);
     tw_sparse *matrix = problem->stiffness_matrix;
     TW_TRY(problem->begin_step(problem->context, integrator->t, h, integrator->u, &matrix));
 
@@ -90,6 +91,7 @@ tw_status tw_integrator_begin_step(tw_integrator *integrator, double h, tw_error
 
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
+    tw_internal_tell_scheme(integrator);
     tw_status status = tw_integrator_begin_step(integrator, h, error);
     if (status != TW_OK) return status;
     if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
@@ -191,6 +193,7 @@ static void accept(tw_integrator *integrator, double h, double t_new, double siz
     double made = integrator->doubles ? 0.5 * h : h;
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, made);
     tw_integrator_forget_end(integrator);
+    tw_internal_accept(integrator);
 
     exchange(&integrator->u_old, &integrator->u);
     exchange(&integrator->u, &integrator->u_new);

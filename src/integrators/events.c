@@ -245,7 +245,7 @@ static tw_status locate(search *s, int which, const sample *a, const sample *b, 
 }
 
 /* Ends the step at (t, u). The state at its full end stays in u_new for interpolation. */
-static void truncate_at(tw_integrator *integrator, double t, const double *u)
+static tw_status truncate_at(tw_integrator *integrator, double t, const double *u)
 {
     double *end = integrator->u_new;
     integrator->u_new = integrator->u;
@@ -258,6 +258,11 @@ static void truncate_at(tw_integrator *integrator, double t, const double *u)
      * dense output; it forgets it when the next step begins. */
     integrator->F_known = false;
     integrator->plan_count = 0;
+
+    /* What flowed in the step flows at the end of the next one, which begins here. */
+    if (tw_internal_count(integrator) == 0) return TW_OK;
+    tw_internal_go_back(integrator);
+    return tw_integrator_begin_step(integrator, 0.0, NULL);
 }
 
 /* Stops at the zero `list[at]`. Zeros behind it belong to the steps that follow, but for those
@@ -268,7 +273,7 @@ static tw_status stop_at(search *s, const zero *list, int count, int at, const s
     tw_integrator *integrator = s->integrator;
     double t = list[at].t;
     tw_vector_copy(integrator->system.size, s->u, s->stop_u);
-    truncate_at(integrator, t, s->stop_u);
+    TW_TRY(truncate_at(integrator, t, s->stop_u));
     TW_TRY(tw_integrator_reset_events(integrator));
     for (int k = at + 1; k < count; k++) {
         int i = list[k].event;

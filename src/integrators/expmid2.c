@@ -181,6 +181,12 @@ static void expmid2_reset(tw_integrator *integrator)
     tw_vector_fill((int64_t)past_size(integrator), 0.0, memory->past);
 }
 
+static void expmid2_forget_tangent(tw_integrator *integrator)
+{
+    const tw_expmid2_memory *memory = integrator->memory;
+    tw_implicit_forget_matrix(memory->implicit);
+}
+
 /* ---- the symmetric stage ---- */
 
 /* Moves the target so that the resolved part of x_m comes to lie on the half step of the linear
@@ -299,6 +305,7 @@ static tw_status expmid2_restored(tw_integrator *integrator)
 const tw_scheme_table tw_scheme_expmid2 = {.reserve = expmid2_reserve,
                                            .release = expmid2_release,
                                            .reset = expmid2_reset,
+                                           .forget_tangent = expmid2_forget_tangent,
                                            .allows_impulses = true,
                                            .attempt = expmid2_attempt,
                                            .accepted = expmid2_accepted,

@@ -55,6 +55,7 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
 const tw_scheme_table tw_scheme_implicit_midpoint = {.reserve = midpoint_reserve,
                                                      .release = tw_implicit_memory_release,
                                                      .reset = tw_implicit_memory_reset,
+                                                     .forget_tangent = tw_implicit_memory_forget,
                                                      .allows_impulses = true,
                                                      .attempt = midpoint_attempt,
                                                      .energy_state =

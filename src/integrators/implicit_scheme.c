@@ -61,6 +61,12 @@ const double *tw_implicit_memory_energy_state(tw_integrator *integrator, double 
     return memory->x;
 }
 
+void tw_implicit_memory_forget(tw_integrator *integrator)
+{
+    const tw_implicit_memory *memory = integrator->memory;
+    tw_implicit_forget_matrix(memory->implicit);
+}
+
 void tw_implicit_memory_reset(tw_integrator *integrator)
 {
     tw_implicit_memory *memory = integrator->memory;

@@ -25,6 +25,8 @@ size_t tw_implicit_memory_history(tw_integrator *integrator, double **values);
 tw_status tw_implicit_memory_restored(tw_integrator *integrator);
 /* Forgets factor and history. */
 void tw_implicit_memory_reset(tw_integrator *integrator);
+/* Forgets the matrix alone: the laws of the forces have changed. */
+void tw_implicit_memory_forget(tw_integrator *integrator);
 
 /* The stage (x, v) of midpoint rules, where unresolved strain is in balance: what the energy guard
  * looks at. At the step's end a link that turned by h omega is strained by its square, and stiff

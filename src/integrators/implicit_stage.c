@@ -158,8 +158,7 @@ void tw_implicit_free(tw_implicit *implicit)
     tw_release(implicit);
 }
 
-/* Forgets the matrix. */
-static void forget_matrix(tw_implicit *implicit)
+void tw_implicit_forget_matrix(tw_implicit *implicit)
 {
     tw_stage_matrix_forget(implicit->matrix);
     *implicit->linear = (linear_record){0};
@@ -167,7 +166,7 @@ static void forget_matrix(tw_implicit *implicit)
 
 void tw_implicit_reset(tw_implicit *implicit)
 {
-    forget_matrix(implicit);
+    tw_implicit_forget_matrix(implicit);
     tw_vector_fill(implicit->tension_count, 0.0, implicit->tension);
 }
 
@@ -669,7 +668,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
 
     /* A second attempt searches along each correction, and has four times as many of them. */
     tw_vector_copy(n, implicit->first_guess, stage->x);
-    forget_matrix(implicit);
+    tw_implicit_forget_matrix(implicit);
     implicit->linear->clipped = implicit->tension_count > 0;
     return run_newton(implicit, stage, true, result->iterations + 4 * stage->max_iterations,
                       result);

@@ -56,6 +56,8 @@ size_t tw_implicit_past_size(const tw_system *system);
 void tw_implicit_free(tw_implicit *implicit);
 /* Forgets factor and tensions. */
 void tw_implicit_reset(tw_implicit *implicit);
+/* Forgets the factor and keeps the tensions. */
+void tw_implicit_forget_matrix(tw_implicit *implicit);
 /* Makes the factor that `past` describes, after it was written back. */
 tw_status tw_implicit_restore(tw_implicit *implicit);
 

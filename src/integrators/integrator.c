@@ -137,6 +137,7 @@ static tw_status prepare(tw_integrator *integrator, const tw_second_order_proble
         tw_system_create(&integrator->system, second, first, &integrator->counts, error);
     if (status) return status;
     if (allocate(integrator) != TW_OK) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    TW_TRY(tw_internal_reserve(integrator, error));
     TW_TRY(copy_tolerances(integrator, error));
     TW_TRY(tw_choose_linear_solver(&integrator->system, &integrator->options,
                                    &integrator->options.newton.linear_solver, error));
@@ -216,6 +217,7 @@ void tw_integrator_free(tw_integrator *integrator)
     tw_release(integrator->error_vector);
     tw_release(integrator->scratch);
     tw_doubling_release(integrator);
+    tw_internal_free(integrator);
     tw_release(integrator->tolerances);
     tw_release(integrator->output_times);
     tw_release(integrator->snapshot);
@@ -331,6 +333,7 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
         return tw_fail(error, TW_NOT_FINITE,
                        "the initial time or state has a value that is NaN or infinite");
 
+    tw_internal_start(integrator);
     TW_TRY(check_velocity_dependence(integrator, t, u, error));
 
     forget_steps(integrator);

@@ -52,6 +52,10 @@ typedef struct tw_scheme_table {
      * may not be those that act during the step. NULL: nothing. */
     double (*hidden_power)(const tw_integrator *integrator);
 
+    /* Forgets the matrix at hand, because the laws of the forces have changed (internal variables),
+     * and keeps what else it remembers. NULL: it is reset then. */
+    void (*forget_tangent)(tw_integrator *integrator);
+
     bool equal_steps; /* small changes of the step do harm: the controller does not make them */
     int error_order;  /* r of the embedded estimate (error ~ h^(r+1)); 0: step doubling */
     bool fixed_only;  /* multistep with constant coefficients: no adaptive steps */
@@ -78,6 +82,7 @@ typedef struct tw_step_doubling {
     double *u_whole;  /* the result of one step of h */
     double *u_middle; /* the end of the first half */
     double *past;     /* the scheme's history at the start of the step */
+    double *internal; /* internal variables at the end of the first half */
 } tw_step_doubling;
 
 /* What is known of a state when the energy guard looks at it. */
@@ -116,6 +121,9 @@ struct tw_integrator {
     double *u, *u_old, *u_new; /* system.size entries each */
     double *F, *F_old;         /* F(t, u) if F_known; F(t_old, u_old) if F_old_known */
     bool F_known, F_old_known;
+    double *internal;     /* internal variables of (t, u); NULL: the problem has none */
+    double *internal_old; /* those of (t_old, u_old) */
+    bool laws_changed;    /* they have changed in the last step, and the scheme does not know yet */
     bool started;
     bool stage_known; /* the last attempt was accepted: energy_state is of the last step */
     bool truncated;   /* an event cut the last step short: the state at its full end is in u_new */
@@ -229,6 +237,24 @@ tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *err
 /* After a rejected attempt: the scheme's past is that of the step's start again. */
 void tw_doubling_undo(tw_integrator *integrator);
 tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, double *u);
+
+/* Internal variables of the problem (internal_variables.c). */
+static inline int64_t tw_internal_count(const tw_integrator *integrator)
+{
+    return integrator->system.second_order ? integrator->system.second.internal.count : 0;
+}
+tw_status tw_internal_reserve(tw_integrator *integrator, tw_error *error);
+void tw_internal_free(tw_integrator *integrator);
+/* Gives them their values at the start. */
+void tw_internal_start(tw_integrator *integrator);
+/* Hands those of (t, u) to the problem: what was evaluated with others is void. */
+void tw_internal_hand_over(tw_integrator *integrator);
+/* Takes those of the end of the accepted step from the problem. */
+void tw_internal_accept(tw_integrator *integrator);
+/* Goes back to those before the last step. */
+void tw_internal_go_back(tw_integrator *integrator);
+/* Tells the scheme, once, that the laws of the forces have changed. */
+void tw_internal_tell_scheme(tw_integrator *integrator);
 
 /* The energy guard: decides at creation whether the problem is guarded, notes the energy at the
  * start, and judges u_new at t_new: TW_NOT_CONVERGED if the energy explodes. (energy_guard.c) */

@@ -78,6 +78,7 @@ static tw_status semi_attempt(tw_integrator *integrator, double h, tw_error *err
 const tw_scheme_table tw_scheme_semi_implicit = {.reserve = semi_reserve,
                                                  .release = tw_implicit_memory_release,
                                                  .reset = tw_implicit_memory_reset,
+                                                 .forget_tangent = tw_implicit_memory_forget,
                                                  .allows_impulses = true,
                                                  .attempt = semi_attempt,
                                                  .uses_rhs = true};

@@ -14,10 +14,11 @@ static const uint64_t magic = 0x34544e4947415754u;
  * travels as it is. */
 typedef struct snapshot {
     uint64_t magic;
-    uint64_t bytes;  /* of the whole: this struct, the state, the scheme's history, the memory */
-    int64_t size;    /* doubles of the state */
-    int64_t history; /* doubles of the scheme's history */
-    int64_t memory;  /* doubles that the problem remembers */
+    uint64_t bytes;   /* of the whole: this struct, the state, the scheme's history, the memory */
+    int64_t size;     /* doubles of the state */
+    int64_t history;  /* doubles of the scheme's history */
+    int64_t memory;   /* doubles that the problem remembers */
+    int64_t internal; /* internal variables of the problem */
     int32_t scheme, engine;
     double t, t_old, step_taken;
     double plan_start, plan_end;
@@ -26,8 +27,10 @@ typedef struct snapshot {
     int32_t last_rejected, cost_direction;
     tw_energy_watch watch;
     double event_values[TW_MAX_EVENTS];
-    int32_t F_known;   /* whether the next step, or dense output, finds F(t, u) */
-    int32_t truncated; /* an event cut the last step short: the history is not to be used */
+    int32_t F_known;      /* whether the next step, or dense output, finds F(t, u) */
+    int32_t truncated;    /* an event cut the last step short: the history is not to be used */
+    int32_t laws_changed; /* internal variables changed, and the scheme does not know yet */
+    int32_t unused;
     tw_linear_knowledge linear;
     tw_integrator_statistics counts;
 } snapshot;
@@ -50,6 +53,13 @@ static int64_t memory_of(const tw_integrator *integrator)
     return system->second_order ? system->second.memory_size : 0;
 }
 
+/* The size of the whole. */
+static uint64_t bytes_of(const tw_integrator *integrator, size_t history)
+{
+    uint64_t count = (uint64_t)(integrator->system.size + memory_of(integrator)) + history;
+    return sizeof(snapshot) + (count + (uint64_t)tw_internal_count(integrator)) * sizeof(double);
+}
+
 static snapshot take(const tw_integrator *integrator, size_t history)
 {
     /* Padding is zeroed too, so that equal integrators give equal bytes. */
@@ -60,7 +70,8 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.size = integrator->system.size;
     s.history = (int64_t)history;
     s.memory = memory_of(integrator);
-    s.bytes = sizeof s + ((uint64_t)(s.size + s.memory) + history) * sizeof(double);
+    s.internal = tw_internal_count(integrator);
+    s.bytes = bytes_of(integrator, history);
     s.scheme = (int32_t)integrator->options.scheme;
 
     /* Time and the plan of fixed steps. */
@@ -88,6 +99,7 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     memcpy(s.event_values, integrator->event_values, sizeof s.event_values);
     s.F_known = integrator->F_known;
     s.truncated = integrator->truncated;
+    s.laws_changed = integrator->laws_changed;
     s.linear = tw_system_knowledge(&integrator->system);
     s.counts = integrator->counts;
     return s;
@@ -106,7 +118,7 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     if (!buffer) return TW_OK;
     if (capacity < s.bytes) return TW_INVALID_ARGUMENT;
 
-    /* The order of the bytes is: struct, state, history, memory. */
+    /* The order of the bytes is: struct, state, history, memory, internal variables. */
     size_t state_bytes = (size_t)s.size * sizeof(double);
     size_t history_bytes = history_count * sizeof(double);
     char *cursor = buffer;
@@ -117,6 +129,8 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
 
     const tw_second_order_problem *problem = &integrator->system.second;
     if (s.memory > 0) problem->save_memory(problem->context, (double *)(cursor + history_bytes));
+    cursor += history_bytes + (size_t)s.memory * sizeof(double);
+    if (s.internal) memcpy(cursor, integrator->internal, (size_t)s.internal * sizeof(double));
     return TW_OK;
 }
 
@@ -154,6 +168,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
     integrator->F_old_known = false;
     integrator->retry = false;
     integrator->truncated = false;
+    integrator->laws_changed = s->laws_changed != 0;
     integrator->output_next = 0;
     integrator->stopped = false;
     integrator->started = true;
@@ -165,7 +180,9 @@ static tw_status rebuild(tw_integrator *integrator, const snapshot *s)
 {
     if (s->F_known) TW_TRY(tw_integrator_need_rhs(integrator));
 
-    /* A scheme that goes on with an earlier linearisation makes it anew. */
+    /* A scheme that goes on with an earlier linearisation makes it anew. Where the laws have changed
+     * since, it forgets that linearisation in the next step. */
+    if (s->laws_changed) return TW_OK;
     int64_t linearisation = integrator->system.linearisation;
     if (integrator->scheme->restored) TW_TRY(integrator->scheme->restored(integrator));
     if (integrator->system.linearisation == linearisation) return TW_OK;
@@ -281,10 +298,10 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     /* The bytes must come from an integrator of the same kind. */
     double *history = NULL;
     size_t history_count = history_of(integrator, &history);
-    size_t numbers = (size_t)(integrator->system.size + memory_of(integrator)) + history_count;
-    size_t expected = sizeof s + numbers * sizeof(double);
+    size_t expected = (size_t)bytes_of(integrator, history_count);
+    size_t internal_count = (size_t)tw_internal_count(integrator);
     bool fits = s.magic == magic && s.bytes == size && size == expected &&
-                s.size == integrator->system.size &&
+                s.internal == (int64_t)internal_count && s.size == integrator->system.size &&
                 s.scheme == (int32_t)integrator->options.scheme &&
                 s.history == (int64_t)history_count && s.memory == memory_of(integrator);
     if (!fits)
@@ -301,8 +318,12 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
     if (history_count && !s.truncated)
         memcpy(history, cursor + state_bytes, history_count * sizeof(double));
+    if (internal_count)
+        memcpy(integrator->internal,
+               cursor + state_bytes + (history_count + (size_t)s.memory) * sizeof(double),
+               internal_count * sizeof(double));
     if (!makes_sense(&s) || !all_finite((size_t)s.size, integrator->u) ||
-        !all_finite(history_count, history))
+        !all_finite(history_count, history) || !all_finite(internal_count, integrator->internal))
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
     const char *memory = cursor + state_bytes + history_count * sizeof(double);
     TW_TRY(load_memory(integrator, s.memory, (const double *)memory, error));

@@ -19,10 +19,13 @@ tw_status tw_doubling_reserve(tw_integrator *integrator)
     size_t size = (size_t)integrator->system.size;
     size_t past_count = 0;
     if (integrator->scheme->history) past_count = integrator->scheme->history(integrator, &past);
-    integrator->doubling.u_whole = tw_allocate_zeroed(2 * size + past_count, sizeof(double));
+    size_t internal_count = (size_t)tw_internal_count(integrator);
+    integrator->doubling.u_whole =
+        tw_allocate_zeroed(2 * size + past_count + internal_count, sizeof(double));
     if (!integrator->doubling.u_whole) return TW_OUT_OF_MEMORY;
     integrator->doubling.u_middle = integrator->doubling.u_whole + size;
     integrator->doubling.past = integrator->doubling.u_whole + 2 * size;
+    if (internal_count) integrator->doubling.internal = integrator->doubling.past + past_count;
     return TW_OK;
 }
 
@@ -35,13 +38,14 @@ void tw_doubling_release(tw_integrator *integrator)
 typedef struct starting_point {
     double t;
     double *u, *F, *u_new;
+    double *internal;
     bool F_known;
 } starting_point;
 
 static starting_point starting_point_of(const tw_integrator *integrator)
 {
-    return (starting_point){integrator->t, integrator->u, integrator->F, integrator->u_new,
-                            integrator->F_known};
+    return (starting_point){integrator->t,     integrator->u,        integrator->F,
+                            integrator->u_new, integrator->internal, integrator->F_known};
 }
 
 static void start_from(tw_integrator *integrator, starting_point from)
@@ -50,6 +54,7 @@ static void start_from(tw_integrator *integrator, starting_point from)
     integrator->u = from.u;
     integrator->F = from.F;
     integrator->u_new = from.u_new;
+    integrator->internal = from.internal;
     integrator->F_known = from.F_known;
 }
 
@@ -74,8 +79,13 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
     tw_vector_copy(integrator->system.size, integrator->u_new, doubling->u_middle);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, 0.5 * h);
     tw_integrator_forget_end(integrator);
-    start_from(integrator, (starting_point){start.t + 0.5 * h, doubling->u_middle,
-                                            integrator->F_old, start.u_new, false});
+    if (doubling->internal)
+        tw_vector_copy(tw_internal_count(integrator), integrator->system.second.internal.values,
+                       doubling->internal);
+    integrator->laws_changed = integrator->impulses && doubling->internal;
+    start_from(integrator,
+               (starting_point){start.t + 0.5 * h, doubling->u_middle, integrator->F_old,
+                                start.u_new, doubling->internal, false});
     integrator->F_old_known = false;
     tw_status status = tw_integrator_attempt(integrator, 0.5 * h, error);
 
@@ -124,10 +134,12 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
     double t_start = integrator->t_old;
     double length = theta * h;
     double *u_start = integrator->u_old;
+    double *internal = integrator->internal_old;
     if (!in_first) {
         t_start += 0.5 * h;
         length -= 0.5 * h;
         u_start = integrator->doubling.u_middle;
+        internal = integrator->doubling.internal;
     }
     if (length == 0) {
         tw_vector_copy(integrator->system.size, u_start, u);
@@ -136,10 +148,14 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
 
     /* The attempt writes into u. F is evaluated anew, in the driver's scratch. */
     starting_point now = starting_point_of(integrator);
-    start_from(integrator, (starting_point){t_start, u_start, integrator->scratch, u, false});
+    start_from(integrator,
+               (starting_point){t_start, u_start, integrator->scratch, u, internal, false});
     integrator->retry = false;
     tw_status status = tw_integrator_attempt(integrator, length, NULL);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, length);
     start_from(integrator, now);
+
+    /* The problem goes on with the internal variables of the end. */
+    if (internal && status == TW_OK) status = tw_integrator_begin_step(integrator, 0.0, NULL);
     return status;
 }

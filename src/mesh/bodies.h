@@ -92,4 +92,9 @@ tw_status tw_body_cell(const tw_cell *cell, tw_mesh *out, tw_error *error);
 /* Edges between every two of them; `*edges` is freed by tw_release. */
 tw_status tw_cell_edges(int64_t points, int64_t **edges, int64_t *count, tw_error *error);
 
+/* A sedan of about so many vertices, at least 2,000: shell with windows, floor, firewall, seats,
+ * engine block, wheels. It stands on z = 0 and points to +x, from the tail at x = 0 to the nose at
+ * x = 4.4 m. (body_car.c) */
+tw_status tw_body_car(int64_t vertices, tw_mesh *out, tw_error *error);
+
 #endif

@@ -90,6 +90,18 @@ typedef struct tw_force_table {
     tw_status (*finish_step)(void *data, double h, const tw_force_view *from, double t, double *x,
                              double *v, bool *changed);
 
+    /* Internal variables, which change between steps only: how many; NULL: none. */
+    int64_t (*internal_count)(const void *data);
+    /* Where they are from now on, in the array of the model, and their values at the start. The
+     * force works on them in begin_step and finish_step. */
+    void (*set_internal)(void *data, double *state);
+    /* Energy that flow has taken since the start [J], up to time t: the stage of the last step, or
+     * its end. NULL: nothing flows. */
+    double (*plastic_work)(const void *data, double t);
+    /* For every particle: rows[stride i] = the largest of itself and the strains of its elements,
+     * rows[stride i + 1] = the same of their plastic strains. NULL: nothing flows. */
+    void (*add_strain)(const void *data, const double *x, double *rows, int stride);
+
     /* Fixes K, S and D at this point for the functions that follow. */
     tw_status (*linearise)(void *data, const tw_force_view *at);
     /* Elements with a scalar tension may take it as an unknown of its own (force_spring_tension.c).

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "model/spring_batch.h"
+#include "model/spring_plasticity.h"
 
 /* Weights of the corners: two ends, or a vertex and the three corners of a face. */
 static const double end_weight[2] = {-1.0, 1.0};
@@ -24,6 +25,7 @@ static void springs_release(void *data)
 {
     tw_springs *s = data;
     if (!s) return;
+    tw_springs_release_plasticity(s);
     tw_incidence_free(&s->incidence);
     tw_spring_parts_free(&s->parts);
 
@@ -203,6 +205,16 @@ static tw_status springs_add_energy(void *data, const tw_force_view *at, double 
     return TW_OK;
 }
 
+/* The same for springs that yield: their energy at the stage of a step is that of the rest lengths
+ * inside the step. */
+static tw_status plastic_add_energy(void *data, const tw_force_view *at, double *energy)
+{
+    tw_spring_values now = tw_springs_at(data, at->t);
+    tw_status status = springs_add_energy(data, at, energy);
+    tw_springs_take(data, &now);
+    return status;
+}
+
 /* ---- rate along a motion ---- */
 
 static void rate_block(void *context, int64_t begin, int64_t end, int64_t block)
@@ -272,19 +284,38 @@ static void springs_add_stiffness_bound(const void *data, double *bound)
     .release = springs_release, .traits = springs_traits, .elements = springs_elements,            \
     .set_rayleigh = springs_set_rayleigh, .complete = springs_complete,                            \
     .add_pattern = tw_springs_add_pattern, .locate = tw_springs_locate,                            \
-    .add_energy = springs_add_energy, .add_force = springs_add_force,                              \
-    .add_rate = springs_add_rate, .linearise = tw_springs_linearise,                               \
-    .add_product = tw_springs_add_product,                                                         \
+    .add_force = springs_add_force, .add_rate = springs_add_rate,                                  \
+    .linearise = tw_springs_linearise, .add_product = tw_springs_add_product,                      \
     .add_symmetric_product = tw_springs_add_symmetric_product,                                     \
     .add_rest_product = tw_springs_add_rest_product, .add_tangent = tw_springs_add_tangent,        \
     .add_damping_product = tw_springs_add_damping_product, .add_damping = tw_springs_add_damping,  \
     .tension_count = tw_springs_tension_count, .linearise_tension = tw_springs_linearise_tension,  \
     .predict_tension = tw_springs_predict_tension
 
-static const tw_force_table linear_table = {
-    .name = "springs", COMMON_ENTRIES, .add_stiffness_bound = springs_add_stiffness_bound};
-static const tw_force_table cubic_table = {
-    .name = "cubic springs", COMMON_ENTRIES, .add_stiffness_at_rest = springs_add_stiffness_bound};
+static const tw_force_table linear_table = {.name = "springs",
+                                            COMMON_ENTRIES,
+                                            .add_energy = springs_add_energy,
+                                            .add_stiffness_bound = springs_add_stiffness_bound};
+static const tw_force_table cubic_table = {.name = "cubic springs",
+                                           COMMON_ENTRIES,
+                                           .add_energy = springs_add_energy,
+                                           .add_stiffness_at_rest = springs_add_stiffness_bound};
+
+#define PLASTIC_ENTRIES                                                                            \
+    .add_energy = plastic_add_energy, .begin_step = tw_springs_begin_step,                         \
+    .finish_step = tw_springs_finish_step, .internal_count = tw_springs_internal_count,            \
+    .set_internal = tw_springs_set_internal, .plastic_work = tw_springs_plastic_work,              \
+    .add_strain = tw_springs_add_strain
+
+static const tw_force_table plastic_table = {.name = "plastic springs",
+                                             COMMON_ENTRIES,
+                                             PLASTIC_ENTRIES,
+                                             .add_stiffness_bound = springs_add_stiffness_bound};
+static const tw_force_table plastic_cubic_table = {.name = "plastic cubic springs",
+                                                   COMMON_ENTRIES,
+                                                   PLASTIC_ENTRIES,
+                                                   .add_stiffness_at_rest =
+                                                       springs_add_stiffness_bound};
 
 /* The length of spring e at these positions. */
 static double length_at(const tw_springs *s, const double *positions, int64_t e)
@@ -356,11 +387,16 @@ tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out)
     }
 
     tw_status status = fill_in_order(s, input);
+    if (status == TW_OK && input->plasticity)
+        status = tw_springs_make_plastic(s, input->plasticity);
     if (status != TW_OK) {
         springs_release(s);
         return status;
     }
 
-    *out = (tw_force){input->cubic ? &cubic_table : &linear_table, s};
+    const tw_force_table *const elastic[] = {&linear_table, &cubic_table};
+    const tw_force_table *const plastic[] = {&plastic_table, &plastic_cubic_table};
+    bool is_cubic = input->cubic != NULL;
+    *out = (tw_force){input->plasticity ? plastic[is_cubic] : elastic[is_cubic], s};
     return TW_OK;
 }

@@ -128,6 +128,30 @@ static tw_status allocate_before(tw_model *model)
     return model->before ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
+/* Gives the forces room for their internal variables. */
+static tw_status allocate_internal(tw_model *model)
+{
+    int64_t count = 0;
+    for (int i = 0; i < model->force_count; i++)
+        if (model->forces[i].table->internal_count)
+            count += model->forces[i].table->internal_count(model->forces[i].data);
+    model->internal_count = count;
+    if (count == 0) return TW_OK;
+
+    model->internal = TW_NEW_ARRAY(count, double);
+    model->internal_start = TW_NEW_ARRAY(count, double);
+    if (!model->internal || !model->internal_start) return TW_OUT_OF_MEMORY;
+
+    double *next = model->internal;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        if (!f->table->internal_count) continue;
+        f->table->set_internal(f->data, next);
+        next += f->table->internal_count(f->data);
+    }
+    memcpy(model->internal_start, model->internal, (size_t)count * sizeof(double));
+    return TW_OK;
+}
+
 static tw_status allocate_friction(tw_model *model)
 {
     if (!tw_model_exchanges_energy(model)) return TW_OK;
@@ -258,6 +282,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     tw_status status = complete_forces(model);
     if (status == TW_OK) status = allocate_friction(model);
     if (status == TW_OK) status = allocate_before(model);
+    if (status == TW_OK) status = allocate_internal(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
     return analyse_pattern(model, error);

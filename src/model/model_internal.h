@@ -4,6 +4,7 @@
 
 #include <twang/model.h>
 #include <twang/motion.h>
+#include <twang/plasticity.h>
 
 #include "model/contact_force.h"
 #include "model/display_list.h"
@@ -56,6 +57,7 @@ struct tw_model {
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */
     double rayleigh_stiffness; /* beta [s] */
+    tw_plasticity plasticity;  /* of springs that are added; yield_strain 0: they are elastic */
 
     /* The rest is set by tw_model_complete. */
     bool completion_begun;       /* a model is completed once only */
@@ -67,6 +69,9 @@ struct tw_model {
     double *rates;               /* TW_MODEL_RATES such arrays; NULL if no particle is moved */
     double *friction;            /* two such arrays; NULL if nothing gives or takes energy */
     double *before;              /* two such arrays: a state before a step; NULL if not needed */
+    int64_t internal_count;      /* internal variables of all forces */
+    double *internal;            /* their values; NULL: there are none */
+    double *internal_start;      /* the same at the start */
     double *lumped_mass;         /* of each unknown */
     double *inverse_mass;        /* 1/m of each free particle */
     double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */

@@ -288,5 +288,7 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
     if (status != TW_OK) return status;
     if (model->contact) tw_contact_measure(model->contact, model->x, out);
     if (model->grips) out->friction_work += tw_friction_take_work(model->grips);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        if (f->table->plastic_work) out->plastic_work += f->table->plastic_work(f->data, t);
     return find_potential(model, t, &out->potential);
 }

@@ -196,24 +196,44 @@ static tw_status model_load_memory(void *context, const double *values)
     return tw_friction_load(model->grips, values);
 }
 
-/* A row per particle, pinned ones included: x, y, z, vx, vy, vz, and where friction is a force, the
- * work that it did per area. */
-static tw_status model_rows(void *context, double t, const double *u, double *rows)
+/* A row per particle, pinned ones included: x, y, z, vx, vy, vz, and zeros for what follows. */
+static void fill_rows(tw_model *model, double t, const double *u, double *rows, int stride)
 {
-    tw_model *model = context;
     const tw_particles *p = &model->particles;
 
     tw_model_unpack(model, t, u, u + 3 * p->free_count);
-    int64_t stride = model->grips ? 7 : 6;
     for (int64_t i = 0; i < p->count; i++) {
         double *row = rows + stride * i;
         for (int k = 0; k < 3; k++) {
             row[k] = model->x[3 * i + k];
             row[3 + k] = model->v[3 * i + k];
         }
+        for (int k = 6; k < stride; k++) row[k] = 0.0;
         if (model->grips) row[6] = tw_friction_wear(model->grips, i);
     }
+}
 
+/* How many columns there are without the strains. Where friction is a force, the work that it did
+ * per area is one of them. */
+static int plain_columns(const tw_model *model)
+{
+    return model->grips ? 7 : 6;
+}
+
+static tw_status model_rows(void *context, double t, const double *u, double *rows)
+{
+    fill_rows(context, t, u, rows, plain_columns(context));
+    return TW_OK;
+}
+
+/* The same with strain and plastic strain, the largest of the elements at a particle. */
+static tw_status plastic_rows(void *context, double t, const double *u, double *rows)
+{
+    tw_model *model = context;
+    int first = plain_columns(model);
+    fill_rows(model, t, u, rows, first + 2);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        if (f->table->add_strain) f->table->add_strain(f->data, model->x, rows + first, first + 2);
     return TW_OK;
 }
 
@@ -258,6 +278,22 @@ static const tw_simulation_table wear_table = {.columns = wear_columns,
                                                .rows = model_rows,
                                                .measure = tw_model_measure,
                                                .summarise = tw_model_summarise};
+
+/* Models in which something flows have the strain in their rows, behind the wear. */
+static const char *const plastic_columns[] = {
+    "x", "y", "z", "vx", "vy", "vz", "strain", "plastic_strain", NULL};
+static const tw_simulation_table plastic_table = {.columns = plastic_columns,
+                                                  .release = model_release,
+                                                  .rows = plastic_rows,
+                                                  .measure = tw_model_measure,
+                                                  .summarise = tw_model_summarise};
+static const char *const plastic_wear_columns[] = {
+    "x", "y", "z", "vx", "vy", "vz", "wear", "strain", "plastic_strain", NULL};
+static const tw_simulation_table plastic_wear_table = {.columns = plastic_wear_columns,
+                                                       .release = model_release,
+                                                       .rows = plastic_rows,
+                                                       .measure = tw_model_measure,
+                                                       .summarise = tw_model_summarise};
 
 /* ---- the problem ---- */
 
@@ -310,6 +346,8 @@ static tw_second_order_problem model_problem(tw_model *model)
         problem.save_memory = model_save_memory;
         problem.load_memory = model_load_memory;
     }
+    problem.internal = (tw_internal_variables){
+        .count = model->internal_count, .values = model->internal, .start = model->internal_start};
 
     problem.energy = tw_model_energy;
     problem.energy_never_grows = !tw_model_gains_energy(model);
@@ -345,6 +383,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;
     const tw_simulation_table *table = model->grips ? &wear_table : &model_table;
+    if (model->internal_count > 0) table = model->grips ? &plastic_wear_table : &plastic_table;
     tw_simulation *simulation = tw_simulation_create(table, model, 6 * p->free_count);
     if (simulation && model->grips) simulation->stain_work = model->contact->options.stain_work;
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);

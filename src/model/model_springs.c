@@ -72,6 +72,8 @@ static tw_status add_springs(tw_model *model, tw_springs_input *input, tw_error 
 
     /* Springs without given rest lengths are relaxed where the particles are now. */
     input->positions = model->particles.position;
+    bool yields = input->stiffness && model->plasticity.yield_strain > 0.0;
+    input->plasticity = yields ? &model->plasticity : NULL;
     tw_force force;
     tw_status status = tw_force_springs_create(input, &force);
     if (status != TW_OK) return tw_fail_plain(error, status);
@@ -138,6 +140,29 @@ tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *e
 {
     tw_springs_input input = {.count = count, .corners = 2, .corner = ends, .damping = damping};
     return add_springs(model, &input, error);
+}
+
+tw_plasticity tw_plasticity_default(void)
+{
+    return (tw_plasticity){.yield_strain = 0.02, .rupture_strain = INFINITY};
+}
+
+tw_status tw_model_set_plasticity(tw_model *model, const tw_plasticity *law, tw_error *error)
+{
+    if (!model) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
+    if (!law) {
+        model->plasticity = (tw_plasticity){0};
+        return TW_OK;
+    }
+
+    bool is_sound = law->yield_strain > 0.0 && isfinite(law->yield_strain) &&
+                    is_at_least(law->hardening, 0.0) && law->rupture_strain > law->yield_strain;
+    if (!is_sound)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "plasticity needs yield_strain > 0, hardening >= 0 and rupture_strain > "
+                       "yield_strain");
+    model->plasticity = *law;
+    return TW_OK;
 }
 
 tw_status tw_model_set_rayleigh(tw_model *model, double alpha, double beta, tw_error *error)

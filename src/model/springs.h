@@ -4,6 +4,8 @@
 #ifndef TW_MODEL_SPRINGS_H
 #define TW_MODEL_SPRINGS_H
 
+#include <twang/plasticity.h>
+
 #include "model/force.h"
 #include "model/incidence.h"
 #include "model/spring_law.h"
@@ -27,6 +29,7 @@ typedef struct tw_springs_input {
     const double *rest_length;
     const double *damping;
     const double *positions;
+    const tw_plasticity *plasticity; /* NULL: the springs are elastic */
 } tw_springs_input;
 
 tw_status tw_force_springs_create(const tw_springs_input *input, tw_force *out);
@@ -42,6 +45,9 @@ typedef struct tw_springs {
     double *cubic;       /* q; NULL: the springs are linear */
     double *damping;     /* c_0; NULL: there is none */
     double beta;         /* of Rayleigh damping */
+
+    /* NULL: the springs are elastic. Else stiffness, rest_length and cubic change between steps. */
+    struct tw_spring_plasticity *plasticity;
 
     const tw_particles *particles;
     tw_incidence incidence;

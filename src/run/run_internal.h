@@ -46,6 +46,7 @@ typedef struct tw_run_memory {
     tw_run_work outside;     /* energy that came from outside */
     tw_run_loss contact;     /* energy that impacts took */
     tw_run_loss friction;    /* energy that friction of contacts took */
+    double plastic_work;     /* energy that plastic flow took */
     int64_t products_told;   /* products counted in the telemetry rows so far */
     int64_t solves_told;     /* solves counted in them */
 } tw_run_memory;

@@ -8,7 +8,7 @@ static const char header_line[] =
     "t,step,step_size,kinetic,potential,total,damping_work,"
     "momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,"
     "error_estimate,products,solves,krylov_dimension,outside_work,energy_t,"
-    "contacts,penetration_max,contact_work,friction_work\n";
+    "contacts,penetration_max,contact_work,friction_work,plastic_work\n";
 
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
 {
@@ -60,7 +60,7 @@ static void add_loss(tw_run_loss *loss, double taken, bool at_stage)
 static bool is_finite(const tw_run *run, const tw_measurement *m)
 {
     double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum +
-                 m->contact_work + m->friction_work;
+                 m->contact_work + m->friction_work + m->plastic_work;
     for (int k = 0; k < 3; k++) sum += m->momentum[k] + m->angular_momentum[k];
     return isfinite(sum);
 }
@@ -106,7 +106,8 @@ static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool fi
 {
     memory->energy_end = m->kinetic + m->potential;
     double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
-                       memory->contact.sum + memory->friction.sum;
+                       memory->contact.sum + memory->friction.sum + m->plastic_work;
+    memory->plastic_work = m->plastic_work;
     memory->energy_error = fabs(accounted - memory->energy_start);
     memory->energy_error_max = fmax(memory->energy_error_max, memory->energy_error);
 
@@ -162,8 +163,8 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
     tw_text_add_number(text, run->memory.measured_t);
 
     /* Contact. */
-    const double contact[] = {m->penetration_max, run->memory.contact.sum,
-                              run->memory.friction.sum};
+    const double contact[] = {m->penetration_max, run->memory.contact.sum, run->memory.friction.sum,
+                              m->plastic_work};
     tw_text_add(text, ",%lld", (long long)m->contacts);
     for (size_t i = 0; i < sizeof contact / sizeof *contact; i++) {
         tw_text_add(text, ",");

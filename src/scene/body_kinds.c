@@ -341,6 +341,29 @@ static tw_status make_sheet(tw_body *body, tw_error *error)
     return TW_OK;
 }
 
+/* ---- car ---- */
+
+static const tw_schema_field car_fields[] = {
+    {"vertices", TW_FIELD_INTEGER, .range = BETWEEN(2000, 10000000), .fallback = "12000",
+     .doc = "about so many; the papers' car has 120000"},
+    {"density", TW_FIELD_NUMBER, .unit = "kg/m^2", .range = ABOVE(0),
+     .doc = "of the sheet, lumped to the corners of its triangles; or give mass"},
+    {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .required = true,
+     .doc = "structural: along every edge of the triangles"},
+    {"bending", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0),
+     .doc = "between the vertices opposite to each edge; not given: a hundredth of stiffness"},
+};
+
+static tw_status make_car(tw_body *body, tw_error *error)
+{
+    return tw_body_car(tw_node_integer(body->node, "vertices"), &body->mesh, error);
+}
+
+static double count_car(const tw_node *body)
+{
+    return tw_node_number(body, "vertices");
+}
+
 /* ---- fibres ---- */
 
 static const tw_schema_field root_fields[] = {
@@ -470,6 +493,8 @@ static const tw_field_group solid = FIELDS(solid_fields);
 static const tw_schema_field hardening_fields[] = {
     {"hardening", TW_FIELD_NUMBER, .range = AT_LEAST(0),
      .doc = "c of springs with the pull k L (e + c e^3) at the strain e; not given: linear"},
+    {"plasticity", TW_FIELD_MAP, .section = &tw_schema_plasticity,
+     .doc = "springs that yield and do not spring back (docs/plasticity.md); not given: elastic"},
 };
 static const tw_field_group hardening = FIELDS(hardening_fields);
 
@@ -486,7 +511,8 @@ static const tw_body_kind body_kinds[] = {
      .cost = {2200, 11000, 1e-5},
      .count_particles = count_grid,
      .make_shape = make_cloth,
-     .add_material = tw_add_cloth},
+     .add_material = tw_add_cloth,
+     .check = tw_check_plasticity},
     {.schema = {"box", FIELDS(box_fields), {&turned, &solid, &hardening}},
      .cost = {2000, 19000, 1.5e-5},
      .count_particles = count_box,
@@ -503,7 +529,8 @@ static const tw_body_kind body_kinds[] = {
      .cost = {1400, 4000, 3e-6},
      .count_particles = count_rope,
      .make_shape = make_rope,
-     .add_material = tw_add_links},
+     .add_material = tw_add_links,
+     .check = tw_check_plasticity},
     {.schema = {"tower", FIELDS(tower_fields), {&turned}},
      .cost = {2200, 7000, 1e-5},
      .count_particles = count_tower,
@@ -517,7 +544,14 @@ static const tw_body_kind body_kinds[] = {
     {.schema = {"sheet", FIELDS(sheet_fields), {&turned, &hardening}},
      .cost = {2200, 11000, 1e-5},
      .make_shape = make_sheet,
-     .add_material = tw_add_sheet},
+     .add_material = tw_add_sheet,
+     .check = tw_check_plasticity},
+    {.schema = {"car", FIELDS(car_fields), {&turned, &hardening}},
+     .cost = {2200, 11000, 1e-5},
+     .count_particles = count_car,
+     .make_shape = make_car,
+     .add_material = tw_add_car,
+     .check = tw_check_plasticity},
     {.schema = {"fibres", FIELDS(fibre_fields), {NULL}},
      .cost = {1800, 4200, 3e-6},
      .count_particles = count_fibres,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <twang/forces.h>
+#include <twang/plasticity.h>
 #include <twang/solid.h>
 
 #include "base/allocate.h"
@@ -303,6 +304,8 @@ tw_status tw_build_body(tw_model *model, tw_body *body, tw_error *error)
     /* Inertia and elasticity of the elements, then what they look like. */
     bool is_consistent = strcmp(tw_node_text(body->node, "inertia"), "consistent") == 0;
     if (is_consistent) TW_TRY(add_consistent_mass(model, body, error));
+    TW_TRY(tw_set_body_plasticity(model, body, error));
     TW_TRY(kind->add_material(model, body, error));
+    TW_TRY(tw_model_set_plasticity(model, NULL, error));
     return add_display(model, body, error);
 }

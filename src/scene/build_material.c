@@ -129,21 +129,51 @@ tw_status tw_add_cell(tw_model *model, const tw_body *body, tw_error *error)
     return status;
 }
 
+/* ---- car ---- */
+
+/* Springs along the edges of the triangles and along the edges of their own, and weaker ones across
+ * the edges, which resist bending. */
+tw_status tw_add_car(tw_model *model, const tw_body *body, tw_error *error)
+{
+    const tw_mesh *mesh = &body->mesh;
+    int64_t *edges = NULL;
+    int64_t count = 0;
+    tw_status status = tw_mesh_unique_edges(mesh, &edges, &count, error);
+    if (status == TW_OK)
+        status = add_uniform_springs(model, body, count, edges, "stiffness", error);
+    if (status == TW_OK)
+        status =
+            add_uniform_springs(model, body, mesh->edge_count, mesh->edges, "stiffness", error);
+    tw_mesh_free_indices(edges);
+    if (status != TW_OK) return status;
+
+    /* Without the key, bending is a hundredth of the structural stiffness (Luan and Michels). */
+    double bending = 0.01 * tw_node_number(body->node, "stiffness");
+    if (tw_node_find(body->node, "bending")) bending = tw_node_number(body->node, "bending");
+    int64_t *triangles = tw_shift_indices(3 * mesh->triangle_count, mesh->triangles, body->first);
+    if (!triangles) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    status = tw_model_add_bending_springs(model, mesh->triangle_count, triangles, bending, 0.0,
+                                          NULL, error);
+    tw_release(triangles);
+    return status;
+}
+
 /* ---- solids ---- */
 
 tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_error *error)
 {
-    enum { KEY_COUNT = 3 };
-    static const char *const keys_of_springs[KEY_COUNT] = {"stiffness", "diagonal", "hardening"};
+    enum { KEY_COUNT = 4 };
+    static const char *const keys_of_springs[KEY_COUNT] = {"stiffness", "diagonal", "hardening",
+                                                           "plasticity"};
     static const char *const keys_of_elements[KEY_COUNT] = {"youngs_modulus", "poisson_ratio",
-                                                            "order"};
+                                                            "order", NULL};
     const tw_node *material = tw_node_find(body, "material");
     bool is_springs = material->number == TW_MATERIAL_SPRINGS;
 
     /* Keys that the material does not use. */
     const char *const *refused = is_springs ? keys_of_elements : keys_of_springs;
     const char *owner = is_springs ? "finite elements" : "springs";
-    for (int i = 0; i < KEY_COUNT; i++) {
+    for (int i = 0; i < KEY_COUNT && refused[i]; i++) {
         const tw_node *node = tw_node_find(body, refused[i]);
         if (node)
             return tw_fail_at(error, node->key_mark,
@@ -157,7 +187,7 @@ tw_status tw_check_solid_material(const tw_node *body, const char *path, tw_erro
     if (!tw_node_find(body, needed))
         return tw_fail_at(error, body->mark, "key %s.%s is missing, material %s needs it [%s]",
                           path, needed, material->text, unit);
-    return TW_OK;
+    return tw_check_plasticity(body, path, error);
 }
 
 /* Springs from each corner of a tetrahedron to the centre of the opposite face. */

@@ -108,7 +108,13 @@ tw_status tw_add_cloth(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_sheet(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_links(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_cell(tw_model *model, const tw_body *body, tw_error *error);
+tw_status tw_add_car(tw_model *model, const tw_body *body, tw_error *error);
 tw_status tw_add_girders(tw_model *model, const tw_body *body, tw_error *error);
+
+/* The key `plasticity`: its rules, and what it means for springs that are added.
+ * (build_plasticity.c) */
+tw_status tw_check_plasticity(const tw_node *body, const char *path, tw_error *error);
+tw_status tw_set_body_plasticity(tw_model *model, const tw_body *body, tw_error *error);
 
 /* The kind `fibres`. (build_fibres.c) */
 tw_status tw_check_fibres(const tw_node *body, const char *path, tw_error *error);

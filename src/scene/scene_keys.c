@@ -109,15 +109,28 @@ static bool walk_subsections(walk *w, const tw_field_group *group)
     return false;
 }
 
-/* A section's own keys, then those of the sections inside it. No shared group has a
- * section inside. */
+/* The sections inside the groups that a kind shares, with the first kind that has them. */
+static bool walk_shared_subsections(walk *w, const tw_section *section, int index)
+{
+    const tw_kind *kind = section->kind(index);
+    char kinds[sizeof w->key->kinds];
+    for (int i = 0; i < TW_KIND_MAX_SHARED && kind->shared[i]; i++) {
+        int first = kinds_of_group(section, kind->shared[i], kinds, sizeof kinds);
+        if (first == index && walk_subsections(w, kind->shared[i])) return true;
+    }
+    return false;
+}
+
+/* A section's own keys, then those of the sections inside it. */
 static bool walk_section(walk *w, const tw_section *section)
 {
     if (walk_fields(w, section)) return true;
     if (walk_subsections(w, &section->common)) return true;
 
-    for (int i = 0; section->kind && section->kind(i); i++)
+    for (int i = 0; section->kind && section->kind(i); i++) {
         if (walk_subsections(w, &section->kind(i)->own)) return true;
+        if (walk_shared_subsections(w, section, i)) return true;
+    }
     return false;
 }
 

@@ -81,6 +81,7 @@ extern const tw_section tw_schema_obstacles;       /* build_obstacles.c */
 extern const tw_section tw_schema_contact;         /* build_obstacles.c */
 extern const tw_section tw_schema_fluid;           /* build_fluid.c */
 extern const tw_section tw_schema_obstacle_motion; /* build_motions.c */
+extern const tw_section tw_schema_plasticity;      /* build_plasticity.c */
 
 /* Which particles are meant, a part of pins, forces and motions (build_pins.c). */
 extern const tw_field_group tw_selection_fields;

@@ -1,0 +1,336 @@
+/* Springs that yield. spring_plasticity.h has the equations. */
+#include "model/spring_plasticity.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/parallel_for.h"
+
+/* The stage at which energies are measured is in the middle of a step. What is measured in this
+ * first share of a step is measured with the rest lengths inside the step. */
+static const double STAGE_SHARE = 0.75;
+
+/* A spring is never shorter at rest than this share of its first length: metal that is pressed flat
+ * does not vanish. Beyond that it is elastic. */
+static const double SHORTEST_SHARE = 0.05;
+
+/* A step in which a spring flows by more than this share of its elastic limit is rejected: the rest
+ * length inside a step is a guess, and no estimate of a scheme sees it. Fixed steps are then
+ * divided. */
+static const double LARGEST_FLOW = 0.5;
+
+static const double BROKEN = -1.0;
+
+/* ---- making ---- */
+
+static void release_values(tw_spring_values *values)
+{
+    tw_release(values->rest_length);
+    tw_release(values->stiffness);
+    tw_release(values->cubic);
+    *values = (tw_spring_values){0};
+}
+
+/* Copies the values as they are now. */
+static bool copy_values(int64_t count, const tw_spring_values *from, tw_spring_values *to)
+{
+    bool good = true;
+    to->rest_length = tw_copy_array(from->rest_length, count, sizeof(double), &good);
+    to->stiffness = tw_copy_array(from->stiffness, count, sizeof(double), &good);
+    to->cubic = tw_copy_array(from->cubic, count, sizeof(double), &good);
+    return good;
+}
+
+static tw_spring_values values_of(const tw_springs *s)
+{
+    return (tw_spring_values){s->rest_length, s->stiffness, s->cubic};
+}
+
+void tw_springs_take(tw_springs *s, const tw_spring_values *values)
+{
+    s->rest_length = values->rest_length;
+    s->stiffness = values->stiffness;
+    s->cubic = values->cubic;
+}
+
+void tw_springs_release_plasticity(tw_springs *s)
+{
+    tw_spring_plasticity *p = s->plasticity;
+    if (!p) return;
+
+    /* The springs keep the arrays that they were made with. */
+    tw_springs_take(s, &p->after);
+    release_values(&p->first);
+    release_values(&p->during);
+    tw_release(p->partial);
+    tw_release(p);
+    s->plasticity = NULL;
+}
+
+tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
+{
+    tw_spring_plasticity *p = s->plasticity = TW_NEW(tw_spring_plasticity);
+    if (!p) return TW_OUT_OF_MEMORY;
+
+    p->law = *law;
+    p->after = values_of(s);
+    int64_t blocks = tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK);
+    p->partial = tw_allocate_zeroed((size_t)blocks, sizeof(double));
+    bool good = copy_values(s->count, &p->after, &p->first) && p->partial;
+    good = copy_values(s->count, &p->after, &p->during) && good;
+    if (good) return TW_OK;
+
+    tw_springs_release_plasticity(s);
+    return TW_OUT_OF_MEMORY;
+}
+
+int64_t tw_springs_internal_count(const void *data)
+{
+    const tw_springs *s = data;
+    return TW_PLASTIC_ARRAYS * s->count + TW_PLASTIC_SUMS;
+}
+
+void tw_springs_set_internal(void *data, double *state)
+{
+    tw_springs *s = data;
+    s->plasticity->state = state;
+    memset(state, 0, (size_t)tw_springs_internal_count(s) * sizeof(double));
+}
+
+static double *array_of(const tw_springs *s, int which)
+{
+    return s->plasticity->state + which * s->count;
+}
+
+static double *sum_of(const tw_springs *s, int which)
+{
+    return s->plasticity->state + TW_PLASTIC_ARRAYS * s->count + which;
+}
+
+/* ---- one spring ---- */
+
+static double length_of(const tw_springs *s, const double *x, int64_t e)
+{
+    double d[3];
+    tw_springs_sum(s, x, e, d);
+    return sqrt(tw_dot3(d, d));
+}
+
+static double energy_with(const tw_spring_values *values, int64_t e, double l)
+{
+    tw_spring_law law = {.stiffness = values->stiffness[e], .rest_length = values->rest_length[e]};
+    if (values->cubic) law.cubic = values->cubic[e];
+    return tw_spring_energy(&law, l);
+}
+
+/* Sets a spring of the rest length L. One that is broken has no stiffness. */
+static void set_spring(const tw_spring_plasticity *p, tw_spring_values *values, int64_t e, double L,
+                       bool broken)
+{
+    values->rest_length[e] = L;
+    values->stiffness[e] = broken ? 0.0 : p->first.stiffness[e];
+    if (values->cubic) values->cubic[e] = broken ? 0.0 : p->first.cubic[e];
+}
+
+static double shortest(const tw_spring_plasticity *p, int64_t e)
+{
+    return SHORTEST_SHARE * p->first.rest_length[e];
+}
+
+/* The largest deflection of spring e that is elastic. */
+static double limit_of(const tw_spring_plasticity *p, int64_t e, double sum)
+{
+    return p->law.yield_strain * p->first.rest_length[e] + p->law.hardening * sum;
+}
+
+/* The change of the rest length of spring e that brings its elastic strain back to its limit, from
+ * the rest length L and the sum of all flow so far. */
+static double flow_of(const tw_spring_plasticity *p, int64_t e, double l, double L, double sum)
+{
+    double excess = fabs(l - L) - limit_of(p, e, sum);
+    if (!(excess > 0.0)) return 0.0;
+
+    double flow = copysign(excess / (1.0 + p->law.hardening), l - L);
+    return fmax(L + flow, fmin(L, shortest(p, e))) - L;
+}
+
+/* ---- before a step ---- */
+
+/* What the functions of the parallel loops share. */
+typedef struct loop {
+    tw_springs *s;
+    const double *x;
+    double h;
+    atomic_bool changed;
+    atomic_bool too_far; /* a spring flows by more than a step may do */
+} loop;
+
+static void begin_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    loop *c = context;
+    tw_spring_plasticity *p = c->s->plasticity;
+    const double *elongation = array_of(c->s, TW_PLASTIC_ELONGATION);
+    const double *rate = array_of(c->s, TW_PLASTIC_RATE);
+    const double *sum = array_of(c->s, TW_PLASTIC_SUM);
+    double work = 0.0;
+
+    for (int64_t e = begin; e < end; e++) {
+        /* The springs as the last step left them. */
+        bool broken = sum[e] < 0.0;
+        double L = fmax(p->first.rest_length[e] + elongation[e], 0.0);
+        set_spring(p, &p->after, e, L, broken);
+        set_spring(p, &p->during, e, L, broken);
+        double ahead = 0.5 * c->h * rate[e];
+        if (ahead == 0.0 || broken) continue;
+
+        /* Half of the flow of a step is put ahead, but not so much that the pull changes its sign:
+         * then the flow never gives energy. */
+        double l = length_of(c->s, c->x, e);
+        double deflection = l - L;
+        if (deflection * ahead <= 0.0) continue;
+        ahead = copysign(fmin(fabs(ahead), fabs(deflection)), ahead);
+        p->during.rest_length[e] = fmax(L + ahead, fmin(L, shortest(p, e)));
+        work += energy_with(&p->after, e, l) - energy_with(&p->during, e, l);
+    }
+    p->partial[block] = work;
+}
+
+/* The blocks are added in their order, so that the sum does not depend on the threads. */
+static double add_blocks(const tw_springs *s)
+{
+    double work = 0.0;
+    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++)
+        work += s->plasticity->partial[b];
+    return work;
+}
+
+tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
+{
+    (void)changed; /* The pattern stays. */
+    tw_springs *s = data;
+    tw_spring_plasticity *p = s->plasticity;
+    p->t = at->t;
+    p->h = h;
+
+    loop c = {.s = s, .x = at->x, .h = h};
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, begin_block, &c);
+    *sum_of(s, TW_PLASTIC_WORK_STAGE) = *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s);
+    tw_springs_take(s, &p->during);
+    return TW_OK;
+}
+
+/* ---- after a step ---- */
+
+/* The flow of spring e in this step. Returns the work. */
+static double finish_spring(loop *c, int64_t e)
+{
+    tw_spring_plasticity *p = c->s->plasticity;
+    double *elongation = array_of(c->s, TW_PLASTIC_ELONGATION) + e;
+    double *rate = array_of(c->s, TW_PLASTIC_RATE) + e;
+    double *sum = array_of(c->s, TW_PLASTIC_SUM) + e;
+    if (*sum < 0.0) return 0.0;
+
+    double l = length_of(c->s, c->x, e);
+    double first = p->first.rest_length[e];
+    double L = p->after.rest_length[e];
+    double flow = flow_of(p, e, l, L, *sum);
+    bool breaks = l - first > p->law.rupture_strain * first;
+    bool was_ahead = p->during.rest_length[e] != L;
+    if (fabs(flow) > LARGEST_FLOW * limit_of(p, e, *sum)) atomic_store(&c->too_far, true);
+    *rate = c->h > 0.0 ? flow / c->h : 0.0;
+    if (flow == 0.0 && !breaks && !was_ahead) return 0.0;
+
+    /* The rest length flows, or the spring breaks. */
+    atomic_store(&c->changed, true);
+    *elongation += flow;
+    *sum += fabs(flow);
+    if (breaks) {
+        *sum = BROKEN;
+        *rate = 0.0;
+    }
+    set_spring(p, &p->after, e, first + *elongation, breaks);
+    return energy_with(&p->during, e, l) - energy_with(&p->after, e, l);
+}
+
+static void finish_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    loop *c = context;
+    double work = 0.0;
+    for (int64_t e = begin; e < end; e++) work += finish_spring(c, e);
+    c->s->plasticity->partial[block] = work;
+}
+
+tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from, double t,
+                                 double *x, double *v, bool *changed)
+{
+    (void)from;
+    (void)t;
+    (void)v;
+    tw_springs *s = data;
+    loop c = {.s = s, .x = x, .h = h};
+    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, finish_block, &c);
+    *sum_of(s, TW_PLASTIC_WORK) = *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s);
+    tw_springs_take(s, &s->plasticity->after);
+
+    *changed = *changed || atomic_load(&c.changed);
+    return atomic_load(&c.too_far) ? TW_RECOVERABLE : TW_OK;
+}
+
+/* ---- measuring ---- */
+
+/* Whether t lies inside the last step, and not at its end. */
+static bool is_inside(const tw_spring_plasticity *p, double t)
+{
+    return p->h > 0.0 && t < p->t + STAGE_SHARE * p->h;
+}
+
+tw_spring_values tw_springs_at(tw_springs *s, double t)
+{
+    tw_spring_values now = values_of(s);
+    tw_springs_take(s,
+                    is_inside(s->plasticity, t) ? &s->plasticity->during : &s->plasticity->after);
+    return now;
+}
+
+double tw_springs_plastic_work(const void *data, double t)
+{
+    const tw_springs *s = data;
+    bool inside = is_inside(s->plasticity, t);
+    return *sum_of(s, inside ? TW_PLASTIC_WORK_STAGE : TW_PLASTIC_WORK);
+}
+
+/* What the loop over particles shares. */
+typedef struct strain_loop {
+    const tw_springs *s;
+    const double *x;
+    double *rows;
+    int stride;
+} strain_loop;
+
+static void strain_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const strain_loop *c = context;
+    const tw_springs *s = c->s;
+    const double *elongation = array_of(s, TW_PLASTIC_ELONGATION);
+
+    for (int64_t i = begin; i < end; i++) {
+        double *row = c->rows + c->stride * i;
+        for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
+            int64_t e = s->incidence.entry[n] >> s->shift;
+            double L = s->plasticity->first.rest_length[e];
+            if (!(L > 0.0)) continue;
+            row[0] = fmax(row[0], fabs(length_of(s, c->x, e) / L - 1.0));
+            row[1] = fmax(row[1], fabs(elongation[e]) / L);
+        }
+    }
+}
+
+void tw_springs_add_strain(const void *data, const double *x, double *rows, int stride)
+{
+    const tw_springs *s = data;
+    strain_loop c = {s, x, rows, stride};
+    tw_parallel_for(s->particles->count, TW_PARTICLE_BLOCK, strain_block, &c);
+}
