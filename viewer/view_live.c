@@ -15,7 +15,7 @@ static const double FRAME_RATE = 60.0;
 /* Frames that always wait, as a time [s]. */
 static const double LEAD_SECONDS = 0.035;
 /* Share of the time that making frames may take. */
-static const double FRAME_SHARE = 0.2;
+static const double FRAME_SHARE = 0.4;
 
 /* ---- what the page is told ---- */
 
@@ -163,12 +163,12 @@ static void set_pace(view_live *live)
     double reachable = live->capability > 0.0 ? live->capability : 1.0;
     double rate = is_bounded ? fmin(live->speed, reachable) : reachable;
 
-    /* Frames that are dear to make are made less often, but twenty times a second. */
+    /* Frames that are dear to make are made less often, but 24 times a second. */
     double frames = FRAME_RATE;
     if (live->frame_seconds > 0.0) frames = fmin(frames, FRAME_SHARE / live->frame_seconds);
     live->spacing = rate / fmax(frames, 24.0);
     live->rate = rate;
-    atomic_store(&live->session->rate, is_bounded ? rate : 0.0);
+    atomic_store(&live->session->rate, rate);
 }
 
 /* Notes that so many simulated seconds took so many seconds of computing. */

@@ -109,7 +109,7 @@ static void set_speed(view_live *live, double speed)
     live->rate = speed > 0.0 ? speed : fmax(live->capability, 1e-6);
     live->spacing = live->rate / 60.0;
     view_live_restart_clock(live);
-    atomic_store(&live->session->rate, speed > 0.0 ? live->rate : 0.0);
+    atomic_store(&live->session->rate, live->rate);
 }
 
 static void upload(view_live *live, const view_command *command)

@@ -32,7 +32,7 @@ typedef struct view_session {
     int field_count;
 
     /* How the network plays the reel. */
-    _Atomic double rate; /* simulated seconds per second; 0: each frame at once */
+    _Atomic double rate; /* simulated seconds per second; 0: not known yet, each frame at once */
     atomic_bool paused;
 } view_session;
 

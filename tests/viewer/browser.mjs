@@ -39,6 +39,10 @@ function serve(...words) {
   return { child, ready, stop: () => stop(child) };
 }
 
+// Whoever ends the tests ends the servers, too.
+process.on("exit", () => servers.forEach((child) => child.kill("SIGKILL")));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(130));
+
 function stop(child) {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve(child.exitCode);
