@@ -74,16 +74,15 @@ static tw_status check_rings(const tw_obstacle *o, tw_error *error)
 tw_status tw_obstacle_check(const tw_obstacle *o, tw_error *error)
 {
     TW_TRY(check_numbers(o, error));
+    TW_TRY(check_rings(o, error));
     switch (o->kind) {
     case TW_OBSTACLE_PLANE:
         if (tw_dot3(o->other, o->other) > 0.0 && o->size > 0.0) return TW_OK;
         return tw_fail(error, TW_INVALID_ARGUMENT, "a plane needs a normal and a size");
     case TW_OBSTACLE_SPHERE:
     case TW_OBSTACLE_CAPSULE:
-        if (!(o->radius > 0.0))
-            return tw_fail(error, TW_INVALID_ARGUMENT,
-                           "the radius of an obstacle must be positive");
-        return check_rings(o, error);
+        if (o->radius > 0.0) return TW_OK;
+        return tw_fail(error, TW_INVALID_ARGUMENT, "the radius of an obstacle must be positive");
     case TW_OBSTACLE_BOX:
         if (o->sides[0] > 0.0 && o->sides[1] > 0.0 && o->sides[2] > 0.0) return TW_OK;
         return tw_fail(error, TW_INVALID_ARGUMENT, "the sides of a box must be positive");
