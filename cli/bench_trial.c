@@ -124,7 +124,7 @@ tw_status bench_prepare(bench *b, tw_error *error)
     /* Three tables: the start, the end of a trial, the end of the reference. */
     b->rows = tw_simulation_row_count(b->simulation);
     b->columns = tw_simulation_column_count(b->simulation);
-    b->coordinates = b->columns == BODY_COLUMNS ? 3 : 1;
+    b->coordinates = b->columns >= BODY_COLUMNS ? 3 : 1;
     size_t size = (size_t)b->rows * (size_t)b->columns;
     b->start = malloc(3 * size * sizeof *b->start);
     if (!b->start) return TW_OUT_OF_MEMORY;

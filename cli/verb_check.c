@@ -140,6 +140,7 @@ static double longest_side(const checked *c)
 /* The mean length of the links of a sheet, the shortest of all sheets. INFINITY if there is none. */
 static double link_length(const checked *c, const double *x)
 {
+    int64_t width = tw_simulation_column_count(c->simulation);
     double shortest = INFINITY;
     for (int i = 0; i < tw_simulation_display_count(c->simulation); i++) {
         const tw_display *display = tw_simulation_display(c->simulation, i);
@@ -149,7 +150,8 @@ static double link_length(const checked *c, const double *x)
         double sum = 0;
         for (int64_t k = 0; k < 3 * display->triangle_count; k++) {
             int64_t next = k % 3 == 2 ? k - 2 : k + 1;
-            sum += distance(x + 6 * display->triangles[k], x + 6 * display->triangles[next]);
+            sum +=
+                distance(x + width * display->triangles[k], x + width * display->triangles[next]);
         }
         shortest = fmin(shortest, sum / (double)(3 * display->triangle_count));
     }
@@ -161,7 +163,8 @@ static double link_length(const checked *c, const double *x)
 static double link_time(const checked *c)
 {
     int64_t count = tw_simulation_row_count(c->simulation);
-    double *rows = malloc((size_t)(6 * count) * sizeof *rows);
+    int64_t width = tw_simulation_column_count(c->simulation);
+    double *rows = malloc((size_t)(width * count) * sizeof *rows);
     double length = INFINITY;
     if (rows &&
         tw_simulation_rows(c->simulation, 0, tw_simulation_start(c->simulation), rows) == TW_OK)

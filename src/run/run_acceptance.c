@@ -98,7 +98,7 @@ static void judge_displacement(acceptance *a)
     const tw_run *run = a->run;
     double least = tw_scene_number(run->scene, "tests.displacement_min", NAN);
     int columns = run->table.column_count;
-    if (isnan(least) || columns != BODY_COLUMNS) return;
+    if (isnan(least) || columns < BODY_COLUMNS) return;
 
     /* The rows of the start. */
     size_t size = (size_t)run->table.row_count * (size_t)columns;
