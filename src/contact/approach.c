@@ -14,20 +14,9 @@ static const double ADVANCE = 0.9;
 /* More advances than this mean that the pair slides along at the distance `limit`. */
 enum { ADVANCES = 1000 };
 
-/* How many of the four vertices belong to the first primitive, and how many are used. */
-static int first_count(tw_pair_kind kind)
-{
-    return kind == TW_PAIR_EDGE_EDGE ? 2 : 1;
-}
-
-static int vertex_count(tw_pair_kind kind)
-{
-    return kind == TW_PAIR_POINT_EDGE ? 3 : 4;
-}
-
 double tw_pair_reach(tw_pair_kind kind, const double x[4][3], const double y[4][3])
 {
-    int used = vertex_count(kind);
+    int used = tw_pair_vertex_count(kind);
     double mean[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < used; i++)
         for (int k = 0; k < 3; k++) mean[k] += (y[i][k] - x[i][k]) / used;
@@ -39,7 +28,7 @@ double tw_pair_reach(tw_pair_kind kind, const double x[4][3], const double y[4][
             double way = y[i][k] - x[i][k] - mean[k];
             square += way * way;
         }
-        int side = i < first_count(kind) ? 0 : 1;
+        int side = i < tw_pair_first_count(kind) ? 0 : 1;
         largest[side] = fmax(largest[side], sqrt(square));
     }
     return largest[0] + largest[1];

@@ -24,6 +24,17 @@ typedef enum tw_pair_kind {
 
 enum { TW_PAIR_VERTICES = 4, TW_PAIR_SIZE = 12 };
 
+/* How many of the four vertices belong to the first primitive, and how many are used. */
+static inline int tw_pair_first_count(tw_pair_kind kind)
+{
+    return kind == TW_PAIR_EDGE_EDGE ? 2 : 1;
+}
+
+static inline int tw_pair_vertex_count(tw_pair_kind kind)
+{
+    return kind == TW_PAIR_POINT_EDGE ? 3 : 4;
+}
+
 typedef struct tw_gap {
     double distance;     /* |d|; of a plane: signed, positive on the side of its normal */
     double normal[3];    /* n, from the second primitive to the first */

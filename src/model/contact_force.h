@@ -3,6 +3,7 @@
  *   obstacle.c         obstacles as pinned particles
  *   obstacle_shape.c   their shapes
  *   contact_surface.c  the surfaces of all bodies, and their pairs with planes, spheres, capsules
+ *   contact_stiffness.c  how stiff a pair is if nobody says it
  *   contact_cells.c    points, edges and triangles of all surfaces
  *   contact_detect.c   the pairs between surfaces that a step may need, looked for before it
  *   contact_check.c    whether a step missed or deepened a contact
@@ -17,6 +18,7 @@
 #include "contact/overlap_tree.h"
 #include "model/display_list.h"
 #include "model/force.h"
+#include "model/joined_bodies.h"
 
 /* An obstacle in the model. */
 typedef struct tw_placed_obstacle {
@@ -40,6 +42,8 @@ typedef struct tw_contact_source {
     const tw_display_list *displays;
     const tw_obstacle_list *obstacles;
     const double *gravity; /* three entries */
+    tw_force *const *forces;
+    const int *force_count;
 } tw_contact_source;
 
 /* Tangents of one pair that is in contact at the last linearisation. */
@@ -116,6 +120,10 @@ typedef struct tw_contact {
     const tw_particles *particles;
     double speed;          /* that impacts are expected to have [m/s] */
     double relative_speed; /* the same between two bodies [m/s] */
+    tw_bodies bodies;      /* what the elements of the forces join */
+    double *body_mass;     /* of each body, without pinned particles [kg] */
+    double *elasticity;    /* smallest stiffness of the bodies at each particle [N/m] */
+    double *longest_edge;  /* at each vertex [m]; NULL until the elasticity is known */
 
     int64_t pair_count;
     int64_t lasting_count; /* of pairs with planes, spheres and capsules, which stay in the list */
@@ -151,6 +159,14 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex);
 /* The values of the four vertices of a pair, from values of all particles. (contact_surface.c) */
 void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
                      double out[TW_PAIR_VERTICES][3]);
+
+/* Finds the masses of the bodies and the speeds that impacts may have. (contact_stiffness.c) */
+tw_status tw_contact_weigh(tw_contact *contact);
+/* Sets the law of a pair. (contact_stiffness.c) */
+void tw_contact_set_stiffness(const tw_contact *contact, tw_contact_pair *pair);
+/* Sets the laws of all pairs, with the tangent of all other forces at the start.
+ * (contact_stiffness.c) */
+tw_status tw_contact_take_elasticity(tw_contact *contact, const tw_sparse *matrix);
 
 /* How near the closest points of two surfaces may come: 5 % of their thickness deep, or where they
  * have none, a tenth of the contact distance apart. */

@@ -5,8 +5,8 @@
  *     v_n' = sqrt(v_n^2 - 2 (1 - e^2) (E_n - E_{n+1}) / m),   m = 1 / sum_i w_i^2 / m_i.
  * An impact then ends with e times its speed, whatever the law and the step.
  *
- * Friction: an impulse of at most mu times that of the repulsion, h (N_n + N_{n+1}) / 2 less what
- * restitution took, leads the sliding velocity from u to
+ * Friction: an impulse of at most mu times that of the repulsion (Simpson's rule, which is exact for
+ * the law) less what restitution took, leads the sliding velocity from u to
  *     u' = -(u - u_n) / 2,   |u'| <= |u|,
  * with u_n the one at the start of the step. What sticks and is pulled with the acceleration a then
  * swings between -a h/2 and a h/2 and does not creep; what slides is slowed down by all of the
@@ -35,6 +35,22 @@ typedef struct meeting {
     bool is_deep;        /* the closest points are nearer than they may be */
 } meeting;
 
+static double press_of(const tw_pair_state *state)
+{
+    return state->active ? state->press : 0.0;
+}
+
+/* The press in the middle of the way from x to y. */
+static double press_between(const tw_contact_pair *pair, const double x[4][3], const double y[4][3])
+{
+    double middle[4][3];
+    tw_pair_state state;
+    for (int i = 0; i < TW_PAIR_SIZE; i++)
+        middle[i / 3][i % 3] = 0.5 * (x[i / 3][i % 3] + y[i / 3][i % 3]);
+    tw_pair_evaluate(pair, middle, TW_PAIR_GRADIENT, &state);
+    return press_of(&state);
+}
+
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
@@ -51,9 +67,8 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
 
     m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
     m->released = old.energy - now.energy;
-    m->push = 0.0;
-    if (old.active) m->push += 0.5 * h * old.press;
-    if (now.active) m->push += 0.5 * h * now.press;
+    m->push =
+        h / 6.0 * (press_of(&old) + 4.0 * press_between(m->pair, before, after) + press_of(&now));
 
     /* The velocities of the closest points, and the mass that an impulse moves. */
     double speed[4][3];

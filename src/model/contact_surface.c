@@ -104,23 +104,6 @@ static double smallest_mass(const tw_contact *contact, const side *s)
     return smallest;
 }
 
-/* Without a stiffness of the user, the energy psi(0) = 2/3 kappa d^2 stops the reduced mass of the
- * pair at the expected speed: kappa = 3/4 m (v/d)^2. Two edges that cross in their middle meet with
- * both vertices of each, so that between bodies twice the mass counts. */
-static double stiffness_of(const tw_contact *contact, const side *a, const side *b)
-{
-    if (contact->options.stiffness > 0.0) return contact->options.stiffness;
-
-    double inverse = 1.0 / smallest_mass(contact, a) + 1.0 / smallest_mass(contact, b);
-    double speed = contact->speed;
-    if (isfinite(smallest_mass(contact, a)) && isfinite(smallest_mass(contact, b))) {
-        speed = contact->relative_speed;
-        inverse *= 0.5;
-    }
-    double rate = speed / contact->options.distance;
-    return 0.75 * rate * rate / inverse;
-}
-
 /* c_0 of two edges: the share of their squared lengths at the start. */
 static double parallel_bound(const tw_contact *contact, const tw_contact_pair *pair)
 {
@@ -149,7 +132,7 @@ static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a,
     for (int i = 0; i < b->count; i++) pair.vertex[a->count + i] = b->vertex[i];
     if (kind == TW_PAIR_POINT_EDGE) pair.vertex[3] = pair.vertex[2];
 
-    pair.law = (tw_contact_law){contact->options.distance, stiffness_of(contact, a, b)};
+    tw_contact_set_stiffness(contact, &pair);
 
     /* A sphere or a capsule may be entered by the contact distance. */
     pair.limit = fmax(pair.radius - contact->options.distance, 0.5 * pair.radius);

@@ -20,6 +20,10 @@ static void contact_release(void *data)
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
     tw_release(c->tangents);
+    tw_bodies_free(&c->bodies);
+    tw_release(c->body_mass);
+    tw_release(c->elasticity);
+    tw_release(c->longest_edge);
 
     tw_contact_cells_free(&c->points);
     tw_contact_cells_free(&c->edges);
@@ -37,47 +41,11 @@ static void contact_release(void *data)
 
 /* ---- completing ---- */
 
-/* The speed that an impact may have: the largest at the start, or that of a fall through the box
- * around everything. Two bodies may approach each other at twice the largest. */
-static void expect_speeds(tw_contact *c, const tw_particles *p)
-{
-    double fastest = 0.0;
-    double lower[3] = {INFINITY, INFINITY, INFINITY};
-    double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < p->count; i++) {
-        double square = 0.0;
-        for (int k = 0; k < 3; k++) {
-            square += p->velocity[3 * i + k] * p->velocity[3 * i + k];
-            if (p->pinned[i]) continue;
-            lower[k] = fmin(lower[k], p->position[3 * i + k]);
-            upper[k] = fmax(upper[k], p->position[3 * i + k]);
-        }
-        fastest = fmax(fastest, sqrt(square));
-    }
-
-    /* v = sqrt(2 g H). */
-    double gravity = 0.0;
-    double height = 0.0;
-    for (int k = 0; k < 3; k++) {
-        gravity += c->source.gravity[k] * c->source.gravity[k];
-        height += (upper[k] - lower[k]) * (upper[k] - lower[k]);
-    }
-    double fall = sqrt(2.0 * sqrt(gravity) * sqrt(height));
-
-    /* Where nothing moves or falls, one meter per second is as good a guess as any. */
-    c->speed = fmax(fastest, fall);
-    c->relative_speed = fmax(2.0 * fastest, fall);
-    if (c->speed > 0.0) return;
-    c->speed = 1.0;
-    c->relative_speed = 1.0;
-}
-
 static tw_status contact_complete(void *data, const tw_particles *particles)
 {
     tw_contact *c = data;
     c->particles = particles;
-    expect_speeds(c, particles);
-
+    TW_TRY(tw_contact_weigh(c));
     TW_TRY(tw_contact_list_surfaces(c));
     return tw_contact_begin(c);
 }

@@ -6,6 +6,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "linalg/vector.h"
 #include "model/fluid_model.h"
 #include "model/model_internal.h"
 
@@ -205,6 +206,25 @@ tw_status tw_model_renew_pattern(tw_model *model)
     return TW_OK;
 }
 
+/* Contacts become as stiff as the bodies need it: their tangent at the start goes to the contact. A
+ * force that is not defined there does not count. */
+static tw_status tell_contact(tw_model *model)
+{
+    if (!model->contact) return TW_OK;
+    int64_t blocks = tw_sparse_row_start(model->stiffness)[model->particles.free_count];
+    tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(model->stiffness));
+
+    tw_force_view at = {0.0, model->x, model->v};
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        if (f->data == model->contact || !f->table->linearise || !f->table->add_tangent) continue;
+        tw_status status = f->table->linearise(f->data, &at);
+        if (status == TW_OUT_OF_MEMORY) return status;
+        if (status == TW_OK) f->table->add_tangent(f->data, model->stiffness);
+    }
+    model->content = TW_MATRIX_STALE;
+    return tw_contact_take_elasticity(model->contact, model->stiffness);
+}
+
 /* lambda_max(M^-1 K) <= max_p b_p / m_p, where K <= diag(b) and the mass is lumped. */
 static tw_status bound_eigenvalue(tw_model *model)
 {
@@ -285,5 +305,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     if (status == TW_OK) status = allocate_internal(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
-    return analyse_pattern(model, error);
+    TW_TRY(analyse_pattern(model, error));
+    status = tell_contact(model);
+    if (status != TW_OK) return tw_fail_plain(error, status);
+    return TW_OK;
 }

@@ -34,7 +34,8 @@ tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *option
     if (model->contact)
         return tw_fail(error, TW_INVALID_ARGUMENT, "contact was added to this model before");
 
-    tw_contact_source source = {&model->displays, &model->obstacles, model->gravity};
+    tw_contact_source source = {&model->displays, &model->obstacles, model->gravity, &model->forces,
+                                &model->force_count};
     tw_force force;
     if (tw_force_contact_create(options, &source, &force) != TW_OK)
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);

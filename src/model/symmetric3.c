@@ -39,18 +39,31 @@ static void rotate(double A[9], double V[9], int p, int q)
     }
 }
 
-void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inverse[9])
+/* D = V^T A V becomes diagonal. */
+static void diagonalise(const double A[9], double D[9], double V[9])
 {
-    double D[9];
-    double V[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-
-    /* D = V^T A V becomes diagonal. */
-    memcpy(D, A, sizeof D);
+    memcpy(D, A, 9 * sizeof *D);
+    for (int i = 0; i < 9; i++) V[i] = i % 4 == 0 ? 1.0 : 0.0;
     for (int round = 0; round < ROUNDS; round++) {
         rotate(D, V, 0, 1);
         rotate(D, V, 0, 2);
         rotate(D, V, 1, 2);
     }
+}
+
+double tw_symmetric3_smallest(const double A[9])
+{
+    double D[9];
+    double V[9];
+    diagonalise(A, D, V);
+    return fmin(D[0], fmin(D[4], D[8]));
+}
+
+void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inverse[9])
+{
+    double D[9];
+    double V[9];
+    diagonalise(A, D, V);
 
     /* The sum of v v^T / d over the eigenvalues d that count. */
     double largest = fmax(D[0], fmax(D[4], D[8]));

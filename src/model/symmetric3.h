@@ -6,4 +6,7 @@
  * `smallest` times the largest count as zero. */
 void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inverse[9]);
 
+/* The smallest eigenvalue of a matrix in full storage. */
+double tw_symmetric3_smallest(const double A[9]);
+
 #endif
