@@ -117,7 +117,10 @@ typedef struct tw_measurement {
     /** Energy that impacts have taken since the last measurement, by a restitution below 1 [J]. */
     double contact_work;
     double friction_work; /**< energy that friction of contacts has taken since then [J] */
-    double plastic_work;  /**< energy that plastic flow and rupture took since the start [J] */
+    /** Work since then of whoever moves obstacles, in impacts and friction [J]. outside_power does
+     *  not hold it. */
+    double impulse_work;
+    double plastic_work; /**< energy that plastic flow and rupture took since the start [J] */
 } tw_measurement;
 /** Measures the state u at time t. */
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,

@@ -142,6 +142,10 @@ typedef struct tw_second_order_problem {
     /** What changes between steps only. Needs begin_step and finish_step. Default: none. */
     tw_internal_variables internal;
 
+    /** Says why the last attempt was TW_RECOVERABLE, for the text of an error: a sentence, or NULL.
+     *  NULL: nothing to say. */
+    const char *(*explain)(void *context);
+
     /** Kinetic and potential energy [J]; NULL if there is none. Used by telemetry and by the energy
      *  guard. */
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,

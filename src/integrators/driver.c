@@ -230,16 +230,16 @@ static tw_status fail_at(const tw_integrator *integrator, tw_status status, doub
                    tw_scheme_name(integrator->options.scheme), h, integrator->t, reason);
 }
 
-/* Why an attempt failed: what the scheme said, or the text of the status if it said nothing. */
+/* Why an attempt failed: what the scheme said, what the problem says, or the text of the status. */
 static const char *reason_of(const tw_integrator *integrator, const tw_error *inner,
                              tw_status status)
 {
     if (inner->text[0]) return inner->text;
-    if (status == TW_RECOVERABLE && integrator->plan_division == TW_LARGEST_DIVISION)
-        return "contacts come too near however the step is divided: try contact.thickness, a "
-               "larger "
-               "contact.stiffness, or a start without overlaps";
-    return tw_status_text(status);
+    const tw_second_order_problem *problem = &integrator->system.second;
+    bool can_tell = integrator->system.second_order && problem->explain;
+    const char *told = NULL;
+    if (status == TW_RECOVERABLE && can_tell) told = problem->explain(problem->context);
+    return told ? told : tw_status_text(status);
 }
 
 /* Plans equal steps from t to t_limit: span/ceil(span/step) each. A plan with the same end

@@ -1,10 +1,8 @@
 /* Whether a step missed a contact, crossed a surface or went too deep: then it is to be divided. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
 #include "base/vector3.h"
@@ -25,9 +23,7 @@ typedef struct loop {
     const tw_force_view *from;
     const double *x;
     double h;
-    atomic_bool found; /* a pair came too near */
-    double *error;     /* of the energy, one per block of pairs */
-    double *turnover;  /* energy that the contacts turn over, likewise */
+    tw_contact_check *checks; /* one per block of pairs */
 } loop;
 
 /* Whether a pair comes too near on the way from x to y. */
@@ -73,9 +69,10 @@ static double normal_energy(const loop *l, const tw_contact_pair *pair, const tw
 }
 
 /* Adds what one pair contributes. */
-static void weigh_work(const loop *l, const tw_contact_pair *pair, const double x[4][3],
-                       const double y[4][3], int64_t block)
+static void weigh_work(const loop *l, int64_t p, const double x[4][3], const double y[4][3],
+                       tw_contact_check *check)
 {
+    const tw_contact_pair *pair = &l->c->pairs[p];
     tw_gap before;
     tw_gap after;
     if (!tw_gap_find(pair->kind, x, &before) || !tw_gap_find(pair->kind, y, &after)) return;
@@ -87,16 +84,20 @@ static void weigh_work(const loop *l, const tw_contact_pair *pair, const double 
     /* What is outside the layer counts as at its border. */
     double change = fmin(gap[1], pair->law.onset) - fmin(gap[0], pair->law.onset);
     double work = 0.5 * (psi[0].slope + psi[1].slope) * change;
-    l->error[block] += fabs(psi[1].energy - psi[0].energy - work);
-    l->turnover[block] +=
+    double error = fabs(psi[1].energy - psi[0].energy - work);
+    check->error += error;
+    check->turnover +=
         fmax(psi[0].energy, psi[1].energy) + normal_energy(l, pair, &before, gap[1] - gap[0]);
+    if (!(error > check->largest_error)) return;
+    check->largest_error = error;
+    check->worst = p;
 }
 
 static void check_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *l = context;
-    l->error[block] = 0.0;
-    l->turnover[block] = 0.0;
+    tw_contact_check *check = &l->checks[block];
+    *check = (tw_contact_check){.near = -1, .worst = -1};
     for (int64_t p = begin; p < end; p++) {
         double x[4][3];
         double y[4][3];
@@ -104,30 +105,43 @@ static void check_block(void *context, int64_t begin, int64_t end, int64_t block
         tw_contact_take(l->c, pair, l->from->x, x);
         tw_contact_take(l->c, pair, l->x, y);
 
-        if (comes_too_near(pair, x, y)) atomic_store(&l->found, true);
-        weigh_work(l, pair, x, y, block);
+        if (check->near < 0 && comes_too_near(pair, x, y)) check->near = p;
+        weigh_work(l, p, x, y, check);
     }
+}
+
+/* Notes the pair that came too near, or the one whose energy changed most. */
+static void note_worst(tw_contact *c, const tw_contact_check *sum, const double *x)
+{
+    double y[4][3];
+    int64_t worst = sum->near >= 0 ? sum->near : sum->worst;
+    tw_contact_take(c, &c->pairs[worst], x, y);
+    if (sum->near >= 0)
+        tw_contact_note_pair(c, &c->pairs[worst], y);
+    else
+        tw_contact_note_work(c, &c->pairs[worst], y);
 }
 
 /* Checks the pairs of the list. */
 static tw_status check_listed(tw_contact *c, double h, const tw_force_view *from, const double *x)
 {
-    int64_t blocks = tw_parallel_blocks(c->pair_count, TW_PARTICLE_BLOCK);
-    double *sums = TW_NEW_ARRAY(2 * blocks, double);
-    if (!sums) return TW_OUT_OF_MEMORY;
-
-    loop l = {.c = c, .from = from, .x = x, .h = h, .error = sums, .turnover = sums + blocks};
+    loop l = {.c = c, .from = from, .x = x, .h = h, .checks = c->checks};
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, check_block, &l);
 
-    double error = 0.0;
-    double turnover = 0.0;
-    for (int64_t b = 0; b < blocks; b++) {
-        error += l.error[b];
-        turnover += l.turnover[b];
+    /* The blocks are added in their order, so that nothing depends on the threads. */
+    tw_contact_check sum = {.near = -1, .worst = -1};
+    for (int64_t b = 0; b < tw_parallel_blocks(c->pair_count, TW_PARTICLE_BLOCK); b++) {
+        const tw_contact_check *check = &c->checks[b];
+        sum.error += check->error;
+        sum.turnover += check->turnover;
+        if (sum.near < 0) sum.near = check->near;
+        if (!(check->largest_error > sum.largest_error)) continue;
+        sum.largest_error = check->largest_error;
+        sum.worst = check->worst;
     }
-    tw_release(sums);
-    if (atomic_load(&l.found) || error > c->options.work_error * turnover) return TW_RECOVERABLE;
-    return TW_OK;
+    if (sum.near < 0 && sum.error <= c->options.work_error * sum.turnover) return TW_OK;
+    note_worst(c, &sum, x);
+    return TW_RECOVERABLE;
 }
 
 /* ---- missed pairs ---- */
@@ -165,7 +179,7 @@ static bool is_listed(const tw_box_pairs *list, tw_box_pair pair)
 
 /* Whether one of these pairs of cells is not in the list, and is in reach at the end of the step or
  * came too near on the way. */
-static bool has_missed(const tw_contact *c, tw_pair_kind kind, const tw_contact_cells *first,
+static bool has_missed(tw_contact *c, tw_pair_kind kind, const tw_contact_cells *first,
                        const tw_contact_cells *second, const tw_box_pairs *seen,
                        const tw_box_pairs *listed)
 {
@@ -187,8 +201,12 @@ static bool has_missed(const tw_contact *c, tw_pair_kind kind, const tw_contact_
         double radius = a->radius + b->radius;
         tw_contact_pair pair = {
             .kind = kind, .radius = radius, .limit = tw_contact_limit(&c->options, radius)};
-        if (!tw_gap_find(kind, y, &end) || end.distance - radius < c->options.distance) return true;
-        if (comes_too_near(&pair, x, y)) return true;
+        bool near = !tw_gap_find(kind, y, &end) || end.distance - radius < c->options.distance;
+        if (!near && !comes_too_near(&pair, x, y)) continue;
+        for (int i = 0; i < 4; i++)
+            pair.vertex[i] = i < first->corners ? a->vertex[i] : b->vertex[i - first->corners];
+        tw_contact_note_pair(c, &pair, y);
+        return true;
     }
     return false;
 }

@@ -7,8 +7,10 @@
  *   contact_cells.c    points, edges and triangles of all surfaces
  *   contact_detect.c   the pairs between surfaces that a step may need, looked for before it
  *   contact_check.c    whether a step missed or deepened a contact
+ *   contact_note.c     which bodies stopped a step, and where
  *   force_contact.c    the force
- *   contact_impulses.c what contact loses */
+ *   contact_impulses.c what contact loses
+ *   contact_spin.c     how round obstacles turn */
 #ifndef TW_MODEL_CONTACT_FORCE_H
 #define TW_MODEL_CONTACT_FORCE_H
 
@@ -58,6 +60,7 @@ typedef struct tw_contact_entry {
     double t;             /* at which the step began */
     double contact_loss;  /* energy taken by restitution below 1 [J] */
     double friction_loss; /* energy taken by friction [J] */
+    double driven;        /* work of whoever moves obstacles [J] */
 } tw_contact_entry;
 
 /* What impulses took since the last measurement. An attempt that begins at or before an earlier one replaces it. */
@@ -65,6 +68,7 @@ enum { TW_CONTACT_ENTRIES = 4 /* two halves of a doubled step, and two to spare 
 typedef struct tw_contact_account {
     double contact_loss; /* of entries that are not in the list any more */
     double friction_loss;
+    double driven;
     tw_contact_entry entry[TW_CONTACT_ENTRIES];
     int count;
 } tw_contact_account;
@@ -114,6 +118,15 @@ typedef struct tw_contact_candidates {
     tw_box_pairs edges;
 } tw_contact_candidates;
 
+/* What the check of a step found in a block of pairs. */
+typedef struct tw_contact_check {
+    double error;         /* of the energy [J] */
+    double turnover;      /* energy that the contacts turn over [J] */
+    double largest_error; /* of a pair [J] */
+    int64_t worst;        /* that pair; -1: none */
+    int64_t near;         /* the first pair that came too near; -1: none */
+} tw_contact_check;
+
 typedef struct tw_contact {
     tw_contact_options options;
     tw_contact_source source;
@@ -133,8 +146,11 @@ typedef struct tw_contact {
     tw_vertex_parts *carried; /* vertices that several particles carry: sections of fibres */
     double *pair_force;       /* TW_PAIR_SIZE entries per pair */
     double *pair_energy;      /* 0: the pair is out of reach */
+    tw_contact_check *checks; /* one per block of pairs */
+    tw_error note;            /* why the last attempt was rejected */
 
     tw_contact_account account;
+    double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */
 
     /* The surfaces, and where their vertices may go (contact_detect.c). */
     tw_contact_cells points;
@@ -209,10 +225,28 @@ tw_status tw_contact_begin(tw_contact *contact);
 tw_status tw_contact_check_step(tw_contact *contact, double h, const tw_force_view *from,
                                 const double *x);
 
+/* Notes that a pair comes too near at the positions x of its vertices: which bodies, where, and what
+ * helps. (contact_note.c) */
+void tw_contact_note_pair(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
+/* Notes that the contacts change too fast, with the pair that changes most. (contact_note.c) */
+void tw_contact_note_work(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
+/* The name of the body or obstacle to which a vertex belongs. (contact_note.c) */
+const char *tw_contact_name(const tw_contact *contact, int32_t vertex);
+
 /* Restitution and friction as impulses after a step: see tw_force_table.finish_step.
  * (contact_impulses.c) */
 tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed);
+
+/* Whether an obstacle is a sphere or a capsule. (contact_spin.c) */
+bool tw_obstacle_is_round(const tw_placed_obstacle *obstacle);
+/* The angular velocities of all round obstacles, three entries each. (contact_spin.c) */
+void tw_contact_find_spins(const tw_contact *contact, const double *x, const double *v,
+                           double *spins);
+/* What the spin of an obstacle adds to the velocity of the closest points of a pair against each
+ * other: V = sum_i w_i v_i + roll. (contact_spin.c) */
+void tw_contact_roll(const tw_contact *contact, const tw_contact_pair *pair, const double *spins,
+                     const double normal[3], double velocity[3]);
 
 /* Fills what contact has in a measurement, at the positions x of all particles, and begins a new
  * account. (contact_impulses.c) */

@@ -5,8 +5,8 @@
  *     v_n' = sqrt(v_n^2 - 2 (1 - e^2) (E_n - E_{n+1}) / m),   m = 1 / sum_i w_i^2 / m_i.
  * An impact then ends with e times its speed, whatever the law and the step.
  *
- * Friction: an impulse of at most mu times that of the repulsion (Simpson's rule, which is exact for
- * the law) less what restitution took, leads the sliding velocity from u to
+ * Friction: an impulse of at most mu times that of the repulsion (the press in the middle of the way, as the
+ * midpoint rules have it) less what restitution took, leads the sliding velocity from u to
  *     u' = -(u - u_n) / 2,   |u'| <= |u|,
  * with u_n the one at the start of the step. What sticks and is pulled with the acceleration a then
  * swings between -a h/2 and a h/2 and does not creep; what slides is slowed down by all of the
@@ -32,13 +32,10 @@ typedef struct meeting {
     double earlier[3];   /* the same at the start of the step */
     double released;     /* E_n - E_{n+1} */
     double push;         /* impulse of the repulsion over the step */
+    double roll[3];      /* the part of `velocity` that is due to the spin of an obstacle */
+    double driven;       /* work of whoever moves the obstacle, in the impulses [J] */
     bool is_deep;        /* the closest points are nearer than they may be */
 } meeting;
-
-static double press_of(const tw_pair_state *state)
-{
-    return state->active ? state->press : 0.0;
-}
 
 /* The press in the middle of the way from x to y. */
 static double press_between(const tw_contact_pair *pair, const double x[4][3], const double y[4][3])
@@ -48,7 +45,7 @@ static double press_between(const tw_contact_pair *pair, const double x[4][3], c
     for (int i = 0; i < TW_PAIR_SIZE; i++)
         middle[i / 3][i % 3] = 0.5 * (x[i / 3][i % 3] + y[i / 3][i % 3]);
     tw_pair_evaluate(pair, middle, TW_PAIR_GRADIENT, &state);
-    return press_of(&state);
+    return state.active ? state.press : 0.0;
 }
 
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
@@ -67,8 +64,7 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
 
     m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
     m->released = old.energy - now.energy;
-    m->push =
-        h / 6.0 * (press_of(&old) + 4.0 * press_between(m->pair, before, after) + press_of(&now));
+    m->push = h * press_between(m->pair, before, after);
 
     /* The velocities of the closest points, and the mass that an impulse moves. */
     double speed[4][3];
@@ -76,7 +72,9 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     tw_contact_take(m->contact, m->pair, v, speed);
     tw_contact_take(m->contact, m->pair, from->v, earlier);
     m->inverse_mass = 0.0;
-    for (int k = 0; k < 3; k++) m->velocity[k] = m->earlier[k] = 0.0;
+    tw_contact_roll(m->contact, m->pair, m->contact->spins[0], m->frame.normal, m->earlier);
+    tw_contact_roll(m->contact, m->pair, m->contact->spins[1], m->frame.normal, m->roll);
+    for (int k = 0; k < 3; k++) m->velocity[k] = m->roll[k];
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         double w = m->frame.weight[i];
         m->inverse_mass += w * w * tw_contact_inverse_mass(m->contact, m->pair->vertex[i]);
@@ -88,16 +86,22 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     return m->inverse_mass > 0.0;
 }
 
-/* v += weight J / m for every free particle of the pair. */
-static void push(const meeting *m, const double impulse[3], double *v)
+/* v += weight J / m for every free particle of the pair. A moved obstacle has the velocity u where
+ * it is touched, and whoever moves it works with J . u. */
+static void push(meeting *m, const double impulse[3], double *v)
 {
     const tw_particles *p = m->contact->particles;
+    m->driven -= tw_dot3(impulse, m->roll);
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         tw_vertex_parts parts = tw_contact_parts(m->contact, m->pair->vertex[i]);
         for (int c = 0; c < parts.count; c++) {
             int64_t particle = parts.particle[c];
-            if (p->pinned[particle]) continue;
-            double share = m->frame.weight[i] * parts.weight[c] / p->mass[particle];
+            double weight = m->frame.weight[i] * parts.weight[c];
+            if (p->pinned[particle]) {
+                m->driven -= weight * tw_dot3(impulse, v + 3 * particle);
+                continue;
+            }
+            double share = weight / p->mass[particle];
             for (int k = 0; k < 3; k++) v[3 * particle + k] += share * impulse[k];
         }
     }
@@ -155,7 +159,7 @@ static bool rubs_by_force(const meeting *m)
 }
 
 /* Slows the sliding down, as far as friction can. Returns the energy. */
-static double rub(const meeting *m, double *v)
+static double rub(meeting *m, double *v)
 {
     double u[3];
     double before[3];
@@ -198,6 +202,7 @@ static tw_contact_entry *open_entry(tw_contact_account *account, double t)
     if (account->count == TW_CONTACT_ENTRIES) {
         account->contact_loss += account->entry[0].contact_loss;
         account->friction_loss += account->entry[0].friction_loss;
+        account->driven += account->entry[0].driven;
         account->count--;
         memmove(account->entry, account->entry + 1,
                 (size_t)account->count * sizeof *account->entry);
@@ -213,9 +218,11 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
     const tw_contact_account *account = &contact->account;
     out->contact_work = account->contact_loss;
     out->friction_work = account->friction_loss;
+    out->impulse_work = account->driven;
     for (int i = 0; i < account->count; i++) {
         out->contact_work += account->entry[i].contact_loss;
         out->friction_work += account->entry[i].friction_loss;
+        out->impulse_work += account->entry[i].driven;
     }
     contact->account = (tw_contact_account){0};
 
@@ -238,7 +245,10 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     (void)t;
     tw_contact *c = data;
     tw_contact_entry *entry = open_entry(&c->account, from->t);
+    c->note.text[0] = '\0';
     TW_TRY(tw_contact_check_step(c, h, from, x));
+    tw_contact_find_spins(c, from->x, from->v, c->spins[0]);
+    tw_contact_find_spins(c, x, v, c->spins[1]);
 
     /* The pairs follow each other, each with the velocities that the last one left. */
     for (int64_t i = 0; i < c->pair_count; i++) {
@@ -248,6 +258,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
         double rubbed = rubs_by_force(&m) ? 0.0 : rub(&m, v);
         entry->contact_loss += lost;
         entry->friction_loss += rubbed;
+        entry->driven += m.driven;
         *changed = *changed || lost != 0.0 || rubbed != 0.0;
     }
     return TW_OK;

@@ -4,6 +4,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/parallel_for.h"
 #include "model/contact_force.h"
 
 /* Two edges at an angle whose sine is below the root of this are nearly parallel
@@ -26,10 +27,13 @@ static tw_status reserve(tw_contact *contact)
     tw_contact_pair *larger = TW_NEW_ARRAY(capacity, tw_contact_pair);
     double *forces = TW_NEW_ARRAY(TW_PAIR_SIZE * capacity, double);
     double *energies = TW_NEW_ARRAY(capacity, double);
-    if (!larger || !forces || !energies) {
+    tw_contact_check *checks =
+        TW_NEW_ARRAY(tw_parallel_blocks(capacity, TW_PARTICLE_BLOCK), tw_contact_check);
+    if (!larger || !forces || !energies || !checks) {
         tw_release(larger);
         tw_release(forces);
         tw_release(energies);
+        tw_release(checks);
         return TW_OUT_OF_MEMORY;
     }
 
@@ -38,9 +42,11 @@ static tw_status reserve(tw_contact *contact)
     tw_release(contact->pairs);
     tw_release(contact->pair_force);
     tw_release(contact->pair_energy);
+    tw_release(contact->checks);
     contact->pairs = larger;
     contact->pair_force = forces;
     contact->pair_energy = energies;
+    contact->checks = checks;
     contact->pair_capacity = capacity;
     return TW_OK;
 }

@@ -19,11 +19,15 @@ static void contact_release(void *data)
     tw_release(c->carried);
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
+    tw_release(c->checks);
     tw_release(c->tangents);
+
     tw_bodies_free(&c->bodies);
     tw_release(c->body_mass);
     tw_release(c->elasticity);
     tw_release(c->longest_edge);
+    tw_release(c->spins[0]);
+    tw_release(c->spins[1]);
 
     tw_contact_cells_free(&c->points);
     tw_contact_cells_free(&c->edges);
@@ -45,6 +49,12 @@ static tw_status contact_complete(void *data, const tw_particles *particles)
 {
     tw_contact *c = data;
     c->particles = particles;
+
+    for (int i = 0; i < 2; i++) {
+        c->spins[i] =
+            tw_allocate_zeroed(3 * (size_t)c->source.obstacles->count + 1, sizeof(double));
+        if (!c->spins[i]) return TW_OUT_OF_MEMORY;
+    }
     TW_TRY(tw_contact_weigh(c));
     TW_TRY(tw_contact_list_surfaces(c));
     return tw_contact_begin(c);
@@ -123,12 +133,28 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     }
 }
 
+/* Notes the first pair whose primitives meet. */
+static void note_undefined(tw_contact *c, const tw_force_view *at)
+{
+    for (int64_t p = 0; p < c->pair_count; p++) {
+        double x[4][3];
+        tw_gap gap;
+        tw_contact_take(c, &c->pairs[p], at->x, x);
+        if (tw_gap_find(c->pairs[p].kind, x, &gap)) continue;
+        tw_contact_note_pair(c, &c->pairs[p], x);
+        return;
+    }
+}
+
 static tw_status contact_add_force(void *data, const tw_force_view *at, double *force)
 {
     tw_contact *c = data;
     loop l = {.c = c, .at = at};
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, force_block, &l);
-    if (atomic_load(&l.undefined)) return TW_RECOVERABLE;
+    if (atomic_load(&l.undefined)) {
+        note_undefined(c, at);
+        return TW_RECOVERABLE;
+    }
 
     /* The pairs are added in their order, so that the sum does not depend on the threads. */
     for (int64_t p = 0; p < c->pair_count; p++) {

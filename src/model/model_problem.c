@@ -196,6 +196,13 @@ static tw_status model_load_memory(void *context, const double *values)
     return tw_friction_load(model->grips, values);
 }
 
+static const char *model_explain(void *context)
+{
+    const tw_model *model = context;
+    if (!model->contact || !model->contact->note.text[0]) return NULL;
+    return model->contact->note.text;
+}
+
 /* A row per particle, pinned ones included: x, y, z, vx, vy, vz, and zeros for what follows. */
 static void fill_rows(tw_model *model, double t, const double *u, double *rows, int stride)
 {
@@ -348,6 +355,7 @@ static tw_second_order_problem model_problem(tw_model *model)
     }
     problem.internal = (tw_internal_variables){
         .count = model->internal_count, .values = model->internal, .start = model->internal_start};
+    if (model->contact) problem.explain = model_explain;
 
     problem.energy = tw_model_energy;
     problem.energy_never_grows = !tw_model_gains_energy(model);

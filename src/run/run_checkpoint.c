@@ -151,7 +151,7 @@ static bool makes_sense(const tw_run *run, double t)
         m->energy_size_max, m->measured_t,       m->measured_step,   m->damping.sum,
         m->damping.now,     m->damping.before,   m->outside.sum,     m->outside.now,
         m->outside.before,  m->contact.sum,      m->contact.next,    m->friction.sum,
-        m->friction.next,   m->plastic_work};
+        m->friction.next,   m->plastic_work,     m->driven.sum,      m->driven.next};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!isfinite(values[i])) return false;
     if (!is_count(m->telemetry_bytes) || !is_count(m->products_told) || !is_count(m->solves_told))

@@ -47,6 +47,7 @@ typedef struct tw_run_memory {
     tw_run_loss contact;     /* energy that impacts took */
     tw_run_loss friction;    /* energy that friction of contacts took */
     double plastic_work;     /* energy that plastic flow took */
+    tw_run_loss driven;      /* work of whoever moves obstacles, in impacts and friction */
     int64_t products_told;   /* products counted in the telemetry rows so far */
     int64_t solves_told;     /* solves counted in them */
 } tw_run_memory;

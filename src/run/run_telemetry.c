@@ -60,7 +60,7 @@ static void add_loss(tw_run_loss *loss, double taken, bool at_stage)
 static bool is_finite(const tw_run *run, const tw_measurement *m)
 {
     double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum +
-                 m->contact_work + m->friction_work + m->plastic_work;
+                 m->contact_work + m->friction_work + m->plastic_work + m->impulse_work;
     for (int k = 0; k < 3; k++) sum += m->momentum[k] + m->angular_momentum[k];
     return isfinite(sum);
 }
@@ -80,6 +80,7 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
     bool at_stage = tw_integrator_energy_at_stage(run->integrator);
     add_loss(&run->memory.contact, m->contact_work, at_stage);
     add_loss(&run->memory.friction, m->friction_work, at_stage);
+    add_loss(&run->memory.driven, m->impulse_work, at_stage);
     if (!is_finite(run, m))
         return tw_fail(error, TW_NOT_FINITE, "energy or momentum at t = %g s are too large", t);
     return TW_OK;
@@ -106,7 +107,8 @@ static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool fi
 {
     memory->energy_end = m->kinetic + m->potential;
     double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
-                       memory->contact.sum + memory->friction.sum + m->plastic_work;
+                       memory->contact.sum + memory->friction.sum + m->plastic_work -
+                       memory->driven.sum;
     memory->plastic_work = m->plastic_work;
     memory->energy_error = fabs(accounted - memory->energy_start);
     memory->energy_error_max = fmax(memory->energy_error_max, memory->energy_error);
@@ -156,7 +158,7 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
     int64_t solves = s->solves - run->memory.solves_told;
     tw_text_add(text, ",%lld,%lld,%d,", (long long)products, (long long)solves,
                 s->krylov_dimension);
-    tw_text_add_number(text, run->memory.outside.sum);
+    tw_text_add_number(text, run->memory.outside.sum + run->memory.driven.sum);
 
     /* The time to which energies, work and momenta belong. */
     tw_text_add(text, ",");

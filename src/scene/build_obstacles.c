@@ -83,7 +83,8 @@ static const tw_schema_field contact_fields[] = {
      .doc = "surfaces closer than this push each other away"},
     {"stiffness", TW_FIELD_NUMBER, .unit = "N/m", .range = ABOVE(0), .automatic = true,
      .fallback = "auto",
-     .doc = "kappa of the push (docs/contact.md); auto: stops a vertex at the speed of a fall "
+     .doc = "kappa of the push (docs/contact.md); auto: stops and carries whole bodies at the "
+            "speed of a fall "
             "through the scene within the distance"},
     {"thickness", TW_FIELD_NUMBER, .unit = "m", .range = AT_LEAST(0), .fallback = "0",
      .doc = "of all bodies: half of it stands out from sheets, lines and surfaces"},
