@@ -260,6 +260,54 @@ START_TEST(sheets_do_not_cross)
 }
 END_TEST
 
+/* ---- resume ---- */
+
+/* Runs the sheets from `begin`, or from the start, to 0.2 s. On the way, at 0.12 s, the bytes of a
+ * checkpoint are kept in `kept`, if it is not NULL. */
+static void run_sheets(tw_scheme scheme, const void *begin, size_t begin_size, double *end,
+                       char **kept, size_t *kept_size)
+{
+    tw_simulation *simulation = falling_sheet(4e-3);
+    tw_integrator_options options = fixed(scheme, 5e-3);
+    tw_integrator *integrator = NULL;
+    tw_error error = {0};
+    tw_status status = tw_simulation_integrator(simulation, &options, &integrator, &error);
+    if (status == TW_OK && begin)
+        status = tw_integrator_restore(integrator, begin, begin_size, &error);
+    else if (status == TW_OK)
+        status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
+    if (status == TW_OK && kept) status = tw_integrator_advance(integrator, 0.12, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+
+    if (kept) {
+        ck_assert_int_eq(tw_integrator_serialise(integrator, NULL, 0, kept_size), TW_OK);
+        *kept = malloc(*kept_size);
+        ck_assert_ptr_nonnull(*kept);
+        ck_assert_int_eq(tw_integrator_serialise(integrator, *kept, *kept_size, kept_size), TW_OK);
+    }
+    status = tw_integrator_advance(integrator, 0.2, &error);
+    ck_assert_msg(status == TW_OK, "%s", error.text);
+    memcpy(end, tw_integrator_state_view(integrator),
+           (size_t)tw_simulation_state_size(simulation) * sizeof *end);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+
+/* The list of pairs and the pattern of the matrix are in the checkpoint: bodies in contact go on with
+ * the same bytes. */
+START_TEST(a_resumed_run_gives_the_same_bytes)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_EXPMID2, TW_SCHEME_BDF1};
+    static double end[2][1024];
+    char *kept = NULL;
+    size_t size = 0;
+    run_sheets(schemes[_i], NULL, 0, end[0], &kept, &size);
+    run_sheets(schemes[_i], kept, size, end[1], NULL, NULL);
+    ck_assert_int_eq(memcmp(end[0], end[1], sizeof end[0]), 0);
+    free(kept);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("contact between bodies");
@@ -268,6 +316,7 @@ int main(void)
     tcase_add_loop_test(bodies, fast_lines_do_not_cross, 0, 2 * LINE_SCHEMES);
     tcase_add_loop_test(bodies, adaptive_steps_see_the_impact, 0, 3);
     tcase_add_loop_test(bodies, sheets_do_not_cross, 0, 3);
+    tcase_add_loop_test(bodies, a_resumed_run_gives_the_same_bytes, 0, 3);
     tcase_set_timeout(bodies, 120);
     suite_add_tcase(suite, bodies);
     return run_suite(suite);

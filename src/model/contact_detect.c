@@ -11,6 +11,7 @@
 #include "base/log_line.h"
 #include "base/parallel_for.h"
 #include "contact/approach.h"
+#include "linalg/vector.h"
 #include "model/contact_force.h"
 
 /* A list is made for vertices that leave their expected way by this share of the contact distance.
@@ -196,6 +197,17 @@ static tw_status replace_list(tw_contact *c)
     return TW_OK;
 }
 
+/* Looks for the pairs on the way from c->from to c->to and lists them. The list is a function of this
+ * way, which is kept: a checkpoint holds it. */
+static tw_status make_list(tw_contact *c)
+{
+    size_t bytes = 3 * (size_t)vertex_total(c) * sizeof(double);
+    memcpy(c->list_way, c->from, bytes);
+    memcpy(c->list_way + 3 * vertex_total(c), c->to, bytes);
+    TW_TRY(tw_contact_search(c, WIDE_SLACK * c->options.distance));
+    return replace_list(c);
+}
+
 /* Where every vertex is, and where a step of h is expected to lead it: with its velocity, or with
  * that of an attempt from here that missed a pair. */
 static void expect_way(tw_contact *c, double h, const tw_force_view *at)
@@ -237,13 +249,53 @@ tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, b
     tw_contact *c = data;
     if (!has_surfaces(c)) return TW_OK;
 
+    /* A step of no length goes before the first one. After a restart the list is already there. */
+    bool is_ready = c->is_loaded && h == 0.0;
+    c->is_loaded = false;
+    if (is_ready) return TW_OK;
+
     /* The list from before may still do. */
     expect_way(c, h, at);
     if (is_covered(c)) return TW_OK;
 
-    TW_TRY(tw_contact_search(c, WIDE_SLACK * c->options.distance));
     *changed = true;
-    return replace_list(c);
+    return make_list(c);
+}
+
+/* ---- memory ---- */
+
+/* The numbers of one way: from and to of all vertices. */
+static int64_t way_size(const tw_contact *c)
+{
+    return 6 * vertex_total(c);
+}
+
+int64_t tw_contact_memory_size(const tw_contact *c)
+{
+    return has_surfaces(c) ? 2 * way_size(c) : 0;
+}
+
+void tw_contact_mark_pattern(tw_contact *c)
+{
+    if (c->list_way) tw_vector_copy(way_size(c), c->list_way, c->pattern_way);
+}
+
+void tw_contact_save(const tw_contact *c, double *values)
+{
+    if (!has_surfaces(c)) return;
+    tw_vector_copy(way_size(c), c->pattern_way, values);
+    tw_vector_copy(way_size(c), c->list_way, values + way_size(c));
+}
+
+tw_status tw_contact_load(tw_contact *c, const double *values, int which)
+{
+    const double *way = values + which * way_size(c);
+    if (!tw_vector_is_finite(way_size(c), way)) return TW_BAD_INPUT;
+    tw_vector_copy(way_size(c) / 2, way, c->from);
+    tw_vector_copy(way_size(c) / 2, way + way_size(c) / 2, c->to);
+    c->way_begin = NAN;
+    c->is_loaded = true;
+    return make_list(c);
 }
 
 tw_status tw_contact_begin(tw_contact *c)
@@ -253,12 +305,16 @@ tw_status tw_contact_begin(tw_contact *c)
     c->to = tw_allocate_zeroed(3 * (size_t)vertex_total(c), sizeof(double));
     c->way = tw_allocate_zeroed(3 * (size_t)vertex_total(c), sizeof(double));
     c->swept = TW_NEW_ARRAY(vertex_total(c), tw_box);
-    if (!c->from || !c->to || !c->way || !c->swept) return TW_OUT_OF_MEMORY;
+    c->list_way = tw_allocate_zeroed(6 * (size_t)vertex_total(c), sizeof(double));
+    c->pattern_way = tw_allocate_zeroed(6 * (size_t)vertex_total(c), sizeof(double));
+    if (!c->from || !c->to || !c->way || !c->swept || !c->list_way || !c->pattern_way)
+        return TW_OUT_OF_MEMORY;
     if (!has_surfaces(c)) return TW_OK;
 
     /* A list for the start, where nothing has moved yet. */
     tw_force_view start = {0.0, c->particles->position, c->particles->velocity};
     expect_way(c, 0.0, &start);
-    TW_TRY(tw_contact_search(c, WIDE_SLACK * c->options.distance));
-    return replace_list(c);
+    TW_TRY(make_list(c));
+    tw_contact_mark_pattern(c);
+    return TW_OK;
 }

@@ -8,6 +8,7 @@
  *   contact_detect.c   the pairs between surfaces that a step may need, looked for before it
  *   contact_check.c    whether a step missed or deepened a contact
  *   contact_note.c     which bodies stopped a step, and where
+ *   contact_start.c    surfaces that cross or overlap at the start
  *   force_contact.c    the force
  *   contact_impulses.c what contact loses
  *   contact_spin.c     how round obstacles turn */
@@ -159,6 +160,9 @@ typedef struct tw_contact {
     double *from;               /* positions of all vertices before a step */
     double *to;                 /* after it, as expected or as it came */
     double *way;                /* velocities of all vertices in an attempt that missed a pair */
+    double *list_way;           /* from and to of the search that made the list */
+    double *pattern_way;        /* the same of the list for which the matrix was made */
+    bool is_loaded;             /* the list comes from a checkpoint */
     double way_begin;           /* time at which that attempt began; NaN: there was none */
     tw_box *swept;              /* of all vertices: in these boxes no pair is missed */
     tw_contact_candidates near; /* the pairs after the lasting ones, in this order */
@@ -220,6 +224,15 @@ tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, b
 /* The list at the start. (contact_detect.c) */
 tw_status tw_contact_begin(tw_contact *contact);
 
+/* What contact remembers from step to step: the ways of two searches, of the list for which the
+ * matrix was made and of the present one. (contact_detect.c) */
+int64_t tw_contact_memory_size(const tw_contact *contact);
+void tw_contact_save(const tw_contact *contact, double *values);
+/* Makes the list of the first (0) or the second (1) way again. (contact_detect.c) */
+tw_status tw_contact_load(tw_contact *contact, const double *values, int which);
+/* The matrix was made for the present list. (contact_detect.c) */
+void tw_contact_mark_pattern(tw_contact *contact);
+
 /* After a step from `from` to the positions x: TW_RECOVERABLE if it missed a pair, crossed one, or
  * went too deep. (contact_check.c) */
 tw_status tw_contact_check_step(tw_contact *contact, double h, const tw_force_view *from,
@@ -230,8 +243,14 @@ tw_status tw_contact_check_step(tw_contact *contact, double h, const tw_force_vi
 void tw_contact_note_pair(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
 /* Notes that the contacts change too fast, with the pair that changes most. (contact_note.c) */
 void tw_contact_note_work(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
+/* The middle between the closest points of a pair, whose distance is returned. (contact_note.c) */
+double tw_contact_find_place(const tw_contact_pair *pair, const double x[4][3], double place[3]);
 /* The name of the body or obstacle to which a vertex belongs. (contact_note.c) */
 const char *tw_contact_name(const tw_contact *contact, int32_t vertex);
+
+/* Tells of surfaces that cross or overlap at the start, after the first search.
+ * (contact_start.c) */
+tw_status tw_contact_check_start(tw_contact *contact);
 
 /* Restitution and friction as impulses after a step: see tw_force_table.finish_step.
  * (contact_impulses.c) */

@@ -14,13 +14,10 @@ const char *tw_contact_name(const tw_contact *c, int32_t vertex)
     return "a body";
 }
 
-/* The middle between the closest points. */
-static void find_place(const tw_contact_pair *pair, const double x[4][3], double place[3],
-                       double *distance)
+double tw_contact_find_place(const tw_contact_pair *pair, const double x[4][3], double place[3])
 {
     tw_gap gap;
     tw_gap_find(pair->kind, x, &gap);
-    *distance = gap.distance;
     for (int k = 0; k < 3; k++) {
         place[k] = 0.0;
         for (int i = 0; i < TW_PAIR_VERTICES; i++) {
@@ -28,13 +25,13 @@ static void find_place(const tw_contact_pair *pair, const double x[4][3], double
             if (weight > 0.0) place[k] += 0.5 * weight * x[i][k];
         }
     }
+    return gap.distance;
 }
 
 void tw_contact_note_pair(tw_contact *c, const tw_contact_pair *pair, const double x[4][3])
 {
     double place[3];
-    double distance = 0.0;
-    find_place(pair, x, place, &distance);
+    double distance = tw_contact_find_place(pair, x, place);
     tw_fail(&c->note, TW_RECOVERABLE,
             "%.60s and %.60s come within %.3g m of each other at (%.4g, %.4g, %.4g), %.3g m are "
             "allowed: try a larger contact.stiffness (here %.3g N/m), contact.distance or "
@@ -47,8 +44,7 @@ void tw_contact_note_pair(tw_contact *c, const tw_contact_pair *pair, const doub
 void tw_contact_note_work(tw_contact *c, const tw_contact_pair *pair, const double x[4][3])
 {
     double place[3];
-    double distance = 0.0;
-    find_place(pair, x, place, &distance);
+    tw_contact_find_place(pair, x, place);
     tw_fail(&c->note, TW_RECOVERABLE,
             "the contact of %.60s and %.60s at (%.4g, %.4g, %.4g) changes too fast for the step: "
             "try a smaller step, a larger contact.distance or a smaller contact.stiffness (here "

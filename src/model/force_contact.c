@@ -35,6 +35,8 @@ static void contact_release(void *data)
     tw_release(c->from);
     tw_release(c->to);
     tw_release(c->way);
+    tw_release(c->list_way);
+    tw_release(c->pattern_way);
     tw_release(c->swept);
     tw_box_pairs_free(&c->near.points);
     tw_box_pairs_free(&c->near.edges);
@@ -57,7 +59,8 @@ static tw_status contact_complete(void *data, const tw_particles *particles)
     }
     TW_TRY(tw_contact_weigh(c));
     TW_TRY(tw_contact_list_surfaces(c));
-    return tw_contact_begin(c);
+    TW_TRY(tw_contact_begin(c));
+    return tw_contact_check_start(c);
 }
 
 /* Names the pairs of free particles of two vertices. */

@@ -191,11 +191,14 @@ static tw_status analyse_pattern(tw_model *model, tw_error *error)
 tw_status tw_model_renew_pattern(tw_model *model)
 {
     tw_pattern pattern = pattern_of(model);
-    if (!pattern.out_of_memory && tw_pattern_is_in(&pattern, model->stiffness)) {
-        tw_pattern_free(&pattern);
-        return TW_OK;
-    }
+    bool enough = !pattern.out_of_memory && tw_pattern_is_in(&pattern, model->stiffness);
+    tw_pattern_free(&pattern);
+    return enough ? TW_OK : tw_model_make_pattern(model);
+}
 
+tw_status tw_model_make_pattern(tw_model *model)
+{
+    tw_pattern pattern = pattern_of(model);
     tw_sparse *matrix = NULL;
     TW_TRY(tw_pattern_finish(&pattern, &matrix, NULL));
     if (model->former != model->first) tw_sparse_free(model->former);
@@ -203,6 +206,7 @@ tw_status tw_model_renew_pattern(tw_model *model)
     model->stiffness = matrix;
     model->content = TW_MATRIX_STALE;
     locate_blocks(model);
+    if (model->contact) tw_contact_mark_pattern(model->contact);
     return TW_OK;
 }
 

@@ -102,6 +102,9 @@ tw_status tw_model_complete(tw_model *model, tw_error *error);
 /* Makes a matrix of another pattern if the present one lacks a block. (model_complete.c) */
 tw_status tw_model_renew_pattern(tw_model *model);
 
+/* Makes a matrix of the pattern that the forces name now. (model_complete.c) */
+tw_status tw_model_make_pattern(tw_model *model);
+
 /* Writes positions and velocities of all particles at time t into model->x and model->v. v may be
  * NULL. (model_problem.c) */
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v);

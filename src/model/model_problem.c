@@ -184,16 +184,30 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
     return TW_OK;
 }
 
+/* Where friction sticks comes first, and then the pairs of contact. */
+static int64_t friction_memory(const tw_model *model)
+{
+    return model->grips ? model->grips->memory_size : 0;
+}
+
 static void model_save_memory(void *context, double *values)
 {
     const tw_model *model = context;
-    tw_friction_save(model->grips, values);
+    if (model->grips) tw_friction_save(model->grips, values);
+    if (model->contact) tw_contact_save(model->contact, values + friction_memory(model));
 }
 
+/* Of contact: first the list for which the matrix was made, and the matrix; then the list of the
+ * last step. */
 static tw_status model_load_memory(void *context, const double *values)
 {
-    const tw_model *model = context;
-    return tw_friction_load(model->grips, values);
+    tw_model *model = context;
+    if (model->grips) TW_TRY(tw_friction_load(model->grips, values));
+    if (!model->contact || tw_contact_memory_size(model->contact) == 0) return TW_OK;
+    const double *pairs = values + friction_memory(model);
+    TW_TRY(tw_contact_load(model->contact, pairs, 0));
+    TW_TRY(tw_model_make_pattern(model));
+    return tw_contact_load(model->contact, pairs, 1);
 }
 
 static const char *model_explain(void *context)
@@ -348,11 +362,10 @@ static tw_second_order_problem model_problem(tw_model *model)
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
     if (model->before) problem.begin_step = model_begin_step;
-    if (model->grips) {
-        problem.memory_size = model->grips->memory_size;
-        problem.save_memory = model_save_memory;
-        problem.load_memory = model_load_memory;
-    }
+    problem.memory_size = friction_memory(model);
+    if (model->contact) problem.memory_size += tw_contact_memory_size(model->contact);
+    problem.save_memory = model_save_memory;
+    problem.load_memory = model_load_memory;
     problem.internal = (tw_internal_variables){
         .count = model->internal_count, .values = model->internal, .start = model->internal_start};
     if (model->contact) problem.explain = model_explain;
