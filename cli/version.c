@@ -28,16 +28,19 @@ static const struct {
     const char *licence;
 } licences[] = {
     {"libsuitesparseconfig", bsd},
+    {"libwebsockets", "MIT"},
     {"libquadmath", "LGPL-2.0-or-later"},
     {"libsundials", bsd},
     {"libgfortran", gcc_runtime},
     {"libopenblas", bsd},
     {"libcholmod", cholmod},
+    {"libjansson", "MIT"},
     {"libccolamd", bsd},
     {"liblapack", bsd}, /* also liblapacke */
     {"libcolamd", bsd},
     {"ld-linux", lgpl},
     {"libtmglib", bsd},
+    {"libcrypto", "Apache-2.0"},
     {"libmetis", "Apache-2.0"},
     {"libgcc_s", gcc_runtime},
     {"libtwang", "MIT"},
@@ -47,6 +50,8 @@ static const struct {
     {"libgomp", gcc_runtime},
     {"libasan", "Apache-2.0 WITH LLVM-exception"},
     {"libyaml", "MIT"},
+    {"libssl", "Apache-2.0"},
+    {"libcap", "BSD-3-Clause or GPL-2.0-only"},
     {"libamd", bsd},
     {"libklu", lgpl},
     {"libbtf", lgpl},

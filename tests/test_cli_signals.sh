@@ -65,7 +65,7 @@ interrupted factor2 INT 130 --set integrator.name=bdf1 --set 'bodies.0.cells=[32
 # Such a run goes on: its first step is the one that was given up.
 sed -i 's/^duration: .*/duration: 0.02/' block.yaml
 signalled TERM small/run.json 0.1 "$twang" run block.yaml -o small --quiet --threads 1 \
-    --set integrator.step=0.01 --set 'bodies.0.cells=[12, 12, 12]' --set integrator.name=bdf1 --set phi.name=auto
+    --set integrator.step=0.01 --set 'bodies.0.cells=[20, 20, 20]' --set integrator.name=bdf1 --set phi.name=auto
 expect 0 "$twang" resume small --quiet --threads 1
 sed -i 's/^duration: .*/duration: 100/' block.yaml
 

@@ -141,8 +141,9 @@ static void squeeze_bundle(setup *s)
     int count = 3 + (int)between(&s->seed, 0, 3.99);
     double pitch = s->thickness + 3e-3;
     for (int i = 0; i < count * count; i++) {
+        int row = i / count;
         double x = (i % count) * pitch + between(&s->seed, -5e-4, 5e-4);
-        double z = (double)(i / count) * pitch;
+        double z = row * pitch;
         const double a[3] = {x, -0.05, z};
         const double b[3] = {x + between(&s->seed, -5e-4, 5e-4), 0.05, z};
         touching_line(model, a, b, 4, still, 1e-3, 50);

@@ -276,8 +276,10 @@ START_TEST(the_tangent_is_that_of_the_force)
         double s = 2e-6 * pow(3, i);
         double e = 1e-9;
         for (int64_t j = 0; j < n; j++) {
-            direction[j] = sin(1.0 + (double)(j % 3) + (double)(j / 12));
-            x[j] = state[j] + (j % 3 == 0 ? s : 0.0);
+            int64_t axis = j % 3;
+            int64_t section = j / 12;
+            direction[j] = sin(1.0 + (double)axis + (double)section);
+            x[j] = state[j] + (axis == 0 ? s : 0.0);
         }
         ck_assert_int_eq(p->linearise(p->context, now, x, state + n), TW_OK);
         ck_assert_int_eq(p->apply_stiffness(p->context, 1, direction, product), TW_OK);

@@ -4,6 +4,7 @@
 #include "view_browser.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,6 +67,12 @@ bool view_browser_open(view_browser *browser)
     return browser->process > 0;
 }
 
+static int remove_entry(const char *path, const struct stat *entry, int kind, struct FTW *place)
+{
+    (void)entry, (void)kind, (void)place;
+    return remove(path);
+}
+
 void view_browser_close(view_browser *browser)
 {
     if (browser->requests >= 0) close(browser->requests);
@@ -77,9 +84,9 @@ void view_browser_close(view_browser *browser)
     view_text_free(&browser->received);
 
     /* The profile is ours, under a name that mkdtemp made. */
-    char command[192];
-    snprintf(command, sizeof command, "rm -rf '%s'", browser->folder);
-    if (strncmp(browser->folder, "/tmp/twang-film-", 16) == 0 && system(command) != 0)
+    enum { MOST_DESCRIPTORS = 16 };
+    if (strncmp(browser->folder, "/tmp/twang-film-", 16) == 0 &&
+        nftw(browser->folder, remove_entry, MOST_DESCRIPTORS, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "twang: %s is left behind\n", browser->folder);
 }
 

@@ -1,9 +1,12 @@
 /* Pictures of a report: the page is opened in a headless browser, put to one frame after another,
  * and each picture goes to a file or to ffmpeg. */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "view.h"
@@ -117,21 +120,67 @@ static tw_status make_poster(view_browser *browser, int frames, const char *path
     return complain(error, TW_INPUT_OUTPUT, "the poster cannot be made");
 }
 
+/* Starts ffmpeg with these arguments and reads its input from `input`. 0 if it cannot be started. */
+static pid_t start_ffmpeg(char *const arguments[], int input)
+{
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0) return 0;
+
+    pid_t process = 0;
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    int failed = posix_spawnp(&process, "ffmpeg", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed ? 0 : process;
+}
+
+/* Whether the process ends well. */
+static bool ends_well(pid_t process)
+{
+    int status = 0;
+    return process > 0 && waitpid(process, &status, 0) == process && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static bool has_ffmpeg(void)
+{
+    char *const arguments[] = {"ffmpeg", "-version", NULL};
+    return ends_well(start_ffmpeg(arguments, STDIN_FILENO));
+}
+
+/* Starts ffmpeg, which makes a video at `path` of the pictures that are written to *pictures. */
+static pid_t open_video(const char *rate, const char *path, FILE **pictures)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return 0;
+
+    /* posix_spawn takes arguments that may be written, and does not write them. */
+    char *const arguments[] = {"ffmpeg",    "-loglevel",  "error",      "-y",
+                               "-f",        "image2pipe", "-framerate", (char *)rate,
+                               "-i",        "-",          "-pix_fmt",   "yuv420p",
+                               "-movflags", "+faststart", (char *)path, NULL};
+    pid_t process = start_ffmpeg(arguments, ends[0]);
+    close(ends[0]);
+    *pictures = process > 0 ? fdopen(ends[1], "w") : NULL;
+    if (!*pictures) close(ends[1]);
+    return process;
+}
+
 static tw_status make_video(view_browser *browser, int frames, const char *path, tw_error *error)
 {
-    /* The path goes to ffmpeg through the environment: no shell reads it. */
     json_t *rate = evaluate(browser, "window.twang.film.rate");
     char number[32];
     snprintf(number, sizeof number, "%.3f", json_number_value(rate));
     json_decref(rate);
-    setenv("TWANG_VIDEO", path, 1);
-    setenv("TWANG_RATE", number, 1);
-    FILE *ffmpeg = popen("ffmpeg -loglevel error -y -f image2pipe -framerate \"$TWANG_RATE\" -i - "
-                         "-pix_fmt yuv420p -movflags +faststart \"$TWANG_VIDEO\"",
-                         "w");
-    bool good = ffmpeg != NULL;
-    for (int i = 0; i < frames && good; i++) good = take_picture(browser, i, ffmpeg);
-    if (ffmpeg) good = pclose(ffmpeg) == 0 && good;
+
+    FILE *pictures = NULL;
+    pid_t process = open_video(number, path, &pictures);
+    bool good = pictures != NULL;
+    for (int i = 0; i < frames && good; i++) good = take_picture(browser, i, pictures);
+
+    /* The video is whole when ffmpeg has seen the end of the pictures. */
+    if (pictures) good = fclose(pictures) == 0 && good;
+    if (process > 0) good = ends_well(process) && good;
     if (good) return TW_OK;
     remove(path);
     return complain(error, TW_INPUT_OUTPUT, "the video cannot be made");
@@ -139,7 +188,7 @@ static tw_status make_video(view_browser *browser, int frames, const char *path,
 
 tw_status view_film(const char *report, const char *video, const char *poster, tw_error *error)
 {
-    if (video && system("command -v ffmpeg >/dev/null 2>&1") != 0)
+    if (video && !has_ffmpeg())
         return complain(error, TW_UNSUPPORTED, "a video needs ffmpeg (Debian: ffmpeg)");
 
     view_browser browser;

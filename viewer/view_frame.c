@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VIEW_TELEMETRY_NAME(name, text) [name] = text,
+#define VIEW_TELEMETRY_NAME(name, text) [name] = (text),
 const char *const view_telemetry_names[VIEW_TELEMETRY_COUNT] = {
     VIEW_TELEMETRY_LIST(VIEW_TELEMETRY_NAME)};
 

@@ -247,7 +247,7 @@ static void join_wheel(lattice *l, const wheel *w, int64_t first)
  * tie is seen from outside. */
 static void tie_hub(const tw_mesh *mesh, int64_t panel_vertices, int64_t hub, int64_t *edges)
 {
-    int64_t found[TIES];
+    int64_t found[TIES] = {0};
     double distance[TIES];
     int count = 0;
     const double *from = mesh->vertices + 3 * hub;
