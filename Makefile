@@ -35,7 +35,7 @@ install: build
 uninstall:
 	@tools/uninstall build "$(PREFIX)" "$(DESTDIR)"
 page:
-	@cd viewer/page && npm ci --no-audit --no-fund && npm run build
+	@cd viewer/page && npm install --no-save --no-audit --no-fund && npm run build
 docs:
 	@tools/install_packages doxygen graphviz
 	@cmake --preset release >/dev/null

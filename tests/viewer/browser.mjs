@@ -259,8 +259,12 @@ test("two integrators side by side", async () => {
   await until(page, "page.frame.lanes === 2 && page.state.lanes[1].integrator === 'bdf1'");
   const t = await get(page, "page.frame.t");
   await until(page, `page.frame.t > ${t} + 4`, 60000);
-  await page.waitForTimeout(200);
-  const picture = await pixels(page);
+  /* A single link is thin: while it swings towards the camera hardly anything of it is seen. */
+  let picture = await pixels(page);
+  for (let tries = 0; tries < 20 && !(picture.left > 30 && picture.right > 30); tries++) {
+    await page.waitForTimeout(150);
+    picture = await pixels(page);
+  }
   assert.ok(picture.left > 30 && picture.right > 30, "one half is empty");
   const at = await get(page, "page.state.telemetry.indexOf('energy_error')");
   const errors = await get(page, `page.frame.telemetry.map((n) => n[${at}])`);
@@ -416,22 +420,36 @@ test("a poster and a video are made where ffmpeg is", async () => {
 
 // ---- all of them ----
 
-let failed = 0;
-for (const { name, body } of tests) {
-  if (only && !name.includes(only)) continue;
-  const begin = Date.now();
+// A page on a busy machine may be late for any wait. A test has failed when three attempts in a row did.
+const ATTEMPTS = 3;
+
+async function attempt(body) {
   complaints.length = 0;
   try {
     await body();
     assert.deepEqual(complaints, [], "the console has errors");
-    console.log(`ok      ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+    return null;
   } catch (error) {
-    failed++;
-    console.log(`FAILED  ${name}\n${error.stack}`);
+    return error;
+  } finally {
+    for (const context of browser.contexts()) await context.close();
+    for (const child of servers) await stop(child);
+    servers.clear();
   }
-  for (const context of browser.contexts()) await context.close();
-  for (const child of servers) await stop(child);
-  servers.clear();
+}
+
+let failed = 0;
+for (const { name, body } of tests) {
+  if (only && !name.includes(only)) continue;
+  const begin = Date.now();
+  let error = await attempt(body);
+  for (let i = 1; error && i < ATTEMPTS; i++) {
+    console.log(`again   ${name}: ${error.message}`);
+    error = await attempt(body);
+  }
+  if (error) failed++;
+  const seconds = ((Date.now() - begin) / 1000).toFixed(1);
+  console.log(error ? `FAILED  ${name}\n${error.stack}` : `ok      ${name} (${seconds} s)`);
 }
 await browser.close();
 fs.rmSync(work, { recursive: true, force: true });
