@@ -154,14 +154,14 @@ static tw_status run_soft(tw_scheme scheme, int steps, double *u, double *energy
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = scheme;
     options.step = 1.0 / steps;
+    if (scheme == TW_SCHEME_CVODE) options.relative_tolerance = 1e-5; /* it has no fixed step */
     options.phi.engine = TW_PHI_KIOPS;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     tw_status status = tw_integrator_create_first_order(tw_simulation_first_order(simulation),
                                                         &options, &integrator, &error);
     if (status == TW_OK) status = tw_integrator_start(integrator, 0, start, &error);
-    for (int i = 0; i < steps && status == TW_OK; i++)
-        status = tw_integrator_step(integrator, 1, &error);
+    if (status == TW_OK) status = tw_integrator_advance(integrator, 1, &error);
     if (status == TW_OK) {
         double t = 0;
         tw_integrator_state(integrator, &t, u);
