@@ -18,7 +18,7 @@ static const char CONTENT_POLICY[] =
 
 static bool is_own_host(const view_server *server, const char *host)
 {
-    for (size_t i = 0; i < sizeof server->hosts / sizeof *server->hosts; i++)
+    for (int i = 0; i < VIEW_HOSTS; i++)
         if (server->hosts[i][0] && strcasecmp(server->hosts[i], host) == 0) return true;
     return false;
 }

@@ -9,6 +9,7 @@
 #include "view_session.h"
 
 enum {
+    VIEW_HOSTS = 4,         /* names by which the server may be called */
     VIEW_CLIENTS = 16,      /* pages at the same time */
     VIEW_CHUNK = 64 * 1024, /* bytes that are written at once */
     VIEW_TOKEN_SIZE = 33
@@ -48,7 +49,7 @@ typedef struct view_server {
     view_client *clients[VIEW_CLIENTS];
     lws_sorted_usec_list_t timer;
     char token[VIEW_TOKEN_SIZE]; /* "": not needed */
-    char hosts[4][80];           /* what may stand in Host: and behind http:// in Origin: */
+    char hosts[VIEW_HOSTS][80];  /* what may stand in Host: and behind http:// in Origin: */
 } view_server;
 
 /* ---- view_client.c ---- */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
 #include "base/log_line.h"
 #include "integrators/integrator_internal.h"
@@ -105,6 +106,20 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     return s;
 }
 
+/* Writes the problem's memory to bytes that need not be aligned. */
+static tw_status save_memory(const tw_integrator *integrator, int64_t count, char *bytes)
+{
+    if (count == 0) return TW_OK;
+    double *values = TW_NEW_ARRAY(count, double);
+    if (!values) return TW_OUT_OF_MEMORY;
+
+    const tw_second_order_problem *problem = &integrator->system.second;
+    problem->save_memory(problem->context, values);
+    memcpy(bytes, values, (size_t)count * sizeof(double));
+    tw_release(values);
+    return TW_OK;
+}
+
 tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer, size_t capacity,
                                   size_t *size)
 {
@@ -127,8 +142,7 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     cursor += sizeof s + state_bytes;
     if (history_count) memcpy(cursor, history, history_bytes);
 
-    const tw_second_order_problem *problem = &integrator->system.second;
-    if (s.memory > 0) problem->save_memory(problem->context, (double *)(cursor + history_bytes));
+    TW_TRY(save_memory(integrator, s.memory, cursor + history_bytes));
     cursor += history_bytes + (size_t)s.memory * sizeof(double);
     if (s.internal) memcpy(cursor, integrator->internal, (size_t)s.internal * sizeof(double));
     return TW_OK;
@@ -276,13 +290,19 @@ static bool makes_sense(const snapshot *s)
            counts_make_sense(&s->counts);
 }
 
-/* Gives the problem its memory back. */
-static tw_status load_memory(tw_integrator *integrator, int64_t count, const double *values,
+/* Gives the problem its memory back. The bytes need not be aligned, the numbers are. */
+static tw_status load_memory(tw_integrator *integrator, int64_t count, const char *bytes,
                              tw_error *error)
 {
     if (count == 0) return TW_OK;
+    double *values = TW_NEW_ARRAY(count, double);
+    if (!values) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    memcpy(values, bytes, (size_t)count * sizeof(double));
     const tw_second_order_problem *problem = &integrator->system.second;
-    if (problem->load_memory(problem->context, values) == TW_OK) return TW_OK;
+    tw_status status = problem->load_memory(problem->context, values);
+    tw_release(values);
+    if (status == TW_OK) return TW_OK;
     return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: the problem cannot remember them");
 }
 
@@ -326,7 +346,7 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
         !all_finite(history_count, history) || !all_finite(internal_count, integrator->internal))
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
     const char *memory = cursor + state_bytes + history_count * sizeof(double);
-    TW_TRY(load_memory(integrator, s.memory, (const double *)memory, error));
+    TW_TRY(load_memory(integrator, s.memory, memory, error));
     put_back(integrator, &s);
 
     if (integrator->scheme->own_steps)

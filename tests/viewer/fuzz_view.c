@@ -413,7 +413,10 @@ static pid_t start_server(void)
         _exit(1);
     }
     close(out[1]);
-    FILE *lines = fdopen(out[0], "r");
+
+    /* The pipe stays open: the server may write to it as long as it runs. */
+    static FILE *lines;
+    lines = fdopen(out[0], "r");
     if (!lines || fscanf(lines, "http://" LOOPBACK ":%d/", &port) != 1) return -1;
     return child;
 }
