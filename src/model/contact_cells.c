@@ -149,11 +149,26 @@ static tw_status find_pieces(tw_contact *contact)
 
 /* ---- all ---- */
 
+/* Whether two cells can touch at all: those of two bodies of which one is free, or of one body that
+ * touches itself. */
+static bool some_can_touch(const tw_contact *contact)
+{
+    const tw_contact_cells *edges = &contact->edges;
+    bool several = false;
+    bool free = false;
+    for (int64_t i = 0; i < edges->count; i++) {
+        several = several || edges->list[i].body != edges->list[0].body;
+        free = free || !edges->list[i].held;
+    }
+    return edges->count > 1 && free && (several || contact->options.self);
+}
+
 tw_status tw_contact_list_cells(tw_contact *contact, int64_t body_count,
                                 const tw_contact_body *bodies)
 {
     for (int64_t b = 0; b < body_count; b++) TW_TRY(add_surface(contact, &bodies[b]));
     TW_TRY(find_pieces(contact));
+    contact->has_surfaces = some_can_touch(contact);
 
     tw_contact_cells *kinds[3] = {&contact->points, &contact->edges, &contact->triangles};
     for (int i = 0; i < 3; i++) {

@@ -102,6 +102,8 @@ static void check_block(void *context, int64_t begin, int64_t end, int64_t block
         double x[4][3];
         double y[4][3];
         const tw_contact_pair *pair = &l->c->pairs[p];
+        if (tw_contact_is_far(l->c, pair, l->from->x) && tw_contact_is_far(l->c, pair, l->x))
+            continue;
         tw_contact_take(l->c, pair, l->from->x, x);
         tw_contact_take(l->c, pair, l->x, y);
 
@@ -241,6 +243,6 @@ tw_status tw_contact_check_step(tw_contact *c, double h, const tw_force_view *fr
 
     /* The pairs that are not in the list. The search takes new boxes, so that the next step makes a new
      * list. */
-    if (c->edges.count < 2 || follow_way(c, from, x)) return TW_OK;
+    if (!c->has_surfaces || follow_way(c, from, x)) return TW_OK;
     return look_for_missed(c, h, from->t);
 }

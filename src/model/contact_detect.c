@@ -238,16 +238,10 @@ static bool is_covered(const tw_contact *c)
     return true;
 }
 
-/* Whether there are surfaces that could touch each other. */
-static bool has_surfaces(const tw_contact *c)
-{
-    return c->edges.count > 1;
-}
-
 tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
 {
     tw_contact *c = data;
-    if (!has_surfaces(c)) return TW_OK;
+    if (!c->has_surfaces) return TW_OK;
 
     /* A step of no length goes before the first one. After a restart the list is already there. */
     bool is_ready = c->is_loaded && h == 0.0;
@@ -272,7 +266,7 @@ static int64_t way_size(const tw_contact *c)
 
 int64_t tw_contact_memory_size(const tw_contact *c)
 {
-    return has_surfaces(c) ? 2 * way_size(c) : 0;
+    return c->has_surfaces ? 2 * way_size(c) : 0;
 }
 
 void tw_contact_mark_pattern(tw_contact *c)
@@ -282,7 +276,7 @@ void tw_contact_mark_pattern(tw_contact *c)
 
 void tw_contact_save(const tw_contact *c, double *values)
 {
-    if (!has_surfaces(c)) return;
+    if (!c->has_surfaces) return;
     tw_vector_copy(way_size(c), c->pattern_way, values);
     tw_vector_copy(way_size(c), c->list_way, values + way_size(c));
 }
@@ -309,7 +303,7 @@ tw_status tw_contact_begin(tw_contact *c)
     c->pattern_way = tw_allocate_zeroed(6 * (size_t)vertex_total(c), sizeof(double));
     if (!c->from || !c->to || !c->way || !c->swept || !c->list_way || !c->pattern_way)
         return TW_OUT_OF_MEMORY;
-    if (!has_surfaces(c)) return TW_OK;
+    if (!c->has_surfaces) return TW_OK;
 
     /* A list for the start, where nothing has moved yet. */
     tw_force_view start = {0.0, c->particles->position, c->particles->velocity};

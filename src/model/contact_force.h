@@ -153,6 +153,9 @@ typedef struct tw_contact {
     tw_contact_account account;
     double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */
 
+    /* Whether surfaces can touch surfaces: there are two bodies, or one touches itself. */
+    bool has_surfaces;
+
     /* The surfaces, and where their vertices may go (contact_detect.c). */
     tw_contact_cells points;
     tw_contact_cells edges;
@@ -179,6 +182,10 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex);
 /* The values of the four vertices of a pair, from values of all particles. (contact_surface.c) */
 void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
                      double out[TW_PAIR_VERTICES][3]);
+
+/* Whether a point is out of reach of a plane, at these positions of all particles: a short answer
+ * for most pairs. False: not known. (contact_surface.c) */
+bool tw_contact_is_far(const tw_contact *contact, const tw_contact_pair *pair, const double *x);
 
 /* Finds the masses of the bodies and the speeds that impacts may have. (contact_stiffness.c) */
 tw_status tw_contact_weigh(tw_contact *contact);

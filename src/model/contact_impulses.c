@@ -51,6 +51,10 @@ static double press_between(const tw_contact_pair *pair, const double x[4][3], c
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
+    if (tw_contact_is_far(m->contact, m->pair, from->x) &&
+        tw_contact_is_far(m->contact, m->pair, x))
+        return false;
+
     double before[4][3];
     double after[4][3];
     tw_contact_take(m->contact, m->pair, from->x, before);
@@ -229,6 +233,7 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
     for (int64_t p = 0; p < contact->pair_count; p++) {
         double at[4][3];
         tw_pair_state state;
+        if (tw_contact_is_far(contact, &contact->pairs[p], x)) continue;
         tw_contact_take(contact, &contact->pairs[p], x, at);
         tw_pair_evaluate(&contact->pairs[p], at, TW_PAIR_ENERGY, &state);
         if (!state.active) continue;

@@ -179,7 +179,7 @@ static void report_inside(const tw_contact *c, const tw_placed_obstacle *obstacl
 tw_status tw_contact_check_start(tw_contact *c)
 {
     report_overlaps(c);
-    if (c->edges.count < 2) return TW_OK;
+    if (!c->has_surfaces) return TW_OK;
 
     const tw_obstacle_list *obstacles = c->source.obstacles;
     for (int o = 0; o < obstacles->count; o++) {

@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/parallel_for.h"
+#include "base/vector3.h"
 #include "model/contact_force.h"
 
 /* Two edges at an angle whose sine is below the root of this are nearly parallel
@@ -61,6 +62,12 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex)
 void tw_contact_take_vertex(const tw_contact *contact, int32_t vertex, const double *values,
                             double out[3])
 {
+    /* Mostly a vertex is a particle. */
+    if (vertex < contact->particles->count) {
+        for (int k = 0; k < 3; k++) out[k] = values[3 * (int64_t)vertex + k];
+        return;
+    }
+
     tw_vertex_parts parts = tw_contact_parts(contact, vertex);
     for (int k = 0; k < 3; k++) out[k] = 0.0;
     for (int c = 0; c < parts.count; c++)
@@ -92,6 +99,28 @@ void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, con
 {
     for (int i = 0; i < TW_PAIR_VERTICES; i++)
         tw_contact_take_vertex(contact, pair->vertex[i], values, out[i]);
+}
+
+bool tw_contact_is_far(const tw_contact *contact, const tw_contact_pair *pair, const double *x)
+{
+    if (pair->kind != TW_PAIR_POINT_PLANE) return false;
+
+    /* The plane through b, c, d has the normal m = (c - b) x (d - b), of any length. */
+    double at[TW_PAIR_VERTICES][3];
+    double to[3][3];
+    double normal[3];
+    tw_contact_take(contact, pair, x, at);
+    for (int k = 0; k < 3; k++) {
+        to[0][k] = at[0][k] - at[1][k];
+        to[1][k] = at[2][k] - at[1][k];
+        to[2][k] = at[3][k] - at[1][k];
+    }
+    tw_cross3(to[1], to[2], normal);
+
+    /* Far: m . (a - b) > reach |m|, here with squares and a margin for rounding. */
+    double height = tw_dot3(normal, to[0]);
+    double reach = pair->law.onset + pair->radius;
+    return height > 0.0 && height * height > 1.01 * reach * reach * tw_dot3(normal, normal);
 }
 
 /* The smallest mass of the vertices of a side that are free: that of all particles of a vertex

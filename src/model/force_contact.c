@@ -102,6 +102,8 @@ static void energy_block(void *context, int64_t begin, int64_t end, int64_t bloc
     for (int64_t p = begin; p < end; p++) {
         double x[4][3];
         tw_pair_state state;
+        l->c->pair_energy[p] = 0.0;
+        if (tw_contact_is_far(l->c, &l->c->pairs[p], l->at->x)) continue;
         tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&l->c->pairs[p], x, TW_PAIR_ENERGY, &state);
         l->c->pair_energy[p] = state.energy;
@@ -126,6 +128,8 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     for (int64_t p = begin; p < end; p++) {
         double x[4][3];
         tw_pair_state state;
+        c->pair_energy[p] = 0.0;
+        if (tw_contact_is_far(c, &c->pairs[p], l->at->x)) continue;
         tw_contact_take(c, &c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&c->pairs[p], x, TW_PAIR_GRADIENT, &state);
         c->pair_energy[p] = state.energy;
