@@ -172,7 +172,13 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
 
 /* --- run_signals.c --- */
 
-/* From now on the first Ctrl-C or SIGTERM ends the run in this directory with a checkpoint. */
+/* Makes one thread wait for Ctrl-C and SIGTERM, which end the program. To be called before any other
+ * thread starts. */
+void await_signals(void);
+/* In a child process: signals act as usual again. */
+void release_signals(void);
+/* From now on the first Ctrl-C or SIGTERM ends the run in this directory with a checkpoint; NULL: what
+ * goes on is no run, and can always stop at once. */
 void catch_run_signals(const char *directory, bool on_terminal);
 /* Whether one of them has come. The caller is expected to stop. */
 bool is_run_signalled(void);

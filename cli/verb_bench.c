@@ -191,6 +191,7 @@ static int bench_suite(const char *name, const request *r)
 
 static int run_verb_bench(const arguments *a)
 {
+    await_signals();
     request r = {0};
     const char *name = a->positional[0];
     if (!read_request(a, is_suite(name), &r)) return EXIT_WRONG_USE;

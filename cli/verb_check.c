@@ -417,6 +417,7 @@ static tw_status try_first_step(const checked *c, tw_integrator *integrator, tw_
 
 static int check(const arguments *a)
 {
+    await_signals();
     checked c = {0};
     tw_scene *scene = NULL;
     tw_integrator *integrator = NULL;

@@ -3,6 +3,7 @@
 
 static int resume(const arguments *a)
 {
+    await_signals();
     return run_session(a, NULL, a->positional[0]);
 }
 

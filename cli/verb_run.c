@@ -3,6 +3,7 @@
 
 static int run(const arguments *a)
 {
+    await_signals();
     tw_scene *scene = NULL;
     tw_error error = {0};
     tw_status status = load_scene(a, &scene, &error);

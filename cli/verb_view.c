@@ -11,18 +11,6 @@
 #include "../viewer/view.h"
 #include "command.h"
 
-static volatile sig_atomic_t caught;
-
-static void catch_signal(int number)
-{
-    caught = number;
-}
-
-static bool is_over(void)
-{
-    return caught != 0;
-}
-
 /* Opens the page where there is a desktop. The browser is nobody's child. */
 static void open_browser(const char *url)
 {
@@ -32,6 +20,7 @@ static void open_browser(const char *url)
     pid_t child = fork();
     if (child != 0) return;
 
+    release_signals();
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
     execlp("xdg-open", "xdg-open", url, (char *)NULL);
     _exit(1);
@@ -41,6 +30,8 @@ static bool opens_browser;
 
 static void announce(const char *url)
 {
+    /* Until here, while the scene was built, a signal ended the program at once. */
+    catch_run_signals(NULL, false);
     style s = style_for_stdout();
     printf("%s%s%s\n", s.bold, url, s.plain);
     fflush(stdout);
@@ -77,7 +68,7 @@ static bool read_options(const arguments *a, view_options *options)
                               .speed = 1.0,
                               .compare = value_of(a, "--compare"),
                               .paused = is_given(a, "--paused"),
-                              .stop = is_over,
+                              .stop = is_run_signalled,
                               .ready = announce};
     if (!read_speed(a, &options->speed)) return false;
 
@@ -123,9 +114,7 @@ static int view(const arguments *a)
         return EXIT_FAILED;
     }
 
-    struct sigaction action = {.sa_handler = catch_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    await_signals();
     signal(SIGPIPE, SIG_IGN);
 
     opens_browser = !is_given(a, "--no-browser");

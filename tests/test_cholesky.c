@@ -2,9 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <twang/twang.h>
 #include <unistd.h>
 
@@ -313,6 +317,52 @@ START_TEST(an_applications_own_suitesparse_is_left_alone)
 }
 END_TEST
 
+static atomic_int terminations;
+static atomic_bool is_analysed;
+
+static void count_termination(int number)
+{
+    (void)number;
+    atomic_fetch_add(&terminations, 1);
+}
+
+/* Sends SIGTERM to a thread all the time. */
+static void *send_terminations(void *thread)
+{
+    const struct timespec pause = {.tv_nsec = 20000};
+    while (!atomic_load(&is_analysed)) {
+        pthread_kill(*(pthread_t *)thread, SIGTERM);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* METIS catches SIGTERM: the program's own handler gets it all the same, and the order stays. */
+START_TEST(a_signal_does_not_change_the_analysis)
+{
+    tw_sparse *K = test_lattice_matrix(&solid3, TW_STORE_UPPER);
+    tw_cholesky *undisturbed = create_factor(K, NULL);
+    const double nonzeros = (double)tw_cholesky_counts_now(undisturbed).factor_nonzeros;
+
+    pthread_t self = pthread_self();
+    pthread_t sender;
+    struct sigaction action = {.sa_handler = count_termination};
+    ck_assert_int_eq(sigaction(SIGTERM, &action, NULL), 0);
+    ck_assert_int_eq(pthread_create(&sender, NULL, send_terminations, &self), 0);
+    for (int k = 0; k < 100 || atomic_load(&terminations) < 100; k++) {
+        tw_cholesky *factor = create_factor(K, NULL);
+        ck_assert_double_eq((double)tw_cholesky_counts_now(factor).factor_nonzeros, nonzeros);
+        ck_assert_mem_eq(factor->L->Perm, undisturbed->L->Perm, sizeof(int) * (size_t)factor->n);
+        tw_cholesky_free(factor);
+    }
+    atomic_store(&is_analysed, true);
+    pthread_join(sender, NULL);
+
+    tw_cholesky_free(undisturbed);
+    tw_sparse_free(K);
+}
+END_TEST
+
 START_TEST(counts_are_plausible)
 {
     tw_sparse *K = test_lattice_matrix(&solid3, TW_STORE_UPPER);
@@ -390,6 +440,7 @@ int main(void)
     tcase_add_test(cases, every_allocation_may_fail);
     tcase_add_test(cases, factor_and_solve_allocate_nothing);
     tcase_add_test(cases, an_applications_own_suitesparse_is_left_alone);
+    tcase_add_test(cases, a_signal_does_not_change_the_analysis);
     tcase_add_test(cases, counts_are_plausible);
     tcase_add_test(cases, shifted_solver_refactors_only_when_it_must);
     suite_add_tcase(suite, cases);

@@ -1,5 +1,7 @@
 /* Sparse Cholesky factorisation of a M + b K: analysis once, then factors and solves. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <signal.h>
 
 #include "base/allocate.h"
 #include "base/available_memory.h"
@@ -32,6 +34,32 @@ static cholmod_sparse triangle_view(const tw_triangle *triangle)
                             .packed = 1};
 }
 
+/* CHOLMOD's analysis, one at a time. METIS catches SIGTERM and SIGABRT meanwhile, would take SIGTERM for
+ * an error of its own, and gives the program's handlers back without their flags. So SIGTERM waits in
+ * this thread, and the program's handlers are put back as they were. */
+static cholmod_factor *analyse_alone(cholmod_sparse *A, cholmod_common *common)
+{
+    sigset_t termination;
+    sigset_t mask;
+    struct sigaction on_termination;
+    struct sigaction on_abort;
+    sigemptyset(&termination);
+    sigaddset(&termination, SIGTERM);
+
+    pthread_mutex_lock(&ordering_lock);
+    pthread_sigmask(SIG_BLOCK, &termination, &mask);
+    sigaction(SIGTERM, NULL, &on_termination);
+    sigaction(SIGABRT, NULL, &on_abort);
+
+    cholmod_factor *symbolic = cholmod_analyze(A, common);
+
+    sigaction(SIGTERM, &on_termination, NULL);
+    sigaction(SIGABRT, &on_abort, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_mutex_unlock(&ordering_lock);
+    return symbolic;
+}
+
 /* Orders the graph by minimum degree and by nested dissection and writes the better of the two,
  * granule by granule. */
 static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int granule, int *order)
@@ -42,9 +70,7 @@ static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int 
     factor->common.method[0].ordering = CHOLMOD_AMD;
     factor->common.method[1].ordering = CHOLMOD_METIS;
 
-    pthread_mutex_lock(&ordering_lock);
-    cholmod_factor *symbolic = cholmod_analyze(&A, &factor->common);
-    pthread_mutex_unlock(&ordering_lock);
+    cholmod_factor *symbolic = analyse_alone(&A, &factor->common);
 
     /* A failed analysis leaves no factor, or one that is not to be used. */
     tw_status status = tw_cholesky_status(factor);

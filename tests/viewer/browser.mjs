@@ -287,7 +287,8 @@ test("a failed step pauses, says why, and is not the end", async () => {
   assert.ok((await get(page, "page.state.lanes[0].failure.particle")) > 0, "no particle is marked");
   assert.match(await page.textContent("#notice"), /step failed: .+/);
   const t = await get(page, "page.frame.t");
-  await page.selectOption("#integrator", "midpoint");
+  // The integrator that can: others may fail on so stiff a rope at this step, depending on how fast it moves.
+  await page.selectOption("#integrator", "expmid2");
   await page.click("#play");
   await until(page, `!page.state.lanes[0].failure && page.frame.t > ${t} + 0.05`);
   await page.context().close();
@@ -421,7 +422,7 @@ test("a poster and a video are made where ffmpeg is", async () => {
 // ---- all of them ----
 
 // A page on a busy machine may be late for any wait. A test has failed when three attempts in a row did.
-const ATTEMPTS = 3;
+const ATTEMPTS = Number(process.env.ATTEMPTS ?? 3);
 
 async function attempt(body) {
   complaints.length = 0;
