@@ -544,7 +544,7 @@ int main(void)
     tcase_add_test(tests, what_impulses_take_is_accounted);
     tcase_add_test(tests, a_belt_does_the_work_of_its_friction);
     tcase_add_test(tests, a_turning_ball_takes_bodies_along);
-    tcase_add_loop_test(tests, default_contact_stops_whole_bodies, 0, 5);
+    tcase_add_loop_test(tests, default_contact_stops_whole_bodies, 0, cases_to_run(5, 2));
     tcase_add_test(tests, a_failure_names_the_bodies);
     tcase_add_test(tests, fibres_touch_with_their_centre_line);
     tcase_add_loop_test(tests, adaptive_steps_see_the_ground, 0, 3);

@@ -5,6 +5,13 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* How many of a test's cases to run: all of them, or in checked builds, which look for errors of memory and are ten
+ * times slower, a sample (cmake/sanitizers.cmake sets TWANG_SAMPLE there). */
+static inline int cases_to_run(int all, int sample)
+{
+    return getenv("TWANG_SAMPLE") ? sample : all;
+}
+
 static inline int run_suite(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
