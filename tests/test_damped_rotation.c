@@ -83,11 +83,9 @@ static double rigid_pendulum(double t)
     return phi;
 }
 
-static const link pendulums[] = {{1e10, 1e-5, 0, {1, 0, 0}},
-                                 {1e8, 1e-4, 0, {1, 0, 0}},
-                                 {1e6, 1e-3, 0, {1, 0, 0}},
-                                 {1e8, 0, 1e4, {1, 0, 0}},
-                                 {1e8, 0.1, 0, {1, 0, 0}}};
+static const link pendulums[] = {{1e10, 1e-5, 0, {1, 0, 0}}, {1e8, 1e-4, 0, {1, 0, 0}},
+                                 {1e6, 1e-3, 0, {1, 0, 0}},  {1e8, 0, 1e4, {1, 0, 0}},
+                                 {1e8, 0.1, 0, {1, 0, 0}},   {1e8, 10, 0, {1, 0, 0}}};
 enum { PENDULUMS = sizeof pendulums / sizeof *pendulums };
 
 /* A stiff link does not feel its damping as it swings. */
@@ -98,7 +96,8 @@ START_TEST(a_damped_pendulum_swings_like_a_rigid_one)
     double phi = rigid_pendulum(1);
     double error[3];
 
-    /* Creep beside a step of a fifth of its time takes too much energy at 0.02. */
+    /* A link that can hardly creep keeps the strain that turning leaves in every step: at 0.02 the
+     * energy guard ends the run. */
     int first = l->beta > 0.01 ? 1 : 0;
     for (int i = first; i < 3; i++) {
         tw_simulation *simulation = link_create(l);
@@ -150,23 +149,30 @@ END_TEST
 /* ---- a free body ---- */
 
 typedef struct spinning {
-    double young, beta, step;
+    const char *material; /* and what makes it stiff */
+    double stiffness, beta;
 } spinning;
 
+/* From weak damping to a beta of a thousand steps. */
+static const char solid[] = "corotational, youngs_modulus";
+static const char truss[] = "springs, stiffness";
 static const spinning bodies[] = {
-    {1e9, 1e-4, 0.01}, {1e6, 1e-3, 0.02}, {1e9, 1e-6, 0.02}, {1e5, 1e-3, 0.01}, {1e6, 0.1, 0.02}};
+    {solid, 1e5, 1e-4}, {solid, 1e5, 1e-3}, {solid, 1e5, 1e-2}, {solid, 1e5, 1},
+    {solid, 1e7, 1e-3}, {solid, 1e7, 1e-2}, {solid, 1e7, 0.1},  {solid, 1e7, 10},
+    {solid, 1e9, 1e-6}, {solid, 1e9, 1e-4}, {solid, 1e9, 0.1},  {solid, 1e9, 10},
+    {truss, 1e5, 1e-2}, {truss, 1e7, 1e-3}, {truss, 1e7, 10},   {truss, 1e9, 1}};
 enum { BODIES = sizeof bodies / sizeof *bodies };
 
-/* A co-rotational box of 2 x 1 x 1 cells that spins about z at 6 rad/s, as a scene. */
+/* A box of 2 x 1 x 1 cells that spins about z at 6 rad/s, as a scene. */
 static tw_simulation *spinning_create(const spinning *s)
 {
     char text[600];
     snprintf(text, sizeof text,
              "name: box\nduration: 1\nintegrator: {name: expmid2, step: 0.01}\nbodies:\n"
              "  - {kind: box, size: [0.3, 0.2, 0.1], cells: [2, 1, 1], density: 1000,\n"
-             "     material: corotational, youngs_modulus: %g, spin: [0, 0, 6]}\n"
+             "     material: %s: %g, spin: [0, 0, 6]}\n"
              "forces: [{kind: rayleigh, beta: %g}]\n",
-             s->young, s->beta);
+             s->material, s->stiffness, s->beta);
     tw_scene *scene = NULL;
     tw_simulation *simulation = NULL;
     tw_error error = {0};
@@ -177,55 +183,36 @@ static tw_simulation *spinning_create(const spinning *s)
     return simulation;
 }
 
-/* Two seconds, two revolutions: the spin stays, and so does its energy. */
-START_TEST(a_damped_body_goes_on_spinning)
+/* The change of angular momentum in two seconds, two revolutions, beside its start. */
+static double lost_momentum(const spinning *s, double h, double *kinetic)
 {
-    const spinning *s = &bodies[_i];
     tw_simulation *simulation = spinning_create(s);
     tw_measurement before;
     tw_measurement after;
     ck_assert_int_eq(tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &before),
                      TW_OK);
-    double *u = run(simulation, s->step, 2);
+    double *u = run(simulation, h, 2);
     ck_assert_int_eq(tw_simulation_measure(simulation, 2, u, &after), TW_OK);
 
-    double momentum = after.angular_momentum[2] / before.angular_momentum[2];
-    double kinetic = after.kinetic / before.kinetic;
-    printf("box, E %g, beta %g, h %g: L %.5f, kinetic energy %.5f of the start\n", s->young,
-           s->beta, s->step, momentum, kinetic);
-    ck_assert_double_eq_tol(momentum, 1, s->beta > s->step ? 5e-3 : 2e-3);
-    ck_assert_double_eq_tol(kinetic, 1, 1e-2);
+    double change = fabs(after.angular_momentum[2] / before.angular_momentum[2] - 1);
+    *kinetic = after.kinetic / before.kinetic;
+    printf("box, %s %g, beta %g, h %g: L changes by %.1e, kinetic energy is %.5f of the start\n",
+           s->material, s->stiffness, s->beta, h, change, *kinetic);
     free(u);
     tw_simulation_free(simulation);
-}
-END_TEST
-
-static void count_warnings(void *context, tw_log_level level, const char *line)
-{
-    int *count = context;
-    if (level == TW_LOG_WARNING && strstr(line, "angular momentum")) ++*count;
+    return change;
 }
 
-/* Where damping is so long that the spin changes, expmid2 says so; midpoint keeps the spin. */
-START_TEST(damping_of_many_steps_is_warned_of)
+/* Damping is an inner force: it leaves the angular momentum alone, exactly. And it leaves a body alone
+ * that turns as a whole; a soft one takes 0.7 % of its kinetic energy for its stretch. */
+START_TEST(a_damped_body_goes_on_spinning)
 {
-    const spinning mild = {1e6, 0.1, 0.02};
-    const spinning strong = {1e6, 10, 0.02};
-    int warnings = 0;
-    tw_log_set(count_warnings, &warnings, TW_LOG_WARNING);
-    const spinning *both[] = {&mild, &strong};
-    for (int i = 0; i < 2; i++) {
-        tw_simulation *simulation = spinning_create(both[i]);
-        tw_integrator_options options = tw_integrator_options_default();
-        options.scheme = TW_SCHEME_EXPMID2;
-        options.step = both[i]->step;
-        tw_integrator *integrator = NULL;
-        ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
-        ck_assert_int_eq(warnings, i);
-        tw_integrator_free(integrator);
-        tw_simulation_free(simulation);
-    }
-    tw_log_set(NULL, NULL, TW_LOG_WARNING);
+    const spinning *s = &bodies[_i];
+    double kinetic = 0;
+    ck_assert_double_le(lost_momentum(s, 0.02, &kinetic), 2e-3);
+    ck_assert_double_eq_tol(kinetic, 1, 1e-2);
+    ck_assert_double_le(lost_momentum(s, 0.01, &kinetic), 3e-4);
+    ck_assert_double_eq_tol(kinetic, 1, 7e-3);
 }
 END_TEST
 
@@ -237,7 +224,6 @@ int main(void)
     tcase_add_loop_test(cases, a_damped_pendulum_swings_like_a_rigid_one, 0, PENDULUMS);
     tcase_add_loop_test(cases, a_strongly_damped_link_creeps_at_its_own_rate, 0, CREEPING);
     tcase_add_loop_test(cases, a_damped_body_goes_on_spinning, 0, BODIES);
-    tcase_add_test(cases, damping_of_many_steps_is_warned_of);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -3,9 +3,9 @@
  *
  * One step of size h from (x_n, v_n), t = h/2. Nothing is ever evaluated at x_n: off the slow
  * manifold stiff forces mislead.
- *   1. The stage x_m = x_star + t^2 a(x_m), x_star = x_n + t v_n + c with c = 0 at first, is solved
- *      by mixed Newton (implicit_stage.h). Then a_m = (x_m - x_star) / t^2, and A is the tangent
- *      there.
+ *   1. The stage x_m = x_star + kappa t^2 a(x_m), x_star = x_n + t v_n + c with c = 0 at first, is
+ *      solved by mixed Newton (implicit_stage.h). Then a_m = (x_m - x_star) / (kappa t^2), and A is
+ *      the tangent there. kappa is 1, or down to 1/2 with damping (expmid2.h).
  *   2. The symmetric stage, `corrections` times: x_m should lie where the half step of the same
  *      linear model ends, or else the step is not its own inverse. With q the resolved part of the
  *      distance between the two, c += (I + t^2 A) q, and the stage is solved again.
@@ -23,7 +23,6 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "base/log_line.h"
 #include "linalg/vector.h"
 
 /* Up to this many unknowns the eigenvectors of A cost less than a Krylov space of it: the engine
@@ -129,23 +128,6 @@ static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
     return TW_OK;
 }
 
-/* A beta of more steps than this deserves a word. Measured on a free box that turns at 5 rad/s: its
- * angular momentum changes in 2 s by 0.06 % to 1.4 % where beta is 50 to 200 steps long, and by 5 %
- * to 42 % where it is 500 to 1,000. */
-static const double longest_damping = 50;
-
-static void warn_of_damping(const tw_integrator *integrator)
-{
-    const tw_integrator_options *options = &integrator->options;
-    double beta = integrator->system.pair.rayleigh_stiffness;
-    bool has_fixed_steps = options->relative_tolerance == 0 && options->step > 0;
-    if (!has_fixed_steps || !(beta > longest_damping * options->step)) return;
-    tw_log_line(TW_LOG_WARNING,
-                "expmid2: beta = %g s of the stiffness damping is %.3g steps long, and bodies that "
-                "turn may lose or gain angular momentum; midpoint keeps it",
-                beta, beta / options->step);
-}
-
 static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
 {
     const tw_system *system = &integrator->system;
@@ -158,7 +140,6 @@ static tw_status expmid2_reserve(tw_integrator *integrator, tw_error *error)
     TW_TRY(create_parts(integrator, memory, error));
     memory->has_rate = !tw_system_is_autonomous(system);
     memory->has_rest = system->symmetric;
-    warn_of_damping(integrator);
     return TW_OK;
 }
 
@@ -245,6 +226,7 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
     tw_expmid2_memory *memory = integrator->memory;
     expect_dimensions(memory);
     memory->h = h;
+    memory->kappa = tw_expmid2_kappa(integrator, h);
     memory->t_m = integrator->t + 0.5 * h;
     tw_status status = find_stage(integrator, memory, error);
     if (status != TW_OK) {

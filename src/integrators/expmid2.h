@@ -39,6 +39,7 @@ typedef struct tw_expmid2_memory {
         [TW_MAX_BLOCK]; /* that the functions of this step take; before: are expected to */
 
     double h;            /* of this step */
+    double kappa;        /* of its stage: tw_expmid2_kappa */
     double t_m;          /* time of its middle */
     double start_speed;  /* |v_n| in the mass norm */
     double speed;        /* |v_n| + t |a_m| in the mass norm: of a start from rest, too */
@@ -83,7 +84,7 @@ static inline double *tw_expmid2_last(const tw_integrator *integrator, int which
 
 /* ---- expmid2_stage.c ---- */
 
-/* a_p = bend (a_m + c / t^2), the acceleration at the stage that gives its velocity: 2, the
+/* a_p = bend (kappa a_m + c / t^2), the acceleration at the stage that gives its velocity: 2, the
  * parabola's, where the symmetric stage puts resolved modes on it. Without, a_m itself is right for
  * them. */
 static inline double tw_expmid2_bend(const tw_integrator *integrator)
@@ -91,6 +92,13 @@ static inline double tw_expmid2_bend(const tw_integrator *integrator)
     return integrator->options.expmid2.corrections > 0 ? 2 : 1;
 }
 
+/* kappa of the stage x_m = x_star + kappa t^2 a(x_m). With 1/2 the stage lies on the parabola of a
+ * slow motion with its own acceleration, a_p = a_m, whatever turns or creeps there. But a vibration
+ * (e, nu) that no step resolves is a false acceleration -(e + t nu) / (kappa t^2) of the stage, and
+ * 1 makes half of it. So kappa is 1/2 where damping ends vibrations, and 1 where nothing does.
+ * Measured: a hair without damping at h = 25 ms has five times the error with 1/2, and a free box
+ * with beta = h changes its angular momentum by ten times as much with 1. */
+double tw_expmid2_kappa(const tw_integrator *integrator, double h);
 /* |x| in the mass norm. */
 tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm);
 /* x_star = x_n + t v_n + c, and v_star = v_n + (2/t) c. */

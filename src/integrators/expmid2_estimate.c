@@ -178,7 +178,7 @@ tw_status tw_expmid2_measure_asymmetry(tw_integrator *integrator, tw_expmid2_mem
     double *gap = memory->work;
     tw_vector_copy(n, integrator->u_new, gap);
     tw_vector_axpy(n, -t, integrator->u_new + n, gap);
-    tw_vector_axpy(n, t * t, memory->a_m, gap);
+    tw_vector_axpy(n, memory->kappa * t * t, memory->a_m, gap);
     if (memory->has_shift) tw_vector_axpy(n, 1.0, memory->shift, gap);
     tw_vector_axpy(n, -1.0, memory->x_m, gap);
 

@@ -54,6 +54,7 @@ static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
                               .theta = theta,
                               .settles = integrator->options.relative_tolerance > 0,
                               .cutoff = integrator->options.expmid2.filter_cutoff,
+                              .kappa = memory->kappa,
                               .bend = tw_expmid2_bend(integrator),
                               .mu = integrator->options.expmid2.dissipation,
                               .alpha = integrator->system.pair.rayleigh_mass,

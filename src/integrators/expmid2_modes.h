@@ -21,10 +21,17 @@
  * two lag behind its support by chi (1 - chi) h g in every step.)
  *
  * The resolved path is the exact flow: x = x_n + Y and v = v_n + Y', where (Y, Y') is the solution
- * that starts at (0, w) with the acceleration B + b s. A stiff mode that is here because its damping
- * carries it belongs to an element that may turn. On the parabola the element keeps its length, but
- * the linear model sees the stretch a_p (s - t)^2 / 2; the load lambda a_p (s - t)^2 / 2 takes that
- * back.
+ * that starts at (0, w) with the acceleration B + b s. Two things are different where damping is
+ * strong:
+ *   - A stiff mode that is here because its damping carries it belongs to an element that may turn.
+ *     An element that turns keeps its length, but the linear model sees a stretch a_turn (s - t)^2 / 2.
+ *     The damping tells which part of a_p turns: r = delta a_turn, because damping leaves a turning
+ *     element alone. The load lambda a_turn (s - t)^2 / 2 = (lambda / delta) r (s - t)^2 / 2 takes the
+ *     stretch back.
+ *   - Soft modes hold geometric stiffness, which damping does not feel: a body that rotates at Omega
+ *     has a mode with lambda = Omega^2, and delta = beta lambda would brake it. So the flow of a soft
+ *     mode has the share psi of beta lambda only (flow_share in expmid2_modes.c). The rest of the damping acts
+ *     through a_m, as a constant force, as in the midpoint rule.
  *
  * On the unresolved path a mode keeps its displacement and reverses its velocity, and the path is
  * even about the middle of the step, theta = s/h:
@@ -43,8 +50,9 @@
  * `dissipation` lets the share mu settle besides.
  *
  * Every output is linear in five start vectors: v_n, a_m, the shift c, a_t and r, where
- *     x_n - x_m = -(t v_n + t^2 a_m + c),   a_p = 2 (a_m + c / t^2),
- * and c is the distance by which the symmetric stage has moved its target (expmid2.c). What a mode
+ *     x_n - x_m = -(t v_n + kappa t^2 a_m + c),   a_p = 2 (kappa a_m + c / t^2),
+ * kappa belongs to the stage (tw_expmid2_kappa), and c is the distance by which the symmetric stage
+ * has moved its target (expmid2.c). What a mode
  * with lambda = infinity does needs no function of the operator: tw_mode_by_hand gives it, and
  * tw_mode_value gives the rest, which decays. */
 #ifndef TW_INTEGRATORS_EXPMID2_MODES_H
@@ -62,11 +70,11 @@ typedef enum tw_mode_start {
 } tw_mode_start;
 
 typedef enum tw_mode_output {
-    TW_MODE_X,      /* x(theta h) - x_n */
-    TW_MODE_V,      /* v(theta h) */
-    TW_MODE_HALF,   /* q = chi (y + Y at h/2): where the half step ends, seen from x_m */
-    TW_MODE_TARGET, /* (1 + t^2 lambda + 2 t delta) q: the move of the target that moves x_m by q */
-    TW_MODE_CARRIED,  /* (1 - chi) g: the velocity at which the support carries the mode along */
+    TW_MODE_X,       /* x(theta h) - x_n */
+    TW_MODE_V,       /* v(theta h) */
+    TW_MODE_HALF,    /* q: the move of x_m that puts it where the half step ends */
+    TW_MODE_TARGET,  /* (1 + kappa t^2 (lambda + 2 delta / t)) q: the move of the target for that */
+    TW_MODE_CARRIED, /* (1 - chi) g: the velocity at which the support carries the mode along */
     TW_MODE_FILTER_X, /* what the filter changes in x of a slow mode: an error */
     TW_MODE_FILTER_V  /* the same in v */
 } tw_mode_output;
@@ -74,7 +82,8 @@ typedef enum tw_mode_output {
 typedef struct tw_mode_function {
     double h, theta;    /* the state at t_n + theta h of a step h */
     double cutoff;      /* of the filter */
-    double bend;        /* a_p = bend (a_m + c / t^2): 2, or 1 without the symmetric stage */
+    double kappa;       /* of the stage, x_m = x_n + t v_n + kappa t^2 a_m + c */
+    double bend;        /* a_p = bend (kappa a_m + c / t^2): 2, or 1 without the symmetric stage */
     double mu;          /* share of unresolved modes that settles in any case */
     double alpha, beta; /* Rayleigh damping */
     bool settles;       /* all unresolved vibrations end within two steps */

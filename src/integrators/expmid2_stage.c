@@ -11,6 +11,12 @@
  * factorisations, and 1e-3 the same at a twentieth more of them than 1e-2. */
 static const double frame_tolerance = 1e-2;
 
+/* Where sigma beta, the damping of an element beside its stiffness in Newton's matrix, exceeds this,
+ * the matrix has the damping as it is. Below, beta K stands for it, geometric stiffness included:
+ * then one factor serves the functions of A as well. Measured on a free box with beta = 500 h: 11
+ * iterations per step instead of 250. */
+static const double strong_damping = 0.5;
+
 /* Newton's iteration may stall this close to a solution, beside the way of a step, where steps are
  * fixed. Adaptive steps become smaller instead. Measured on sheets of 20 x 20 to 80 x 80 particles:
  * steps that would fail end within 0.1 % to 1 %. */
@@ -24,6 +30,18 @@ tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *no
     tw_status status = tw_vector_weighted_dot(&problem->space, problem->lumped_mass, x, x, &square);
     *norm = sqrt(square);
     return status;
+}
+
+/* Where beta is this share of the step, kappa is 3/4, the mean of its two values. Measured on a free
+ * box of E = 1e5, beta = h/20, h = 0.02: the angular momentum changes by 0.6 % in 2 s with a share of
+ * 0.1, by 0.09 % with 0.02. */
+static const double settling_share = 0.02;
+
+double tw_expmid2_kappa(const tw_integrator *integrator, double h)
+{
+    if (integrator->options.expmid2.corrections == 0) return 1;
+    double ratio = integrator->system.pair.rayleigh_stiffness / (settling_share * h);
+    return 1 - 0.5 * ratio * ratio / (1 + ratio * ratio);
 }
 
 /* x_star = x_n + t v_n + c, and v_star = v_n + (2/t) c. */
@@ -60,8 +78,8 @@ tw_status tw_expmid2_guess_stage(tw_integrator *integrator, tw_expmid2_memory *m
     TW_TRY(tw_expmid2_norm(integrator, last, &size));
     TW_TRY(tw_expmid2_norm(integrator, change, &change_size));
     if (change_size > size) return TW_OK;
-    tw_vector_axpy(n, t * t, last, memory->x_m);
-    tw_vector_axpy(n, t * t, change, memory->x_m);
+    tw_vector_axpy(n, memory->kappa * t * t, last, memory->x_m);
+    tw_vector_axpy(n, memory->kappa * t * t, change, memory->x_m);
     return TW_OK;
 }
 
@@ -72,7 +90,7 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
     double t = 0.5 * memory->h;
     bool has_error = integrator->options.relative_tolerance > 0;
     return (tw_stage){.t = integrator->t + t,
-                      .gamma = t * t,
+                      .gamma = memory->kappa * t * t,
                       .sigma = tw_expmid2_bend(integrator) / t,
                       .x_star = memory->x_star,
                       .v_star = system->second.velocity_dependent ? memory->v_star : NULL,
@@ -163,9 +181,10 @@ static void find_parabola(const tw_integrator *integrator, tw_expmid2_memory *me
     int64_t n = integrator->system.n;
     double t = 0.5 * memory->h;
     tw_vector_copy(n, tw_implicit_way(memory->implicit), memory->a_m);
-    tw_vector_scale(n, 1 / (t * t), memory->a_m);
+    tw_vector_scale(n, 1 / (memory->kappa * t * t), memory->a_m);
 
     tw_vector_copy(n, memory->a_m, memory->bend);
+    tw_vector_scale(n, memory->kappa, memory->bend);
     if (memory->has_shift) tw_vector_axpy(n, 1 / (t * t), memory->shift, memory->bend);
     tw_vector_scale(n, tw_expmid2_bend(integrator), memory->bend);
     tw_vector_copy(n, integrator->u + n, memory->v_m);
@@ -177,6 +196,11 @@ tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *m
 {
     double t = 0.5 * memory->h;
     tw_stage stage = stage_of(integrator, memory);
+    bool damped = stage.sigma * integrator->system.pair.rayleigh_stiffness > strong_damping;
+
+    /* Strong damping magnifies what Newton's iteration leaves. */
+    stage.damping_in_matrix = damped;
+    if (damped) stage.tolerance = integrator->options.newton.tolerance;
     tw_stage_result result;
     TW_TRY(tw_implicit_solve(memory->implicit, &stage, &result));
 
@@ -186,8 +210,10 @@ tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *m
     TW_TRY(tw_expmid2_norm(integrator, memory->a_m, &memory->acceleration));
     memory->speed = memory->start_speed + t * memory->acceleration;
 
-    bool off = false;
-    if (final) TW_TRY(frame_is_off(integrator, memory, &off));
+    /* Functions of A need M + g K at the stage: a matrix without damping, and not far from x_m. */
+    stage.damping_in_matrix = false;
+    bool off = damped;
+    if (final && !damped) TW_TRY(frame_is_off(integrator, memory, &off));
     if (off) TW_TRY(tw_implicit_renew(memory->implicit, &stage));
     if (memory->has_rate) TW_TRY(find_rate(integrator, memory));
     if (memory->has_rest) TW_TRY(find_rest(integrator, memory));

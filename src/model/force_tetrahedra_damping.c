@@ -49,6 +49,13 @@ static void clear(tw_lanes P[9])
         for (int l = 0; l < TW_LANES; l++) P[k][l] = 0.0;
 }
 
+/* out += P. */
+static void add(tw_lanes P[9], tw_lanes out[9])
+{
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < TW_LANES; l++) out[k][l] += P[k][l];
+}
+
 /* F, or I for the linear law. */
 static void current(const tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes F[9])
 {
@@ -83,24 +90,49 @@ void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *p, int64_t group, int poin
     stress_of(p, p->v, group, point, P);
 }
 
-void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
+/* F, its rate and second = beta C : E'. */
+static void viscous_state(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes F[9],
+                          tw_lanes rate[9], tw_lanes second[9])
 {
-    clear(P);
-    if (tw_tetrahedra_are_linear(p->t)) return;
+    tw_tetrahedra_deformation(p->t, group, point, p->x, F);
+    tw_tetrahedra_deformation(p->t, group, point, p->v, rate);
+    viscous(p->t, F, rate, second);
+}
 
+static void viscous_turn(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
+{
     tw_lanes F[9];
     tw_lanes rate[9];
     tw_lanes dF[9];
     tw_lanes second[9];
-    tw_tetrahedra_deformation(p->t, group, point, p->x, F);
-    tw_tetrahedra_deformation(p->t, group, point, p->v, rate);
-    tw_tetrahedra_deformation(p->t, group, point, p->dx, dF);
 
-    /* beta [dF (C : E') + F C : sym(dF^T F')]. */
-    viscous(p->t, F, rate, second);
+    /* beta dF (C : E'). */
+    viscous_state(p, group, point, F, rate, second);
+    tw_tetrahedra_deformation(p->t, group, point, p->dx, dF);
+    clear(P);
     add_product(dF, second, P);
+}
+
+void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes P[9])
+{
+    tw_lanes F[9];
+    tw_lanes rate[9];
+    tw_lanes dF[9];
+    tw_lanes second[9];
+
+    /* beta F C : sym(dF^T F'). */
+    viscous_state(p, group, point, F, rate, second);
+    tw_tetrahedra_deformation(p->t, group, point, p->dx, dF);
     viscous(p->t, dF, rate, second);
+    clear(P);
     add_product(F, second, P);
+}
+
+void tw_tetrahedra_viscous_block(tw_tetrahedra_loop *p, int64_t group, int point, tw_lanes S[9])
+{
+    tw_lanes F[9];
+    tw_lanes rate[9];
+    viscous_state(p, group, point, F, rate, S);
 }
 
 /* K = beta [mu ((a . b) F F^T + (F b)(F a)^T) + lambda (F a)(F b)^T].
@@ -160,16 +192,15 @@ static void rate_of_stress(tw_tetrahedra_loop *p, int64_t group, int point, tw_l
     if (!tw_solid_change(&p->t->material, F, dF, P)) atomic_store(&p->undefined, true);
     if (p->t->beta == 0.0) return;
 
-    /* Viscous part by dF. */
+    /* Viscous parts by dF' and, where F turns, by dF. */
     tw_lanes part[9];
-    tw_tetrahedra_viscous_slide(p, group, point, part);
-    for (int k = 0; k < 9; k++)
-        for (int l = 0; l < TW_LANES; l++) P[k][l] += part[k][l];
-
-    /* Viscous part by dF'. */
     stress_of(p, p->dv, group, point, part);
-    for (int k = 0; k < 9; k++)
-        for (int l = 0; l < TW_LANES; l++) P[k][l] += part[k][l];
+    add(part, P);
+    if (tw_tetrahedra_are_linear(p->t)) return;
+    viscous_turn(p, group, point, part);
+    add(part, P);
+    tw_tetrahedra_viscous_slide(p, group, point, part);
+    add(part, P);
 }
 
 tw_status tw_tetrahedra_add_rate(void *data, const tw_force_view *at, const double *x_rate,

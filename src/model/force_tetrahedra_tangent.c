@@ -140,6 +140,17 @@ static void spread_blocks(const tw_shape *shape, int point, lane_block K[4][4], 
                 }
 }
 
+/* K += (a . S b) I: the viscous stress S turns with its element, as the elastic stress does. */
+static void add_viscous_turn(tw_lanes S[9], const tw_lanes *a, const tw_lanes *b, tw_lanes K[9])
+{
+    static const tw_lanes one = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    tw_lanes right[3];
+    times(one, S, b, right);
+    for (int k = 0; k < 9; k += 4)
+        for (int l = 0; l < TW_LANES; l++)
+            K[k][l] += a[0][l] * right[0][l] + a[1][l] * right[1][l] + a[2][l] * right[2][l];
+}
+
 /* The blocks between the corners 0..3 at one point, of stiffness or of damping. */
 static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_block K[4][4])
 {
@@ -154,6 +165,11 @@ static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_
     if (!p->damping && !tw_solid_differentiate(&t->material, F, &H))
         atomic_store(&p->undefined, true);
 
+    /* The viscous stress that is part of the geometric stiffness. */
+    tw_lanes viscous[9];
+    bool turns = !p->damping && t->beta > 0.0 && !tw_tetrahedra_are_linear(t);
+    if (turns) tw_tetrahedra_viscous_block(p, group, point, viscous);
+
     /* The corner c has the gradient g + 3 (c - 1). */
     for (int c = 1; c < 4; c++)
         for (int d = c; d < 4; d++) {
@@ -161,6 +177,7 @@ static void tangent_point(tw_tetrahedra_loop *p, int64_t group, int point, lane_
                 tw_tetrahedra_damping_block(t, F, g + 3 * c - 3, g + 3 * d - 3, K[c][d]);
             else
                 corner_block(&H, F, g + 3 * c - 3, g + 3 * d - 3, K[c][d]);
+            if (turns) add_viscous_turn(viscous, g + 3 * c - 3, g + 3 * d - 3, K[c][d]);
             scale(t->weight[group], K[c][d]);
         }
     complete_blocks(K);
@@ -192,10 +209,10 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
     }
 }
 
-/* Fills the matrix of stiffness or of damping at x. */
-static tw_status gather(tw_tetrahedra *t, const double *x, bool damping)
+/* Fills the matrix of stiffness or of damping at (x, v). */
+static tw_status gather(tw_tetrahedra *t, const double *x, const double *v, bool damping)
 {
-    tw_tetrahedra_loop p = {.t = t, .x = x, .damping = damping};
+    tw_tetrahedra_loop p = {.t = t, .x = x, .v = v, .damping = damping};
     tw_parallel_for(tw_tetrahedra_groups(t), TW_GROUP_BLOCK, tangent_block, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;
 
@@ -214,18 +231,18 @@ tw_status tw_tetrahedra_linearise(void *data, const tw_force_view *at)
     if (t->beta > 0.0) {
         tw_vector_copy(3 * t->particles->count, at->x, t->x);
         tw_vector_copy(3 * t->particles->count, at->v, t->v);
-        gather(t, at->x, true);
+        gather(t, at->x, at->v, true);
     }
 
-    return gather(t, at->x, false);
+    return gather(t, at->x, at->v, false);
 }
 
 tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t)
 {
-    if (t->beta > 0.0) gather(t, t->particles->position, true);
+    if (t->beta > 0.0) gather(t, t->particles->position, NULL, true);
 
     /* Stiffness comes last: linear_add_stiffness_bound reads the elements later. */
-    return gather(t, t->particles->position, false);
+    return gather(t, t->particles->position, NULL, false);
 }
 
 void tw_tetrahedra_add_symmetric_product(void *data, int count, const double *in, double *out)
@@ -240,7 +257,7 @@ void tw_tetrahedra_add_tangent(void *data, tw_sparse *matrix)
     tw_assembly_add_tangent(&t->assembly, matrix);
 }
 
-/* ---- K - S: the viscous force changes with the positions ---- */
+/* ---- K - S: the viscous stress changes with the positions ---- */
 
 /* What the functions of the parallel loops share. */
 typedef struct unknowns {

@@ -88,8 +88,12 @@ tw_status tw_tetrahedra_linearise_once(tw_tetrahedra *t);
 /* force_tetrahedra_damping.c */
 void tw_tetrahedra_viscous_stress(tw_tetrahedra_loop *loop, int64_t group, int point,
                                   tw_lanes P[9]);
-/* The change of the viscous stress with x. */
+/* The change of the viscous force with x has two parts: the stress turns with its element, which is
+ * a part of S, and it changes with the rate of strain. This is the second part, F C : sym(dF^T F')
+ * beta. The linear law has neither. */
 void tw_tetrahedra_viscous_slide(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes P[9]);
+/* S = beta C : E', the symmetric stress that turns. */
+void tw_tetrahedra_viscous_block(tw_tetrahedra_loop *loop, int64_t group, int point, tw_lanes S[9]);
 /* The block of the damping matrix between two corners whose gradients are a and b. */
 void tw_tetrahedra_damping_block(const tw_tetrahedra *t, tw_lanes *F, const tw_lanes *a,
                                  const tw_lanes *b, tw_lanes K[9]);
