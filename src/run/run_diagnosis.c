@@ -7,11 +7,15 @@
 #include "base/vector3.h"
 #include "run/run_internal.h"
 
-/* Columns of a row of a simulation of bodies: x, y, z, vx, vy, vz. */
-enum { COLUMNS = 6 };
-
 /* A change of a length by less than this factor is nothing to speak of. */
 static const double WORTH_TELLING = 1.001;
+
+/* The tables of all particles at the start and now. A row begins with x, y, z; how long it is, the simulation says: wear
+ * and plastic strain have columns of their own. */
+typedef struct two_states {
+    double *before, *now;
+    int columns;
+} two_states;
 
 /* The pair of particles whose distance has changed by the largest factor. */
 typedef struct worst_pair {
@@ -21,17 +25,18 @@ typedef struct worst_pair {
     int body; /* index of its display */
 } worst_pair;
 
-static double length_between(const double *rows, int64_t i, int64_t j)
+static double length_between(const double *rows, int columns, int64_t i, int64_t j)
 {
     double d[3];
-    for (int k = 0; k < 3; k++) d[k] = rows[COLUMNS * i + k] - rows[COLUMNS * j + k];
+    for (int k = 0; k < 3; k++) d[k] = rows[columns * i + k] - rows[columns * j + k];
     return sqrt(tw_dot3(d, d));
 }
 
-static void compare_pair(const double *before, const double *now, int64_t i, int64_t j, int body,
+static void compare_pair(const two_states *states, int64_t i, int64_t j, int body,
                          worst_pair *worst)
 {
-    double ratio = length_between(now, i, j) / length_between(before, i, j);
+    double ratio = length_between(states->now, states->columns, i, j) /
+                   length_between(states->before, states->columns, i, j);
     double factor = fmax(ratio, 1.0 / ratio);
 
     /* A pair of particles at one place before has no ratio. */
@@ -40,25 +45,24 @@ static void compare_pair(const double *before, const double *now, int64_t i, int
 }
 
 /* All pairs inside the cells of one kind, `corners` particles each. */
-static void compare_cells(const double *before, const double *now, int64_t count, int corners,
+static void compare_cells(const two_states *states, int64_t count, int corners,
                           const int64_t *cells, int body, worst_pair *worst)
 {
     for (int64_t c = 0; c < count; c++) {
         const int64_t *cell = cells + c * corners;
         for (int i = 0; i < corners; i++)
-            for (int j = 0; j < i; j++) compare_pair(before, now, cell[i], cell[j], body, worst);
+            for (int j = 0; j < i; j++) compare_pair(states, cell[i], cell[j], body, worst);
     }
 }
 
-static worst_pair find_worst_pair(const tw_simulation *simulation, const double *before,
-                                  const double *now)
+static worst_pair find_worst_pair(const tw_simulation *simulation, const two_states *states)
 {
     worst_pair worst = {.factor = 1.0};
     for (int i = 0; i < tw_simulation_display_count(simulation); i++) {
         const tw_display *d = tw_simulation_display(simulation, i);
-        compare_cells(before, now, d->edge_count, 2, d->edges, i, &worst);
-        compare_cells(before, now, d->triangle_count, 3, d->triangles, i, &worst);
-        compare_cells(before, now, d->tetrahedron_count, 4, d->tetrahedra, i, &worst);
+        compare_cells(states, d->edge_count, 2, d->edges, i, &worst);
+        compare_cells(states, d->triangle_count, 3, d->triangles, i, &worst);
+        compare_cells(states, d->tetrahedron_count, 4, d->tetrahedra, i, &worst);
     }
     return worst;
 }
@@ -68,22 +72,22 @@ void tw_run_name_body(const tw_run *run, tw_error *error)
     if (tw_simulation_display_count(run->simulation) == 0) return;
 
     /* The table at the start, and now. Without memory nothing is said. */
-    int64_t entries = COLUMNS * tw_simulation_row_count(run->simulation);
-    double *before = TW_NEW_ARRAY(entries, double);
-    double *now = TW_NEW_ARRAY(entries, double);
+    int columns = tw_simulation_column_count(run->simulation);
+    int64_t entries = columns * tw_simulation_row_count(run->simulation);
+    two_states states = {TW_NEW_ARRAY(entries, double), TW_NEW_ARRAY(entries, double), columns};
     double t = 0.0;
-    bool known = before && now;
+    bool known = states.before && states.now;
     if (known) {
         tw_integrator_state(run->integrator, &t, run->u);
         const double *start = tw_simulation_start(run->simulation);
-        known = tw_simulation_rows(run->simulation, 0.0, start, before) == TW_OK &&
-                tw_simulation_rows(run->simulation, t, run->u, now) == TW_OK;
+        known = tw_simulation_rows(run->simulation, 0.0, start, states.before) == TW_OK &&
+                tw_simulation_rows(run->simulation, t, run->u, states.now) == TW_OK;
     }
 
     worst_pair worst = {.factor = 1.0};
-    if (known) worst = find_worst_pair(run->simulation, before, now);
-    tw_release(before);
-    tw_release(now);
+    if (known) worst = find_worst_pair(run->simulation, &states);
+    tw_release(states.before);
+    tw_release(states.now);
     if (worst.factor < WORTH_TELLING) return;
 
     const char *name = tw_simulation_display(run->simulation, worst.body)->name;
