@@ -319,9 +319,10 @@ START_TEST(strain_at_step_ends_is_no_energy_error)
         ck_assert_msg(report.energy_drift_max <= kinds[k].most, "drift %g",
                       report.energy_drift_max);
         assert_contains(kinds[k].scheme, "run.json", kinds[k].place);
-        assert_contains(kinds[k].scheme, "telemetry.csv",
-                        ",outside_work,energy_t,contacts,penetration_max,contact_work,friction_"
-                        "work,plastic_work\n");
+        assert_contains(
+            kinds[k].scheme, "telemetry.csv",
+            ",outside_work,energy_t,contacts,penetration_max,contact_work,friction_"
+            "work,plastic_work,contact_impulse_x,contact_impulse_y,contact_impulse_z\n");
     }
 }
 END_TEST

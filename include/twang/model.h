@@ -120,6 +120,8 @@ typedef struct tw_measurement {
     /** Work since then of whoever moves obstacles, in impacts and friction [J]. outside_power does
      *  not hold it. */
     double impulse_work;
+    /** Impulse of the bodies on all obstacles since the last measurement [N s]. */
+    double contact_impulse[3];
     double plastic_work; /**< energy that plastic flow and rupture took since the start [J] */
 } tw_measurement;
 /** Measures the state u at time t. */

@@ -23,6 +23,7 @@
 #include <twang/plasticity.h>
 #include <twang/playback.h>
 #include <twang/problem.h>
+#include <twang/rigid.h>
 #include <twang/run.h>
 #include <twang/scene.h>
 #include <twang/solid.h>

@@ -62,6 +62,7 @@ typedef struct tw_contact_entry {
     double contact_loss;  /* energy taken by restitution below 1 [J] */
     double friction_loss; /* energy taken by friction [J] */
     double driven;        /* work of whoever moves obstacles [J] */
+    double impulse[3];    /* on all obstacles [N s] */
 } tw_contact_entry;
 
 /* What impulses took since the last measurement. An attempt that begins at or before an earlier one replaces it. */
@@ -70,6 +71,7 @@ typedef struct tw_contact_account {
     double contact_loss; /* of entries that are not in the list any more */
     double friction_loss;
     double driven;
+    double impulse[3];
     tw_contact_entry entry[TW_CONTACT_ENTRIES];
     int count;
 } tw_contact_account;

@@ -14,6 +14,9 @@
  *
  * Depth: a pair that is deeper than it may be and still approaches is stopped (Bridson et al. 2002).
  *
+ * The impulse on the obstacles is that of the repulsion over the step, by the rule of Lobatto with four
+ * points on cubic ways between the ends, and those of this file.
+ *
  * No impulse feeds energy, and impulses between free particles keep momentum. */
 #include <math.h>
 #include <string.h>
@@ -34,6 +37,7 @@ typedef struct meeting {
     double push;         /* impulse of the repulsion over the step */
     double roll[3];      /* the part of `velocity` that is due to the spin of an obstacle */
     double driven;       /* work of whoever moves the obstacle, in the impulses [J] */
+    double impulse[3];   /* on the obstacle [N s] */
     bool is_deep;        /* the closest points are nearer than they may be */
 } meeting;
 
@@ -48,6 +52,43 @@ static double press_between(const tw_contact_pair *pair, const double x[4][3], c
     return state.active ? state.press : 0.0;
 }
 
+/* The vertices of a pair on the cubic ways from (x, v) to (y, w), at the share s of the step h. */
+static void on_the_way(double h, double s, const double at[4][4][3], double out[4][3])
+{
+    double r = 1.0 - s;
+    for (int i = 0; i < TW_PAIR_SIZE; i++) {
+        int vertex = i / 3;
+        int k = i % 3;
+        out[vertex][k] =
+            r * r * (1.0 + 2.0 * s) * at[0][vertex][k] + h * s * r * r * at[1][vertex][k] +
+            s * s * (3.0 - 2.0 * s) * at[2][vertex][k] - h * s * s * r * at[3][vertex][k];
+    }
+}
+
+/* Adds the impulse of the repulsion on the obstacle of a pair over the step: the opposite of the
+ * gradient, of its held vertices. `at` has positions and velocities before and after. */
+static void press_obstacle(double h, const double at[4][4][3], meeting *m)
+{
+    static const double nodes[4] = {0.0, 0.27639320225002103, 0.72360679774997897, 1.0};
+    static const double weights[4] = {1.0 / 12.0, 5.0 / 12.0, 5.0 / 12.0, 1.0 / 12.0};
+    bool held[4];
+    bool some = false;
+    for (int i = 0; i < 4; i++) {
+        held[i] = i < tw_pair_vertex_count(m->pair->kind) &&
+                  tw_contact_is_held(m->contact, m->pair->vertex[i]);
+        some = some || held[i];
+    }
+
+    for (int node = 0; node < 4 && some; node++) {
+        double x[4][3];
+        tw_pair_state state;
+        on_the_way(h, nodes[node], at, x);
+        tw_pair_evaluate(m->pair, x, TW_PAIR_GRADIENT, &state);
+        for (int i = 0; i < TW_PAIR_SIZE && state.active; i++)
+            if (held[i / 3]) m->impulse[i % 3] -= h * weights[node] * state.gradient[i];
+    }
+}
+
 /* Fills the meeting; false if the pair did not touch at either end of the step. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
@@ -55,10 +96,15 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
         tw_contact_is_far(m->contact, m->pair, x))
         return false;
 
-    double before[4][3];
-    double after[4][3];
+    double at[4][4][3]; /* positions and velocities before, and after */
+    double(*before)[3] = at[0];
+    double(*earlier)[3] = at[1];
+    double(*after)[3] = at[2];
+    double(*speed)[3] = at[3];
     tw_contact_take(m->contact, m->pair, from->x, before);
+    tw_contact_take(m->contact, m->pair, from->v, earlier);
     tw_contact_take(m->contact, m->pair, x, after);
+    tw_contact_take(m->contact, m->pair, v, speed);
     tw_pair_state old;
     tw_pair_state now;
     tw_pair_evaluate(m->pair, before, TW_PAIR_GRADIENT, &old);
@@ -69,12 +115,9 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
     m->released = old.energy - now.energy;
     m->push = h * press_between(m->pair, before, after);
+    press_obstacle(h, at, m);
 
     /* The velocities of the closest points, and the mass that an impulse moves. */
-    double speed[4][3];
-    double earlier[4][3];
-    tw_contact_take(m->contact, m->pair, v, speed);
-    tw_contact_take(m->contact, m->pair, from->v, earlier);
     m->inverse_mass = 0.0;
     tw_contact_roll(m->contact, m->pair, m->contact->spins[0], m->frame.normal, m->earlier);
     tw_contact_roll(m->contact, m->pair, m->contact->spins[1], m->frame.normal, m->roll);
@@ -103,6 +146,7 @@ static void push(meeting *m, const double impulse[3], double *v)
             double weight = m->frame.weight[i] * parts.weight[c];
             if (p->pinned[particle]) {
                 m->driven -= weight * tw_dot3(impulse, v + 3 * particle);
+                for (int k = 0; k < 3; k++) m->impulse[k] += weight * impulse[k];
                 continue;
             }
             double share = weight / p->mass[particle];
@@ -207,6 +251,7 @@ static tw_contact_entry *open_entry(tw_contact_account *account, double t)
         account->contact_loss += account->entry[0].contact_loss;
         account->friction_loss += account->entry[0].friction_loss;
         account->driven += account->entry[0].driven;
+        for (int k = 0; k < 3; k++) account->impulse[k] += account->entry[0].impulse[k];
         account->count--;
         memmove(account->entry, account->entry + 1,
                 (size_t)account->count * sizeof *account->entry);
@@ -223,10 +268,12 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
     out->contact_work = account->contact_loss;
     out->friction_work = account->friction_loss;
     out->impulse_work = account->driven;
+    for (int k = 0; k < 3; k++) out->contact_impulse[k] = account->impulse[k];
     for (int i = 0; i < account->count; i++) {
         out->contact_work += account->entry[i].contact_loss;
         out->friction_work += account->entry[i].friction_loss;
         out->impulse_work += account->entry[i].driven;
+        for (int k = 0; k < 3; k++) out->contact_impulse[k] += account->entry[i].impulse[k];
     }
     contact->account = (tw_contact_account){0};
 
@@ -264,6 +311,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
         entry->contact_loss += lost;
         entry->friction_loss += rubbed;
         entry->driven += m.driven;
+        for (int k = 0; k < 3; k++) entry->impulse[k] += m.impulse[k];
         *changed = *changed || lost != 0.0 || rubbed != 0.0;
     }
     return TW_OK;

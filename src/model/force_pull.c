@@ -142,6 +142,7 @@ tw_status tw_model_add_pull(tw_model *model, double frequency, tw_error *error)
 tw_status tw_model_pull(void *context, int64_t particle, const double target[3])
 {
     tw_model *model = context;
+    if (model->rigid) return TW_UNSUPPORTED;
     for (int i = 0; i < model->force_count; i++) {
         if (model->forces[i].table != &pull_table) continue;
 

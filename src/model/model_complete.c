@@ -300,6 +300,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
 
     /* Damping must be set before the forces are completed, because it
      * decides what they allocate. */
+    TW_TRY(tw_model_take_rigid_motion(model, error));
     TW_TRY(complete_mass(model, error));
     TW_TRY(add_rayleigh(model, error));
     TW_TRY(add_fluid_drag(model, error));

@@ -13,7 +13,8 @@
 #include "model/friction.h"
 #include "model/mass_consistent.h"
 
-typedef struct tw_model_fluid tw_model_fluid; /* model/fluid_model.h */
+typedef struct tw_model_fluid tw_model_fluid;   /* model/fluid_model.h */
+typedef struct tw_rigid_motion tw_rigid_motion; /* model/rigid_motion.h */
 
 enum {
     TW_MODEL_RATES = 5, /* arrays of all particles in model->rates (model_rates.c) */
@@ -53,6 +54,7 @@ struct tw_model {
     tw_contact *contact;       /* data of the contact force; NULL: there is none */
     tw_model_fluid *fluid;     /* around the particles; NULL: there is none */
     tw_friction *grips;        /* data of the force of friction; NULL: there is none */
+    bool moves_rigidly;        /* asked for by tw_model_set_rigid_motion */
     double gravity[3];         /* sum of all uniform accelerations [m/s^2] */
     tw_consistent_mass mass;   /* without element groups, the mass is lumped */
     double rayleigh_mass;      /* alpha [1/s] */
@@ -61,6 +63,7 @@ struct tw_model {
 
     /* The rest is set by tw_model_complete. */
     bool completion_begun;       /* a model is completed once only */
+    tw_rigid_motion *rigid;      /* data of the force of the frame; NULL: there is none */
     unsigned traits;             /* TW_FORCE_... of all forces together */
     bool free_bodies_are_damped; /* some body has no pinned particle, and alpha > 0 */
     double *x;                   /* positions of all particles, three entries each */
@@ -98,6 +101,9 @@ void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particle
 
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
+
+/* Moves the particles into the frame of a rigid body, if that was asked for. (rigid_model.c) */
+tw_status tw_model_take_rigid_motion(tw_model *model, tw_error *error);
 
 /* Makes a matrix of another pattern if the present one lacks a block. (model_complete.c) */
 tw_status tw_model_renew_pattern(tw_model *model);

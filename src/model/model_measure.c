@@ -17,6 +17,7 @@
 #include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
+#include "model/rigid_motion.h"
 
 /* ---- kinetic energy and momenta ---- */
 
@@ -92,6 +93,9 @@ static tw_status find_potential(tw_model *model, double t, double *potential)
     for (int i = 0; i < model->force_count; i++) {
         const tw_force *f = &model->forces[i];
         if (!f->table->add_energy) continue;
+
+        /* The weight of a body with a frame of its own is a matter of the frame. */
+        if (model->rigid && (tw_force_traits(f) & TW_FORCE_UNIFORM)) continue;
         tw_status status = f->table->add_energy(f->data, &at, potential);
         if (status != TW_OK) return status;
     }
@@ -106,9 +110,13 @@ tw_status tw_model_energy(void *context, double t, const double *x, const double
     double sums[TW_MODEL_SUMS];
 
     tw_model_unpack(model, t, x, v);
+    TW_TRY(find_potential(model, t, potential));
+
+    /* The motion is that in the world. */
+    if (model->rigid) tw_rigid_motion_place(model->rigid, t, model->x, model->v);
     find_sums(model, sums);
     *kinetic = sums[0];
-    return find_potential(model, t, potential);
+    return TW_OK;
 }
 
 /* ---- powers ---- */
@@ -276,19 +284,21 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
 
     tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
 
-    /* Kinetic energy and momenta. */
+    /* Powers and potential energy. */
+    TW_TRY(find_powers(model, t, &out->damping_power, &out->outside_power));
+    if (model->contact) tw_contact_measure(model->contact, model->x, out);
+    if (model->rigid) tw_rigid_motion_measure(model->rigid, t, out);
+    if (model->grips) out->friction_work += tw_friction_take_work(model->grips);
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
+        if (f->table->plastic_work) out->plastic_work += f->table->plastic_work(f->data, t);
+    TW_TRY(find_potential(model, t, &out->potential));
+
+    /* Kinetic energy and momenta, in the world. */
+    if (model->rigid) tw_rigid_motion_place(model->rigid, t, model->x, model->v);
     find_sums(model, sums);
     out->has_energy = true;
     out->kinetic = sums[0];
     memcpy(out->momentum, sums + 1, sizeof out->momentum);
     memcpy(out->angular_momentum, sums + 4, sizeof out->angular_momentum);
-
-    /* Powers and potential energy. */
-    tw_status status = find_powers(model, t, &out->damping_power, &out->outside_power);
-    if (status != TW_OK) return status;
-    if (model->contact) tw_contact_measure(model->contact, model->x, out);
-    if (model->grips) out->friction_work += tw_friction_take_work(model->grips);
-    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
-        if (f->table->plastic_work) out->plastic_work += f->table->plastic_work(f->data, t);
-    return find_potential(model, t, &out->potential);
+    return TW_OK;
 }

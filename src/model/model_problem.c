@@ -9,6 +9,7 @@
 #include "linalg/vector.h"
 #include "model/fluid_model.h"
 #include "model/model_internal.h"
+#include "model/rigid_motion.h"
 #include "model/simulation.h"
 
 /* ---- between the unknowns and the arrays of all particles ---- */
@@ -184,15 +185,25 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
     return TW_OK;
 }
 
-/* Where friction sticks comes first, and then the pairs of contact. */
+/* Where friction sticks comes first, and then the pairs of contact; or what was told of the contact
+ * of a rigid body, whose particles touch nothing. */
 static int64_t friction_memory(const tw_model *model)
 {
     return model->grips ? model->grips->memory_size : 0;
 }
 
+static int64_t memory_size(const tw_model *model)
+{
+    if (model->rigid) return TW_RIGID_ACCOUNT_SIZE;
+    int64_t size = friction_memory(model);
+    return model->contact ? size + tw_contact_memory_size(model->contact) : size;
+}
+
 static void model_save_memory(void *context, double *values)
 {
     const tw_model *model = context;
+    if (model->rigid)
+        memcpy(values, tw_rigid_motion_told(model->rigid), TW_RIGID_ACCOUNT_SIZE * sizeof *values);
     if (model->grips) tw_friction_save(model->grips, values);
     if (model->contact) tw_contact_save(model->contact, values + friction_memory(model));
 }
@@ -202,6 +213,8 @@ static void model_save_memory(void *context, double *values)
 static tw_status model_load_memory(void *context, const double *values)
 {
     tw_model *model = context;
+    if (model->rigid)
+        memcpy(tw_rigid_motion_told(model->rigid), values, TW_RIGID_ACCOUNT_SIZE * sizeof *values);
     if (model->grips) TW_TRY(tw_friction_load(model->grips, values));
     if (!model->contact || tw_contact_memory_size(model->contact) == 0) return TW_OK;
     const double *pairs = values + friction_memory(model);
@@ -223,6 +236,7 @@ static void fill_rows(tw_model *model, double t, const double *u, double *rows, 
     const tw_particles *p = &model->particles;
 
     tw_model_unpack(model, t, u, u + 3 * p->free_count);
+    if (model->rigid) tw_rigid_motion_place(model->rigid, t, model->x, model->v);
     for (int64_t i = 0; i < p->count; i++) {
         double *row = rows + stride * i;
         for (int k = 0; k < 3; k++) {
@@ -362,8 +376,7 @@ static tw_second_order_problem model_problem(tw_model *model)
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
     if (model->before) problem.begin_step = model_begin_step;
-    problem.memory_size = friction_memory(model);
-    if (model->contact) problem.memory_size += tw_contact_memory_size(model->contact);
+    problem.memory_size = memory_size(model);
     problem.save_memory = model_save_memory;
     problem.load_memory = model_load_memory;
     problem.internal = (tw_internal_variables){
@@ -373,7 +386,7 @@ static tw_second_order_problem model_problem(tw_model *model)
     problem.energy = tw_model_energy;
     problem.energy_never_grows = !tw_model_gains_energy(model);
     if (!problem.energy_never_grows) problem.outside_power = tw_model_outside_power;
-    if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0) {
+    if ((model->traits & TW_FORCE_TIME) || model->motions.count > 0 || model->rigid) {
         problem.time_dependent = true;
         problem.time_derivative = tw_model_time_derivative;
     }
@@ -393,6 +406,16 @@ static void fill_start(const tw_particles *p, double *start)
     }
 }
 
+/* Whether something flows. */
+static bool has_strain(const tw_model *model)
+{
+    bool found = false;
+    for (int i = 0; i < model->force_count; i++)
+        found = found || (model->forces[i].table->add_strain &&
+                          model->forces[i].table->internal_count(model->forces[i].data) > 0);
+    return found;
+}
+
 tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error *error)
 {
     if (!model || !out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -404,7 +427,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     /* From here on the simulation owns the model. */
     const tw_particles *p = &model->particles;
     const tw_simulation_table *table = model->grips ? &wear_table : &model_table;
-    if (model->internal_count > 0) table = model->grips ? &plastic_wear_table : &plastic_table;
+    if (has_strain(model)) table = model->grips ? &plastic_wear_table : &plastic_table;
     tw_simulation *simulation = tw_simulation_create(table, model, 6 * p->free_count);
     if (simulation && model->grips) simulation->stain_work = model->contact->options.stain_work;
     if (!simulation) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
@@ -414,6 +437,7 @@ tw_status tw_simulation_of_model(tw_model *model, tw_simulation **out, tw_error 
     simulation->row_count = p->count;
     simulation->displays = &model->displays;
     fill_start(p, simulation->start);
+    if (model->rigid) tw_rigid_motion_start(model->rigid, simulation->start);
     *out = simulation;
     return TW_OK;
 }

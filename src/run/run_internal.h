@@ -25,31 +25,32 @@ typedef struct tw_run_loss {
 /* What a resumed run must know besides the integrator's own state. The checkpoint holds
  * its bytes. */
 typedef struct tw_run_memory {
-    uint64_t scene_hash;     /* of scene.yaml's bytes */
-    uint64_t former_hash;    /* of scene.yaml before the run was extended; 0: it never was */
-    uint64_t files_hash;     /* of the bytes of all files that the scene names */
-    int64_t telemetry_bytes; /* of telemetry.csv */
-    int64_t frame_count;     /* frames written */
-    double wall_seconds;     /* spent up to the checkpoint */
-    int64_t has_energy;      /* 0: the problem has none, and all below are 0 */
-    double energy_start;     /* [J] */
-    double potential_start;  /* its potential part [J] */
-    double energy_end;       /* now [J] */
-    double energy_error;     /* now [J] */
-    double energy_error_max; /* largest so far [J] */
-    double unresolved;       /* what the first stage does not show of the energy [J] */
-    double converted_max;    /* largest of kinetic and |potential - potential_start| so far [J] */
-    double energy_size_max;  /* largest kinetic + |potential| so far [J] */
-    double measured_t;       /* time of the last measurement [s] */
-    double measured_step;    /* from the measurement before to the last one [s] */
-    tw_run_work damping;     /* energy that damping took */
-    tw_run_work outside;     /* energy that came from outside */
-    tw_run_loss contact;     /* energy that impacts took */
-    tw_run_loss friction;    /* energy that friction of contacts took */
-    double plastic_work;     /* energy that plastic flow took */
-    tw_run_loss driven;      /* work of whoever moves obstacles, in impacts and friction */
-    int64_t products_told;   /* products counted in the telemetry rows so far */
-    int64_t solves_told;     /* solves counted in them */
+    uint64_t scene_hash;       /* of scene.yaml's bytes */
+    uint64_t former_hash;      /* of scene.yaml before the run was extended; 0: it never was */
+    uint64_t files_hash;       /* of the bytes of all files that the scene names */
+    int64_t telemetry_bytes;   /* of telemetry.csv */
+    int64_t frame_count;       /* frames written */
+    double wall_seconds;       /* spent up to the checkpoint */
+    int64_t has_energy;        /* 0: the problem has none, and all below are 0 */
+    double energy_start;       /* [J] */
+    double potential_start;    /* its potential part [J] */
+    double energy_end;         /* now [J] */
+    double energy_error;       /* now [J] */
+    double energy_error_max;   /* largest so far [J] */
+    double unresolved;         /* what the first stage does not show of the energy [J] */
+    double converted_max;      /* largest of kinetic and |potential - potential_start| so far [J] */
+    double energy_size_max;    /* largest kinetic + |potential| so far [J] */
+    double measured_t;         /* time of the last measurement [s] */
+    double measured_step;      /* from the measurement before to the last one [s] */
+    tw_run_work damping;       /* energy that damping took */
+    tw_run_work outside;       /* energy that came from outside */
+    tw_run_loss contact;       /* energy that impacts took */
+    tw_run_loss friction;      /* energy that friction of contacts took */
+    double plastic_work;       /* energy that plastic flow took */
+    tw_run_loss driven;        /* work of whoever moves obstacles, in impacts and friction */
+    double contact_impulse[3]; /* on all obstacles [N s] */
+    int64_t products_told;     /* products counted in the telemetry rows so far */
+    int64_t solves_told;       /* solves counted in them */
 } tw_run_memory;
 
 typedef enum tw_run_state {

@@ -8,7 +8,8 @@ static const char header_line[] =
     "t,step,step_size,kinetic,potential,total,damping_work,"
     "momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,"
     "error_estimate,products,solves,krylov_dimension,outside_work,energy_t,"
-    "contacts,penetration_max,contact_work,friction_work,plastic_work\n";
+    "contacts,penetration_max,contact_work,friction_work,plastic_work,"
+    "contact_impulse_x,contact_impulse_y,contact_impulse_z\n";
 
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error)
 {
@@ -61,7 +62,8 @@ static bool is_finite(const tw_run *run, const tw_measurement *m)
 {
     double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum +
                  m->contact_work + m->friction_work + m->plastic_work + m->impulse_work;
-    for (int k = 0; k < 3; k++) sum += m->momentum[k] + m->angular_momentum[k];
+    for (int k = 0; k < 3; k++)
+        sum += m->momentum[k] + m->angular_momentum[k] + m->contact_impulse[k];
     return isfinite(sum);
 }
 
@@ -81,6 +83,7 @@ static tw_status measure(tw_run *run, tw_measurement *m, tw_error *error)
     add_loss(&run->memory.contact, m->contact_work, at_stage);
     add_loss(&run->memory.friction, m->friction_work, at_stage);
     add_loss(&run->memory.driven, m->impulse_work, at_stage);
+    for (int k = 0; k < 3; k++) run->memory.contact_impulse[k] += m->contact_impulse[k];
     if (!is_finite(run, m))
         return tw_fail(error, TW_NOT_FINITE, "energy or momentum at t = %g s are too large", t);
     return TW_OK;
@@ -165,8 +168,14 @@ static void write_row(tw_run *run, const tw_measurement *m, const tw_integrator_
     tw_text_add_number(text, run->memory.measured_t);
 
     /* Contact. */
-    const double contact[] = {m->penetration_max, run->memory.contact.sum, run->memory.friction.sum,
-                              m->plastic_work};
+    const double *impulse = run->memory.contact_impulse;
+    const double contact[] = {m->penetration_max,
+                              run->memory.contact.sum,
+                              run->memory.friction.sum,
+                              m->plastic_work,
+                              impulse[0],
+                              impulse[1],
+                              impulse[2]};
     tw_text_add(text, ",%lld", (long long)m->contacts);
     for (size_t i = 0; i < sizeof contact / sizeof *contact; i++) {
         tw_text_add(text, ",");

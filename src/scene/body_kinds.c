@@ -570,6 +570,8 @@ const tw_body_kind *tw_body_kind_of(const tw_node *body)
     return &body_kinds[tw_node_integer(body, "kind")];
 }
 
+WORDS(global_motions, "free", "rigid")
+
 static const tw_schema_field common_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = kind_name, .required = true, .doc = "what the body is"},
     {"name", TW_FIELD_NAME,
@@ -581,5 +583,9 @@ static const tw_schema_field common_fields[] = {
      .doc = "of every particle at t = 0"},
     {"spin", TW_FIELD_NUMBERS, .length = 3, .unit = "rad/s", .fallback = "[0, 0, 0]",
      .doc = "angular velocity about its centre of mass at t = 0"},
+    {"motion", TW_FIELD_CHOICE, .choice = global_motions, .fallback = "free",
+     .doc =
+         "free: all particles move by themselves and touch; rigid: the body moves as a rigid one "
+         "whose bounding box touches planes, and deforms in its frame (docs/plasticity.md)"},
 };
 const tw_section tw_schema_bodies = {"bodies", FIELDS(common_fields), kind_row};

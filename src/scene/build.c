@@ -1,5 +1,7 @@
 /* From a checked scene to a simulation. */
 #include <stdio.h>
+#include <string.h>
+#include <twang/rigid.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -16,6 +18,17 @@ static tw_status place_error(const tw_node *node, tw_status status, tw_error *er
     return tw_fail_at(error, node->mark, "%s", reason.text);
 }
 
+/* The key `motion` of a body. */
+static tw_status set_motion(const tw_build *build, const tw_node *body, int count, tw_error *error)
+{
+    if (strcmp(tw_node_text(body, "motion"), "rigid") != 0) return TW_OK;
+    if (count > 1)
+        return tw_fail_at(error, body->mark,
+                          "bodies.%d.motion is 'rigid', which needs a scene of one body, not of %d",
+                          build->body_count - 1, count);
+    return tw_model_set_rigid_motion(build->model, error);
+}
+
 static tw_status build_bodies(tw_build *build, tw_error *error)
 {
     const tw_node *bodies = tw_scene_node(build->scene, "bodies");
@@ -27,6 +40,7 @@ static tw_status build_bodies(tw_build *build, tw_error *error)
 
         build->body_count++;
         TW_TRY(place_error(node, tw_build_body(build->model, body, error), error));
+        TW_TRY(set_motion(build, node, bodies->count, error));
     }
     return TW_OK;
 }
