@@ -16,6 +16,7 @@ void tw_rigid_body_set(tw_rigid_body *body, double mass, const double inertia[9]
 {
     double scratch[EIGEN_SCRATCH];
     double vectors[9];
+
     memcpy(vectors, inertia, sizeof vectors);
     body->mass = mass;
 
@@ -23,12 +24,14 @@ void tw_rigid_body_set(tw_rigid_body *body, double mass, const double inertia[9]
      * frame have to do. */
     bool found = tw_dense_eigen_scratch(3) <= EIGEN_SCRATCH &&
                  tw_symmetric_eigen(3, vectors, body->moment, scratch) == TW_OK;
+
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
             body->axis[k][i] = found ? vectors[3 * k + i] : (double)(i == k);
     for (int k = 0; k < 3 && !found; k++) body->moment[k] = inertia[4 * k];
 
     double largest = fmax(body->moment[0], fmax(body->moment[1], body->moment[2]));
+
     for (int k = 0; k < 3; k++)
         if (!(body->moment[k] > singular * largest)) body->moment[k] = 0.0;
 }
@@ -41,6 +44,7 @@ static void rotate(const double q[4], double sense, const double a[3], double ou
     double u[3] = {sense * q[1], sense * q[2], sense * q[3]};
     double inner[3];
     double outer[3];
+
     tw_cross3(u, a, inner);
     for (int k = 0; k < 3; k++) inner[k] += q[0] * a[k];
     tw_cross3(u, inner, outer);
@@ -90,6 +94,7 @@ static void turn(const tw_rigid_body *body, int k, double h, tw_rigid_state *sta
 {
     if (body->moment[k] == 0.0) return;
     double own[3];
+
     tw_rigid_to_body(state, state->angular_momentum, own);
     double half = 0.5 * h * tw_dot3(body->axis[k], own) / body->moment[k];
 
@@ -100,13 +105,16 @@ static void turn(const tw_rigid_body *body, int k, double h, tw_rigid_state *sta
     const double *a = body->axis[k];
     double u[3] = {s * a[0], s * a[1], s * a[2]};
     double cross[3];
+
     tw_cross3(q + 1, u, cross);
     double next[4];
     next[0] = q[0] * c - tw_dot3(q + 1, u);
+
     for (int i = 0; i < 3; i++) next[1 + i] = q[0] * u[i] + c * q[1 + i] + cross[i];
 
     /* Only rounding changes the length. */
     double length = sqrt(next[0] * next[0] + tw_dot3(next + 1, next + 1));
+
     for (int i = 0; i < 4; i++) q[i] = next[i] / length;
 }
 

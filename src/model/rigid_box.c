@@ -28,12 +28,14 @@ static meeting meet(const tw_rigid_box *box, const tw_rigid_state *state, int co
 {
     meeting m;
     double own[3];
+
     for (int k = 0; k < 3; k++) own[k] = box->face[k][side_of(corner, k)];
     tw_rigid_to_world(state, own, m.arm);
 
     m.gap = 0.0;
     for (int k = 0; k < 3; k++)
         m.gap += plane->normal[k] * (state->centre[k] + m.arm[k] - plane->point[k]);
+
     return m;
 }
 
@@ -46,6 +48,7 @@ static void corner_velocity(const tw_rigid_box *box, const tw_rigid_state *state
     double own[3];
     double spin[3];
     double turning[3];
+
     tw_rigid_spin(&box->body, state, own);
     tw_rigid_to_world(state, own, spin);
     tw_cross3(spin, arm, turning);
@@ -96,16 +99,19 @@ int tw_rigid_box_substeps(const tw_rigid_box *box, double h, const tw_rigid_stat
 {
     const tw_rigid_body *body = &box->body;
     double spin[3];
+
     tw_rigid_spin(body, state, spin);
     double rate = sqrt(tw_dot3(spin, spin));
     double speed = sqrt(tw_dot3(state->momentum, state->momentum)) / body->mass;
     double size = 0.0;
+
     for (int k = 0; k < 3; k++) size += fmax(fabs(box->face[k][0]), fabs(box->face[k][1]));
     speed += rate * size + fabs(h) * sqrt(tw_dot3(box->gravity, box->gravity));
 
     /* The law is never stiffer than 4 kappa at a corner, whose mass is a quarter of that of the body
      * or more where the body can turn away. */
     bool near = false;
+
     for (int p = 0; p < box->plane_count && !near; p++)
         for (int corner = 0; corner < CORNERS; corner++)
             near = near ||
@@ -113,6 +119,7 @@ int tw_rigid_box_substeps(const tw_rigid_box *box, double h, const tw_rigid_stat
     if (near) rate += sqrt(4.0 * CORNERS * 4.0 * box->law.stiffness / body->mass);
 
     double count = ceil(fabs(h) * rate / RESOLVED_ANGLE);
+
     return (int)fmin(fmax(count, 1.0), MOST_SUBSTEPS);
 }
 
@@ -128,6 +135,7 @@ static void push(const motion *m, const double arm[3], const double impulse[3],
                  tw_rigid_state *state)
 {
     double moment[3];
+
     tw_cross3(arm, impulse, moment);
     for (int k = 0; k < 3; k++) {
         state->momentum[k] += impulse[k];
@@ -142,6 +150,7 @@ static void kick(void *context, double h, tw_rigid_state *state)
     const motion *m = context;
     const tw_rigid_box *box = m->box;
     const tw_rigid_state before = *state;
+
     for (int k = 0; k < 3; k++) state->momentum[k] += h * box->body.mass * box->gravity[k];
 
     for (int i = 0; i < CORNERS * box->plane_count; i++) {
@@ -168,6 +177,7 @@ static double inverse_mass(const tw_rigid_box *box, const tw_rigid_state *state,
     double world[3];
     double own[3];
     double divided[3];
+
     tw_cross3(arm, n, world);
     tw_rigid_to_body(state, world, own);
     tw_rigid_divide(&box->body, own, divided);
@@ -182,14 +192,17 @@ static void rub(const motion *m, const meeting *at, const tw_rigid_plane *plane,
     double u[3];
     corner_velocity(m->box, before, at->arm, u);
     double along = tw_dot3(u, plane->normal);
+
     for (int k = 0; k < 3; k++) u[k] -= along * plane->normal[k];
     double speed = sqrt(tw_dot3(u, u));
+
     if (!(speed > 0.0) || !(largest > 0.0)) return;
 
     for (int k = 0; k < 3; k++) u[k] /= speed;
     double inverse = inverse_mass(m->box, before, at->arm, u);
     double size = fmin(largest, speed / inverse / touching);
     double impulse[3];
+
     for (int k = 0; k < 3; k++) impulse[k] = -size * u[k];
     push(m, at->arm, impulse, state);
 }
@@ -201,6 +214,7 @@ static void rub_all(const motion *m, tw_rigid_state *state)
     const tw_rigid_box *box = m->box;
     const tw_rigid_state before = *state;
     int touching = 0;
+
     for (int i = 0; i < CORNERS * box->plane_count; i++) touching += box->pressed[i] > 0.0;
     if (touching == 0) return;
 
@@ -218,6 +232,7 @@ void tw_rigid_box_advance(const tw_rigid_box *box, double h, int substeps, tw_ri
 {
     motion m = {box, account};
     double part = h / substeps;
+
     for (int i = 0; i < substeps; i++) {
         for (int c = 0; c < CORNERS * box->plane_count; c++) box->pressed[c] = 0.0;
         tw_rigid_step(&box->body, part, kick, &m, state);

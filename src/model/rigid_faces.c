@@ -25,6 +25,7 @@ static tw_status list_face(const tw_particles *p, const double *x, int k, double
     double mass = 0.0;
     double mean = 0.0;
     int64_t next = 0;
+
     for (int64_t i = 0; i < p->free_count; i++) {
         int32_t particle = p->particle[i];
         double place = x[3 * (int64_t)particle + k];
@@ -36,6 +37,7 @@ static tw_status list_face(const tw_particles *p, const double *x, int k, double
     }
     for (int64_t i = 0; i < face->count; i++) face->weight[i] /= mass;
     face->offset = bound - mean / mass;
+
     return TW_OK;
 }
 
@@ -57,6 +59,7 @@ tw_status tw_rigid_faces_create(const tw_particles *particles, const double *x,
         }
     }
     tw_rigid_faces_centre(faces, x);
+
     return TW_OK;
 }
 
@@ -145,6 +148,7 @@ void tw_rigid_take_motion(const tw_particles *p, double *x, double *v)
     double mass = 0.0;
     double centre[3] = {0.0};
     double velocity[3] = {0.0};
+
     for (int64_t i = 0; i < p->free_count; i++) {
         int64_t particle = p->particle[i];
         mass += p->mass[particle];
@@ -154,6 +158,7 @@ void tw_rigid_take_motion(const tw_particles *p, double *x, double *v)
         }
     }
     double moment[3] = {0.0};
+
     for (int64_t i = 0; i < p->free_count; i++) {
         int64_t particle = p->particle[i];
         double one[3];
@@ -168,7 +173,9 @@ void tw_rigid_take_motion(const tw_particles *p, double *x, double *v)
     /* The spin I^-1 L. */
     double inertia[9];
     double spin[3];
+
     tw_rigid_body body;
+
     tw_rigid_inertia(p, x, inertia);
     tw_rigid_body_set(&body, mass, inertia);
     tw_rigid_divide(&body, moment, spin);

@@ -49,6 +49,7 @@ static tw_status check_obstacles(const tw_model *model, tw_error *error)
         return tw_fail(error, TW_UNSUPPORTED,
                        "rigid motion: friction acts on the bounding box, leave "
                        "contact.friction_length out");
+
     return TW_OK;
 }
 
@@ -67,6 +68,7 @@ static tw_status check_model(const tw_model *model, tw_error *error)
                            "rigid motion: of forces from outside only gravity and contact with "
                            "planes are possible, not '%s'",
                            f->table->name);
+
     return check_obstacles(model, error);
 }
 
@@ -74,6 +76,7 @@ static tw_status check_model(const tw_model *model, tw_error *error)
 static void drop_contact(tw_model *model)
 {
     int kept = 0;
+
     for (int i = 0; i < model->force_count; i++) {
         if (model->forces[i].data != model->contact)
             model->forces[kept++] = model->forces[i];
@@ -90,10 +93,13 @@ tw_status tw_model_take_rigid_motion(tw_model *model, tw_error *error)
     TW_TRY(check_model(model, error));
 
     tw_rigid_source source = {.obstacles = &model->obstacles};
+
     if (model->contact) source.contact = &model->contact->options;
     memcpy(source.gravity, model->gravity, sizeof source.gravity);
     tw_force force;
+
     tw_status status = tw_rigid_motion_create(&model->particles, &source, &force);
+
     if (status != TW_OK) return tw_fail_plain(error, status);
     TW_TRY(tw_model_add_force(model, &force, error));
 
@@ -101,5 +107,6 @@ tw_status tw_model_take_rigid_motion(tw_model *model, tw_error *error)
     model->rigid = force.data;
     memset(model->gravity, 0, sizeof model->gravity);
     drop_contact(model);
+
     return TW_OK;
 }

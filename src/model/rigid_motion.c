@@ -54,6 +54,7 @@ struct tw_rigid_motion {
 static void rigid_release(void *data)
 {
     tw_rigid_motion *r = data;
+
     if (!r) return;
     tw_rigid_faces_free(&r->faces);
     tw_release(r->box.planes);
@@ -74,6 +75,7 @@ static unsigned rigid_traits(const void *data)
 static void find_rates(const tw_rigid_motion *r, const tw_rigid_box *box, frame *f)
 {
     const tw_rigid_state *state = &f->at.state;
+
     tw_rigid_box_push(box, state, &f->forces);
     tw_rigid_spin(&box->body, state, f->spin);
     for (int k = 0; k < 3; k++)
@@ -82,6 +84,7 @@ static void find_rates(const tw_rigid_motion *r, const tw_rigid_box *box, frame 
     double own[3];
     double gyroscopic[3];
     double moment[3];
+
     tw_rigid_to_body(state, state->angular_momentum, own);
     tw_cross3(f->spin, own, gyroscopic);
     tw_rigid_faces_moment(&r->faces, f->forces.face, moment);
@@ -95,6 +98,7 @@ static void find_frame(tw_rigid_motion *r, double t, frame *f)
     f->t = t;
     double way = t - r->t;
     bool at_end = !r->has_step || (r->is_finished && !(way < r->h * (1.0 - 1e-12)));
+
     if (at_end) {
         memcpy(&f->at, r->inner, sizeof f->at);
         find_rates(r, &r->end, f);
@@ -104,6 +108,7 @@ static void find_frame(tw_rigid_motion *r, double t, frame *f)
     /* Substeps about as long as those of the whole step. */
     int count = (int)ceil(r->substeps * fmin(fabs(way) / r->h, 1.0));
     f->at = r->begin;
+
     if (count > 0) tw_rigid_box_advance(&r->box, way, count, &f->at.state, &f->at.account);
     find_rates(r, &r->box, f);
 }
@@ -138,6 +143,7 @@ static void inertia_block(void *context, int64_t begin, int64_t end, int64_t blo
     const loop *l = context;
     const frame *f = l->f;
     const tw_particles *p = l->r->particles;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = p->particle[i];
         const double *y = l->x + 3 * particle;
@@ -175,14 +181,17 @@ static tw_status rigid_add_force(void *data, const tw_force_view *at, double *fo
 static tw_status rigid_add_time_derivative(void *data, const tw_force_view *at, double *out)
 {
     tw_rigid_motion *r = data;
+
     if (!r->has_step) return TW_OK;
     double s = 1e-3 * r->h;
     frame later;
     frame earlier;
+
     find_frame(r, at->t + s, &later);
     find_frame(r, at->t - s, &earlier);
     add_scaled(r, &later, 0.5 / s, at, out);
     add_scaled(r, &earlier, -0.5 / s, at, out);
+
     return TW_OK;
 }
 
@@ -191,8 +200,11 @@ static tw_status rigid_add_energy(void *data, const tw_force_view *at, double *e
 {
     tw_rigid_motion *r = data;
     const frame *f = frame_at(r, at->t);
+
     tw_rigid_box box = r->box;
+
     tw_rigid_forces forces;
+
     tw_rigid_faces_find(&r->faces, at->x, box.face);
     tw_rigid_box_push(&box, &f->at.state, &forces);
     *energy += forces.energy;
@@ -235,6 +247,7 @@ static void add_turned(const tw_rigid_motion *r, int count, const double first[3
                        const double *second, double factor, const double *in, double *out)
 {
     const tw_particles *p = r->particles;
+
     for (int64_t i = 0; i < count * p->free_count; i++) {
         double m = factor * p->mass[p->particle[i % p->free_count]];
         double inner_turn[3] = {in[3 * i], in[3 * i + 1], in[3 * i + 2]};
@@ -286,6 +299,7 @@ static void rigid_add_tangent(void *data, tw_sparse *matrix)
     const tw_rigid_motion *r = data;
     const double *w = r->fixed.spin;
     double square = tw_dot3(w, w);
+
     for (int64_t i = 0; i < r->particles->free_count; i++) {
         double *block = tw_sparse_values(matrix) + 9 * r->diagonal[i];
         double m = r->particles->mass[r->particles->particle[i]];
@@ -309,10 +323,12 @@ static void measure_body(tw_rigid_motion *r, const tw_force_view *at, double ahe
                          tw_rigid_box *box)
 {
     double inertia[9];
+
     tw_rigid_inertia(r->particles, at->x, inertia);
     tw_rigid_body_set(&box->body, box->body.mass, inertia);
 
     double rate[3][2];
+
     tw_rigid_faces_find(&r->faces, at->x, box->face);
     tw_rigid_faces_rates(&r->faces, at->v, rate);
     for (int k = 0; k < 3; k++)
@@ -323,6 +339,7 @@ static tw_status rigid_begin_step(void *data, double h, const tw_force_view *at,
 {
     (void)changed;
     tw_rigid_motion *r = data;
+
     memcpy(&r->begin, r->inner, sizeof r->begin);
     measure_body(r, at, 0.5 * h, &r->box);
     tw_rigid_faces_centre(&r->faces, at->x);
@@ -332,6 +349,7 @@ static tw_status rigid_begin_step(void *data, double h, const tw_force_view *at,
     r->h = h;
     r->substeps = tw_rigid_box_substeps(&r->box, h, &r->begin.state);
     forget_frame(r);
+
     return TW_OK;
 }
 
@@ -341,6 +359,7 @@ static bool faces_are_expected(const tw_rigid_motion *r, const double *from, con
     if (r->box.plane_count == 0) return true;
     double before[3][2];
     double after[3][2];
+
     tw_rigid_faces_find(&r->faces, from, before);
     tw_rigid_faces_find(&r->faces, to, after);
     for (int k = 0; k < 3; k++)
@@ -348,6 +367,7 @@ static bool faces_are_expected(const tw_rigid_motion *r, const double *from, con
             double middle = 0.5 * (before[k][side] + after[k][side]);
             if (fabs(middle - r->box.face[k][side]) > 0.1 * r->box.law.onset) return false;
         }
+
     return true;
 }
 
@@ -357,6 +377,7 @@ static tw_status rigid_finish_step(void *data, double h, const tw_force_view *fr
     (void)t;
     tw_rigid_motion *r = data;
     inner end = r->begin;
+
     tw_rigid_box_advance(&r->box, h, r->substeps, &end.state, &end.account);
     if (!faces_are_expected(r, from->x, x)) return TW_RECOVERABLE;
 
@@ -367,8 +388,10 @@ static tw_status rigid_finish_step(void *data, double h, const tw_force_view *fr
     tw_force_view now = {t, x, v};
     measure_body(r, &now, 0.0, &r->end);
     r->is_finished = true;
+
     forget_frame(r);
     *changed = true;
+
     return TW_OK;
 }
 
@@ -423,9 +446,11 @@ static const tw_force_table rigid_table = {
 static tw_status take_planes(tw_rigid_motion *r, const tw_rigid_source *source)
 {
     int count = source->contact ? source->obstacles->count : 0;
+
     tw_rigid_box *box = &r->box;
     box->planes = TW_NEW_ARRAY(count + 1, tw_rigid_plane);
     box->pressed = TW_NEW_ARRAY(8 * (int64_t)count + 1, double);
+
     if (!box->planes || !box->pressed) return TW_OUT_OF_MEMORY;
 
     for (int o = 0; o < count; o++) {
@@ -445,6 +470,7 @@ static tw_status take_planes(tw_rigid_motion *r, const tw_rigid_source *source)
             plane->point[k] = corner[0][k];
         }
     }
+
     return TW_OK;
 }
 
@@ -457,13 +483,17 @@ static void set_law(tw_rigid_motion *r, const tw_contact_options *contact)
     box->restitution = contact->restitution;
     box->friction = contact->friction;
     box->law = (tw_contact_law){contact->distance, contact->stiffness};
+
     if (contact->stiffness > 0.0) return;
 
     double size = 0.0;
+
     for (int k = 0; k < 3; k++) size += box->face[k][1] - box->face[k][0];
     double spin[3];
+
     tw_rigid_spin(&box->body, state, spin);
     double fall = size;
+
     for (int p = 0; p < box->plane_count; p++)
         for (int k = 0; k < 3; k++)
             fall += fabs(box->planes[p].normal[k] * (state->centre[k] - box->planes[p].point[k]));
@@ -471,6 +501,7 @@ static void set_law(tw_rigid_motion *r, const tw_contact_options *contact)
     double speed = sqrt(tw_dot3(state->momentum, state->momentum)) / box->body.mass +
                    0.5 * size * sqrt(tw_dot3(spin, spin));
     speed = fmax(speed, sqrt(2.0 * gravity * fall));
+
     if (!(speed > 0.0)) speed = 1.0;
 
     double d = contact->distance;
@@ -483,9 +514,12 @@ static void set_law(tw_rigid_motion *r, const tw_contact_options *contact)
 static void set_start(tw_rigid_motion *r)
 {
     const tw_particles *p = r->particles;
+
     tw_rigid_state *state = &r->start.state;
+
     *state = (tw_rigid_state){.orientation = {1.0}};
     double mass = 0.0;
+
     for (int64_t i = 0; i < p->free_count; i++) {
         int64_t particle = p->particle[i];
         mass += p->mass[particle];
@@ -516,8 +550,10 @@ tw_status tw_rigid_motion_create(const tw_particles *particles, const tw_rigid_s
 {
     tw_rigid_motion *r = TW_NEW(tw_rigid_motion);
     double *x = TW_NEW_ARRAY(3 * particles->count, double);
+
     *out = (tw_force){&rigid_table, r};
     tw_status status = r && x ? TW_OK : TW_OUT_OF_MEMORY;
+
     if (status == TW_OK) {
         r->particles = particles;
         memcpy(r->box.gravity, source->gravity, sizeof r->box.gravity);
@@ -537,6 +573,7 @@ tw_status tw_rigid_motion_create(const tw_particles *particles, const tw_rigid_s
     tw_release(x);
     if (status == TW_OK) return TW_OK;
     rigid_release(r);
+
     return status;
 }
 
@@ -545,6 +582,7 @@ void tw_rigid_motion_start(const tw_rigid_motion *r, double *u)
     const tw_particles *p = r->particles;
     const tw_rigid_state *state = &r->start.state;
     double spin[3];
+
     tw_rigid_spin(&r->box.body, state, spin);
     for (int64_t i = 0; i < p->free_count; i++) {
         double *y = u + 3 * i;
@@ -571,6 +609,7 @@ static void place_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const placing *l = context;
     const tw_rigid_state *state = &l->f->at.state;
+
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = l->r->particles->particle[i];
         double *y = l->x + 3 * particle;
@@ -600,6 +639,7 @@ void tw_rigid_motion_measure(tw_rigid_motion *r, double t, tw_measurement *out)
     out->penetration_max = f->forces.penetration;
 
     double now[TW_RIGID_ACCOUNT_SIZE];
+
     memcpy(now, account, sizeof now);
     out->contact_work = account->contact_loss - r->told[3];
     out->friction_work = account->friction_loss - r->told[4];
