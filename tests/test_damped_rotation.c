@@ -10,11 +10,13 @@
 
 static const double gravity = 9.81;
 
-/* A run of expmid2 until t with fixed steps h. The state is the caller's to free. */
-static double *run(tw_simulation *simulation, double h, double t)
+/* A run until t with fixed steps h, and Newton's iterations per step. The state is the caller's to
+ * free. */
+static double *run_scheme(tw_simulation *simulation, tw_scheme scheme, double h, double t,
+                          double *iterations)
 {
     tw_integrator_options options = tw_integrator_options_default();
-    options.scheme = TW_SCHEME_EXPMID2;
+    options.scheme = scheme;
     options.step = h;
     tw_integrator *integrator = NULL;
     tw_error error = {0};
@@ -22,11 +24,19 @@ static double *run(tw_simulation *simulation, double h, double t)
                   "%s", error.text);
     ck_assert_msg(tw_integrator_advance(integrator, t, &error) == TW_OK, "%s", error.text);
 
+    tw_integrator_statistics counts = tw_integrator_statistics_now(integrator);
+    *iterations = (double)counts.newton_iterations / (double)counts.steps;
     int64_t size = tw_simulation_state_size(simulation);
     double *u = malloc((size_t)size * sizeof *u);
     for (int64_t i = 0; i < size; i++) u[i] = tw_integrator_state_view(integrator)[i];
     tw_integrator_free(integrator);
     return u;
+}
+
+static double *run(tw_simulation *simulation, double h, double t)
+{
+    double iterations = 0;
+    return run_scheme(simulation, TW_SCHEME_EXPMID2, h, t, &iterations);
 }
 
 /* ---- one link ---- */
@@ -146,6 +156,67 @@ START_TEST(a_strongly_damped_link_creeps_at_its_own_rate)
 }
 END_TEST
 
+/* ---- a dashpot on one link of four ---- */
+
+enum { LINKS = 4 };
+
+/* A chain of 1 m along x, of which only the third link has a dashpot. */
+static tw_simulation *chain_create(double dashpot)
+{
+    double x[3 * (LINKS + 1)] = {0};
+    double v[3 * (LINKS + 1)] = {0};
+    double mass[LINKS + 1];
+    double stiffness[LINKS];
+    int64_t ends[2 * LINKS];
+    for (int i = 0; i <= LINKS; i++) {
+        x[3 * i] = (double)i / LINKS;
+        mass[i] = 0.1;
+    }
+    for (int i = 0; i < LINKS; i++) {
+        ends[2 * i] = i;
+        ends[2 * i + 1] = i + 1;
+        stiffness[i] = 1e6;
+    }
+    const double field[3] = {0, 0, -gravity};
+    tw_model *model = NULL;
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, LINKS + 1, x, v, mass, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, LINKS, ends, stiffness, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_dashpots(model, 1, ends + 4, &dashpot, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_gravity(model, field, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_pin(model, 0, 0, NULL), TW_OK);
+    tw_simulation *simulation = NULL;
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
+    return simulation;
+}
+
+static const double dashpots[] = {10, 1e3, 1e6}; /* c [N s/m]; h c/m up to 2e5 */
+enum { DASHPOTS = sizeof dashpots / sizeof *dashpots };
+
+/* Against the midpoint rule at 0.1 ms. */
+START_TEST(a_dashpot_on_one_link_may_be_strong)
+{
+    static const double bounds[3] = {1e-3, 2.5e-4, 5e-5}; /* at h = 0.02, 0.01, 0.005 [m] */
+    tw_simulation *simulation = chain_create(dashpots[_i]);
+    double iterations = 0;
+    double *exact = run_scheme(simulation, TW_SCHEME_MIDPOINT, 1e-4, 0.4, &iterations);
+    for (int i = 0; i < 3; i++) {
+        double h = 0.02 / (1 << i);
+        double *u = run_scheme(simulation, TW_SCHEME_EXPMID2, h, 0.4, &iterations);
+        double square = 0;
+        for (int j = 0; j < 3 * LINKS; j++) square += (u[j] - exact[j]) * (u[j] - exact[j]);
+        double error = sqrt(square / LINKS);
+        printf("dashpot %g, h %g: error %.2e, %.1f iterations per step\n", dashpots[_i], h, error,
+               iterations);
+        ck_assert_double_le(error, bounds[i]);
+        ck_assert_double_le(iterations, 10);
+        free(u);
+    }
+    free(exact);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 /* ---- a free body ---- */
 
 typedef struct spinning {
@@ -223,6 +294,7 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, a_damped_pendulum_swings_like_a_rigid_one, 0, PENDULUMS);
     tcase_add_loop_test(cases, a_strongly_damped_link_creeps_at_its_own_rate, 0, CREEPING);
+    tcase_add_loop_test(cases, a_dashpot_on_one_link_may_be_strong, 0, DASHPOTS);
     tcase_add_loop_test(cases, a_damped_body_goes_on_spinning, 0, BODIES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -26,6 +26,10 @@ typedef struct tw_symmetric_part {
     tw_apply_function *apply;
     double rayleigh_mass;      /**< alpha [1/s] */
     double rayleigh_stiffness; /**< beta [s] */
+    /** About the fastest rate [1/s] at which damping beyond alpha M + beta S ends a motion, such as
+     *  c/m of dashpots on some springs only, >= 0. Where a step is longer, Newton's matrix of expmid2
+     *  has add_damping. Default 0: such damping is slow. */
+    double rest_rate;
 } tw_symmetric_part;
 
 /** Elements that pull with a scalar tension along a line: springs, fibres, contacts. Newton's

@@ -58,7 +58,8 @@ static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
                               .bend = tw_expmid2_bend(integrator),
                               .mu = integrator->options.expmid2.dissipation,
                               .alpha = integrator->system.pair.rayleigh_mass,
-                              .beta = integrator->system.pair.rayleigh_stiffness};
+                              .beta = integrator->system.pair.rayleigh_stiffness,
+                              .rest_rate = integrator->system.second.symmetric_part.rest_rate};
 }
 
 /* Evaluates a request, with Newton's own matrix as the pole of shift-invert. */

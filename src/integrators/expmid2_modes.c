@@ -61,6 +61,19 @@ static double flow_share(const tw_mode_function *f, double lambda)
     return 1 - long_damping / (1 + lambda * lambda / (softness * softness));
 }
 
+/* The share of r that is a load on a resolved mode. A load -delta a_p (s - t) of dashpots that are
+ * faster than the step would be unstable; the constant force at the stage is stable for any delta. In
+ * stiff modes that beta carries, r is what turns, and has to stay. */
+static double load_share(const tw_mode_function *f, double lambda)
+{
+    double fast = 0.5 * f->h * f->rest_rate;
+    double slow = 1 / (1 + fast * fast);
+    if (!(f->beta > 0) || !(lambda > 0)) return slow;
+
+    double stiff = f->h * f->h * lambda / soft_stiffness;
+    return slow + (1 - slow) * stiff * stiff / (1 + stiff * stiff);
+}
+
 /* The turning load per unit of r: lambda / delta where damping carries the mode, h delta > 1. The
  * mass-proportional part of delta does not tell what turns. */
 static double turning_load(const tw_mode_function *f, double lambda)
@@ -84,10 +97,11 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     double bend = f->bend * (f->kappa * a + c / (t * t)); /* a_p */
 
     mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
-    double flow_damping = flow_share(f, lambda);
     if (resolved) {
-        m.delta = f->alpha + flow_damping * f->beta * lambda;
-        m.b = a_t + flow_damping * r;
+        double share = flow_share(f, lambda);
+        m.delta = f->alpha + share * f->beta * lambda;
+        r *= share * load_share(f, lambda);
+        m.b = a_t + r;
     } else {
         m.g = a_t / lambda;
     }
@@ -98,7 +112,7 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     if (!resolved) return m;
 
     /* The load (lambda / delta) r (s - t)^2 / 2. */
-    m.turn = turning_load(f, lambda) * flow_damping * r;
+    m.turn = turning_load(f, lambda) * r;
     m.B += 0.5 * t * t * m.turn;
     m.b -= t * m.turn;
     return m;

@@ -32,6 +32,8 @@
  *     has a mode with lambda = Omega^2, and delta = beta lambda would brake it. So the flow of a soft
  *     mode has the share psi of beta lambda only (flow_share in expmid2_modes.c). The rest of the damping acts
  *     through a_m, as a constant force, as in the midpoint rule.
+ * Damping beyond alpha + beta lambda (dashpots on some springs) acts through a_m, too. Its rate is a
+ * part of r, which is explicit: where dashpots are faster than the step, r has the share load_share.
  *
  * On the unresolved path a mode keeps its displacement and reverses its velocity, and the path is
  * even about the middle of the step, theta = s/h:
@@ -86,6 +88,7 @@ typedef struct tw_mode_function {
     double bend;        /* a_p = bend (kappa a_m + c / t^2): 2, or 1 without the symmetric stage */
     double mu;          /* share of unresolved modes that settles in any case */
     double alpha, beta; /* Rayleigh damping */
+    double rest_rate;   /* of damping beyond that [1/s]: tw_symmetric_part */
     bool settles;       /* all unresolved vibrations end within two steps */
     double slow;        /* of tw_mode_estimate, for the errors of the filter */
     tw_mode_start start;

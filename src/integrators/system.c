@@ -154,6 +154,9 @@ static tw_status check_second(const tw_second_order_problem *problem, tw_error *
                              problem->symmetric_part.rayleigh_stiffness};
     if (!tw_vector_is_finite(sizeof values / sizeof *values, values))
         return tw_fail(error, TW_INVALID_ARGUMENT, "a Rayleigh coefficient is not finite");
+    double rest_rate = problem->symmetric_part.rest_rate;
+    if (!(rest_rate >= 0) || isinf(rest_rate))
+        return tw_fail(error, TW_INVALID_ARGUMENT, "rest_rate must be finite and >= 0");
     if (!(problem->eigenvalue_max >= 0) || isinf(problem->eigenvalue_max))
         return tw_fail(error, TW_INVALID_ARGUMENT, "eigenvalue_max must be finite and >= 0");
     if (!(problem->eigenvalue_estimate >= 0) || isinf(problem->eigenvalue_estimate))

@@ -53,6 +53,47 @@ static double time_along(const tw_model *model, const tw_springs *springs)
     return 0.0;
 }
 
+/* The springs that these dashpots lie along; NULL: there are none. */
+static const tw_springs *springs_along(const tw_model *model, const tw_springs *dashpots)
+{
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        const tw_springs *springs = springs_of(f);
+        if (springs && is_elastic(springs) && lie_along(dashpots, springs)) return springs;
+    }
+    return NULL;
+}
+
+/* c n n^T of one dashpot has the eigenvalue c sum weight^2 / m beside M. */
+static double rate_of(const tw_springs *dashpots, int64_t e, double c)
+{
+    double sum = 0.0;
+    for (int i = 0; i < dashpots->corners; i++) {
+        int32_t particle = dashpots->corner[e * dashpots->corners + i];
+        double weight = dashpots->weight[i];
+        if (!dashpots->particles->pinned[particle])
+            sum += weight * weight / dashpots->particles->mass[particle];
+    }
+    return c * sum;
+}
+
+double tw_model_dashpot_rate(const tw_model *model, double beta)
+{
+    double fastest = 0.0;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        const tw_springs *dashpots = springs_of(f);
+        if (!dashpots || !dashpots->damping) continue;
+        const tw_springs *springs = springs_along(model, dashpots);
+
+        /* What beta k does not count of each dashpot. */
+        for (int64_t e = 0; e < dashpots->count; e++) {
+            double counted = springs ? beta * springs->stiffness[e] : 0.0;
+            double left = fmax(dashpots->damping[e] - counted, 0.0);
+            fastest = fmax(fastest, rate_of(dashpots, e, left));
+        }
+    }
+    return fastest;
+}
+
 double tw_model_dashpot_time(const tw_model *model)
 {
     double least = INFINITY;

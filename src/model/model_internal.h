@@ -141,6 +141,8 @@ tw_status tw_model_linearise_tension(void *context, double t, const double *x, c
                                      const double *tension, bool definite);
 /* beta for which D >= beta K holds at rest because of dashpots along all springs; 0: none. */
 double tw_model_dashpot_time(const tw_model *model);
+/* The fastest rate [1/s] of a single dashpot, less what beta K counts of it. */
+double tw_model_dashpot_rate(const tw_model *model, double beta);
 tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *v,
                                    const double *dx, double rate, double *predicted, double *turn);
 tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out);

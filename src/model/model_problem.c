@@ -340,10 +340,12 @@ static void describe_damping(const tw_model *model, tw_second_order_problem *pro
     /* The symmetric stand-in: S for K, and alpha M + beta S for D. A free body keeps its rigid
      * motion, so that alpha M would be wrong for it. */
     problem->stiffness_is_general = (model->traits & TW_FORCE_GENERAL) != 0;
+    double dashpot_time = tw_model_dashpot_time(model);
     problem->symmetric_part = (tw_symmetric_part){
         .apply = tw_model_apply_symmetric,
         .rayleigh_mass = model->free_bodies_are_damped ? 0.0 : model->rayleigh_mass,
-        .rayleigh_stiffness = model->rayleigh_stiffness + tw_model_dashpot_time(model)};
+        .rayleigh_stiffness = model->rayleigh_stiffness + dashpot_time,
+        .rest_rate = tw_model_dashpot_rate(model, dashpot_time)};
 
     if (!(model->traits & TW_FORCE_VELOCITY)) return;
     problem->velocity_dependent = true;
