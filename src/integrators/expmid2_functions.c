@@ -50,6 +50,7 @@ static void count(tw_integrator *integrator, const tw_phi_statistics *statistics
 static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
 {
     const tw_expmid2_memory *memory = integrator->memory;
+
     return (tw_mode_function){.h = memory->h,
                               .theta = theta,
                               .settles = integrator->options.relative_tolerance > 0,
@@ -67,6 +68,8 @@ tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memo
                               const tw_spectral_request *request, bool reuse, tw_error *error)
 {
     tw_phi_options options = memory->phi;
+
+    /* The pole: the user's, or that of the factor at hand. */
     double shift = tw_implicit_factor_shift(memory->implicit);
     bool own_pole = options.engine == TW_PHI_SHIFT_INVERT && options.pole != 0;
     if (options.engine == TW_PHI_SHIFT_INVERT && !own_pole && shift > 0)
