@@ -145,4 +145,21 @@ refused "--set pins.left.body=lowr: pins.0.body is 'lowr', must be the name of a
 refused "--set pins.left.body=2: pins.0.body is 2, must be at most 1: the last body" \
     "$twang" check names.yaml --set pins.left.body=2
 
+# ---- damping of a start in modes that no step resolves ----
+# The link is pulled at 0.3 m/s along itself, 0.0045 J, and its damping ends that within 0.1 ms: it takes no more than
+# that, though 90 W at the start and 0 W after half a step would be 0.2 J on a straight line.
+cat >link.yaml <<'EOF'
+name: link
+duration: 0.2
+integrator: {name: expmid2, step: 0.01}
+bodies: [{kind: rope, count: 1, length: 1, mass: 0.1, stiffness: 1e6, velocity: [0.3, 0, 0]}]
+pins: [{body: 0, from: 0}]
+forces: [{kind: rayleigh, beta: 1e-3}]
+EOF
+for beta in 1e-5 1e-3 0.1; do
+    expect 0 "$twang" run link.yaml --set "forces.0.beta=$beta" --fps 0 -q -o "link-$beta"
+    [ "$(json '0 <= d["damping_work"] <= 0.0045' <"link-$beta/run.json")" = True ] ||
+        fail "damping took $(json 'd["damping_work"]' <"link-$beta/run.json") J of 0.0045 at beta = $beta"
+done
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

@@ -104,11 +104,23 @@ tw_status tw_run_measure_start(tw_run *run, tw_error *error)
     return TW_OK;
 }
 
+/* The start may move fast in modes that the first stage does not show, and damping may end that motion
+ * long before the stage: the line between the power at the start and at the stage says nothing then.
+ * Damping took what is lost at most, or what the power at the stage takes. */
+static void bound_first_work(tw_run_memory *memory)
+{
+    double lost = memory->energy_start - memory->energy_end + memory->outside.sum;
+    double at_stage = memory->measured_step * memory->damping.now;
+    memory->damping.sum = fmin(memory->damping.sum, fmax(fmax(lost, at_stage), 0.0));
+    memory->damping.before = memory->damping.now;
+}
+
 /* The energy, with what damping took and without what came from outside, is constant but for errors
  * of the integrator: energy_error is how much it has changed since the start. */
 static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool first_stage)
 {
     memory->energy_end = m->kinetic + m->potential;
+    if (first_stage) bound_first_work(memory);
     double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
                        memory->contact.sum + memory->friction.sum + m->plastic_work -
                        memory->driven.sum;
