@@ -285,6 +285,37 @@ START_TEST(adaptive_steps_flow_as_well)
 }
 END_TEST
 
+enum { SWING_SCHEMES = 9 };
+
+/* An exponential scheme swings exactly through several periods of a linear spring in one step. What
+ * flows in between must not be passed over. */
+START_TEST(no_step_passes_over_a_swing)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_PEXPRB43, TW_SCHEME_EXPMID2,
+                                        TW_SCHEME_EXPMID4, TW_SCHEME_GAUTSCHI, TW_SCHEME_ETDRK4,
+                                        TW_SCHEME_EXPRB53, TW_SCHEME_MIDPOINT, TW_SCHEME_BDF2};
+    tw_scheme scheme = schemes[_i % SWING_SCHEMES];
+    row r = thrown_mass(_i < SWING_SCHEMES ? 0 : 0.3);
+    double exact = exact_elongation(&r);
+
+    /* Steps of h omega = 1 ... 6; two schemes have no fixed steps of that length that make sense. */
+    static const double steps[] = {0.01, 0.02, 0.03, 0.06};
+    for (int k = 0; k < 4 && scheme != TW_SCHEME_MIDPOINT && scheme != TW_SCHEME_BDF2; k++) {
+        double found = elongation_by(&r, scheme, steps[k], 0);
+        ck_assert_msg(fabs(found / exact - 1) < 0.02, "%s, step %g: %g instead of %g",
+                      tw_scheme_name(scheme), steps[k], found, exact);
+    }
+
+    /* Adaptive steps: a linear spring has no error that would keep them small. */
+    static const double tolerances[] = {1e-3, 1e-4};
+    for (int k = 0; k < 2 && scheme != TW_SCHEME_GAUTSCHI && scheme != TW_SCHEME_ETDRK4; k++) {
+        double found = elongation_by(&r, scheme, 1e-4, tolerances[k]);
+        ck_assert_msg(fabs(found / exact - 1) < 0.03, "%s, rtol %g: %g instead of %g",
+                      tw_scheme_name(scheme), tolerances[k], found, exact);
+    }
+}
+END_TEST
+
 START_TEST(flow_takes_what_the_balance_lacks)
 {
     /* Kinetic + potential energy + plastic work is constant; linear and cubic springs. */
@@ -465,6 +496,7 @@ int main(void)
     tcase_add_loop_test(theory, loops_with_hardening_follow_theory, 0, 2);
     tcase_add_loop_test(theory, the_flow_is_that_of_theory_and_converges, 0, FIXED_SCHEMES);
     tcase_add_loop_test(theory, adaptive_steps_flow_as_well, 0, 3);
+    tcase_add_loop_test(theory, no_step_passes_over_a_swing, 0, 2 * SWING_SCHEMES);
     tcase_add_loop_test(theory, flow_takes_what_the_balance_lacks, 0, 2);
     tcase_add_test(theory, the_stage_of_a_step_closes_the_balance_too);
     tcase_add_test(theory, a_spring_that_breaks_pulls_no_more);

@@ -16,10 +16,14 @@ static const double STAGE_SHARE = 0.75;
  * does not vanish. Beyond that it is elastic. */
 static const double SHORTEST_SHARE = 0.05;
 
-/* A step in which a spring flows by more than this share of its elastic limit is rejected: the rest
- * length inside a step is a guess, and no estimate of a scheme sees it. Fixed steps are then
- * divided. */
-static const double LARGEST_FLOW = 0.5;
+/* The rest length inside a step is a guess, and no estimate of a scheme sees it: a step in which a spring flows otherwise
+ * than guessed, by more than this share of its elastic limit, is rejected. Fixed steps are then divided. */
+static const double LARGEST_SURPRISE = 0.1;
+
+/* A step whose end shows less flow than the swing within it would have made, by more than this share of the elastic
+ * limit, is rejected too. A swing through an angle of RESOLVED radians per step, or less, cannot hide so much. */
+static const double LARGEST_MISS = 0.02;
+static const double RESOLVED = 0.2;
 
 static const double BROKEN = -1.0;
 
@@ -162,6 +166,8 @@ static double flow_of(const tw_spring_plasticity *p, int64_t e, double l, double
 typedef struct loop {
     tw_springs *s;
     const double *x;
+    const double *v;           /* at the end of the step */
+    const tw_force_view *from; /* the start of the step */
     double h;
     atomic_bool changed;
     atomic_bool too_far; /* a spring flows by more than a step may do */
@@ -223,6 +229,51 @@ tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, b
 
 /* ---- after a step ---- */
 
+/* omega^2 = k sum_c weight_c^2 / m_c: the swing of spring e alone, with the particles at its corners. */
+static double frequency_of(const tw_springs *s, int64_t e)
+{
+    const int32_t *corner = s->corner + s->corners * e;
+    double lightness = 0.0;
+    for (int c = 0; c < s->corners; c++)
+        if (!s->particles->pinned[corner[c]])
+            lightness += s->weight[c] * s->weight[c] / s->particles->mass[corner[c]];
+    return sqrt(s->plasticity->first.stiffness[e] * lightness);
+}
+
+/* l' = d.d' / l: how fast spring e becomes longer. */
+static double rate_of(const tw_springs *s, const double *x, const double *v, int64_t e)
+{
+    double d[3];
+    double w[3];
+    tw_springs_sum(s, x, e, d);
+    tw_springs_sum(s, v, e, w);
+    double l = sqrt(tw_dot3(d, d));
+    return l > 0.0 ? tw_dot3(d, w) / l : 0.0;
+}
+
+/* Whether spring e swung beyond its limit and came back within the step, so that the end of the step does not show
+ * what should have flowed. */
+static bool misses_flow(const loop *c, int64_t e, double l, double L, double flow)
+{
+    const tw_springs *s = c->s;
+    double omega = frequency_of(s, e);
+    double angle = c->h * omega;
+    if (!(angle > RESOLVED)) return false;
+
+    /* Up to about a quarter of a swing, a turning point lies in the step only if l' changes its sign. */
+    double outward = copysign(1.0, l - L);
+    double rate_first = outward * rate_of(s, c->from->x, c->from->v, e);
+    double rate_last = outward * rate_of(s, c->x, c->v, e);
+    if (angle < 1.5 && !(rate_first > 0.0 && rate_last < 0.0)) return false;
+
+    /* The amplitude of a free swing: A^2 = (l - L)^2 + (l' / omega)^2. */
+    double first = hypot(length_of(s, c->from->x, e) - L, rate_first / omega);
+    double last = hypot(l - L, rate_last / omega);
+    double limit = limit_of(s->plasticity, e, array_of(s, TW_PLASTIC_SUM)[e]);
+    double swing_flow = (fmax(first, last) - limit) / (1.0 + s->plasticity->law.hardening);
+    return swing_flow - fabs(flow) > LARGEST_MISS * limit;
+}
+
 /* The flow of spring e in this step. Returns the work. */
 static double finish_spring(loop *c, int64_t e)
 {
@@ -238,7 +289,9 @@ static double finish_spring(loop *c, int64_t e)
     double flow = flow_of(p, e, l, L, *sum);
     bool breaks = l - first > p->law.rupture_strain * first;
     bool was_ahead = p->during.rest_length[e] != L;
-    if (fabs(flow) > LARGEST_FLOW * limit_of(p, e, *sum)) atomic_store(&c->too_far, true);
+    double surprise = fabs(flow - c->h * *rate);
+    bool surprises = flow != 0.0 && surprise > LARGEST_SURPRISE * limit_of(p, e, *sum);
+    if (surprises || misses_flow(c, e, l, L, flow)) atomic_store(&c->too_far, true);
     *rate = c->h > 0.0 ? flow / c->h : 0.0;
     if (flow == 0.0 && !breaks && !was_ahead) return 0.0;
 
@@ -265,11 +318,9 @@ static void finish_block(void *context, int64_t begin, int64_t end, int64_t bloc
 tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed)
 {
-    (void)from;
     (void)t;
-    (void)v;
     tw_springs *s = data;
-    loop c = {.s = s, .x = x, .h = h};
+    loop c = {.s = s, .x = x, .v = v, .from = from, .h = h};
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, finish_block, &c);
     *sum_of(s, TW_PLASTIC_WORK) = *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s);
     tw_springs_take(s, &s->plasticity->after);
