@@ -21,6 +21,9 @@ typedef struct settings {
     float azimuth, elevation, radius, until;
     float at; /* share of the run at which a single picture is taken */
     bool labels;
+    const char *times; /* of the frames on a sheet, with commas; NULL: evenly spread */
+    char field[64];    /* column that gives bodies their colours; empty: none */
+    double field_max;
 } settings;
 
 static const char usage[] =
@@ -31,6 +34,8 @@ static const char usage[] =
     "  --samples N       rays per pixel (48)\n"
     "  --view A,E        azimuth and elevation of the camera in degrees (40,18)\n"
     "  --at S            of --sheet 1x1: when, as a share of the run (1)\n"
+    "  --times T,T,...   instead of --sheet: the frames next to these times, in a row\n"
+    "  --field NAME,MAX  colours bodies by a column such as plastic_strain, red at MAX\n"
     "  --until T         frames up to that time only, in seconds\n"
     "  --radius R        of lines that are thinner, in metres\n"
     "  --colour N        of the first body\n"
@@ -79,6 +84,25 @@ static bool set_number(settings *s, const char *name, double value)
     return true;
 }
 
+/* A picture per time. */
+static bool read_times(settings *s, const char *text)
+{
+    s->times = text;
+    s->rows = 1;
+    s->columns = 1;
+    for (const char *c = text; *c; c++) s->columns += *c == ',';
+    return *text != '\0';
+}
+
+static bool read_field(settings *s, const char *text)
+{
+    const char *comma = strchr(text, ',');
+    size_t size = comma ? (size_t)(comma - text) : sizeof s->field;
+    if (size >= sizeof s->field) return false;
+    memcpy(s->field, text, size);
+    return read_numbers(comma + 1, ',', &s->field_max, NULL) && s->field_max > 0.0;
+}
+
 static bool read_option(settings *s, const char *name, const char *value)
 {
     if (strcmp(name, "-o") == 0) {
@@ -86,6 +110,8 @@ static bool read_option(settings *s, const char *name, const char *value)
         return true;
     }
 
+    if (strcmp(name, "--times") == 0) return read_times(s, value);
+    if (strcmp(name, "--field") == 0) return read_field(s, value);
     if (strcmp(name, "--sheet") == 0) return read_pair(value, &s->columns, &s->rows);
     if (strcmp(name, "--size") == 0) return read_pair(value, &s->width, &s->height);
 
@@ -170,9 +196,20 @@ static bool place(show *s, int64_t index, double *t)
     return true;
 }
 
+/* The frame next to the k-th of the times. */
+static int64_t time_frame(const show *s, int k)
+{
+    const char *text = s->set.times;
+    for (int comma = 0; comma < k; comma++) text = strchr(text, ',') + 1;
+    double fps = tw_scene_fps(tw_playback_scene(s->playback));
+    int64_t frame = (int64_t)(strtod(text, NULL) * fps + 0.5);
+    return frame < s->frame_count ? frame : s->frame_count - 1;
+}
+
 /* The k-th of the frames on a sheet. */
 static int64_t sheet_frame(const show *s, int k)
 {
+    if (s->set.times) return time_frame(s, k);
     int count = s->set.columns * s->set.rows;
     if (count == 1) return (int64_t)((float)(s->frame_count - 1) * s->set.at + 0.5F);
     return (s->frame_count - 1) * k / (count - 1);
@@ -358,8 +395,10 @@ static bool open_run(show *s)
     s->frame_count = frames_until(s);
     s->stride = tw_simulation_column_count(simulation);
     s->rows = calloc((size_t)(tw_simulation_row_count(simulation) * s->stride), sizeof *s->rows);
-    if (s->rows && solids_create(simulation, &s->bodies)) return true;
-    return out_of_memory();
+    if (!s->rows || !solids_create(simulation, &s->bodies)) return out_of_memory();
+    if (!s->set.field[0] || solids_show(&s->bodies, s->set.field, s->set.field_max)) return true;
+    fprintf(stderr, "%s: its frames have no column '%s'\n", s->set.directory, s->set.field);
+    return false;
 }
 
 int main(int count, char **words)

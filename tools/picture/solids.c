@@ -182,6 +182,14 @@ void solids_free(solids *s)
     *s = (solids){0};
 }
 
+bool solids_show(solids *s, const char *column, double largest)
+{
+    for (int c = 1; c < tw_simulation_column_count(s->simulation); c++)
+        if (strcmp(tw_simulation_column(s->simulation, c), column) == 0) s->field = c;
+    s->field_max = largest;
+    return s->field > 0;
+}
+
 void solids_set_radius(solids *s, float radius)
 {
     for (int64_t i = 0; i < s->capsule_count; i++)
@@ -202,9 +210,23 @@ static vector3 row_position(const double *rows, int stride, int64_t particle)
     return vec((float)x[0], (float)x[1], (float)x[2]);
 }
 
-/* The colour of a particle by its wear, the last number of its row. */
+/* Grey, yellow, red for a share from 0 to 1. */
+static vector3 share_colour(float share)
+{
+    const vector3 stops[3] = {{0.42F, 0.46F, 0.50F}, {1.0F, 0.70F, 0.05F}, {0.75F, 0.02F, 0.01F}};
+    float place = 2.0F * least(greatest(share, 0.0F), 1.0F);
+    int below = place < 1.0F ? 0 : 1;
+    float rest = place - (float)below;
+    return add(scale(stops[below], 1.0F - rest), scale(stops[below + 1], rest));
+}
+
+/* The colour of a particle by the column that is shown, or by its wear, the last number of its
+ * row. */
 static vector3 row_stain(const solids *s, const double *rows, int stride, int64_t particle)
 {
+    if (s->field > 0)
+        return share_colour((float)(rows[stride * particle + s->field] / s->field_max));
+
     double colour[3] = {0.0, 0.0, 0.0};
     tw_simulation_stain(s->simulation, rows[stride * particle + stride - 1], colour);
     return vec((float)colour[0], (float)colour[1], (float)colour[2]);
@@ -212,6 +234,7 @@ static vector3 row_stain(const solids *s, const double *rows, int stride, int64_
 
 bool solids_are_stained(const solids *s, int64_t triangle)
 {
+    if (s->field > 0) return true;
     double colour[3];
     const tw_display *d = s->body[s->bodies[triangle]].display;
     return d && d->stained && tw_simulation_stain(s->simulation, 0.0, colour);

@@ -31,6 +31,8 @@ typedef struct solids {
     int body_count;
     struct solid_body *body;
     const tw_simulation *simulation;
+    int field;        /* column of the rows that gives bodies their colours; 0: none does */
+    double field_max; /* its value at the end of the colours */
 } solids;
 
 /* Whether a triangle shows the colours of its corners. */
@@ -39,6 +41,9 @@ bool solids_are_stained(const solids *s, int64_t triangle);
  * solids_set_radius. False when memory is out. */
 bool solids_create(const tw_simulation *simulation, solids *out);
 void solids_free(solids *s);
+/* Bodies show a column of the rows: grey for 0, yellow, and red for `largest` and above. False if
+ * there is no such column. */
+bool solids_show(solids *s, const char *column, double largest);
 /* Lines and points that have no radius of their own get this one. */
 void solids_set_radius(solids *s, float radius);
 /* Gives lines and points that are thinner at least this radius. */
