@@ -22,4 +22,8 @@ head -1 whole/final.csv | grep -qx "x,y,z,vx,vy,vz" || fail "final.csv begins wi
 # A scheme for accelerations is refused.
 expect 2 "$twang" run "$scene" --integrator gautschi -o other
 [ "$(wc -l <err)" -eq 1 ] || fail "gautschi: $(cat err)"
+
+# A step that is far too long for a scheme is not trusted: the motor's power does not excuse it.
+expect 1 "$twang" run "$scene" --integrator epirk4s3 --dt 0.1 --duration 0.1 -o long --quiet
+grep -q "raised the total energy" err || fail "epirk4s3 at 0.1 s: $(cat err)"
 finish "the bacterium resumes, balances and refuses"

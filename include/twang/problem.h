@@ -204,6 +204,10 @@ typedef struct tw_first_order_problem {
     tw_status (*energy)(void *context, double t, const double *u, double *energy);
     /** No solution raises the energy: the energy guard rejects a step that does. Default false. */
     bool energy_never_grows;
+    /** The power [W] that comes from outside at this state, such as that of a motor: on exact
+     *  solutions d(energy)/dt <= *power. With it the energy guard watches problems whose energy may
+     *  grow. NULL: not known. Default NULL. */
+    tw_status (*outside_power)(void *context, double t, const double *u, double *power);
 } tw_first_order_problem;
 TW_API tw_first_order_problem tw_first_order_problem_default(void);
 

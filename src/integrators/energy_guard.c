@@ -81,7 +81,8 @@ void tw_energy_guard_prepare(tw_integrator *integrator)
     if (integrator->options.energy_gain_bound == 0 || !tw_system_has_energy(system)) return;
 
     if (!system->second_order) {
-        integrator->energy_guarded = system->first.energy_never_grows;
+        integrator->energy_guarded =
+            system->first.energy_never_grows || system->first.outside_power;
         return;
     }
 
@@ -305,9 +306,44 @@ static tw_status judge_by_ends(tw_integrator *integrator, double t_new, double s
     return TW_OK;
 }
 
+/* A problem of the first order with power from outside forgets its past: without inertia, each step is
+ * judged by itself. What it may gain is the work of the largest power within the step, at the state
+ * before it: a state that went astray would excuse itself by a power that is astray as well. The gain
+ * beyond that is compared with the energy turned over. */
+static tw_status judge_driven(tw_integrator *integrator, double t_new)
+{
+    const tw_first_order_problem *problem = &integrator->system.first;
+    double h = t_new - integrator->t;
+    double before = 0;
+    double after = 0;
+    TW_TRY(problem->energy(problem->context, integrator->t, integrator->u, &before));
+    TW_TRY(problem->energy(problem->context, t_new, integrator->u_new, &after));
+
+    double largest = 0;
+    for (int i = 0; i <= 2; i++) {
+        double power = 0;
+        double t = integrator->t + 0.5 * i * h;
+        TW_TRY(problem->outside_power(problem->context, t, integrator->u, &power));
+        largest = fmax(largest, power);
+    }
+
+    double work = fabs(h) * largest;
+    double turned_over = work + fabs(before - integrator->watch.energy);
+    double gain = after - before - work;
+    if (!isfinite(gain) || !isfinite(turned_over)) return TW_NOT_FINITE;
+
+    double allowed = fmax(integrator->options.energy_gain_bound * turned_over,
+                          ROUNDING_SHARE * fabs(integrator->watch.energy));
+    return gain <= allowed ? TW_OK : TW_NOT_CONVERGED;
+}
+
 tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
+    const tw_system *system = &integrator->system;
+    bool driven =
+        !system->second_order && system->first.outside_power && !system->first.energy_never_grows;
+    if (driven) return judge_driven(integrator, t_new);
 
     /* A rejected step leaves no trace: the watch is written back only if the step is sound. */
     tw_energy_watch watch = integrator->watch;

@@ -107,6 +107,14 @@ static tw_status fluid_energy(void *context, double t, const double *u, double *
     return tw_model_energy(context, t, u, NULL, &kinetic, energy);
 }
 
+/* The power of forces without a potential, at the velocities that the fluid gives. */
+static tw_status fluid_outside_power(void *context, double t, const double *u, double *power)
+{
+    tw_model *model = context;
+    TW_TRY(fluid_rhs(model, t, u, model->fluid->velocity));
+    return tw_model_outside_power(model, t, u, model->fluid->velocity, power);
+}
+
 /* ---- functions of the simulation ---- */
 
 static tw_status fluid_rows(void *context, double t, const double *u, double *rows)
@@ -171,7 +179,8 @@ tw_status tw_fluid_simulation(tw_model *model, tw_simulation **out, tw_error *er
                                  .time_dependent = depends_on_time,
                                  .time_derivative = depends_on_time ? fluid_time_derivative : NULL,
                                  .energy = fluid_energy,
-                                 .energy_never_grows = !tw_model_gains_energy(model)};
+                                 .energy_never_grows = !tw_model_gains_energy(model),
+                                 .outside_power = fluid_outside_power};
     simulation->row_count = p->count;
     simulation->displays = &model->displays;
     memcpy(simulation->start, p->position, 3 * (size_t)p->count * sizeof(double));
