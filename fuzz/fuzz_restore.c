@@ -1,4 +1,5 @@
-/* Integrators from bytes: refused, or they go on for some steps and stay finite. The first byte chooses the scheme. */
+/* Integrators from bytes: refused, or they go on for some steps and stay finite. The first byte chooses the scheme, the
+ * kind of its steps and the scene. */
 #include <math.h>
 #include <stdio.h>
 #include <twang/twang.h>
@@ -10,9 +11,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const schemes[] = {"expmid2", "bdf2",     "verlet", "etdrk4", "v-imex",
                                       "newmark", "gautschi", "rk4",    "exprb32"};
 static const char *const steps[] = {"step: 0.01", "rtol: 1e-3", "step: 0.01, reuse_factor: 0.5"};
-enum { SCHEMES = 9, STEP_KINDS = 3, LONGEST_RUN = 4 };
+static const char *const scenes[] = {
+    "bodies: [{kind: rope, count: 3, stiffness: 1e3}]\npins: [{from: 0}]\n",
+    /* springs that flow, friction that is anchored, and lists of bodies that may touch */
+    "bodies:\n"
+    "  - {kind: rope, count: 1, stiffness: 1e3, origin: [0, 0, 0.003], velocity: [1, 0, 0], "
+    "plasticity: {yield_strain: 1e-3}}\n"
+    "  - {kind: rope, count: 1, stiffness: 1e3, origin: [0.05, -0.05, 0.02], direction: [0, 1, "
+    "0]}\n"
+    "obstacles: [{kind: plane}]\n"
+    "contact: {distance: 0.01, friction: 0.3, friction_length: 1e-4, restitution: 1}\n"};
+enum { SCHEMES = 9, STEP_KINDS = 3, SCENES = 2, LONGEST_RUN = 4 };
 
-/* One integrator per scheme and kind of step, and its bytes after three steps. */
+/* One integrator per scheme, kind of step and scene, and its bytes after three steps. */
 typedef struct subject {
     tw_simulation *simulation;
     tw_integrator *integrator;
@@ -21,14 +32,16 @@ typedef struct subject {
     size_t size;
 } subject;
 
-static void prepare(subject *s, int scheme, int kind)
+static void prepare(subject *s, int which)
 {
-    char text[512];
+    int scheme = which % SCHEMES;
+    int kind = which / SCHEMES % STEP_KINDS;
+    char text[1024];
     int length = snprintf(text, sizeof text,
                           "name: fuzz\nduration: 0.1\ngravity: [0, 0, -9.81]\n"
-                          "integrator: {name: %s, %s, max_steps: 200}\n"
-                          "bodies: [{kind: rope, count: 3, stiffness: 1e3}]\npins: [{from: 0}]\n",
-                          schemes[scheme], scheme == 6 ? steps[0] : steps[kind]);
+                          "integrator: {name: %s, %s, max_steps: 200}\n%s",
+                          schemes[scheme], scheme == 6 ? steps[0] : steps[kind],
+                          scenes[which / (SCHEMES * STEP_KINDS)]);
     tw_scene *scene = NULL;
     insist(tw_scene_parse("fuzz", text, (size_t)length, 0, NULL, &scene, NULL) == TW_OK);
     insist(tw_scene_build(scene, &s->simulation, NULL) == TW_OK);
@@ -46,11 +59,11 @@ static void prepare(subject *s, int scheme, int kind)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static subject subjects[SCHEMES * STEP_KINDS];
+    static subject subjects[SCHEMES * STEP_KINDS * SCENES];
     if (size == 0) return 0;
-    int which = data[0] % (SCHEMES * STEP_KINDS);
+    int which = data[0] % (SCHEMES * STEP_KINDS * SCENES);
     subject *s = &subjects[which];
-    if (!s->bytes) prepare(s, which % SCHEMES, which / SCHEMES);
+    if (!s->bytes) prepare(s, which);
 
     memcpy(s->copy, s->bytes, s->size);
     apply_edits(data + 1, size - 1, s->copy, s->size);

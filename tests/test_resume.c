@@ -40,6 +40,22 @@ static const char *const bodies[] = {
     "bodies: [{kind: box, cells: [2, 1, 1], material: neo-hookean, youngs_modulus: 1e4, density: "
     "1e3, spin: [3, 1, 2]}]\n"
     "forces: [{kind: shaking, acceleration: [0, 0, 3], frequency: 3}]\npins: [{from: 0}]\n",
+    /* springs that flow, and break */
+    "bodies: [{kind: rope, count: 5, stiffness: 1e3, plasticity: {yield_strain: 1e-3, hardening: "
+    "0.5, rupture_strain: 0.4}}]\npins: [{from: 0}]\ngravity: [0, 1, -9.81]\n",
+    /* friction that is anchored, on an obstacle that moves */
+    "bodies: [{kind: rope, count: 5, stiffness: 1e3, origin: [0, 0, 0.004], velocity: [0.5, 0, "
+    "-0.1]}]\nobstacles: [{kind: plane, motion: {kind: velocity, velocity: [0, 0.3, 0]}}]\n"
+    "contact: {distance: 0.01, friction: 0.4, friction_length: 1e-4, restitution: 1}\ngravity: [0, 0, -9.81]\n",
+    /* bodies that touch each other, with impacts and friction as impulses, and flow */
+    "bodies:\n  - {kind: rope, count: 3, stiffness: 1e3, velocity: [0, 0, -1], plasticity: "
+    "{yield_strain: 1e-3}}\n"
+    "  - {kind: cloth, columns: 3, rows: 3, width: 0.4, height: 0.4, origin: [-0.05, 0.2, -0.02], "
+    "rotation: [-90, 0, 0], stiffness: 500, shear: 100, bending: 1, density: 0.2}\n"
+    "contact: {distance: 0.01, friction: 0.3, restitution: 0.5, thickness: 0.01}\n",
+    /* a fluid, of first order */
+    "bodies: [{kind: cell, particles: 8, radii: [1, 1, 1.5], stiffness: 10, mass: 1, velocity: [1, "
+    "0, 0]}]\nforces: [{kind: load, force: [0, 0, 1], from: 0}]\nfluid: {viscosity: 0.5}\n",
     /* systems of equations, of second and of first order */
     "system: {kind: fput, m: 3, omega: 50}\n",
     "system: {kind: stiff-line, k: 100}\n",

@@ -133,8 +133,8 @@ static void fill_balance(view_lane *lane, const tw_measurement *m)
 {
     view_account *account = &lane->account;
     double total = m->kinetic + m->potential;
-    double accounted =
-        total + account->damping_work - account->outside_work + account->contact_work;
+    double accounted = total + account->damping_work - account->outside_work +
+                       account->contact_work + m->sliding_work + m->plastic_work;
 
     /* Where energy is that of a stage, the start shows vibrations that no stage shows: the balance
      * begins with the first stage. */
@@ -148,7 +148,7 @@ static void fill_balance(view_lane *lane, const tw_measurement *m)
     lane->numbers[VIEW_TOTAL] = total;
     lane->numbers[VIEW_DAMPING_WORK] = account->damping_work;
     lane->numbers[VIEW_OUTSIDE_WORK] = account->outside_work;
-    lane->numbers[VIEW_CONTACT_WORK] = account->contact_work;
+    lane->numbers[VIEW_CONTACT_WORK] = account->contact_work + m->sliding_work;
     lane->numbers[VIEW_ENERGY_ERROR] = accounted - account->energy_start;
     lane->numbers[VIEW_MOMENTUM] = length_of(m->momentum);
     lane->numbers[VIEW_ANGULAR_MOMENTUM] = length_of(m->angular_momentum);

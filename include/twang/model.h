@@ -122,6 +122,8 @@ typedef struct tw_measurement {
     double impulse_work;
     /** Impulse of the bodies on all obstacles since the last measurement [N s]. */
     double contact_impulse[3];
+    /** Energy that friction over a friction_length took since the start [J]. */
+    double sliding_work;
     double plastic_work; /**< energy that plastic flow and rupture took since the start [J] */
 } tw_measurement;
 /** Measures the state u at time t. */

@@ -67,6 +67,19 @@ typedef struct tw_internal_variables {
     const double *start; /**< at the start, `count` entries. Not owned */
 } tw_internal_variables;
 
+/** What the problem goes on with from step to step and what is no part of the state, such as a list
+ *  of surfaces that may touch, and the pattern of its matrix. No law depends on it, but the order of
+ *  sums does, and so their last digits. With it a restored run gives the same bytes as
+ *  one that was not interrupted. */
+typedef struct tw_problem_lists {
+    int64_t count; /**< of numbers from which all can be made again; 0: there are none */
+    /** Writes these numbers for tw_integrator_serialise. Required where count > 0. */
+    void (*save)(void *context, double *values);
+    /** Makes all again, for tw_integrator_restore; any other status than TW_OK refuses the numbers.
+     *  Required where count > 0. */
+    tw_status (*load)(void *context, const double *values);
+} tw_problem_lists;
+
 /** `x'' = a(t, x, v)`, that is `M x'' = f(t, x, v)` with `a = M^-1 f`. Start from
  *  tw_second_order_problem_default(). */
 typedef struct tw_second_order_problem {
@@ -136,12 +149,7 @@ typedef struct tw_second_order_problem {
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);
 
-    /** What the problem remembers besides its state, such as the places where surfaces stick to each
-     *  other, as `memory_size` numbers: tw_integrator_serialise saves them, and
-     *  tw_integrator_restore gives them back. Default 0: nothing; then both may be NULL. */
-    int64_t memory_size;
-    void (*save_memory)(void *context, double *values);
-    tw_status (*load_memory)(void *context, const double *values);
+    tw_problem_lists lists; /**< what begin_step made and goes on with. Default: none */
 
     /** What changes between steps only. Needs begin_step and finish_step. Default: none. */
     tw_internal_variables internal;

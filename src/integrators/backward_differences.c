@@ -179,6 +179,7 @@ const tw_scheme_table tw_scheme_bdf1 = {.reserve = bdf1_reserve,
 
 const tw_scheme_table tw_scheme_bdf2 = {.reserve = bdf2_reserve,
                                         .release = tw_implicit_memory_release,
+                                        .forget_tangent = tw_implicit_memory_forget,
                                         .reset = tw_implicit_memory_reset,
                                         .attempt = bdf2_attempt,
                                         .accepted = bdf2_accepted,

@@ -185,10 +185,10 @@ tw_status tw_integrator_create_second_order(const tw_second_order_problem *probl
     /* An estimate looks at one step at a time, and does not see a contact that begins within it,
      * unless the problem watches the steps. */
     bool watched = problem && problem->begin_step;
-    bool remembers = problem && problem->memory_size != 0;
-    if (remembers && (problem->memory_size < 0 || !problem->save_memory || !problem->load_memory))
+    bool has_lists = problem && problem->lists.count != 0;
+    if (has_lists && (problem->lists.count < 0 || !problem->lists.save || !problem->lists.load))
         return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "a problem with a memory_size > 0 needs save_memory and load_memory");
+                       "a problem with lists.count > 0 needs lists.save and lists.load");
     if (problem && options && problem->finish_step && !watched && options->relative_tolerance > 0.0)
         return tw_fail(error, TW_UNSUPPORTED,
                        "adaptive steps would pass over contacts: give a fixed step instead");

@@ -79,10 +79,11 @@ enum {
 
 /* Memory of step doubling, in one piece: system.size entries each, then the scheme's history. */
 typedef struct tw_step_doubling {
-    double *u_whole;  /* the result of one step of h */
-    double *u_middle; /* the end of the first half */
-    double *past;     /* the scheme's history at the start of the step */
-    double *internal; /* internal variables at the end of the first half */
+    double *u_whole;   /* the result of one step of h */
+    double *u_middle;  /* the end of the first half */
+    double *past;      /* the scheme's history at the start of the step */
+    double *internal;  /* internal variables at the end of the first half */
+    bool laws_changed; /* whether they are not those of the start */
 } tw_step_doubling;
 
 /* What is known of a state when the energy guard looks at it. */
@@ -251,6 +252,8 @@ void tw_internal_start(tw_integrator *integrator);
 void tw_internal_hand_over(tw_integrator *integrator);
 /* Takes those of the end of the accepted step from the problem. */
 void tw_internal_accept(tw_integrator *integrator);
+/* Whether the problem's present ones differ from these. */
+bool tw_internal_differ(const tw_integrator *integrator, const double *before);
 /* Goes back to those before the last step. */
 void tw_internal_go_back(tw_integrator *integrator);
 /* Tells the scheme, once, that the laws of the forces have changed. */

@@ -1,6 +1,8 @@
 /* Internal variables of a problem: what changes between steps only, such as the rest lengths of
  * springs that flow. The integrator keeps those of its state. The problem works on a copy, which it
  * gets before every attempt, so that a rejected attempt leaves no trace. */
+#include <string.h>
+
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "integrators/integrator_internal.h"
@@ -56,6 +58,12 @@ void tw_internal_hand_over(tw_integrator *integrator)
     integrator->retry = false;
 }
 
+bool tw_internal_differ(const tw_integrator *integrator, const double *before)
+{
+    size_t bytes = (size_t)tw_internal_count(integrator) * sizeof(double);
+    return memcmp(integrator->system.second.internal.values, before, bytes) != 0;
+}
+
 void tw_internal_accept(tw_integrator *integrator)
 {
     int64_t count = tw_internal_count(integrator);
@@ -65,7 +73,7 @@ void tw_internal_accept(tw_integrator *integrator)
     integrator->internal_old = integrator->internal;
     integrator->internal = before;
     tw_vector_copy(count, integrator->system.second.internal.values, integrator->internal);
-    integrator->laws_changed = integrator->impulses;
+    integrator->laws_changed = tw_internal_differ(integrator, integrator->internal_old);
 }
 
 void tw_internal_go_back(tw_integrator *integrator)

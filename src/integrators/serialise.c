@@ -8,17 +8,17 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
-/* The first eight bytes, "TWAGINT4" as text: the format and its version. */
-static const uint64_t magic = 0x34544e4947415754u;
+/* The first eight bytes, "TWAGINT5" as text: the format and its version. */
+static const uint64_t magic = 0x35544e4947415754u;
 
 /* What is not an array. The bytes are read by the same machine and build only, so the struct
  * travels as it is. */
 typedef struct snapshot {
     uint64_t magic;
-    uint64_t bytes;   /* of the whole: this struct, the state, the scheme's history, the memory */
+    uint64_t bytes;   /* of the whole: this struct and all the numbers below */
     int64_t size;     /* doubles of the state */
     int64_t history;  /* doubles of the scheme's history */
-    int64_t memory;   /* doubles that the problem remembers */
+    int64_t lists;    /* doubles of the problem's lists */
     int64_t internal; /* internal variables of the problem */
     int32_t scheme, engine;
     double t, t_old, step_taken;
@@ -47,17 +47,17 @@ static size_t history_of(const tw_integrator *integrator, double **values)
     return integrator->scheme->history((tw_integrator *)integrator, values);
 }
 
-/* How many doubles the problem remembers besides its state. */
-static int64_t memory_of(const tw_integrator *integrator)
+/* How many doubles the problem's lists take. */
+static int64_t lists_of(const tw_integrator *integrator)
 {
     const tw_system *system = &integrator->system;
-    return system->second_order ? system->second.memory_size : 0;
+    return system->second_order ? system->second.lists.count : 0;
 }
 
 /* The size of the whole. */
 static uint64_t bytes_of(const tw_integrator *integrator, size_t history)
 {
-    uint64_t count = (uint64_t)(integrator->system.size + memory_of(integrator)) + history;
+    uint64_t count = (uint64_t)(integrator->system.size + lists_of(integrator)) + history;
     return sizeof(snapshot) + (count + (uint64_t)tw_internal_count(integrator)) * sizeof(double);
 }
 
@@ -70,7 +70,7 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     s.magic = magic;
     s.size = integrator->system.size;
     s.history = (int64_t)history;
-    s.memory = memory_of(integrator);
+    s.lists = lists_of(integrator);
     s.internal = tw_internal_count(integrator);
     s.bytes = bytes_of(integrator, history);
     s.scheme = (int32_t)integrator->options.scheme;
@@ -106,15 +106,15 @@ static snapshot take(const tw_integrator *integrator, size_t history)
     return s;
 }
 
-/* Writes the problem's memory to bytes that need not be aligned. */
-static tw_status save_memory(const tw_integrator *integrator, int64_t count, char *bytes)
+/* Writes the problem's lists to bytes that need not be aligned. */
+static tw_status save_lists(const tw_integrator *integrator, int64_t count, char *bytes)
 {
     if (count == 0) return TW_OK;
     double *values = TW_NEW_ARRAY(count, double);
     if (!values) return TW_OUT_OF_MEMORY;
 
     const tw_second_order_problem *problem = &integrator->system.second;
-    problem->save_memory(problem->context, values);
+    problem->lists.save(problem->context, values);
     memcpy(bytes, values, (size_t)count * sizeof(double));
     tw_release(values);
     return TW_OK;
@@ -133,7 +133,7 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     if (!buffer) return TW_OK;
     if (capacity < s.bytes) return TW_INVALID_ARGUMENT;
 
-    /* The order of the bytes is: struct, state, history, memory, internal variables. */
+    /* The order of the bytes is: struct, state, history, lists, internal variables. */
     size_t state_bytes = (size_t)s.size * sizeof(double);
     size_t history_bytes = history_count * sizeof(double);
     char *cursor = buffer;
@@ -142,8 +142,8 @@ tw_status tw_integrator_serialise(const tw_integrator *integrator, void *buffer,
     cursor += sizeof s + state_bytes;
     if (history_count) memcpy(cursor, history, history_bytes);
 
-    TW_TRY(save_memory(integrator, s.memory, cursor + history_bytes));
-    cursor += history_bytes + (size_t)s.memory * sizeof(double);
+    TW_TRY(save_lists(integrator, s.lists, cursor + history_bytes));
+    cursor += history_bytes + (size_t)s.lists * sizeof(double);
     if (s.internal) memcpy(cursor, integrator->internal, (size_t)s.internal * sizeof(double));
     return TW_OK;
 }
@@ -290,9 +290,9 @@ static bool makes_sense(const snapshot *s)
            counts_make_sense(&s->counts);
 }
 
-/* Gives the problem its memory back. The bytes need not be aligned, the numbers are. */
-static tw_status load_memory(tw_integrator *integrator, int64_t count, const char *bytes,
-                             tw_error *error)
+/* Lets the problem make its lists again. The bytes need not be aligned, the numbers are. */
+static tw_status load_lists(tw_integrator *integrator, int64_t count, const char *bytes,
+                            tw_error *error)
 {
     if (count == 0) return TW_OK;
     double *values = TW_NEW_ARRAY(count, double);
@@ -300,10 +300,11 @@ static tw_status load_memory(tw_integrator *integrator, int64_t count, const cha
 
     memcpy(values, bytes, (size_t)count * sizeof(double));
     const tw_second_order_problem *problem = &integrator->system.second;
-    tw_status status = problem->load_memory(problem->context, values);
+    tw_status status = problem->lists.load(problem->context, values);
     tw_release(values);
     if (status == TW_OK) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: the problem cannot remember them");
+    return tw_fail(error, TW_BAD_INPUT,
+                   "the bytes are damaged: the problem cannot make its lists of them");
 }
 
 tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, size_t size,
@@ -323,7 +324,7 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
     bool fits = s.magic == magic && s.bytes == size && size == expected &&
                 s.internal == (int64_t)internal_count && s.size == integrator->system.size &&
                 s.scheme == (int32_t)integrator->options.scheme &&
-                s.history == (int64_t)history_count && s.memory == memory_of(integrator);
+                s.history == (int64_t)history_count && s.lists == lists_of(integrator);
     if (!fits)
         return tw_fail(error, TW_BAD_INPUT,
                        "the bytes belong to another problem, scheme or version");
@@ -340,13 +341,13 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
         memcpy(history, cursor + state_bytes, history_count * sizeof(double));
     if (internal_count)
         memcpy(integrator->internal,
-               cursor + state_bytes + (history_count + (size_t)s.memory) * sizeof(double),
+               cursor + state_bytes + (history_count + (size_t)s.lists) * sizeof(double),
                internal_count * sizeof(double));
     if (!makes_sense(&s) || !all_finite((size_t)s.size, integrator->u) ||
         !all_finite(history_count, history) || !all_finite(internal_count, integrator->internal))
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");
-    const char *memory = cursor + state_bytes + history_count * sizeof(double);
-    TW_TRY(load_memory(integrator, s.memory, memory, error));
+    const char *lists = cursor + state_bytes + history_count * sizeof(double);
+    TW_TRY(load_lists(integrator, s.lists, lists, error));
     put_back(integrator, &s);
 
     if (integrator->scheme->own_steps)

@@ -79,10 +79,12 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
     tw_vector_copy(integrator->system.size, integrator->u_new, doubling->u_middle);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, 0.5 * h);
     tw_integrator_forget_end(integrator);
-    if (doubling->internal)
+    if (doubling->internal) {
         tw_vector_copy(tw_internal_count(integrator), integrator->system.second.internal.values,
                        doubling->internal);
-    integrator->laws_changed = integrator->impulses && doubling->internal;
+        integrator->laws_changed = tw_internal_differ(integrator, start.internal);
+        doubling->laws_changed = integrator->laws_changed;
+    }
     start_from(integrator,
                (starting_point){start.t + 0.5 * h, doubling->u_middle, integrator->F_old,
                                 start.u_new, doubling->internal, false});
@@ -95,6 +97,10 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
 
 void tw_doubling_undo(tw_integrator *integrator)
 {
+    /* The second half had laws of its own. */
+    integrator->laws_changed = integrator->doubling.laws_changed;
+    integrator->doubling.laws_changed = false;
+    tw_internal_tell_scheme(integrator);
     copy_past(integrator, integrator->doubling.past, true);
 }
 
@@ -104,6 +110,8 @@ tw_status tw_doubling_attempt(tw_integrator *integrator, double h, tw_error *err
 {
     int64_t size = integrator->system.size;
     integrator->retry = false;
+    integrator->doubling.laws_changed = false;
+    tw_internal_tell_scheme(integrator);
     copy_past(integrator, integrator->doubling.past, false);
 
     /* The whole step. */
@@ -148,6 +156,7 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
 
     /* The attempt writes into u. F is evaluated anew, in the driver's scratch. */
     starting_point now = starting_point_of(integrator);
+    bool laws_changed = integrator->laws_changed;
     start_from(integrator,
                (starting_point){t_start, u_start, integrator->scratch, u, internal, false});
     integrator->retry = false;
@@ -155,7 +164,9 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, length);
     start_from(integrator, now);
 
-    /* The problem goes on with the internal variables of the end. */
-    if (internal && status == TW_OK) status = tw_integrator_begin_step(integrator, 0.0, NULL);
-    return status;
+    /* The problem goes on with the internal variables of the end, and so does the scheme. */
+    if (!internal) return status;
+    tw_status back = tw_integrator_begin_step(integrator, 0.0, NULL);
+    integrator->laws_changed = laws_changed || tw_internal_differ(integrator, internal);
+    return status != TW_OK ? status : back;
 }

@@ -9,7 +9,6 @@ static void friction_release(void *data)
 {
     tw_friction *f = data;
     if (!f) return;
-    tw_release(f->storage);
     tw_release(f->grips);
     tw_release(f->grip_of);
     tw_release(f->obstacle);
@@ -205,6 +204,8 @@ static const tw_force_table friction_table = {
     .add_tangent = friction_add_tangent,
     .begin_step = tw_friction_begin_step,
     .finish_step = tw_friction_finish_step,
+    .internal_count = tw_friction_internal_count,
+    .set_internal = tw_friction_set_internal,
 };
 
 tw_status tw_force_friction_create(tw_contact *contact, tw_force *out)

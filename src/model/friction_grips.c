@@ -40,78 +40,52 @@ static void list_obstacles(tw_friction *f)
     }
 }
 
-/* Forgets everything. */
-static void begin_anew(tw_friction *f)
-{
-    f->version_count = 1;
-    f->version[0].begin = -INFINITY;
-    memset(f->version[0].values, 0, (size_t)f->memory_size * sizeof(double));
-    f->grip_count = 0;
-    f->taken = 0.0;
-    f->measured = 0.0;
-}
-
 tw_status tw_friction_prepare(tw_friction *f)
 {
     int64_t particles = f->particles->count;
     f->vertex_count = particles + f->contact->carried_count;
-    f->memory_size = 4 * f->vertex_count + particles + 1;
-
-    f->storage = TW_NEW_ARRAY(TW_FRICTION_VERSIONS * f->memory_size, double);
     f->grip_of = TW_NEW_ARRAY(f->vertex_count, int32_t);
     f->obstacle = TW_NEW_ARRAY(particles, int32_t);
     f->area = TW_NEW_ARRAY(particles, double);
-    if (!f->storage || !f->grip_of || !f->obstacle || !f->area) return TW_OUT_OF_MEMORY;
+    if (!f->grip_of || !f->obstacle || !f->area) return TW_OUT_OF_MEMORY;
 
-    for (int i = 0; i < TW_FRICTION_VERSIONS; i++)
-        f->version[i].values = f->storage + i * f->memory_size;
     for (int64_t v = 0; v < f->vertex_count; v++) f->grip_of[v] = -1;
     list_obstacles(f);
-    begin_anew(f);
     return TW_OK;
 }
 
-/* ---- versions ---- */
+/* ---- internal variables ---- */
 
-/* Drops what steps from t on have made: they were rejected. */
-static void go_back_to(tw_friction *f, double t)
+int64_t tw_friction_internal_count(const void *data)
 {
-    while (f->version_count > 0 && f->version[f->version_count - 1].begin >= t) f->version_count--;
-    if (f->version_count == 0) begin_anew(f);
+    const tw_friction *f = data;
+    return 4 * f->vertex_count + f->particles->count + 1;
 }
 
-/* A copy of the present version, for the end of a step from t. */
-static double *add_version(tw_friction *f, double t)
+/* At the start nothing is anchored, and nothing is worn. */
+void tw_friction_set_internal(void *data, double *state)
 {
-    go_back_to(f, t);
-    const double *present = tw_friction_memory(f);
-
-    /* The oldest version makes room. */
-    if (f->version_count == TW_FRICTION_VERSIONS) {
-        double *values = f->version[0].values;
-        memmove(f->version, f->version + 1, (TW_FRICTION_VERSIONS - 1) * sizeof *f->version);
-        f->version[TW_FRICTION_VERSIONS - 1].values = values;
-        f->version_count--;
-    }
-
-    tw_friction_version *next = &f->version[f->version_count++];
-    next->begin = t;
-    memcpy(next->values, present, (size_t)f->memory_size * sizeof(double));
-    return next->values;
+    tw_friction *f = data;
+    f->state = state;
+    memset(state, 0, (size_t)tw_friction_internal_count(f) * sizeof(double));
 }
 
-void tw_friction_save(const tw_friction *f, double *values)
+/* The place and the limit of the anchor of a vertex. */
+static double *anchor_of(const tw_friction *f, int64_t vertex)
 {
-    memcpy(values, tw_friction_memory(f), (size_t)f->memory_size * sizeof(double));
+    return f->state + 4 * vertex;
 }
 
-tw_status tw_friction_load(tw_friction *f, const double *values)
+/* The work on each particle of an obstacle, behind the anchors. */
+static double *work_of(const tw_friction *f)
 {
-    begin_anew(f);
-    double *memory = tw_friction_memory(f);
-    memcpy(memory, values, (size_t)f->memory_size * sizeof(double));
-    f->measured = memory[f->memory_size - 1];
-    return tw_vector_is_finite(f->memory_size, memory) ? TW_OK : TW_BAD_INPUT;
+    return f->state + 4 * f->vertex_count;
+}
+
+/* The work lost so far, behind those. */
+static double *lost_of(const tw_friction *f)
+{
+    return work_of(f) + f->particles->count;
 }
 
 /* ---- which vertices touch ---- */
@@ -215,7 +189,7 @@ static tw_status add_pairs(tw_friction *f, const double *x)
 
 /* Completes a grip at the positions x: its limit, its normal and its anchor, which is new where
  * there was none. Returns what this takes from the energy. */
-static double complete_grip(tw_friction *f, tw_grip *grip, const double *x, double *memory)
+static double complete_grip(const tw_friction *f, tw_grip *grip, const double *x)
 {
     double press = sqrt(tw_dot3(grip->normal, grip->normal));
     grip->limit = f->coefficient * press;
@@ -227,7 +201,7 @@ static double complete_grip(tw_friction *f, tw_grip *grip, const double *x, doub
     }
 
     /* The anchor of the last step, or the place where the vertex is. */
-    double *anchor = memory + 4 * (int64_t)grip->vertex;
+    double *anchor = anchor_of(f, grip->vertex);
     double before = anchor[3];
     if (before == 0.0) tw_contact_take_vertex(f->contact, grip->vertex, x, anchor);
     memcpy(grip->anchor, anchor, sizeof grip->anchor);
@@ -240,11 +214,11 @@ static double complete_grip(tw_friction *f, tw_grip *grip, const double *x, doub
 
 /* Forgets the anchors of vertices that do not touch any more. Their springs were not let go by
  * sliding, and their energy is lost. */
-static double forget_free(tw_friction *f, double *memory)
+static double forget_free(const tw_friction *f)
 {
     double lost = 0.0;
     for (int64_t v = 0; v < f->vertex_count; v++) {
-        double *anchor = memory + 4 * v;
+        double *anchor = anchor_of(f, v);
         if (anchor[3] == 0.0 || f->grip_of[v] >= 0) continue;
         lost += tw_friction_energy(anchor[3], f->length, f->length);
         memset(anchor, 0, 4 * sizeof *anchor);
@@ -257,17 +231,14 @@ tw_status tw_friction_begin_step(void *data, double h, const tw_force_view *at, 
     (void)h;
     (void)changed;
     tw_friction *f = data;
-    go_back_to(f, at->t);
     for (int64_t g = 0; g < f->grip_count; g++) f->grip_of[f->grips[g].vertex] = -1;
     f->grip_count = 0;
     TW_TRY(add_pairs(f, at->x));
 
-    /* What is lost is the last entry of the memory. */
-    double *memory = tw_friction_memory(f);
-    double *lost = memory + f->memory_size - 1;
-    *lost += forget_free(f, memory);
-    for (int64_t g = 0; g < f->grip_count; g++)
-        *lost += complete_grip(f, &f->grips[g], at->x, memory);
+    /* Anchors that are let go, and limits that fall, lose energy. */
+    double *lost = lost_of(f);
+    *lost += forget_free(f);
+    for (int64_t g = 0; g < f->grip_count; g++) *lost += complete_grip(f, &f->grips[g], at->x);
     f->taken = *lost;
     return TW_OK;
 }
@@ -294,8 +265,9 @@ static int64_t nearest_particle(const tw_friction *f, int32_t obstacle, const do
 /* Adds work to the surface where a grip is: to the corners of a triangle, or to the nearest particle
  * that shows a sphere, a capsule or a plane. */
 static void wear_surface(const tw_friction *f, const tw_grip *grip, const double *x,
-                         const double point[3], double lost, double *work)
+                         const double point[3], double lost)
 {
+    double *work = work_of(f);
     tw_obstacle_kind kind = f->contact->source.obstacles->list[grip->obstacle].kind;
     if (kind != TW_OBSTACLE_BOX && kind != TW_OBSTACLE_MESH) {
         work[nearest_particle(f, grip->obstacle, x, point)] += lost;
@@ -308,13 +280,12 @@ tw_status tw_friction_finish_step(void *data, double h, const tw_force_view *fro
                                   double *x, double *v, bool *changed)
 {
     (void)h;
+    (void)from;
     (void)t;
     (void)v;
     (void)changed;
     tw_friction *f = data;
-    double *memory = add_version(f, from->t);
-    double *work = tw_friction_work(f, memory);
-    double *lost = memory + f->memory_size - 1;
+    double *lost = lost_of(f);
 
     for (int64_t g = 0; g < f->grip_count; g++) {
         const tw_grip *grip = &f->grips[g];
@@ -325,13 +296,13 @@ tw_status tw_friction_finish_step(void *data, double h, const tw_force_view *fro
         tw_contact_take_vertex(f->contact, grip->vertex, x, at);
 
         /* The anchor is left behind by at most the length l. */
-        double *anchor = memory + 4 * (int64_t)grip->vertex;
+        double *anchor = anchor_of(f, grip->vertex);
         double share = slid > 0.0 ? f->length / s : 1.0;
         for (int k = 0; k < 3; k++) anchor[k] = at[k] - share * stretch[k];
 
         double energy = grip->limit * slid;
         *lost += energy;
-        if (energy > 0.0) wear_surface(f, grip, x, at, energy, work);
+        if (energy > 0.0) wear_surface(f, grip, x, at, energy);
     }
     return TW_OK;
 }
@@ -341,12 +312,5 @@ tw_status tw_friction_finish_step(void *data, double h, const tw_force_view *fro
 double tw_friction_wear(const tw_friction *f, int64_t particle)
 {
     if (!(f->area[particle] > 0.0)) return 0.0;
-    return tw_friction_work(f, tw_friction_memory(f))[particle] / f->area[particle];
-}
-
-double tw_friction_take_work(tw_friction *f)
-{
-    double work = f->taken - f->measured;
-    f->measured = f->taken;
-    return work;
+    return work_of(f)[particle] / f->area[particle];
 }

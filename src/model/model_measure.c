@@ -288,7 +288,7 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
     TW_TRY(find_powers(model, t, &out->damping_power, &out->outside_power));
     if (model->contact) tw_contact_measure(model->contact, model->x, out);
     if (model->rigid) tw_rigid_motion_measure(model->rigid, t, out);
-    if (model->grips) out->friction_work += tw_friction_take_work(model->grips);
+    if (model->grips) out->sliding_work = model->grips->taken;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         if (f->table->plastic_work) out->plastic_work += f->table->plastic_work(f->data, t);
     TW_TRY(find_potential(model, t, &out->potential));

@@ -185,42 +185,37 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
     return TW_OK;
 }
 
-/* Where friction sticks comes first, and then the pairs of contact; or what was told of the contact
- * of a rigid body, whose particles touch nothing. */
-static int64_t friction_memory(const tw_model *model)
-{
-    return model->grips ? model->grips->memory_size : 0;
-}
-
-static int64_t memory_size(const tw_model *model)
+/* What was told of the contact of a rigid body, whose particles touch nothing; or the pairs of
+ * contact. */
+static int64_t lists_size(const tw_model *model)
 {
     if (model->rigid) return TW_RIGID_ACCOUNT_SIZE;
-    int64_t size = friction_memory(model);
-    return model->contact ? size + tw_contact_memory_size(model->contact) : size;
+    return model->contact ? tw_contact_memory_size(model->contact) : 0;
 }
 
-static void model_save_memory(void *context, double *values)
+static void model_save_lists(void *context, double *values)
 {
     const tw_model *model = context;
     if (model->rigid)
         memcpy(values, tw_rigid_motion_told(model->rigid), TW_RIGID_ACCOUNT_SIZE * sizeof *values);
-    if (model->grips) tw_friction_save(model->grips, values);
-    if (model->contact) tw_contact_save(model->contact, values + friction_memory(model));
+    else
+        tw_contact_save(model->contact, values);
 }
 
-/* Of contact: first the list for which the matrix was made, and the matrix; then the list of the
+/* First the list for which the matrix was made, and the matrix; then the list of the
  * last step. */
-static tw_status model_load_memory(void *context, const double *values)
+static tw_status model_load_lists(void *context, const double *values)
 {
     tw_model *model = context;
-    if (model->rigid)
+    if (model->rigid) {
+        if (!tw_vector_is_finite(TW_RIGID_ACCOUNT_SIZE, values)) return TW_BAD_INPUT;
         memcpy(tw_rigid_motion_told(model->rigid), values, TW_RIGID_ACCOUNT_SIZE * sizeof *values);
-    if (model->grips) TW_TRY(tw_friction_load(model->grips, values));
-    if (!model->contact || tw_contact_memory_size(model->contact) == 0) return TW_OK;
-    const double *pairs = values + friction_memory(model);
-    TW_TRY(tw_contact_load(model->contact, pairs, 0));
+        return TW_OK;
+    }
+
+    TW_TRY(tw_contact_load(model->contact, values, 0));
     TW_TRY(tw_model_make_pattern(model));
-    return tw_contact_load(model->contact, pairs, 1);
+    return tw_contact_load(model->contact, values, 1);
 }
 
 static const char *model_explain(void *context)
@@ -378,9 +373,8 @@ static tw_second_order_problem model_problem(tw_model *model)
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
     if (model->before) problem.begin_step = model_begin_step;
-    problem.memory_size = memory_size(model);
-    problem.save_memory = model_save_memory;
-    problem.load_memory = model_load_memory;
+    problem.lists = (tw_problem_lists){
+        .count = lists_size(model), .save = model_save_lists, .load = model_load_lists};
     problem.internal = (tw_internal_variables){
         .count = model->internal_count, .values = model->internal, .start = model->internal_start};
     if (model->contact) problem.explain = model_explain;

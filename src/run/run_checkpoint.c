@@ -146,13 +146,13 @@ static bool makes_sense(const tw_run *run, double t)
 {
     const tw_run_memory *m = &run->memory;
     const double values[] = {
-        m->wall_seconds,       m->energy_start,       m->potential_start,   m->energy_end,
-        m->energy_error,       m->energy_error_max,   m->unresolved,        m->converted_max,
-        m->energy_size_max,    m->measured_t,         m->measured_step,     m->damping.sum,
-        m->damping.now,        m->damping.before,     m->outside.sum,       m->outside.now,
-        m->outside.before,     m->contact.sum,        m->contact.next,      m->friction.sum,
-        m->friction.next,      m->plastic_work,       m->driven.sum,        m->driven.next,
-        m->contact_impulse[0], m->contact_impulse[1], m->contact_impulse[2]};
+        m->wall_seconds,    m->energy_start,       m->potential_start,    m->energy_end,
+        m->energy_error,    m->energy_error_max,   m->unresolved,         m->converted_max,
+        m->energy_size_max, m->measured_t,         m->measured_step,      m->damping.sum,
+        m->damping.now,     m->damping.before,     m->outside.sum,        m->outside.now,
+        m->outside.before,  m->contact.sum,        m->contact.next,       m->friction.sum,
+        m->friction.next,   m->sliding_work,       m->plastic_work,       m->driven.sum,
+        m->driven.next,     m->contact_impulse[0], m->contact_impulse[1], m->contact_impulse[2]};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!isfinite(values[i])) return false;
     if (!is_count(m->telemetry_bytes) || !is_count(m->products_told) || !is_count(m->solves_told))

@@ -46,6 +46,7 @@ typedef struct tw_run_memory {
     tw_run_work outside;       /* energy that came from outside */
     tw_run_loss contact;       /* energy that impacts took */
     tw_run_loss friction;      /* energy that friction of contacts took */
+    double sliding_work;       /* energy that friction over a length took */
     double plastic_work;       /* energy that plastic flow took */
     tw_run_loss driven;        /* work of whoever moves obstacles, in impacts and friction */
     double contact_impulse[3]; /* on all obstacles [N s] */

@@ -108,7 +108,7 @@ static void add_energies(const tw_run *run, tw_json *json)
     } rows[] = {
         {"energy_start", m->energy_start},    {"energy_end", m->energy_end},
         {"damping_work", m->damping.sum},     {"outside_work", m->outside.sum},
-        {"contact_work", m->contact.sum},     {"friction_work", m->friction.sum},
+        {"contact_work", m->contact.sum},     {"friction_work", m->friction.sum + m->sliding_work},
         {"plastic_work", m->plastic_work},    {"energy_error_max", m->energy_error_max},
         {"energy_unresolved", m->unresolved}, {"energy_drift_max", tw_run_energy_drift(run)}};
 

@@ -61,7 +61,8 @@ static void add_loss(tw_run_loss *loss, double taken, bool at_stage)
 static bool is_finite(const tw_run *run, const tw_measurement *m)
 {
     double sum = m->kinetic + m->potential + run->memory.damping.sum + run->memory.outside.sum +
-                 m->contact_work + m->friction_work + m->plastic_work + m->impulse_work;
+                 m->contact_work + m->friction_work + m->sliding_work + m->plastic_work +
+                 m->impulse_work;
     for (int k = 0; k < 3; k++)
         sum += m->momentum[k] + m->angular_momentum[k] + m->contact_impulse[k];
     return isfinite(sum);
@@ -122,8 +123,9 @@ static void watch_energy(tw_run_memory *memory, const tw_measurement *m, bool fi
     memory->energy_end = m->kinetic + m->potential;
     if (first_stage) bound_first_work(memory);
     double accounted = memory->energy_end + memory->damping.sum - memory->outside.sum +
-                       memory->contact.sum + memory->friction.sum + m->plastic_work -
-                       memory->driven.sum;
+                       memory->contact.sum + memory->friction.sum + m->sliding_work +
+                       m->plastic_work - memory->driven.sum;
+    memory->sliding_work = m->sliding_work;
     memory->plastic_work = m->plastic_work;
     memory->energy_error = fabs(accounted - memory->energy_start);
     memory->energy_error_max = fmax(memory->energy_error_max, memory->energy_error);
