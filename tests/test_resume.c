@@ -46,7 +46,8 @@ static const char *const bodies[] = {
     /* friction that is anchored, on an obstacle that moves */
     "bodies: [{kind: rope, count: 5, stiffness: 1e3, origin: [0, 0, 0.004], velocity: [0.5, 0, "
     "-0.1]}]\nobstacles: [{kind: plane, motion: {kind: velocity, velocity: [0, 0.3, 0]}}]\n"
-    "contact: {distance: 0.01, friction: 0.4, friction_length: 1e-4, restitution: 1}\ngravity: [0, 0, -9.81]\n",
+    "contact: {distance: 0.01, friction: 0.4, friction_length: 1e-4, restitution: 1}\ngravity: [0, "
+    "0, -9.81]\n",
     /* bodies that touch each other, with impacts and friction as impulses, and flow */
     "bodies:\n  - {kind: rope, count: 3, stiffness: 1e3, velocity: [0, 0, -1], plasticity: "
     "{yield_strain: 1e-3}}\n"
