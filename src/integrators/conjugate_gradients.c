@@ -71,45 +71,39 @@ void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients)
 
 /* ---- the preconditioner ---- */
 
-/* inverse = (L L^T)^-1 of a block of at most three rows. It is called for every particle in every
- * iteration of Newton, where a call of LAPACK takes ten times as long. False: not definite. */
+/* inverse = matrix^-1 of a symmetric block of three rows, by its cofactors. It is called for every
+ * particle in every iteration of Newton, where a call of LAPACK takes ten times as long. False: the
+ * block is not definite (a leading minor is not positive). */
+static bool invert3(const double *m, double *inverse)
+{
+    double c00 = m[4] * m[8] - m[5] * m[5];
+    double c01 = m[2] * m[5] - m[1] * m[8];
+    double c02 = m[1] * m[5] - m[2] * m[4];
+    double c11 = m[0] * m[8] - m[2] * m[2];
+    double c12 = m[1] * m[2] - m[0] * m[5];
+    double c22 = m[0] * m[4] - m[1] * m[1];
+    double determinant = m[0] * c00 + m[1] * c01 + m[2] * c02;
+    if (!(m[0] > 0 && c22 > 0 && determinant > 0)) return false;
+
+    double scale = 1 / determinant;
+    double entries[9] = {c00, c01, c02, c01, c11, c12, c02, c12, c22};
+    for (int i = 0; i < 9; i++) inverse[i] = scale * entries[i];
+    return true;
+}
+
+/* The same for one or three rows; no other blocks exist. */
 static bool invert_definite(int b, const double *matrix, double *inverse)
 {
-    /* L, by rows. */
-    double L[LARGEST_BLOCK][LARGEST_BLOCK];
-    for (int i = 0; i < b; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = matrix[i * b + j];
-            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
-            if (i == j && !(sum > 0)) return false;
-            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
-        }
-
-    for (int column = 0; column < b; column++) {
-        /* L y = e_column, */
-        double y[LARGEST_BLOCK];
-        for (int i = 0; i < b; i++) {
-            double sum = i == column;
-            for (int k = 0; k < i; k++) sum -= L[i][k] * y[k];
-            y[i] = sum / L[i][i];
-        }
-
-        /* then L^T x = y. */
-        double *x = inverse + column * b;
-        for (int i = b - 1; i >= 0; i--) {
-            double sum = y[i];
-            for (int k = i + 1; k < b; k++) sum -= L[k][i] * x[k];
-            x[i] = sum / L[i][i];
-        }
-    }
-    return true;
+    if (b == 3) return invert3(matrix, inverse);
+    inverse[0] = 1 / matrix[0];
+    return matrix[0] > 0;
 }
 
 /* Inverts one diagonal block of M + g K. A block that is not positive definite falls back to
  * its mass. */
-static void invert_block(tw_conjugate_gradients *gradients, int64_t row, const double *values)
+TW_ALWAYS_INLINE void invert_block(const tw_conjugate_gradients *gradients, int b, int64_t row,
+                                   const double *values)
 {
-    int b = gradients->block;
     const double *lumped = gradients->system->second.lumped_mass;
     double mass[LARGEST_BLOCK];
     for (int i = 0; i < b; i++) mass[i] = lumped ? lumped[row * b + i] : 1.0;
@@ -124,36 +118,42 @@ static void invert_block(tw_conjugate_gradients *gradients, int64_t row, const d
     for (int i = 0; i < b * b; i++) inverse[i] = i % (b + 1) == 0 ? 1.0 / mass[i / b] : 0;
 }
 
-tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, double g)
+/* It is inlined with b = 3, where the loops over a block unroll. */
+TW_ALWAYS_INLINE void invert_blocks(tw_conjugate_gradients *gradients, int b)
 {
     static const double zero[LARGEST_BLOCK * LARGEST_BLOCK] = {0};
-    tw_system *system = gradients->system;
-    int b = gradients->block;
-    gradients->g = g;
-    if (!gradients->inverse) return TW_OK;
+    const double *values = tw_sparse_values_const(gradients->system->second.stiffness_matrix);
 
     /* A diagonal block that is not in the pattern is zero. */
-    TW_TRY(tw_system_assemble(system));
-    const tw_sparse *matrix = system->second.stiffness_matrix;
-    for (int64_t row = 0; row < system->n / b; row++) {
+    for (int64_t row = 0; row < gradients->system->n / b; row++) {
         int64_t at = gradients->diagonal[row];
-        const double *values = zero;
-        if (at >= 0) values = tw_sparse_values_const(matrix) + at * b * b;
-        invert_block(gradients, row, values);
+        invert_block(gradients, b, row, at >= 0 ? values + at * b * b : zero);
     }
+}
+
+tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, double g)
+{
+    gradients->g = g;
+    if (!gradients->inverse) return TW_OK;
+    TW_TRY(tw_system_assemble(gradients->system));
+    if (gradients->block == 3)
+        invert_blocks(gradients, 3);
+    else
+        invert_blocks(gradients, 1);
     return TW_OK;
 }
 
-/* out = blocks in. It is inlined with b = 3, where the loops over a block unroll. */
-TW_ALWAYS_INLINE void multiply_blocks(int64_t rows, int b, const double *blocks, const double *in,
-                                      double *out)
+/* out = blocks in, for symmetric blocks of three rows. */
+static void multiply_blocks(int64_t rows, const double *blocks, const double *in, double *out)
 {
-    for (int64_t row = 0; row < rows; row++)
-        for (int i = 0; i < b; i++) {
-            double sum = 0;
-            for (int j = 0; j < b; j++) sum += blocks[row * b * b + j * b + i] * in[row * b + j];
-            out[row * b + i] = sum;
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        const double *B = blocks + 9 * row;
+        const double *x = in + 3 * row;
+        tw_wide sum = tw_wide_multiply(tw_wide_load(B), tw_wide_splat(x[0]));
+        sum = tw_wide_fma(tw_wide_load(B + 3), tw_wide_splat(x[1]), sum);
+        sum = tw_wide_fma(tw_wide_load3(B + 6), tw_wide_splat(x[2]), sum);
+        tw_wide_store3(out + 3 * row, sum);
+    }
 }
 
 /* out = P^-1 in */
@@ -161,12 +161,10 @@ static tw_status precondition(tw_conjugate_gradients *gradients, const double *i
 {
     tw_system *system = gradients->system;
     if (!gradients->inverse) return tw_system_mass_solve(system, in, out);
-
-    int b = gradients->block;
-    if (b == 3)
-        multiply_blocks(system->n / 3, 3, gradients->inverse, in, out);
+    if (gradients->block == 3)
+        multiply_blocks(system->n / 3, gradients->inverse, in, out);
     else
-        multiply_blocks(system->n / b, b, gradients->inverse, in, out);
+        tw_vector_multiply(system->n, gradients->inverse, in, out);
     return TW_OK;
 }
 

@@ -311,10 +311,6 @@ void tw_springs_add_damping_product(void *data, int count, const double *in, dou
 
 /* ---- the matrix ---- */
 
-/* The place of each of the nine entries of a symmetric block among its six numbers
- * xx, xy, xz, yy, yz, zz. */
-static const int symmetric_entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
-
 /* block += factor * (elastic or damping part of E). Both are symmetric, so rows and
  * columns may be exchanged. */
 static void add_block(const tw_springs *s, part which, int64_t e, double factor, double block[9])
@@ -348,32 +344,43 @@ static void add_corner(const loop *p, int64_t i, int64_t e, int corner, double *
                       values + 9 * s->block[pairs_of(s) * e + pair_of(corner, c)]);
 }
 
+/* The columns of E = across I + along n n^T of spring e; fourth lanes mean nothing. */
+TW_ALWAYS_INLINE void columns_of(const tw_springs *s, int64_t e, tw_wide column[3])
+{
+    static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    const double *t = s->tangent + TW_SPRING_TANGENT * e;
+    tw_wide n = tw_wide_load(t);
+    tw_wide across = tw_wide_splat(t[3]);
+    for (int c = 0; c < 3; c++)
+        column[c] = tw_wide_fma(n, tw_wide_splat(t[4] * t[c]),
+                                tw_wide_multiply(across, tw_wide_load(unit[c])));
+}
+
+/* block += the three columns. */
+TW_ALWAYS_INLINE void add_columns(const tw_wide column[3], double *block)
+{
+    for (int c = 0; c < 3; c++)
+        tw_wide_store3(block + 3 * c, tw_wide_add(tw_wide_load3(block + 3 * c), column[c]));
+}
+
 /* Two ends: adds E to the diagonal block (i, i) and subtracts it from the blocks (i, j), j > i. */
 static void add_plain_row(const tw_springs *s, int64_t i, double *values)
 {
     int64_t particle = s->particles->particle[i];
-    double sum[6] = {0.0};
+    tw_wide sum[3] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
 
     for (int64_t n = s->incidence.start[particle]; n < s->incidence.start[particle + 1]; n++) {
         int32_t entry = s->incidence.entry[n];
-        const double *t = s->tangent + TW_SPRING_TANGENT * (int64_t)(entry >> 1);
-
-        /* The six numbers of E = across I + along n n^T. */
-        double x = t[4] * t[0];
-        double y = t[4] * t[1];
-        double z = t[4] * t[2];
-        const double E[6] = {t[3] + x * t[0], x * t[1], x * t[2],
-                             t[3] + y * t[1], y * t[2], t[3] + z * t[2]};
-        for (int k = 0; k < 6; k++) sum[k] += E[k];
+        tw_wide column[3];
+        columns_of(s, entry >> 1, column);
+        for (int c = 0; c < 3; c++) sum[c] = tw_wide_add(sum[c], column[c]);
 
         /* The block (i, j) belongs to row i if j > i. */
         if (s->particles->unknown[s->corner[entry ^ 1]] <= i) continue;
-        double *block = values + 9 * s->block[entry >> 1];
-        for (int k = 0; k < 9; k++) block[k] -= E[symmetric_entry[k]];
+        for (int c = 0; c < 3; c++) column[c] = tw_wide_multiply(column[c], tw_wide_splat(-1.0));
+        add_columns(column, values + 9 * s->block[entry >> 1]);
     }
-
-    double *block = values + 9 * s->diagonal[i];
-    for (int k = 0; k < 9; k++) block[k] += sum[symmetric_entry[k]];
+    add_columns(sum, values + 9 * s->diagonal[i]);
 }
 
 static void plain_matrix_block(void *context, int64_t begin, int64_t end, int64_t block)

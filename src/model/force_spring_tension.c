@@ -7,9 +7,10 @@
  *     prediction  lam + d_lam = F + (T' n + c' l' n + g) . dd + c n . dy,
  * with dd the change of the spring's vector and dy that of its rate (spring_law.h has the rest). */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/parallel_for.h"
-#include "model/springs.h"
+#include "model/spring_batch.h"
 
 /* What the bodies of the parallel loops see. */
 typedef struct loop {
@@ -20,11 +21,37 @@ typedef struct loop {
     const double *dx;      /* change of the unknowns */
     double rate;           /* their velocity changes by rate * dx */
     double *predicted;     /* lam + d_lam, one value per spring */
+    atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
 int64_t tw_springs_tension_count(const void *data)
 {
     return ((const tw_springs *)data)->count;
+}
+
+/* Four plain springs at a time: n, lam/l and T' - lam/l. */
+static void plain_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    loop *p = context;
+    const tw_springs *s = p->s;
+    tw_spring_batch batch;
+
+    for (int64_t first = begin; first < end; first += 4) {
+        int count = end - first < 4 ? (int)(end - first) : 4;
+        tw_spring_batch_evaluate(s, p->x, first, count, &batch);
+        if (batch.undefined) atomic_store(&p->undefined, true);
+
+        for (int j = 0; j < count; j++) {
+            int64_t e = first + j;
+            double *tangent = s->tangent + TW_SPRING_TANGENT * e;
+            double lam = p->definite ? fmax(p->tension[e], 0.0) : p->tension[e];
+            bool turns = s->rest_length[e] != 0.0;
+            tw_wide_store3(tangent, tw_wide_divide(batch.d[j], tw_wide_splat(batch.length[j])));
+            tangent[3] = turns ? lam / batch.length[j] : batch.across[j];
+            tangent[4] = batch.slope[j] - tangent[3];
+        }
+    }
 }
 
 /* Replaces F/l by lam/l in the tangents that tw_springs_linearise left. */
@@ -55,10 +82,14 @@ static void replace_body(void *context, int64_t begin, int64_t end, int64_t bloc
 tw_status tw_springs_linearise_tension(void *data, const tw_force_view *at, const double *tension,
                                        bool definite)
 {
+    loop p = {.s = data, .x = at->x, .tension = tension, .definite = definite};
+    if (tw_springs_are_plain(p.s)) {
+        tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, plain_body, &p);
+        return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
+    }
+
     tw_status status = tw_springs_linearise(data, at);
     if (status != TW_OK) return status;
-
-    loop p = {.s = data, .x = at->x, .tension = tension, .definite = definite};
     tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, replace_body, &p);
     return TW_OK;
 }
@@ -88,31 +119,87 @@ static double predict(const loop *p, int64_t e, const double d[3], const double 
     return F + (slope + p->rate * state.c) * tw_dot3(state.n, dd) + tw_dot3(state.slide, dd);
 }
 
+/* Predicts the pull of spring e. Returns |dd| / L, the angle by which the change can turn it; 0
+ * without a rest length. */
+static double predict_one(const loop *p, int64_t e)
+{
+    const tw_springs *s = p->s;
+    double d[3];
+    double dd[3];
+    tw_springs_sum(s, p->x, e, d);
+    change_of(s, p->dx, e, dd);
+    p->predicted[e] = predict(p, e, d, dd);
+
+    double L = s->rest_length[e];
+    return L > 0.0 ? sqrt(tw_dot3(dd, dd)) / L : 0.0;
+}
+
 static void predict_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const loop *p = context;
-    const tw_springs *s = p->s;
     double turn = 0.0;
+    for (int64_t e = begin; e < end; e++) turn = fmax(turn, predict_one(p, e));
+    p->s->partial[block] = turn;
+}
 
-    for (int64_t e = begin; e < end; e++) {
-        double d[3];
-        double dd[3];
-        tw_springs_sum(s, p->x, e, d);
-        change_of(s, p->dx, e, dd);
-        p->predicted[e] = predict(p, e, d, dd);
+/* The change of a free end of a spring; a pinned end does not move. */
+TW_ALWAYS_INLINE tw_wide change_of_end(const loop *p, int32_t end)
+{
+    int32_t i = p->s->particles->unknown[end];
+    return i >= 0 ? tw_wide_load3(p->dx + 3 * (int64_t)i) : tw_wide_zero();
+}
 
-        /* |dd| / L is the angle by which the change can turn the spring. */
-        double L = s->rest_length[e];
-        if (L > 0.0) turn = fmax(turn, sqrt(tw_dot3(dd, dd)) / L);
+/* The same for four plain springs: F + T' n . dd, and the largest |dd| / L. */
+TW_ALWAYS_INLINE double predict_batch(const loop *p, int64_t first, int count)
+{
+    const tw_springs *s = p->s;
+    tw_spring_batch batch;
+    tw_spring_batch_evaluate(s, p->x, first, count, &batch);
+
+    /* d . dd and dd . dd of each spring. */
+    tw_wide along[4];
+    tw_wide square[4];
+    for (int j = 0; j < 4; j++) {
+        const int32_t *corner = s->corner + 2 * (first + (j < count ? j : count - 1));
+        tw_wide dd = tw_wide_subtract(change_of_end(p, corner[1]), change_of_end(p, corner[0]));
+        along[j] = tw_wide_multiply(batch.d[j], dd);
+        square[j] = tw_wide_multiply(dd, dd);
     }
-    s->partial[block] = turn;
+    double d_dd[4];
+    double length[4];
+    tw_wide_store(d_dd, tw_wide_sum4(along));
+    tw_wide_store(length, tw_wide_sqrt(tw_wide_sum4(square)));
+
+    double turn = 0.0;
+    for (int j = 0; j < count; j++) {
+        double l = batch.length[j];
+        double L = s->rest_length[first + j];
+        p->predicted[first + j] = batch.across[j] * l + batch.slope[j] * d_dd[j] / l;
+        if (L > 0.0)
+            turn = fmax(turn, length[j] / L);
+        else
+            predict_one(p, first + j); /* it may have no length */
+    }
+    return turn;
+}
+
+static void plain_predict_body(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const loop *p = context;
+    double turn = 0.0;
+    for (int64_t first = begin; first < end; first += 4) {
+        int count = end - first < 4 ? (int)(end - first) : 4;
+        turn = fmax(turn, predict_batch(p, first, count));
+    }
+    p->s->partial[block] = turn;
 }
 
 void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx, double rate,
                                 double *predicted, double *turn)
 {
     loop p = {.s = data, .x = at->x, .v = at->v, .dx = dx, .rate = rate, .predicted = predicted};
-    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, predict_body, &p);
+    tw_parallel_block *body = tw_springs_are_plain(p.s) ? plain_predict_body : predict_body;
+    tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, body, &p);
     for (int64_t b = 0; b < tw_parallel_blocks(p.s->count, TW_PARTICLE_BLOCK); b++)
         *turn = fmax(*turn, p.s->partial[b]);
 }
