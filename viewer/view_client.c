@@ -164,6 +164,7 @@ static int welcome(view_server *server, struct lws *wsi, view_client *client)
         server->clients[i] = client;
         client->sequence = server->stage.sequence - 1;
         lws_callback_on_writable(wsi);
+        view_server_wake(server);
         return 0;
     }
     return -1; /* there are too many */

@@ -74,6 +74,7 @@ void view_live_tell(view_live *live)
     view_text_add(&text, "}");
 
     atomic_store(&live->session->paused, live->paused);
+    atomic_store(&live->session->unbounded, !(live->speed > 0.0));
     view_session_publish_state(live->session, &text);
 }
 
@@ -239,11 +240,12 @@ static void make_due_frame(view_live *live)
     live->next_frame += live->spacing;
 }
 
-/* One turn; returns how long to wait before the next [s]. */
+/* One turn; returns how long to wait before the next [s]. Who has nothing to do sleeps until a command
+ * comes, or until the network has taken a frame. */
 static double turn(view_live *live)
 {
-    const double idle = 0.002;
-    if (live->paused) return 0.25;
+    const double idle = INFINITY;
+    if (live->paused) return idle;
     note_progress(live);
 
     bool is_due = live->next_frame <= view_live_time(live);

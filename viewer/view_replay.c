@@ -126,17 +126,22 @@ static void *run(void *context)
         if (view_session_receive(r->session, wait, &command)) {
             obey(r, &command);
             free(command.content);
+            wait = 0.0;
             continue;
         }
 
-        /* A few frames wait; at the end the run begins again. */
-        wait = 0.005;
+        /* A few frames wait; then this thread sleeps until one is taken. */
+        wait = INFINITY;
         if (r->paused || view_reel_waiting(r->session->reel) > 3) continue;
+
+        /* At the end the run begins again. A frame that cannot be read is tried again later. */
         note_progress(r);
+        bool is_put = true;
         if (r->next >= r->count)
             jump(r, 0);
-        else if (put(r, r->next))
+        else if ((is_put = put(r, r->next)))
             r->next++;
+        wait = is_put ? 0.0 : 0.25;
     }
     return NULL;
 }

@@ -133,6 +133,55 @@ static int deliver(struct lws *wsi, delivery *d)
 
 /* ---- the loop ---- */
 
+/* Whether frames go on show by themselves: not while it is paused, and not for nobody. */
+static bool is_showing(const view_server *server)
+{
+    const view_session *session = server->session;
+    bool has_client = false;
+    for (int i = 0; i < VIEW_CLIENTS; i++)
+        if (server->clients[i]) has_client = true;
+    return !atomic_load(&session->paused) && (has_client || atomic_load(&session->unbounded));
+}
+
+/* Sixty times a second: the next frame goes on show, and all pages may get it. */
+static void tick(lws_sorted_usec_list_t *timer)
+{
+    view_server *server = lws_container_of(timer, view_server, timer);
+    view_session *session = server->session;
+    pthread_mutex_lock(&session->lock);
+    bool has_changed = view_stage_advance(&server->stage, session);
+    pthread_mutex_unlock(&session->lock);
+    if (has_changed) view_session_nudge(session);
+
+    for (int i = 0; i < VIEW_CLIENTS; i++)
+        if (server->clients[i]) lws_callback_on_writable(server->clients[i]->wsi);
+    server->is_ticking = is_showing(server);
+    if (server->is_ticking)
+        lws_sul_schedule(server->context, 0, &server->timer, tick, LWS_US_PER_SEC / 60);
+}
+
+void view_server_wake(view_server *server)
+{
+    /* The clock stood still while nothing was shown. */
+    if (server->is_ticking) return;
+    server->stage.clock = view_clock();
+    server->is_ticking = true;
+    lws_sul_schedule(server->context, 0, &server->timer, tick, 1);
+}
+
+/* Called by the worker: the loop goes on, and on_http hears of it. */
+static void interrupt_loop(void *context)
+{
+    lws_cancel_service(context);
+}
+
+/* Ten times a second the loop asks whether it is to end. */
+static void beat(lws_sorted_usec_list_t *heartbeat)
+{
+    view_server *server = lws_container_of(heartbeat, view_server, heartbeat);
+    lws_sul_schedule(server->context, 0, &server->heartbeat, beat, LWS_US_PER_SEC / 10);
+}
+
 static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                    size_t size)
 {
@@ -145,6 +194,9 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
         return deliver(wsi, user);
     case LWS_CALLBACK_HTTP_BODY:
         return -1;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        view_server_wake(server);
+        return 0;
     default:
         return 0;
     }
@@ -165,20 +217,6 @@ static const struct lws_protocols protocols[] = {
      .per_session_data_size = sizeof(view_client),
      .rx_buffer_size = VIEW_COMMAND_SIZE},
     {0}};
-
-/* Sixty times a second: the next frame goes on show, and all pages may get it. */
-static void tick(lws_sorted_usec_list_t *timer)
-{
-    view_server *server = lws_container_of(timer, view_server, timer);
-    view_session *session = server->session;
-    pthread_mutex_lock(&session->lock);
-    view_stage_advance(&server->stage, session);
-    pthread_mutex_unlock(&session->lock);
-
-    for (int i = 0; i < VIEW_CLIENTS; i++)
-        if (server->clients[i]) lws_callback_on_writable(server->clients[i]->wsi);
-    lws_sul_schedule(server->context, 0, &server->timer, tick, LWS_US_PER_SEC / 60);
-}
 
 /* ---- opening ---- */
 
@@ -251,8 +289,11 @@ static tw_status serve(view_session *session, const view_options *options, tw_er
     tw_status status = open_server(server, error);
     if (status == TW_OK) {
         announce(server);
-        lws_sul_schedule(server->context, 0, &server->timer, tick, 1);
+        view_session_listen(session, interrupt_loop, server->context);
+        view_server_wake(server);
+        beat(&server->heartbeat);
         while (!options->stop() && lws_service(server->context, 0) >= 0) continue;
+        view_session_listen(session, NULL, NULL);
     }
     if (server->context) lws_context_destroy(server->context);
     free(server);
@@ -273,6 +314,7 @@ static tw_status serve_and_close(view_session *session, tw_status status,
     if (status == TW_OK) {
         status = serve(session, options, error);
         atomic_store(&session->quit, true);
+        view_session_nudge(session);
         pthread_join(session->thread, NULL);
     }
     if (status != TW_OK && error->status == TW_OK) error->status = status;

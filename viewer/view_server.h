@@ -47,10 +47,15 @@ typedef struct view_server {
     view_session *session;
     view_stage stage;
     view_client *clients[VIEW_CLIENTS];
-    lws_sorted_usec_list_t timer;
-    char token[VIEW_TOKEN_SIZE]; /* "": not needed */
-    char hosts[VIEW_HOSTS][80];  /* what may stand in Host: and behind http:// in Origin: */
+    lws_sorted_usec_list_t timer; /* sixty times a second while there is something to show */
+    bool is_ticking;
+    lws_sorted_usec_list_t heartbeat; /* lets the loop ask whether it is to end */
+    char token[VIEW_TOKEN_SIZE];      /* "": not needed */
+    char hosts[VIEW_HOSTS][80];       /* what may stand in Host: and behind http:// in Origin: */
 } view_server;
+
+/* Shows frames again after a rest: a page has come, or something was published. */
+void view_server_wake(view_server *server);
 
 /* ---- view_client.c ---- */
 

@@ -3,9 +3,13 @@
 #include "view_session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* A worker that has nothing to do looks again after this time at the latest [s]. */
+static const double LONGEST_WAIT = 3600.0;
 
 double view_clock(void)
 {
@@ -64,18 +68,28 @@ void view_session_send(view_session *session, view_command *command)
     pthread_mutex_unlock(&session->lock);
 }
 
+void view_session_nudge(view_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    session->nudged = true;
+    pthread_cond_signal(&session->wake);
+    pthread_mutex_unlock(&session->lock);
+}
+
 bool view_session_receive(view_session *session, double seconds, view_command *out)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    long long nanoseconds = until.tv_nsec + (long long)(seconds * 1e9);
+    double bounded = fmin(seconds, LONGEST_WAIT);
+    long long nanoseconds = until.tv_nsec + (long long)(bounded * 1e9);
     until.tv_sec += nanoseconds / 1000000000;
     until.tv_nsec = nanoseconds % 1000000000;
 
     pthread_mutex_lock(&session->lock);
     int result = 0;
-    while (seconds > 0.0 && session->command_count == 0 && result != ETIMEDOUT)
+    while (seconds > 0.0 && session->command_count == 0 && !session->nudged && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&session->wake, &session->lock, &until);
+    session->nudged = false;
 
     bool has_one = session->command_count > 0;
     if (has_one) {
@@ -101,8 +115,17 @@ static void publish(view_session *session, view_text *place, view_text *text,
     view_text_free(place);
     *place = *text;
     (*version)++;
+    if (session->notify) session->notify(session->notify_context);
     pthread_mutex_unlock(&session->lock);
     *text = (view_text){0};
+}
+
+void view_session_listen(view_session *session, void (*notify)(void *), void *context)
+{
+    pthread_mutex_lock(&session->lock);
+    session->notify = notify;
+    session->notify_context = context;
+    pthread_mutex_unlock(&session->lock);
 }
 
 void view_session_publish_state(view_session *session, view_text *state)

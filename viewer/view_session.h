@@ -21,6 +21,10 @@ typedef struct view_session {
     /* Under the lock. Neither thread holds it longer than a copy takes. */
     pthread_mutex_t lock;
     pthread_cond_t wake;
+    bool nudged; /* something that the worker waits for has happened */
+    void (*notify)(
+        void *); /* tells the network that something was published; NULL: nobody serves */
+    void *notify_context;
     view_command commands[VIEW_COMMANDS];
     int command_first, command_count;
     view_reel *reel; /* exchanged by the worker only */
@@ -34,6 +38,7 @@ typedef struct view_session {
     /* How the network plays the reel. */
     _Atomic double rate; /* simulated seconds per second; 0: not known yet, each frame at once */
     atomic_bool paused;
+    atomic_bool unbounded; /* as fast as it can: goes on although nobody looks */
 } view_session;
 
 bool view_session_open(view_session *session);
@@ -42,7 +47,11 @@ void view_session_close(view_session *session);
 
 /* Network: hands a command over. Takes its content over in any case. */
 void view_session_send(view_session *session, view_command *command);
-/* Worker: the next command; false if there is none. Waits up to `seconds` for one. */
+/* Network: the worker looks again whether it has something to do. */
+void view_session_nudge(view_session *session);
+/* Network: whom to tell that something was published. The call must not wait for anything. */
+void view_session_listen(view_session *session, void (*notify)(void *), void *context);
+/* Worker: the next command; false if there is none. Waits up to `seconds` for one, or for a nudge. */
 bool view_session_receive(view_session *session, double seconds, view_command *out);
 
 /* Worker: publishes. The text is taken over. */
