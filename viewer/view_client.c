@@ -45,7 +45,7 @@ static void take_frame(view_server *server, view_client *client)
     const view_shape *shape = &stage->reel->shape;
     int field = field_of(server->session, client);
     client->sequence = stage->sequence;
-    if (new_message(client, view_frame_message_size(shape, field >= 0), true))
+    if (new_message(client, view_frame_message_size(stage->frame, shape, field >= 0), true))
         view_frame_write(stage->frame, shape, field, stage->sequence, client->message + LWS_PRE);
 }
 

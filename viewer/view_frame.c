@@ -91,11 +91,15 @@ const view_frame *view_reel_newest(const view_reel *reel)
 
 /* ---- messages ---- */
 
-size_t view_frame_message_size(const view_shape *shape, bool with_field)
+size_t view_frame_message_size(const view_frame *frame, const view_shape *shape, bool with_field)
 {
+    size_t places = 0;
+    for (int lane = 0; lane < shape->lanes; lane++)
+        places += sizeof(uint32_t) + 3 * frame->contacts[lane] * sizeof(float);
+
     size_t points = (size_t)shape->lanes * (size_t)shape->particles;
     size_t numbers = (size_t)shape->lanes * VIEW_TELEMETRY_COUNT * sizeof(double);
-    return VIEW_HEADER_SIZE + numbers + points * (with_field ? 4 : 3) * sizeof(float);
+    return VIEW_HEADER_SIZE + numbers + points * (with_field ? 4 : 3) * sizeof(float) + places;
 }
 
 static unsigned char *add(unsigned char *out, const void *bytes, size_t size)
@@ -123,5 +127,9 @@ void view_frame_write(const view_frame *frame, const view_shape *shape, int fiel
     for (int lane = 0; lane < shape->lanes; lane++)
         out = add(out, frame->telemetry[lane], sizeof frame->telemetry[lane]);
     out = add(out, frame->positions, 3 * points * sizeof(float));
-    if (field >= 0) add(out, frame->fields + (size_t)field * points, points * sizeof(float));
+    if (field >= 0) out = add(out, frame->fields + (size_t)field * points, points * sizeof(float));
+    for (int lane = 0; lane < shape->lanes; lane++) {
+        out = add(out, &frame->contacts[lane], sizeof frame->contacts[lane]);
+        out = add(out, frame->places[lane], 3 * frame->contacts[lane] * sizeof(float));
+    }
 }

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 enum {
-    VIEW_LANES = 2,  /* simulations side by side, at most */
-    VIEW_FIELDS = 12 /* scalar fields, at most */
+    VIEW_LANES = 2,   /* simulations side by side, at most */
+    VIEW_FIELDS = 12, /* scalar fields, at most */
+    VIEW_PLACES = 512 /* places of contacts that a frame shows of a lane, at most */
 };
 
 /* The numbers that the page shows of a simulation at one time: enumerator and name. */
@@ -23,6 +24,7 @@ enum {
     X(VIEW_DAMPING_WORK, "damping_work")                                                           \
     X(VIEW_OUTSIDE_WORK, "outside_work")                                                           \
     X(VIEW_CONTACT_WORK, "contact_work")                                                           \
+    X(VIEW_PLASTIC_WORK, "plastic_work")                                                           \
     X(VIEW_ENERGY_ERROR, "energy_error")                                                           \
     X(VIEW_MOMENTUM, "momentum")                                                                   \
     X(VIEW_ANGULAR_MOMENTUM, "angular_momentum")                                                   \
@@ -57,8 +59,10 @@ typedef struct view_frame {
     uint32_t epoch; /* another one: time has jumped, the frame is shown at once */
     bool past;      /* it is shown again */
     double telemetry[VIEW_LANES][VIEW_TELEMETRY_COUNT];
-    float *positions; /* x, y, z of every particle of every lane */
-    float *fields;    /* field after field; in each lane after lane */
+    float *positions;              /* x, y, z of every particle of every lane */
+    float *fields;                 /* field after field; in each lane after lane */
+    uint32_t contacts[VIEW_LANES]; /* how many places are shown */
+    float places[VIEW_LANES][3 * VIEW_PLACES];
 } view_frame;
 
 typedef struct view_reel {
@@ -87,7 +91,7 @@ const view_frame *view_reel_newest(const view_reel *reel);
 /* ---- messages to the page: docs/viewer.md describes the bytes ---- */
 
 enum { VIEW_HEADER_SIZE = 72 };
-size_t view_frame_message_size(const view_shape *shape, bool with_field);
+size_t view_frame_message_size(const view_frame *frame, const view_shape *shape, bool with_field);
 /* Writes the message; `field` -1: none. */
 void view_frame_write(const view_frame *frame, const view_shape *shape, int field,
                       uint32_t sequence, unsigned char *out);

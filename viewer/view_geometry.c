@@ -70,9 +70,10 @@ static void add_body(writer *w, const tw_display *display, const int64_t *free_a
 {
     view_text_add(&w->head, "{\"name\":");
     view_text_string(&w->head, display->name ? display->name : "body");
-    view_text_add(&w->head, ",\"first\":%lld,\"count\":%lld,\"fixed\":%s,\"radius\":",
-                  (long long)display->first, (long long)display->count,
-                  is_fixed(display, free_at) ? "true" : "false");
+    view_text_add(
+        &w->head, ",\"first\":%lld,\"count\":%lld,\"fixed\":%s,\"stained\":%s,\"radius\":",
+        (long long)display->first, (long long)display->count,
+        is_fixed(display, free_at) ? "true" : "false", display->stained ? "true" : "false");
     view_text_number(&w->head, display->radius);
 
     add_indices(w, "edges", 2 * display->edge_count, display->edges);

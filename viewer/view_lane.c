@@ -110,10 +110,49 @@ static void add_work(view_account *account, double t, const tw_measurement *m)
     double h = t - account->t;
     account->damping_work += 0.5 * h * (account->damping_power + m->damping_power);
     account->outside_work += 0.5 * h * (account->outside_power + m->outside_power);
+    account->outside_work += m->impulse_work;
     account->contact_work += m->contact_work + m->friction_work;
+    account->plastic_work = m->plastic_work - account->plastic_start;
     account->damping_power = m->damping_power;
     account->outside_power = m->outside_power;
     account->t = t;
+}
+
+/* Where a particle is in the state by which energy is judged, and how the hand pulls at it there. */
+static view_hand hand_at(const view_lane *lane, int64_t particle)
+{
+    view_hand hand = {.particle = particle};
+    if (particle < 0 || lane->free_at[particle] < 0) return (view_hand){.particle = -1};
+    double t = 0.0;
+    const double *u = tw_integrator_energy_state(lane->integrator, &t);
+    const double *x = u + 3 * lane->free_at[particle];
+    for (int k = 0; k < 3; k++) {
+        hand.position[k] = x[k];
+        if (lane->pulled == particle)
+            hand.force[k] = lane->pull_stiffness * (lane->target[k] - x[k]);
+    }
+    return hand;
+}
+
+/* The spring between hand and body is no part of the body: its energy is left out, and its force does
+ * work from outside, the mean of both forces times the way,
+ *     W = (F_0 + F_1)/2 . (x_1 - x_0). */
+static void add_pull(view_lane *lane, tw_measurement *m)
+{
+    view_hand before = lane->account.hand;
+    int64_t particle = before.particle >= 0 ? before.particle : lane->pulled;
+    view_hand now = hand_at(lane, particle);
+    if (now.particle < 0) return;
+
+    double stretch = length_of(now.force) / lane->pull_stiffness;
+    m->potential -= 0.5 * lane->pull_stiffness * stretch * stretch;
+    for (int k = 0; k < 3 && before.particle >= 0; k++)
+        lane->account.outside_work +=
+            0.5 * (before.force[k] + now.force[k]) * (now.position[k] - before.position[k]);
+
+    /* After this step a hand that has let go does nothing more. */
+    if (lane->pulled < 0) now.particle = -1;
+    lane->account.hand = now;
 }
 
 /* Measures the state by which the scheme's energy is judged. */
@@ -125,6 +164,7 @@ static tw_status measure(view_lane *lane, tw_measurement *m)
     if (status != TW_OK) return status;
     m->outside_power += tw_integrator_hidden_power(lane->integrator);
     add_work(&lane->account, t, m);
+    add_pull(lane, m);
     return TW_OK;
 }
 
@@ -133,8 +173,9 @@ static void fill_balance(view_lane *lane, const tw_measurement *m)
 {
     view_account *account = &lane->account;
     double total = m->kinetic + m->potential;
-    double accounted = total + account->damping_work - account->outside_work +
-                       account->contact_work + m->sliding_work + m->plastic_work;
+    double rubbed = account->contact_work + m->sliding_work - account->sliding_start;
+    double taken = account->damping_work + rubbed + account->plastic_work;
+    double accounted = total + taken - account->outside_work;
 
     /* Where energy is that of a stage, the start shows vibrations that no stage shows: the balance
      * begins with the first stage. */
@@ -148,7 +189,8 @@ static void fill_balance(view_lane *lane, const tw_measurement *m)
     lane->numbers[VIEW_TOTAL] = total;
     lane->numbers[VIEW_DAMPING_WORK] = account->damping_work;
     lane->numbers[VIEW_OUTSIDE_WORK] = account->outside_work;
-    lane->numbers[VIEW_CONTACT_WORK] = account->contact_work + m->sliding_work;
+    lane->numbers[VIEW_CONTACT_WORK] = rubbed;
+    lane->numbers[VIEW_PLASTIC_WORK] = account->plastic_work;
     lane->numbers[VIEW_ENERGY_ERROR] = accounted - account->energy_start;
     lane->numbers[VIEW_MOMENTUM] = length_of(m->momentum);
     lane->numbers[VIEW_ANGULAR_MOMENTUM] = length_of(m->angular_momentum);
@@ -189,10 +231,13 @@ tw_status view_lane_start(view_lane *lane, double t, const double *u, tw_error *
 
     /* The balance begins here. */
     tw_measurement m;
-    lane->account = (view_account){.t = t};
+    lane->account = (view_account){.t = t, .hand = {.particle = -1}};
     lane->before = (tw_integrator_statistics){0};
     if (measure(lane, &m) == TW_OK) {
         lane->account.damping_work = 0.0;
+        lane->account.plastic_start = m.plastic_work;
+        lane->account.sliding_start = m.sliding_work;
+        lane->account.plastic_work = 0.0;
         lane->account.energy_start = m.kinetic + m.potential;
         fill_balance(lane, &m);
     }
@@ -269,21 +314,9 @@ tw_status view_lane_at(view_lane *lane, double t)
 
 /* ---- pulling ---- */
 
-/* k |x - target|^2 / 2 of the present pull. */
-static double pull_energy(const view_lane *lane)
-{
-    if (lane->pulled < 0 || lane->free_at[lane->pulled] < 0) return 0.0;
-    const double *x = tw_integrator_state_view(lane->integrator) + 3 * lane->free_at[lane->pulled];
-    double distance[3];
-    for (int k = 0; k < 3; k++) distance[k] = x[k] - lane->target[k];
-    double length = length_of(distance);
-    return 0.5 * lane->pull_stiffness * length * length;
-}
-
 void view_lane_pull(view_lane *lane, int64_t particle, const double target[3])
 {
     if (particle >= lane->particles) return;
-    double before = pull_energy(lane);
     tw_status status = particle < 0 ? tw_simulation_release(lane->simulation)
                                     : tw_simulation_pull(lane->simulation, particle, target);
     if (status != TW_OK) return;
@@ -291,8 +324,16 @@ void view_lane_pull(view_lane *lane, int64_t particle, const double target[3])
     if (target) memcpy(lane->target, target, sizeof lane->target);
     if (tw_integrator_refresh(lane->integrator, NULL) != TW_OK) return;
 
-    /* The hand that moves the target gives this energy. */
-    lane->account.outside_work += pull_energy(lane) - before;
+    /* The hand moves between two steps. Where energy is judged at the ends of steps, the new force acts
+     * from the last measurement on; where it is judged in their middle, the old one acts at the last
+     * measurement and the new one at the next. */
+    view_hand hand = hand_at(lane, particle >= 0 ? particle : lane->account.hand.particle);
+    bool is_same = hand.particle == lane->account.hand.particle;
+    if (tw_integrator_energy_at_stage(lane->integrator)) {
+        const double *before = lane->account.hand.force;
+        for (int k = 0; k < 3; k++) hand.force[k] = is_same ? before[k] : 0.0;
+    }
+    lane->account.hand = hand;
 }
 
 /* ---- frames ---- */
@@ -300,6 +341,18 @@ void view_lane_pull(view_lane *lane, int64_t particle, const double target[3])
 int view_lane_fields(const view_lane *lane, const char *names[VIEW_FIELDS])
 {
     return view_rows_fields(lane->simulation, names);
+}
+
+void view_lane_write_contacts(view_lane *lane, double t, const double *u, int index,
+                              view_frame *frame)
+{
+    double places[3 * VIEW_PLACES];
+    int64_t count = 0;
+    frame->contacts[index] = 0;
+    if (tw_simulation_contacts(lane->simulation, t, u, VIEW_PLACES, places, &count) != TW_OK)
+        return;
+    frame->contacts[index] = (uint32_t)count;
+    for (int64_t i = 0; i < 3 * count; i++) frame->places[index][i] = (float)places[i];
 }
 
 tw_status view_lane_write(view_lane *lane, double t, const double *u, int index,

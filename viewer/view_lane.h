@@ -24,6 +24,13 @@ typedef struct view_source {
 tw_status view_source_take(view_source *source, tw_scene *scene, tw_error *error);
 void view_source_free(view_source *source);
 
+/* The hand that pulls, at the last measurement: what it does is work from outside. */
+typedef struct view_hand {
+    int64_t particle;   /* -1: it does nothing */
+    double position[3]; /* of the particle [m] */
+    double force[3];    /* [N] */
+} view_hand;
+
 /* The energy balance since the last start. */
 typedef struct view_account {
     double energy_start;
@@ -31,6 +38,10 @@ typedef struct view_account {
     double t;
     double damping_power, outside_power; /* at t [W] */
     double damping_work, outside_work, contact_work;
+    double plastic_start; /* plastic work before the start [J] */
+    double sliding_start; /* work of sliding before the start [J] */
+    double plastic_work;
+    view_hand hand;
 } view_account;
 
 typedef struct view_lane {
@@ -67,6 +78,10 @@ double view_lane_time(const view_lane *lane);
 tw_status view_lane_at(view_lane *lane, double t);
 /* Pulls a particle to a point; particle -1 lets go. */
 void view_lane_pull(view_lane *lane, int64_t particle, const double target[3]);
+
+/* Writes where surfaces touch in the state u at t into a frame. */
+void view_lane_write_contacts(view_lane *lane, double t, const double *u, int index,
+                              view_frame *frame);
 
 /* How frames of it look. */
 int view_lane_fields(const view_lane *lane, const char *names[VIEW_FIELDS]);

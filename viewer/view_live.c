@@ -87,6 +87,7 @@ static void stamp(view_live *live, double t, bool past, view_frame *frame)
     frame->rate = live->actual;
     frame->epoch = live->epoch;
     frame->past = past;
+    if (past) memset(frame->contacts, 0, sizeof frame->contacts); /* their pairs are not kept */
     frame->history_from = history->count > 0 ? history->times[0] : t;
     frame->history_to = history->count > 0 ? history->times[history->count - 1] : t;
 }
@@ -122,6 +123,7 @@ static bool make_frame(view_live *live, double t)
             tw_integrator_state(lane->integrator, NULL, lane->state);
         if (kept) memcpy(kept + i * size, lane->state, (size_t)size * sizeof *kept);
         view_lane_write(lane, t, lane->state, i, &reel->shape, frame);
+        view_lane_write_contacts(lane, t, lane->state, i, frame);
     }
     stamp(live, t, false, frame);
     view_reel_put(reel);

@@ -65,6 +65,7 @@ static bool put(replay *r, int64_t index)
     frame->history_to = (double)(r->count - 1) / r->fps;
     frame->epoch = r->epoch;
     frame->past = false;
+    memset(frame->contacts, 0, sizeof frame->contacts); /* a run does not store them */
     view_reel_put(reel);
     return true;
 }

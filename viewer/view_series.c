@@ -44,6 +44,7 @@ static const column known[] = {
     {"outside_work", VIEW_OUTSIDE_WORK, false},
     {"contact_work", VIEW_CONTACT_WORK, true},
     {"friction_work", VIEW_CONTACT_WORK, true},
+    {"plastic_work", VIEW_PLASTIC_WORK, false},
     {"momentum_x", VIEW_MOMENTUM, true},
     {"momentum_y", VIEW_MOMENTUM, true},
     {"momentum_z", VIEW_MOMENTUM, true},
@@ -107,8 +108,8 @@ static void fill_error(view_series *series)
     double start = 0.0;
     for (size_t i = 0; i < series->count; i++) {
         double *n = series->rows[i].numbers;
-        double accounted =
-            n[VIEW_TOTAL] + n[VIEW_DAMPING_WORK] - n[VIEW_OUTSIDE_WORK] + n[VIEW_CONTACT_WORK];
+        double taken = n[VIEW_DAMPING_WORK] + n[VIEW_CONTACT_WORK] + n[VIEW_PLASTIC_WORK];
+        double accounted = n[VIEW_TOTAL] + taken - n[VIEW_OUTSIDE_WORK];
         if (i == 0) start = accounted;
         n[VIEW_ENERGY_ERROR] = accounted - start;
     }

@@ -130,6 +130,12 @@ typedef struct tw_measurement {
 TW_API tw_status tw_simulation_measure(tw_simulation *simulation, double t, const double *u,
                                        tw_measurement *out);
 
+/** Where surfaces touch: the places [m] of at most `most` contact pairs that are closer than the contact
+ *  distance in the state u at time t, three numbers each, and how many were written. The pairs are those
+ *  that the last step looked at, so that u should belong to it. None without contact. */
+TW_API tw_status tw_simulation_contacts(tw_simulation *simulation, double t, const double *u,
+                                        int64_t most, double *places, int64_t *count);
+
 /** Pulls a particle towards a point [m] with the spring of tw_model_add_pull(). A pinned particle
  *  does not follow. Call it between two steps, and tw_integrator_refresh() for every integrator of
  *  this simulation after it. TW_INVALID_ARGUMENT if there is no such particle, TW_UNSUPPORTED if the

@@ -131,6 +131,9 @@ bool tw_model_exchanges_energy(const tw_model *model);
 /* Whether energy can come from outside: damping and impacts at obstacles at rest only take it. */
 bool tw_model_gains_energy(const tw_model *model);
 
+/* Callback of the simulation: where surfaces touch. (contact_places.c) */
+int64_t tw_model_contacts(void *context, double t, const double *u, int64_t most, double *places);
+
 /* Callback of the simulation: pulls a particle. (force_pull.c) */
 tw_status tw_model_pull(void *context, int64_t particle, const double target[3]);
 

@@ -300,6 +300,7 @@ static const tw_simulation_table model_table = {.columns = tw_model_columns,
                                                 .rows = model_rows,
                                                 .measure = tw_model_measure,
                                                 .summarise = tw_model_summarise,
+                                                .contacts = tw_model_contacts,
                                                 .pull = tw_model_pull};
 
 static const char *const wear_columns[] = {"x", "y", "z", "vx", "vy", "vz", "wear", NULL};
@@ -307,7 +308,9 @@ static const tw_simulation_table wear_table = {.columns = wear_columns,
                                                .release = model_release,
                                                .rows = model_rows,
                                                .measure = tw_model_measure,
-                                               .summarise = tw_model_summarise};
+                                               .summarise = tw_model_summarise,
+                                               .contacts = tw_model_contacts,
+                                               .pull = tw_model_pull};
 
 /* Models in which something flows have the strain in their rows, behind the wear. */
 static const char *const plastic_columns[] = {
@@ -316,14 +319,18 @@ static const tw_simulation_table plastic_table = {.columns = plastic_columns,
                                                   .release = model_release,
                                                   .rows = plastic_rows,
                                                   .measure = tw_model_measure,
-                                                  .summarise = tw_model_summarise};
+                                                  .summarise = tw_model_summarise,
+                                                  .contacts = tw_model_contacts,
+                                                  .pull = tw_model_pull};
 static const char *const plastic_wear_columns[] = {
     "x", "y", "z", "vx", "vy", "vz", "wear", "strain", "plastic_strain", NULL};
 static const tw_simulation_table plastic_wear_table = {.columns = plastic_wear_columns,
                                                        .release = model_release,
                                                        .rows = plastic_rows,
                                                        .measure = tw_model_measure,
-                                                       .summarise = tw_model_summarise};
+                                                       .summarise = tw_model_summarise,
+                                                       .contacts = tw_model_contacts,
+                                                       .pull = tw_model_pull};
 
 /* ---- the problem ---- */
 

@@ -100,6 +100,18 @@ tw_status tw_simulation_measure(tw_simulation *simulation, double t, const doubl
     return simulation->table->measure(simulation->context, t, u, out);
 }
 
+tw_status tw_simulation_contacts(tw_simulation *simulation, double t, const double *u, int64_t most,
+                                 double *places, int64_t *count)
+{
+    if (!simulation || !u || !count || !isfinite(t) || most < 0) return TW_INVALID_ARGUMENT;
+    if (most > 0 && !places) return TW_INVALID_ARGUMENT;
+    *count = 0;
+    if (!tw_vector_is_finite(simulation->state_size, u)) return TW_NOT_FINITE;
+    if (simulation->table->contacts)
+        *count = simulation->table->contacts(simulation->context, t, u, most, places);
+    return TW_OK;
+}
+
 tw_status tw_simulation_pull(tw_simulation *simulation, int64_t particle, const double target[3])
 {
     if (!simulation || particle < 0 || !target) return TW_INVALID_ARGUMENT;

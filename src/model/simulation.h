@@ -13,6 +13,8 @@ typedef struct tw_simulation_table {
     tw_status (*rows)(void *context, double t, const double *u, double *rows);
     tw_status (*measure)(void *context, double t, const double *u, tw_measurement *out);
     void (*summarise)(const void *context, tw_simulation_summary *out);
+    /* The places of contacts, at most `most`; returns how many. NULL: there is no contact. */
+    int64_t (*contacts)(void *context, double t, const double *u, int64_t most, double *places);
     /* Pulls a particle, checked but for its upper limit; -1: none. NULL: there are no particles. */
     tw_status (*pull)(void *context, int64_t particle, const double target[3]);
 } tw_simulation_table;

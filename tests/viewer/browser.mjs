@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const source = process.env.TWANG_SOURCE;
 const twang = path.join(process.env.TWANG_BUILD, "twang");
@@ -71,10 +72,10 @@ async function open(url, options = {}) {
 
 const get = (page, expression) => page.evaluate(`(() => { const page = window.twang; return ${expression}; })()`);
 /** Waits for a condition. It is asked from outside: the page's content policy forbids to evaluate text inside. */
-async function until(page, condition, timeout = 20000) {
+async function until(page, condition, timeout = 60000) {
   const end = Date.now() + timeout;
   while (!(await page.evaluate(`(() => { const page = window.twang; return Boolean(page && (${condition})); })()`))) {
-    assert.ok(Date.now() < end, `not within ${timeout / 1000} s: ${condition}`);
+    if (Date.now() > end) assert.fail(`not within ${timeout / 1000} s: ${condition}; the state is ${JSON.stringify(await get(page, "page?.state && { ...page.state, integrators: 0 }"))}`);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
 }
@@ -259,13 +260,11 @@ test("two integrators side by side", async () => {
   await until(page, "page.frame.lanes === 2 && page.state.lanes[1].integrator === 'bdf1'");
   const t = await get(page, "page.frame.t");
   await until(page, `page.frame.t > ${t} + 4`, 60000);
-  /* A single link is thin: while it swings towards the camera hardly anything of it is seen. */
-  let picture = await pixels(page);
-  for (let tries = 0; tries < 20 && !(picture.left > 30 && picture.right > 30); tries++) {
-    await page.waitForTimeout(150);
-    picture = await pixels(page);
-  }
-  assert.ok(picture.left > 30 && picture.right > 30, "one half is empty");
+  const picture = await pixels(page);
+  assert.ok(picture.left > 30 && picture.right > 30, `one half is empty: ${JSON.stringify(picture)}`);
+  const inside = await get(page, `[0, 1].every((lane) => { const p = page.locate(1, lane); const b = document.getElementById("canvas").getBoundingClientRect();
+    return p.x > b.left + lane * b.width / 2 && p.x < b.left + (lane + 1) * b.width / 2 && p.y > b.top && p.y < b.bottom; })`);
+  assert.ok(inside, "the link has left its half");
   const at = await get(page, "page.state.telemetry.indexOf('energy_error')");
   const errors = await get(page, `page.frame.telemetry.map((n) => n[${at}])`);
   assert.ok(errors[1] < -0.005, `bdf1 has lost ${errors[1]} J only`);
@@ -295,6 +294,111 @@ test("a failed step pauses, says why, and is not the end", async () => {
   await server.stop();
 });
 
+test("shows obstacles of every kind, moving ones and contacts", async () => {
+  const scene = path.join(work, "obstacles.yaml");
+  fs.writeFileSync(path.join(work, "wedge.obj"), "v -0.1 -0.1 0\nv 0.1 -0.1 0\nv 0.1 0.1 0\nv -0.1 0.1 0\nv 0 0 0.15\nf 4 3 2 1\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n");
+  fs.writeFileSync(scene, `name: obstacles
+duration: 2
+fps: 20
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 0.002}
+bodies:
+  - {kind: cloth, columns: 8, rows: 8, width: 0.35, height: 0.35, rotation: [90, 0, 0], mass: 0.1, stiffness: 500, shear: 100, bending: 1, origin: [-0.17, -0.17, 0.2]}
+obstacles:
+  - {name: floor, kind: plane, point: [0, 0, 0], normal: [0, 0, 1]}
+  - {name: ball, kind: sphere, centre: [0, 0, 0.09], radius: 0.08, motion: {kind: velocity, velocity: [0.1, 0, 0]}}
+  - {name: crate, kind: box, centre: [-0.5, 0, 0.11], sides: [0.2, 0.2, 0.2]}
+  - {name: pill, kind: capsule, from: [0.4, -0.1, 0.1], to: [0.4, 0.1, 0.1], radius: 0.05}
+  - {name: wedge, kind: mesh, file: wedge.obj, origin: [0, 0.6, 0.01]}
+contact: {distance: 0.005}
+`);
+  const server = serve(scene);
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 3");
+  const bodies = await get(page, "page.stage.geometry.bodies.filter((b) => b.fixed).map((b) => ({ name: b.name, first: b.first, drawn: b.triangles.length + b.edges.length + (b.surface ? 1 : 0) }))");
+  assert.deepEqual(bodies.map((b) => b.name).sort(), ["ball", "crate", "floor", "pill", "wedge"]);
+  for (const body of bodies) assert.ok(body.drawn > 0, `${body.name} has nothing to draw`);
+  const ball = bodies.find((b) => b.name === "ball").first;
+  const before = await get(page, `[page.frame.t, page.frame.positions[0][${3 * ball}]]`);
+  await until(page, `page.frame.t > ${before[0]} + 0.1`);
+  const after = await get(page, `[page.frame.t, page.frame.positions[0][${3 * ball}]]`);
+  assert.ok(Math.abs(after[1] - before[1] - 0.1 * (after[0] - before[0])) < 1e-5, "the ball does not move as it should");
+  await until(page, "page.frame.contacts[0].length > 0 && page.stage.lanes[0].contacts.visible");
+
+  // Contacts lie on the ball or on the floor, and can be hidden.
+  const places = await get(page, "Array.from(page.frame.contacts[0])");
+  const centre = [0.1 * (await get(page, "page.frame.t")), 0, 0.09];
+  for (let i = 0; i < Math.min(places.length, 30); i += 3) {
+    const off = Math.abs(distance(places.slice(i, i + 3), centre) - 0.08);
+    assert.ok(off < 0.02 || Math.abs(places[i + 2]) < 0.02, `a contact at ${places.slice(i, i + 3)}, ${off} m off the ball`);
+  }
+  await page.click("#contacts");
+  await until(page, "!page.stage.lanes[0].contacts.visible");
+  await page.context().close();
+  await server.stop();
+});
+
+/** How many different hues of strong colours the canvas has, of twelve. */
+const hues = (page) => page.evaluate(() => {
+  const canvas = document.getElementById("canvas");
+  const copy = document.createElement("canvas");
+  [copy.width, copy.height] = [canvas.width, canvas.height];
+  const context = copy.getContext("2d");
+  context.drawImage(canvas, 0, 0);
+  const data = context.getImageData(0, 0, copy.width, copy.height).data;
+  const counts = new Array(12).fill(0);
+  for (let i = 0; i < data.length; i += 4) {
+    const [r, g, b] = [data[i], data[i + 1], data[i + 2]];
+    const most = Math.max(r, g, b), span = most - Math.min(r, g, b);
+    if (data[i + 3] < 200 || span < 90) continue;
+    const hue = most === r ? ((g - b) / span + 6) % 6 : most === g ? (b - r) / span + 2 : (r - g) / span + 4;
+    counts[Math.floor(2 * hue) % 12]++;
+  }
+  return counts.filter((n) => n > 15).length;
+});
+
+test("stains and plastic strain are painted", async () => {
+  // Two bristles of the brush rub the ball.
+  const brush = serve("brush", "--set", "bodies.0.columns=2", "--set", "bodies.0.rows=1", "--set", "bodies.0.spacing=4e-3", "--dt", "0.01", "--speed", "max");
+  const one = await open(await brush.ready);
+  await until(one, "page.frames > 3");
+  await one.selectOption("#colour", "wear");
+  await until(one, "page.frame.values[0] && Math.max(...page.frame.values[0]) > 5", 120000);
+  await one.keyboard.press("Space");
+  await until(one, "page.state.paused");
+  assert.deepEqual(await get(one, "page.stage.geometry.bodies.filter((b) => b.stained).map((b) => b.name)"), ["paperweight"]);
+  await one.waitForTimeout(300);
+  assert.ok((await hues(one)) >= 3, `only ${await hues(one)} hues on the ball`);
+  assert.match(await one.textContent("#legend"), /stain/);
+  await one.context().close();
+  await brush.stop();
+
+  // A bar of springs that yields under its weight.
+  const scene = path.join(work, "plastic.yaml");
+  fs.writeFileSync(scene, `name: plastic
+duration: 1
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 0.005}
+bodies:
+  - {kind: box, cells: [6, 2, 2], size: [0.3, 0.05, 0.05], density: 3000, stiffness: 3000, plasticity: {yield_strain: 0.01, hardening: 0.02}}
+pins: [{lower: [-0.01, -1, -1], upper: [0.01, 1, 1]}]
+forces: [{kind: rayleigh, alpha: 3}]
+`);
+  const bar = serve(scene);
+  const two = await open(await bar.ready);
+  await until(two, "page.frames > 3");
+  await two.selectOption("#colour", "plastic_strain");
+  await until(two, "page.frame.values[0] && Math.max(...page.frame.values[0]) > 0.05");
+  await two.keyboard.press("Space");
+  await until(two, "page.state.paused");
+  await two.waitForTimeout(300);
+  assert.ok((await hues(two)) >= 3, `only ${await hues(two)} hues on the bar`);
+  const work_at = await get(two, "page.state.telemetry.indexOf('plastic_work')");
+  assert.ok((await get(two, `page.frame.telemetry[0][${work_at}]`)) > 0, "no plastic work");
+  await two.context().close();
+  await bar.stop();
+});
+
 test("opens a scene and a mesh that are dropped on it", async () => {
   const server = serve("rope");
   const page = await open(await server.ready);
@@ -313,6 +417,83 @@ test("opens a scene and a mesh that are dropped on it", async () => {
   await drop("cube.obj", [...corners, ...faces, ""].join("\n"));
   await until(page, "page.state.scene === 'dropped' && page.frame.particles > 100", 60000);
   await page.context().close();
+  await server.stop();
+});
+
+// ---- what everybody can use ----
+
+/** Contrast of two CSS colours as WCAG 2 defines it. */
+function contrast(a, b) {
+  const light = (colour) => {
+    const [r, g, v] = colour.match(/[0-9.]+/g).slice(0, 3).map((x) => Number(x) / 255).map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * v;
+  };
+  const [bright, dim] = [light(a), light(b)].sort((x, y) => y - x);
+  return (bright + 0.05) / (dim + 0.05);
+}
+
+test("texts are readable in both themes", async () => {
+  const server = serve(hanging, "--paused");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 0");
+  const seen = [];
+  for (const theme of ["dark", "light"]) {
+    if ((await page.evaluate(() => document.documentElement.dataset.theme)) !== theme) await page.keyboard.press("t");
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+    await page.waitForTimeout(250); // colours change smoothly
+    const pairs = await page.evaluate(() => [...document.querySelectorAll("#head *, #panel *, #transport *, #help *")]
+      .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) && e.checkVisibility() && !e.disabled && e.tagName !== "OPTION")
+      .map((e) => {
+        let behind = e;
+        while (behind && /, 0\)|transparent/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
+        return [e.textContent.trim().slice(0, 20), getComputedStyle(e).color, getComputedStyle(behind ?? document.body).backgroundColor];
+      }));
+    assert.ok(pairs.length > 25, `only ${pairs.length} texts are looked at`);
+    for (const [text, colour, behind] of pairs)
+      assert.ok(contrast(colour, behind) >= 4.5, `${theme}: "${text}" has a contrast of ${contrast(colour, behind).toFixed(2)}`);
+    seen.push(pairs[0][2]);
+  }
+  assert.notEqual(seen[0], seen[1], "both themes are the same");
+  await page.context().close();
+  await server.stop();
+});
+
+test("fits a phone", async () => {
+  const server = serve(hanging);
+  const page = await open(await server.ready, { viewport: { width: 375, height: 720 }, hasTouch: true, isMobile: true });
+  await until(page, "page.frames > 3");
+  const [wide, canvas, panel] = await page.evaluate(() => [document.documentElement.scrollWidth,
+    document.getElementById("canvas").getBoundingClientRect().toJSON(), document.getElementById("panel").getBoundingClientRect().toJSON()]);
+  assert.ok(wide <= 375, `the page is ${wide} pixels wide`);
+  assert.ok(canvas.width >= 370 && canvas.height > 180, "the stage is too small");
+  assert.ok(panel.top >= canvas.bottom - 1, "the panel covers the stage");
+  for (const id of ["play", "time", "speed"]) {
+    const box = await page.locator(`#${id}`).boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 376 && box.y + box.height <= 721, `#${id} is not on the screen`);
+  }
+  await page.touchscreen.tap(...Object.values(await page.locator("#play").boundingBox()).slice(0, 2).map((v) => v + 8));
+  await until(page, "page.state.paused");
+  await page.context().close();
+  await server.stop();
+});
+
+test("is small, and soon there", async () => {
+  const dist = path.join(source, "viewer/page/dist");
+  const bytes = fs.readdirSync(dist).reduce((sum, name) => sum + gzipSync(fs.readFileSync(path.join(dist, name))).length, 0);
+  assert.ok(bytes < 400e3, `the page has ${bytes} bytes compressed`);
+
+  // From the opening of the page to the first frame on the screen; the best of five, because others use this machine, too.
+  const server = serve("rope");
+  const url = await server.ready;
+  let best = Infinity;
+  for (let i = 0; i < 5 && best > 1000; i++) {
+    const page = await open(url);
+    await until(page, "page.stage.firstDrawn > 0");
+    best = Math.min(best, await get(page, "page.stage.firstDrawn"));
+    await page.context().close();
+  }
+  console.log(`        ${(bytes / 1e3).toFixed(0)} kB compressed, first frame after ${best.toFixed(0)} ms`);
+  assert.ok(best < 1000, `the first frame came after ${best} ms`);
   await server.stop();
 });
 
@@ -410,19 +591,26 @@ test("a report opens from the disk, without a network", async () => {
 });
 
 test("a poster and a video are made where ffmpeg is", async () => {
+  const run = path.join(work, "short");
+  assert.equal(spawnSync(twang, ["run", hanging, "-o", run, "--quiet", "--threads", "1", "--duration", "0.3", "--set", "bodies.0.direction=[1, 0, 0]"]).status, 0);
   const poster = path.join(work, "poster.png");
   const video = path.join(work, "video.mp4");
   const hasFfmpeg = spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
-  const words = ["report", makeRun(), "-o", path.join(work, "film.html"), "--quiet", "--poster", poster, ...(hasFfmpeg ? ["--video", video] : [])];
+  const words = ["report", run, "-o", path.join(work, "film.html"), "--quiet", "--poster", poster, ...(hasFfmpeg ? ["--video", video] : [])];
   assert.equal(spawnSync(twang, words, { stdio: "inherit" }).status, 0);
-  assert.equal(fs.readFileSync(poster).subarray(1, 4).toString(), "PNG");
-  if (hasFfmpeg) assert.equal(fs.readFileSync(video).subarray(4, 8).toString(), "ftyp");
+  const png = fs.readFileSync(poster);
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+  assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1280, 720]);
+  if (!hasFfmpeg) return;
+
+  // Every frame of the run is in the video, and they differ.
+  const raw = spawnSync("ffmpeg", ["-loglevel", "error", "-i", video, "-vf", "scale=320:180", "-pix_fmt", "gray", "-f", "rawvideo", "-"], { maxBuffer: 1 << 26 }).stdout;
+  assert.equal(raw.length, 7 * 320 * 180, "not seven frames");
+  const changed = raw.subarray(0, 320 * 180).filter((v, k) => Math.abs(v - raw[6 * 320 * 180 + k]) > 20).length;
+  assert.ok(changed > 50, `only ${changed} pixels change from the first frame to the last`);
 });
 
 // ---- all of them ----
-
-// A page on a busy machine may be late for any wait. A test has failed when three attempts in a row did.
-const ATTEMPTS = Number(process.env.ATTEMPTS ?? 3);
 
 async function attempt(body) {
   complaints.length = 0;
@@ -443,11 +631,7 @@ let failed = 0;
 for (const { name, body } of tests) {
   if (only && !name.includes(only)) continue;
   const begin = Date.now();
-  let error = await attempt(body);
-  for (let i = 1; error && i < ATTEMPTS; i++) {
-    console.log(`again   ${name}: ${error.message}`);
-    error = await attempt(body);
-  }
+  const error = await attempt(body);
   if (error) failed++;
   const seconds = ((Date.now() - begin) / 1000).toFixed(1);
   console.log(error ? `FAILED  ${name}\n${error.stack}` : `ok      ${name} (${seconds} s)`);

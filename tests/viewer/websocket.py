@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 class Client:
-    def __init__(self, url, receive_buffer=None):
+    def __init__(self, url, receive_buffer=None, host=None, origin=None):
         place = urlsplit(url)
         self.socket = socket.socket()
         if receive_buffer:
@@ -16,12 +16,17 @@ class Client:
         self.socket.settimeout(60)
         self.socket.connect((place.hostname, place.port))
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall((f"GET /?{place.query} HTTP/1.1\r\nHost: {place.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                             f"Origin: http://{place.netloc}\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
+        own = f"http://{place.netloc}" if origin is None else origin
+        origin_line = f"Origin: {own}\r\n" if own else ""
+        self.socket.sendall((f"GET /?{place.query} HTTP/1.1\r\nHost: {host or place.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                             f"{origin_line}Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
                              "Sec-WebSocket-Protocol: twang\r\n\r\n").encode())
         self.data = b""
         while b"\r\n\r\n" not in self.data:
-            self.data += self.socket.recv(65536)
+            part = self.socket.recv(65536)
+            if not part:
+                raise ConnectionError("refused")
+            self.data += part
         head, self.data = self.data.split(b"\r\n\r\n", 1)
         if b" 101 " not in head.split(b"\r\n")[0]:
             raise ConnectionError(head.decode())
@@ -69,7 +74,8 @@ class Client:
 
     def send(self, command):
         data = json.dumps(command).encode()
-        self.socket.sendall(bytes([0x81, 0x80 | len(data)]) + bytes(4) + data)
+        size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
+        self.socket.sendall(b"\x81" + size + bytes(4) + data)
 
     def close(self):
         self.socket.close()

@@ -18,6 +18,7 @@ interface ChartPlan {
 const BLUE = "var(--curve-1)";
 const ORANGE = "var(--curve-2)";
 const GREEN = "var(--curve-3)";
+const RED = "var(--bad)";
 
 const PLANS: ChartPlan[] = [
   {
@@ -31,12 +32,13 @@ const PLANS: ChartPlan[] = [
   },
   { title: "Energy balance: what is missing", unit: "J", curves: [{ key: "energy_error", label: "error", colour: BLUE }] },
   {
-    title: "Work: damping, outside, contact",
+    title: "Work: damping, outside, contact, plastic flow",
     unit: "J",
     curves: [
       { key: "damping_work", label: "damping", colour: ORANGE },
       { key: "outside_work", label: "outside", colour: GREEN },
       { key: "contact_work", label: "contact", colour: BLUE },
+      { key: "plastic_work", label: "plastic", colour: RED },
     ],
   },
   {

@@ -21,6 +21,15 @@ const DIVERGING: Colour[] = [
   [0.77, 0.12, 0.16],
 ];
 
+/** Stains of friction: the colours that twang writes into PLY files, too. */
+const STAIN: Colour[] = [
+  [0, 0, 1],
+  [0, 1, 1],
+  [0, 1, 0],
+  [1, 1, 0],
+  [1, 0, 0],
+];
+
 const STEPS = 256;
 
 function table(samples: Colour[]): Float32Array {
@@ -38,6 +47,13 @@ function table(samples: Colour[]): Float32Array {
 
 export const sequential = table(VIRIDIS);
 export const diverging = table(DIVERGING);
+export const stain = table(STAIN);
+
+/** The colours of a field. */
+export function mapOf(mode: string): Float32Array {
+  if (mode === "strain") return diverging;
+  return mode === "wear" ? stain : sequential;
+}
 
 /** Writes the colour of a share 0..1 of the map. */
 export function paint(map: Float32Array, share: number, out: Float32Array, at: number): void {

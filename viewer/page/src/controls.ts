@@ -7,6 +7,7 @@ export interface Wishes {
   send(command: Command): void;
   colourBy(mode: string): void;
   wireframe(on: boolean): void;
+  contacts(on: boolean): void;
   frame(): void;
 }
 
@@ -40,6 +41,8 @@ export class Panel {
     });
     this.wire = make("input", { type: "checkbox", id: "wire" });
     this.wire.addEventListener("change", () => wishes.wireframe(this.wire.checked));
+    const contacts = make("input", { type: "checkbox", id: "contacts", checked: true });
+    contacts.addEventListener("change", () => wishes.contacts(contacts.checked));
     this.integrator = select("Integrator", "integrator", (name) => wishes.send({ do: "integrator", lane: 0, name }));
     this.compare = select("Beside it", "compare", (name) => wishes.send({ do: "compare", name }));
     this.stiffness = slider("Stiffness", "stiffness", -5, 5, 0.1, (p) => `× ${shortNumber(power(p))}`, (p) =>
@@ -57,6 +60,7 @@ export class Panel {
     this.root = make("aside", { id: "panel", "aria-label": "Settings and charts" },
       make("section", { "aria-label": "View" }, make("h2", {}, "View"), this.colour.root,
         make("div", { class: "row" }, make("label", { class: "check", for: "wire" }, this.wire, "wireframe"),
+          make("label", { class: "check", for: "contacts" }, contacts, "contacts"),
           button("Frame", "Look at everything", "F", wishes.frame))),
       this.live,
       make("section", { "aria-label": "Charts" }, make("h2", {}, "Live"), charts));
@@ -65,8 +69,8 @@ export class Panel {
 
   update(state: State): void {
     this.live.hidden = state.mode !== "live";
-    const fields = state.fields.map((name) => ({ value: name, text: name.replaceAll("_", " ") }));
-    fill(this.colour.input, [{ value: "", text: "body" }, { value: "strain", text: "strain" }, ...fields], this.mode);
+    const fields = ["strain", ...state.fields.filter((name) => name !== "strain")];
+    fill(this.colour.input, [{ value: "", text: "body" }, ...fields.map((value) => ({ value, text: fieldText(value) }))], this.mode);
     const schemes = state.integrators.map((s) => ({ value: s.name, text: s.name, tip: s.text }));
     fill(this.integrator.input, schemes, state.lanes[0].integrator);
     fill(this.compare.input, [{ value: "", text: "nothing" }, ...schemes], state.lanes[1]?.integrator ?? "");
@@ -83,6 +87,11 @@ export class Panel {
   get colourMode(): string {
     return this.mode;
   }
+}
+
+/** What a field is called on the page. */
+export function fieldText(name: string): string {
+  return name === "wear" ? "stain (wear)" : name.replaceAll("_", " ");
 }
 
 function describeDamping(p: number): string {

@@ -1,6 +1,6 @@
 // What is drawn of one simulation: its bodies, their colours, and marks.
 import * as THREE from "three";
-import { diverging, paint, sequential } from "./colours";
+import { paint, stain } from "./colours";
 import type { Geometry } from "./protocol";
 import { ballShape, surfaceShape, tubeShape, type Shape } from "./shape";
 import type { Strain } from "./strain";
@@ -10,6 +10,8 @@ const THINNEST = 0.0016;
 const PIN = 0xffc53d;
 const MARK = 0xff3355;
 const MOST_PINS = 400;
+const CONTACT = 0xff7a1a;
+const MOST_CONTACTS = 512;
 
 export interface Range {
   low: number;
@@ -21,6 +23,7 @@ export class LaneView {
   positions: Float32Array = new Float32Array(0);
   private readonly shapes: Shape[] = [];
   private readonly colours: Float32Array;
+  private readonly contacts: THREE.InstancedMesh;
   private readonly mark: THREE.Mesh;
   private readonly rope: THREE.Line;
 
@@ -36,6 +39,8 @@ export class LaneView {
 
     const held = pinsOfBodies(geometry);
     if (held.length > 0 && held.length <= MOST_PINS) this.add(ballShape(held, 0.007 * size, PIN));
+    this.contacts = newContacts(size);
+    this.group.add(this.contacts);
     this.mark = newMark(size);
     this.rope = newRope();
     this.group.add(this.mark, this.rope);
@@ -51,17 +56,27 @@ export class LaneView {
     for (const shape of this.shapes) shape.move(positions);
   }
 
-  /** Paints a value per particle; null: the bodies' own colours. */
-  paint(values: Float32Array | null, range: Range, signed: boolean): void {
-    const map = signed ? diverging : sequential;
+  /** Paints a value per particle; null: the bodies' own colours. Stains are painted on what is stained. */
+  paint(values: Float32Array | null, range: Range, map: Float32Array): void {
     const span = range.high - range.low || 1;
     if (values)
       for (let p = 0; p < values.length; p++) paint(map, (values[p] - range.low) / span, this.colours, 3 * p);
-    for (const shape of this.shapes) shape.colour(values ? this.colours : null);
+    for (const shape of this.shapes) shape.colour(values ? this.colours : null, map === stain);
   }
 
   wireframe(on: boolean): void {
     for (const shape of this.shapes) shape.wireframe(on);
+  }
+
+  /** Draws balls where surfaces touch. */
+  showContacts(places: Float32Array | undefined): void {
+    const count = Math.min(MOST_CONTACTS, (places?.length ?? 0) / 3);
+    this.contacts.count = count;
+    this.contacts.visible = count > 0;
+    if (count === 0) return;
+    const at = new THREE.Matrix4();
+    for (let i = 0; i < count; i++) this.contacts.setMatrixAt(i, at.makeTranslation(places![3 * i], places![3 * i + 1], places![3 * i + 2]));
+    this.contacts.instanceMatrix.needsUpdate = true;
   }
 
   /** Marks a particle; -1: none. */
@@ -94,6 +109,16 @@ function all(count: number): Uint32Array {
 function pinsOfBodies(geometry: Geometry): Uint32Array {
   const moving = geometry.bodies.filter((b) => !b.fixed);
   return geometry.pinned.filter((p) => moving.some((b) => p >= b.first && p < b.first + b.count));
+}
+
+/** Balls that are seen through what touches. */
+function newContacts(size: number): THREE.InstancedMesh {
+  const look = new THREE.MeshBasicMaterial({ color: CONTACT, depthTest: false, transparent: true, opacity: 0.85 });
+  const mesh = new THREE.InstancedMesh(new THREE.SphereGeometry(0.005 * size, 8, 6), look, MOST_CONTACTS);
+  mesh.frustumCulled = false;
+  mesh.renderOrder = 8;
+  mesh.visible = false;
+  return mesh;
 }
 
 function newMark(size: number): THREE.Mesh {

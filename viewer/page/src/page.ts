@@ -1,8 +1,8 @@
 // The whole page: stage, panel, transport, and what connects them with a source of frames.
 import * as THREE from "three";
-import { diverging, gradient, sequential } from "./colours";
+import { gradient } from "./colours";
 import { shortNumber } from "./charts";
-import { Panel } from "./controls";
+import { Panel, fieldText } from "./controls";
 import { button, make } from "./dom";
 import { Drag } from "./drag";
 import { helpDialog } from "./help";
@@ -17,6 +17,8 @@ export interface Film {
   rate: number; // frames per second
   show(index: number): void;
 }
+
+const UNITS: { [field: string]: string } = { speed: " m/s", wear: " J/m²" };
 
 export class Page implements Listener {
   readonly stage: Stage;
@@ -47,10 +49,11 @@ export class Page implements Listener {
       send,
       colourBy: (mode) => this.colourBy(mode),
       wireframe: (on) => this.stage.wireframe(on),
+      contacts: (on) => this.stage.showContacts(on),
       frame: () => this.stage.frameAll(),
     });
     this.transport = new Transport(send);
-    this.stage.onRange = (range, signed) => this.showLegend(range.low, range.high, signed);
+    this.stage.onRange = (range, map) => this.showLegend(range.low, range.high, map);
 
     const header = make("header", { id: "head" }, this.title, this.badge, this.rate, make("span", { class: "gap" }),
       button("Panels", "Hide or show the panels", "H", () => this.togglePanels()),
@@ -91,7 +94,7 @@ export class Page implements Listener {
     this.updateBadge();
     this.labels.replaceChildren(...(state.lanes.length > 1 ? state.lanes.map((lane, i) => make("span", {}, `${"AB"[i]}  ${lane.integrator}`)) : []));
     if (isNew) this.panel.charts.open(state.telemetry, state.lanes.length);
-    if (failure) this.say(`The step failed: ${failure.text}. ${failure.particle >= 0 ? `The largest acceleration is at particle ${failure.particle}, marked red.` : ""}`, "bad");
+    if (failure) this.say(`The step failed: ${failure.text}. ${failure.particle >= 0 ? `The largest acceleration is at particle ${failure.particle}, marked red. ` : ""}Try a smaller step or another integrator, or go back in time.`, "bad");
     else this.say(state.message, state.message ? "bad" : "");
     this.markFailures();
   }
@@ -171,15 +174,15 @@ export class Page implements Listener {
     this.notice.hidden = text === "";
   }
 
-  private showLegend(low: number, high: number, signed: boolean): void {
+  private showLegend(low: number, high: number, map: Float32Array): void {
     if (this.legend.hidden) return;
-    const mode = this.panel.colourMode.replaceAll("_", " ");
-    const unit = mode === "speed" ? " m/s" : "";
+    const mode = fieldText(this.panel.colourMode);
+    const unit = UNITS[this.panel.colourMode] ?? "";
     if (this.legend.childElementCount === 0) this.legend.append(make("span"), make("i"), make("span"));
     const [left, bar, right] = this.legend.children as unknown as [HTMLElement, HTMLElement, HTMLElement];
     left.textContent = `${mode}  ${shortNumber(low)}`;
     right.textContent = shortNumber(high) + unit;
-    bar.style.background = gradient(signed ? diverging : sequential);
+    bar.style.background = gradient(map);
   }
 
   /** For tests and scripts: where a particle of a lane is on the page [pixels]. */

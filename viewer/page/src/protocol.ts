@@ -40,6 +40,7 @@ export interface Body {
   first: number;
   count: number;
   fixed: boolean;
+  stained: boolean; // friction leaves stains on it
   radius: number;
   edges: Uint32Array;
   triangles: Uint32Array;
@@ -68,6 +69,7 @@ export interface Frame {
   positions: Float32Array[]; // per lane
   field: number; // index in State.fields, -1: none
   values: Float32Array[]; // of that field, per lane
+  contacts: Float32Array[]; // places where surfaces touch, per lane
 }
 
 export type Command =
@@ -100,6 +102,7 @@ interface RawBody {
   first: number;
   count: number;
   fixed: boolean;
+  stained: boolean;
   radius: number;
   edges: Range;
   triangles: Range;
@@ -151,6 +154,12 @@ function readFrame(buffer: ArrayBuffer): Frame {
     positions.push(new Float32Array(buffer, at, 3 * particles));
   for (let lane = 0; lane < lanes && flags & 1; lane++, at += 4 * particles)
     values.push(new Float32Array(buffer, at, particles));
+  const contacts: Float32Array[] = [];
+  for (let lane = 0; lane < lanes; lane++) {
+    const count = view.getUint32(at, true);
+    contacts.push(new Float32Array(buffer, at + 4, 3 * count));
+    at += 4 + 12 * count;
+  }
 
   return {
     t: time(0),
@@ -166,6 +175,7 @@ function readFrame(buffer: ArrayBuffer): Frame {
     positions,
     field: word(8) - 1,
     values,
+    contacts,
   };
 }
 

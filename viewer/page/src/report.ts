@@ -102,7 +102,7 @@ class Reel implements Source, Film {
     }
     return {
       t: times[index], rate: this.state.speed, historyFrom: 0, historyTo: this.end, lanes: 1, particles, past: false,
-      sequence: this.sequence++, epoch: 0, telemetry: [new Float64Array(this.state.telemetry.length)], positions: [positions], field, values,
+      sequence: this.sequence++, epoch: 0, telemetry: [new Float64Array(this.state.telemetry.length)], positions: [positions], field, values, contacts: [],
     };
   }
 
@@ -142,6 +142,7 @@ function balance(data: Data): [string, string][] {
     ["taken by damping", last("damping_work")],
     ["given from outside", last("outside_work")],
     ["taken by contact and friction", last("contact_work")],
+    ["taken by plastic flow", last("plastic_work")],
     ["missing at the end", last("energy_error")],
     ["missing at most", `${shortNumber(largest)} J`],
   ];

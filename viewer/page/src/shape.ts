@@ -11,9 +11,14 @@ export interface Shape {
   /** Takes the positions of all particles. */
   move(positions: Float32Array): void;
   /** Takes a colour per particle (three numbers each), or null for the body's own colour. */
-  colour(colours: Float32Array | null): void;
+  colour(colours: Float32Array | null, stains: boolean): void;
   wireframe(on: boolean): void;
   dispose(): void;
+}
+
+/** Obstacles keep their colour, but for the stains on them. */
+function takesColour(body: Body, stains: boolean): boolean {
+  return stains ? body.stained : !body.fixed;
 }
 
 function material(body: Body, index: number): THREE.MeshStandardMaterial {
@@ -102,8 +107,8 @@ export function surfaceShape(body: Body, index: number): Shape {
       position.needsUpdate = true;
       normal.needsUpdate = true;
     },
-    colour(colours) {
-      const painted = colours !== null && !body.fixed;
+    colour(colours, stains) {
+      const painted = colours !== null && takesColour(body, stains);
       if (painted) carriers.spread(colours!, colour.array as Float32Array);
       if (painted) geometry.setAttribute("color", colour);
       colour.needsUpdate = true;
@@ -152,8 +157,8 @@ export function tubeShape(body: Body, index: number, radius: number): Shape {
       for (let p = 0; p < joints.count; p++) placeBall(x, 3 * (body.first + p), j, 16 * p);
       joints.instanceMatrix.needsUpdate = true;
     },
-    colour(colours) {
-      const painted = colours !== null && !body.fixed;
+    colour(colours, stains) {
+      const painted = colours !== null && takesColour(body, stains);
       look.color.copy(painted ? new THREE.Color(0xffffff) : own);
       paintInstances(tubes, painted ? (e, k) => 0.5 * (colours![3 * edges[2 * e] + k] + colours![3 * edges[2 * e + 1] + k]) : null);
       paintInstances(joints, painted ? (p, k) => colours![3 * (body.first + p) + k] : null);

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { LaneView, valuesOf, type Range } from "./laneview";
+import { diverging, mapOf } from "./colours";
 import type { Body, Frame, Geometry } from "./protocol";
 import { Strain } from "./strain";
 
@@ -14,14 +15,17 @@ interface Bounds {
   lowest: number;
 }
 
-/** What hangs by a pin comes to lie below it. */
+/** What hangs by a pin swings below it and to its other side. */
 function addSwing(box: THREE.Box3, x: Float32Array, body: Body, pinned: Uint32Array): void {
   const pins = pinned.filter((p) => p >= body.first && p < body.first + body.count);
   if (pins.length === 0 || pins.length > 8) return;
   const pin = new THREE.Vector3().fromArray(x, 3 * pins[0]);
   const point = new THREE.Vector3();
   let reach = 0;
-  for (let p = body.first; p < body.first + body.count; p++) reach = Math.max(reach, point.fromArray(x, 3 * p).distanceTo(pin));
+  for (let p = body.first; p < body.first + body.count; p++) {
+    reach = Math.max(reach, point.fromArray(x, 3 * p).distanceTo(pin));
+    box.expandByPoint(point.set(2 * pin.x - point.x, 2 * pin.y - point.y, point.z));
+  }
   box.expandByPoint(point.set(pin.x, pin.y, pin.z - reach));
 }
 
@@ -33,7 +37,11 @@ function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
   const add = (p: number) => box.expandByPoint(point.fromArray(x, 3 * p));
   for (const body of bodies) for (let p = body.first; p < body.first + body.count; p++) add(p);
   if (bodies.length === 0) for (let p = 0; p < geometry.particles; p++) add(p);
-  for (const body of bodies) if (body.triangles.length === 0) addSwing(box, x, body, geometry.pinned);
+  for (const body of bodies) {
+    if (body.triangles.length > 0) continue;
+    addSwing(box, x, body, geometry.pinned);
+    addSwing(box, geometry.rest, body, geometry.pinned);
+  }
   if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const size = box.getSize(point).length() || 1;
   return { centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
@@ -46,7 +54,7 @@ export class Stage {
   lanes: LaneView[] = [];
   range: Range = { low: 0, high: 1 };
   size = 1;
-  onRange: (range: Range, signed: boolean) => void = () => {};
+  onRange: (range: Range, map: Float32Array) => void = () => {};
 
   private readonly scene = new THREE.Scene();
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.6);
@@ -57,12 +65,15 @@ export class Stage {
   private strain: Strain | null = null;
   private mode = "";
   private wire = false;
+  private contacts = true;
   private dark = true;
   private frame: Frame | null = null;
   private isDirty = true;
   private isFramed = false;
   private hasPlane = false;
   private lowest = 0;
+  /** When the first frame was on the screen, since the page was opened [ms]; 0: not yet. */
+  firstDrawn = 0;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
@@ -107,7 +118,10 @@ export class Stage {
     while (this.lanes.length > frame.lanes) this.lanes.pop()!.dispose();
     while (this.lanes.length < frame.lanes) this.addLane();
     if (before > 0 && before !== frame.lanes) this.frameAll();
-    this.lanes.forEach((lane, i) => lane.move(frame.positions[i]));
+    this.lanes.forEach((lane, i) => {
+      lane.move(frame.positions[i]);
+      lane.showContacts(this.contacts ? frame.contacts[i] : undefined);
+    });
     this.paint();
     this.isDirty = true;
   }
@@ -124,10 +138,10 @@ export class Stage {
       const chosen = valuesOf(this.mode, this.strain, lane.positions, this.frame!.values[i]);
       return chosen && this.lanes.length > 1 ? chosen.slice() : chosen;
     });
-    const signed = this.mode === "strain";
-    this.follow(values, signed);
-    this.lanes.forEach((lane, i) => lane.paint(values[i], this.range, signed));
-    this.onRange(this.range, signed);
+    const map = mapOf(this.mode);
+    this.follow(values, map === diverging);
+    this.lanes.forEach((lane, i) => lane.paint(values[i], this.range, map));
+    this.onRange(this.range, map);
   }
 
   /** Lets the range of colours follow the values. */
@@ -149,6 +163,11 @@ export class Stage {
     this.wire = on;
     for (const lane of this.lanes) lane.wireframe(on);
     this.isDirty = true;
+  }
+
+  showContacts(on: boolean): void {
+    this.contacts = on;
+    if (this.frame) this.show(this.frame);
   }
 
   setTheme(dark: boolean): void {
@@ -273,5 +292,6 @@ export class Stage {
       this.renderer.setScissor(i * part, 0, part, height);
       this.renderer.render(this.scene, this.camera);
     }
+    if (this.frame && this.firstDrawn === 0) this.firstDrawn = performance.now();
   }
 }
