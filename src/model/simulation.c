@@ -103,8 +103,10 @@ tw_status tw_simulation_measure(tw_simulation *simulation, double t, const doubl
 tw_status tw_simulation_contacts(tw_simulation *simulation, double t, const double *u, int64_t most,
                                  double *places, int64_t *count)
 {
-    if (!simulation || !u || !count || !isfinite(t) || most < 0) return TW_INVALID_ARGUMENT;
-    if (most > 0 && !places) return TW_INVALID_ARGUMENT;
+    /* No array has more places than these. */
+    const int64_t many = INT64_MAX / (int64_t)(3 * sizeof *places);
+    if (!simulation || !u || !count || !isfinite(t)) return TW_INVALID_ARGUMENT;
+    if (most < 0 || most > many || (most > 0 && !places)) return TW_INVALID_ARGUMENT;
     *count = 0;
     if (!tw_vector_is_finite(simulation->state_size, u)) return TW_NOT_FINITE;
     if (simulation->table->contacts)

