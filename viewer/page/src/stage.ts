@@ -15,7 +15,7 @@ interface Bounds {
   lowest: number;
 }
 
-/** What hangs by a pin swings below it and to its other side. */
+/** What hangs by a pin swings: through these places, below the pin, and to its other side. */
 function addSwing(box: THREE.Box3, x: Float32Array, body: Body, pinned: Uint32Array): void {
   const pins = pinned.filter((p) => p >= body.first && p < body.first + body.count);
   if (pins.length === 0 || pins.length > 8) return;
@@ -24,6 +24,7 @@ function addSwing(box: THREE.Box3, x: Float32Array, body: Body, pinned: Uint32Ar
   let reach = 0;
   for (let p = body.first; p < body.first + body.count; p++) {
     reach = Math.max(reach, point.fromArray(x, 3 * p).distanceTo(pin));
+    box.expandByPoint(point);
     box.expandByPoint(point.set(2 * pin.x - point.x, 2 * pin.y - point.y, point.z));
   }
   box.expandByPoint(point.set(pin.x, pin.y, pin.z - reach));
