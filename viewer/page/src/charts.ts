@@ -186,6 +186,7 @@ export class Charts {
   private names: string[] = [];
   private lanes = 0;
   private isDirty = false;
+  private isStale = false; // the plots are to be made anew
   private timer: number;
 
   constructor(parent: HTMLElement) {
@@ -201,11 +202,9 @@ export class Charts {
     this.rebuild();
   }
 
-  /** After a change of the theme. */
+  /** After a change of the theme. The plots are made when they are drawn, so that the first frame need not wait for them. */
   rebuild(): void {
-    if (this.lanes === 0) return;
-    for (const chart of this.charts) chart.build(this.lanes);
-    this.isDirty = true;
+    this.isStale = this.isDirty = this.lanes > 0;
   }
 
   add(frame: Frame): void {
@@ -227,7 +226,8 @@ export class Charts {
 
   private draw(): void {
     if (!this.isDirty || document.hidden) return;
-    this.isDirty = false;
+    if (this.isStale) for (const chart of this.charts) chart.build(this.lanes);
+    this.isDirty = this.isStale = false;
     for (const chart of this.charts) chart.update(this.record, this.names);
   }
 }

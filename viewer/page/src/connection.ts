@@ -9,8 +9,16 @@ export class Connection implements Source {
   private delay = FIRST_DELAY;
   private field = "";
 
-  constructor(private readonly listener: Listener) {
+  private listener!: Listener;
+
+  constructor() {
     this.open();
+  }
+
+  /** Messages come as soon as the script rests: the listener must be named before. */
+  tell(listener: Listener): this {
+    this.listener = listener;
+    return this;
   }
 
   private open(): void {

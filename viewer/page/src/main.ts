@@ -16,10 +16,12 @@ function storedTheme(): string {
 }
 
 document.documentElement.dataset.theme = storedTheme();
+const report = document.getElementById("twang-report");
 const root = document.getElementById("page")!;
+
+// The connection is made while the page is built.
+const connection = report ? null : new Connection();
 const page = new Page(root);
 (window as unknown as { twang: Page }).twang = page;
-
-const report = document.getElementById("twang-report");
-if (report) openReport(page, root, report.textContent!);
-else page.source = new Connection(page);
+if (connection) page.source = connection.tell(page);
+else openReport(page, root, report!.textContent!);
