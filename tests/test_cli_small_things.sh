@@ -162,4 +162,26 @@ for beta in 1e-5 1e-3 0.1; do
         fail "damping took $(json 'd["damping_work"]' <"link-$beta/run.json") J of 0.0045 at beta = $beta"
 done
 
+# ---- bodies that meet at the start are named, both, whatever finds it ----
+cat >meet.yaml <<'EOF'
+name: meet
+duration: 1
+integrator: {step: 0.01}
+bodies:
+  - {kind: box, name: left, cells: [1, 1, 1], mass: 1, stiffness: 1e3}
+  - {kind: box, name: right, cells: [1, 1, 1], mass: 1, stiffness: 1e3}
+contact: {distance: 0.01}
+motions:
+  - {kind: velocity, velocity: [1, 0, 0], body: left, from: 0}
+EOF
+meeting="left and right come within 0 m of each other at (0, 0, 0)"
+expect 2 "$twang" check meet.yaml
+grep -q "^meet.yaml:5:3: bodies: the forces are not defined at the start: $meeting" err || fail "at the start: $(cat err)"
+sed -i '/^motions/,$d' meet.yaml
+expect 1 "$twang" check meet.yaml
+grep -q "cannot be trusted: $meeting" err || fail "in a step: $(cat err)"
+sed -i 's/step: 0.01/rtol: 1e-3/' meet.yaml
+expect 1 "$twang" check meet.yaml
+grep -q "^first step: $meeting" err || fail "in the first step: $(cat err)"
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

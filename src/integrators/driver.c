@@ -397,8 +397,9 @@ static tw_status propose_first_step(tw_integrator *integrator, double t_limit, t
     if (integrator->h_next > 0) return TW_OK;
 
     tw_status status = tw_controller_first_step(integrator, t_limit, &integrator->h_next);
-    if (status) return tw_fail(error, status, "first step: %s", tw_status_text(status));
-    return TW_OK;
+    if (status == TW_OK) return TW_OK;
+    tw_error inner = {0};
+    return tw_fail(error, status, "first step: %s", reason_of(integrator, &inner, status));
 }
 
 /* Accepts an adaptive step of h that cost `work`, and proposes the next one. */

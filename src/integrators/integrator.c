@@ -300,10 +300,17 @@ static tw_status find_velocity_dependence(tw_integrator *integrator, double t, c
 }
 
 /* The error of a start at which something could not be evaluated. */
-static tw_status fail_at_start(tw_status status, const char *what, tw_error *error)
+static tw_status fail_at_start(const tw_integrator *integrator, tw_status status, const char *what,
+                               tw_error *error)
 {
     if (status != TW_RECOVERABLE)
         return tw_fail(error, status, "%s: %s", what, tw_status_text(status));
+
+    /* The problem may know why. */
+    const tw_second_order_problem *problem = &integrator->system.second;
+    bool can_tell = integrator->system.second_order && problem->explain;
+    const char *told = can_tell ? problem->explain(problem->context) : NULL;
+    if (told) return tw_fail(error, status, "the forces are not defined at the start: %s", told);
     return tw_fail(error, status,
                    "the forces are not defined at the start: bodies overlap, or an element has no "
                    "size");
@@ -319,7 +326,8 @@ static tw_status check_velocity_dependence(tw_integrator *integrator, double t, 
 
     bool depends = false;
     tw_status status = find_velocity_dependence(integrator, t, u, &depends);
-    if (status != TW_OK) return fail_at_start(status, "the acceleration at the start", error);
+    if (status != TW_OK)
+        return fail_at_start(integrator, status, "the acceleration at the start", error);
     if (!depends) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "the acceleration depends on the velocity, but the problem's "
@@ -351,7 +359,7 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
     if (status == TW_OK) return TW_OK;
 
     integrator->started = false;
-    return fail_at_start(status, "at the start", error);
+    return fail_at_start(integrator, status, "at the start", error);
 }
 
 tw_status tw_integrator_refresh(tw_integrator *integrator, tw_error *error)
