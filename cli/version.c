@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../viewer/view.h"
 #include "command.h"
 
 enum { NAME_SIZE = 64 };
@@ -140,4 +141,5 @@ void print_version(bool verbose)
 
     printf("MIT licence. Loaded libraries: name, version, licence\n");
     dl_iterate_phdr(print_library, NULL);
+    printf("In the page of twang view and twang report:\n%s", view_page_packages());
 }

@@ -20,6 +20,9 @@ typedef struct view_options {
 /* What is missing in this build to serve a page; NULL: nothing. */
 const char *view_missing(void);
 
+/* A line for each package in the page: name, version, licence. */
+const char *view_page_packages(void);
+
 /* Simulates the scene and serves a page that shows it, until options->stop says so. */
 tw_status view_scene(const tw_scene *scene, const view_options *options, tw_error *error);
 
