@@ -221,6 +221,7 @@ static const finding findings[] = {
     {1922, TW_PHI_PHIPM_IOM2, 60},        /* 19,236 */
     {2041, TW_PHI_KIOPS, 400},            /* substeps that never grew again: 18,231 */
     {6985, TW_PHI_PHIPM_SIMUL_IOM2, 300}, /* 4 tol, status OK */
+    {28632, TW_PHI_SHIFT_INVERT, 60},     /* an estimate from the start vectors alone: 15 tol */
     {7683, TW_PHI_CHEBYSHEV, 1000},       /* a series not resolved beside the output: 4e4 tol */
 };
 enum { FINDINGS = sizeof findings / sizeof findings[0] };
