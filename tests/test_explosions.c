@@ -318,12 +318,69 @@ START_TEST(an_impact_that_gains_energy_is_stopped)
 }
 END_TEST
 
+/* ---- free bodies that turn ---- */
+
+/* A soft box spins too fast for its step. Contact with something far away changes nothing. */
+#define SPINNING                                                                                   \
+    "name: c\nduration: 1\nfps: 0\nintegrator: {name: midpoint, step: 5e-3}\n"                     \
+    "bodies:\n  - {kind: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2], density: 1000, "            \
+    "material: springs, stiffness: 1e5, origin: [-0.05, -0.05, 0.5], spin: [150, 45, 0]}\n"
+#define FAR_PLANE                                                                                  \
+    "obstacles: [{kind: plane, point: [0, 0, -100]}]\n"                                            \
+    "contact: {distance: 0.005, restitution: 0.5}\n"
+static const driven spinning[] = {{.name = "free", .text = SPINNING},
+                                  {.name = "with contact", .text = SPINNING FAR_PLANE}};
+static const tw_scheme spinners[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_NEWMARK,
+                                     TW_SCHEME_GENERALIZED_ALPHA};
+
+static double total_energy(const tw_second_order_problem *problem, const double *x, const double *v)
+{
+    double kinetic = 0;
+    double potential = 0;
+    ck_assert_int_eq(problem->energy(problem->context, 0, x, v, &kinetic, &potential), TW_OK);
+    return kinetic + potential;
+}
+
+/* The run is ended before the energy in its telemetry has become twice that of its start, and no step is divided. */
+START_TEST(a_spinning_box_is_stopped)
+{
+    tw_simulation *simulation = build(&spinning[_i % 2]);
+    const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
+    int64_t n = problem->space.local_size;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = spinners[_i / 2];
+    options.step = 5e-3;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
+
+    const double *u = tw_integrator_state_view(integrator);
+    double start = total_energy(problem, u, u + n);
+    double most = start;
+    tw_status status = TW_OK;
+    for (int i = 0; i < 200 && status == TW_OK; i++) {
+        status = tw_integrator_step(integrator, 1, NULL);
+        if (status != TW_OK) break;
+
+        /* The state that telemetry shows. */
+        double t = 0;
+        u = tw_integrator_energy_state(integrator, &t);
+        most = fmax(most, total_energy(problem, u, u + n));
+    }
+    ck_assert_int_eq(status, TW_NOT_CONVERGED);
+    ck_assert_double_lt(most, 2 * start);
+    ck_assert_int_eq(tw_integrator_statistics_now(integrator).rejected_steps, 1);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("explosions");
     TCase *tests = tcase_create("explosions");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, an_impact_that_gains_energy_is_stopped);
+    tcase_add_loop_test(tests, a_spinning_box_is_stopped, 0, 6);
     tcase_add_loop_test(tests, test_explicit, 0, SCENES);
     tcase_add_loop_test(tests, test_every_scheme, 0, SCENES);
     tcase_add_loop_test(tests, test_sound, 0, SCENES);

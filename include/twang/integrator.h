@@ -182,9 +182,10 @@ typedef struct tw_integrator_options {
      *  depend neither on time nor, but for Rayleigh damping, on the velocity) or say how much comes
      *  from outside (outside_power). A step is rejected when the energy less the work from outside
      *  rose by more than this share of the energy turned over (kinetic + |change of the potential|
-     *  + |work|) while that grows. The share tends to 1 in an exploding run, and to the energy
-     *  error in a sound one. With contact (finish_step) no growth is needed: a gain beyond the share
-     *  of the largest energy turned over so far is rejected. Explicit schemes, and problems with
+     *  + |work|), or of the largest so far. The share tends to 1 in an exploding run, and to the
+     *  energy error in a sound one. In the first ten steps after a start from rest, and with
+     *  outside_power, the energy turned over must grow to the fourfold as well. With contact
+     *  (finish_step) the gain itself is not counted as turned over. Explicit schemes, and problems with
      *  outside_power, are looked at only when the mean velocity of a step exceeds all before by
      *  half. Default 0.5; 0 switches the guard off. */
     double energy_gain_bound;

@@ -138,7 +138,8 @@ typedef struct tw_second_order_problem {
     /** Called before every attempt of a step of length h from (t, u), u = (x, v). It may look for
      *  what the step will need, such as pairs of surfaces that may touch, and hand over a
      *  stiffness_matrix of another pattern in *matrix. The matrix before must live until the next
-     *  call. With this function, fixed steps that are rejected are divided. NULL: nothing to do. */
+     *  call. With this function, fixed steps that are rejected are divided; see `touched`. NULL:
+     *  nothing to do. */
     tw_status (*begin_step)(void *context, double t, double h, const double *u, tw_sparse **matrix);
     /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
      *  change u_new and the internal variables, and sets *changed if it does, or if the laws of the
@@ -148,6 +149,11 @@ typedef struct tw_second_order_problem {
      *  estimate does not see what begins and ends within a step. */
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
                              bool *changed);
+
+    /** Whether something touched in the last attempt, after finish_step. A fixed step that the energy
+     *  guard rejected is divided only then: the energy of anything else that explodes is the fault of
+     *  the whole step, and parts of it would hide that. NULL: always divided, if begin_step is there. */
+    bool (*touched)(void *context);
 
     tw_problem_lists lists; /**< what begin_step made and goes on with. Default: none */
 

@@ -149,6 +149,7 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
     *size = 0;
     integrator->has_error = false;
     integrator->newton_failed = false;
+    integrator->energy_rejected = false;
 
     /* The attempt itself may fail in a way that a smaller step can cure. */
     if (integrator->doubles)
@@ -181,6 +182,7 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
     if (!tw_status_is_rejection(*status)) return VERDICT_FAIL;
     integrator->counts.rejected_steps++;
     integrator->counts.rejected_energy++;
+    integrator->energy_rejected = true;
     tw_fail(error, *status, "the step raised the total energy beyond the bound");
     return VERDICT_REJECT;
 }
@@ -276,12 +278,21 @@ static double planned_end(const tw_integrator *integrator, double *h)
     return integrator->plan_start + done * whole;
 }
 
-/* Whether a rejected fixed step is made in two halves: the problem says by begin_step that this can
- * help. A scheme that cannot change its step begins anew. */
+/* Whether a fixed step that was rejected may be made in two halves: the problem says so by
+ * begin_step. Where the energy guard rejected it, something must have touched in it. */
+static bool may_divide(const tw_integrator *integrator)
+{
+    const tw_second_order_problem *problem = &integrator->system.second;
+    if (!integrator->system.second_order || !problem->begin_step) return false;
+    if (!integrator->energy_rejected || !problem->touched) return true;
+    return problem->touched(problem->context);
+}
+
+/* Whether a rejected fixed step is made in two halves. A scheme that cannot change its step begins
+ * anew. */
 static bool divide_fixed_step(tw_integrator *integrator)
 {
-    bool can_divide = integrator->system.second_order && integrator->system.second.begin_step;
-    if (!can_divide || integrator->plan_division == TW_LARGEST_DIVISION) return false;
+    if (integrator->plan_division == TW_LARGEST_DIVISION || !may_divide(integrator)) return false;
     integrator->plan_division++;
     integrator->plan_part *= 2;
     integrator->plan_calm = 0;

@@ -96,6 +96,9 @@ typedef struct tw_energy_look {
 /* What the energy guard remembers of the run (energy_guard.c). */
 typedef struct tw_energy_watch {
     double energy, potential; /* at the reference [J] */
+    double kinetic;           /* the same */
+    double start_energy;      /* at the start of the run [J] */
+    double gain;              /* E - energy - work at the last judged step [J] */
     double sound_scale;       /* largest energy turned over while the gain was within its bound */
     double violated_scale;    /* the same when the gain first exceeded it; 0 while it does not */
     double first_scale;       /* the same at the first look since the reference; 0: none yet */
@@ -138,10 +141,11 @@ struct tw_integrator {
     bool doubles;       /* adaptive without an embedded estimate: one step against two halves */
     tw_step_doubling doubling; /* allocated if `doubles` */
     double own_step;           /* length of the step that a scheme with own_steps took */
-    bool newton_failed;  /* set by an implicit scheme whose attempt failed in Newton's iteration */
-    bool impulses;       /* finish_step changed the state at the end of the last attempt */
-    double impulse_work; /* kinetic energy that it gave then; negative: took [J] */
-    double *scratch;     /* 4 system.size entries for driver and output; schemes have their own */
+    bool newton_failed;   /* set by an implicit scheme whose attempt failed in Newton's iteration */
+    bool energy_rejected; /* the energy guard rejected the last attempt */
+    bool impulses;        /* finish_step changed the state at the end of the last attempt */
+    double impulse_work;  /* kinetic energy that it gave then; negative: took [J] */
+    double *scratch;      /* 4 system.size entries for driver and output; schemes have their own */
 
     /* Fixed steps: span/ceil(span/step) each; their ends are computed from plan_start, so rounding
      * does not accumulate. */

@@ -265,10 +265,11 @@ static bool plan_makes_sense(const snapshot *s)
 
 static bool watch_makes_sense(const tw_energy_watch *w)
 {
-    const double values[] = {w->energy,         w->potential, w->sound_scale, w->violated_scale,
-                             w->first_scale,    w->t,         w->power,       w->work,
-                             w->work_size,      w->velocity,  w->last.t,      w->last.kinetic,
-                             w->last.potential, w->last.power};
+    const double values[] = {w->energy,    w->kinetic,     w->start_energy,   w->gain,
+                             w->potential, w->sound_scale, w->violated_scale, w->first_scale,
+                             w->t,         w->power,       w->work,           w->work_size,
+                             w->velocity,  w->last.t,      w->last.kinetic,   w->last.potential,
+                             w->last.power};
     return all_finite(sizeof values / sizeof *values, values) && is_count(w->quiet_steps) &&
            is_count(w->alarmed);
 }

@@ -142,6 +142,7 @@ static tw_status check_listed(tw_contact *c, double h, const tw_force_view *from
         sum.worst = check->worst;
     }
     if (sum.near < 0 && sum.error <= c->options.work_error * sum.turnover) return TW_OK;
+    if (sum.near < 0 && sum.worst < 0) return TW_NOT_FINITE;
     note_worst(c, &sum, x);
     return TW_RECOVERABLE;
 }

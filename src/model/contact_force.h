@@ -151,6 +151,7 @@ typedef struct tw_contact {
     double *pair_energy;      /* 0: the pair is out of reach */
     tw_contact_check *checks; /* one per block of pairs */
     tw_error note;            /* why the last attempt was rejected */
+    bool touched;             /* a pair touched before or after the last attempt */
 
     tw_contact_account account;
     double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */

@@ -298,6 +298,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     tw_contact *c = data;
     tw_contact_entry *entry = open_entry(&c->account, from->t);
     c->note.text[0] = '\0';
+    c->touched = false;
     TW_TRY(tw_contact_check_step(c, h, from, x));
     tw_contact_find_spins(c, from->x, from->v, c->spins[0]);
     tw_contact_find_spins(c, x, v, c->spins[1]);
@@ -306,6 +307,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     for (int64_t i = 0; i < c->pair_count; i++) {
         meeting m = {.contact = c, .pair = &c->pairs[i]};
         if (!meet(h, from, x, v, &m)) continue;
+        c->touched = true;
         double lost = stop(&m, v) + restitute(&m, v);
         double rubbed = rubs_by_force(&m) ? 0.0 : rub(&m, v);
         entry->contact_loss += lost;

@@ -284,6 +284,7 @@ static tw_status check_completable(const tw_model *model, tw_error *error)
 tw_status tw_model_complete(tw_model *model, tw_error *error)
 {
     TW_TRY(check_completable(model, error));
+    TW_TRY(tw_model_check_contact_lengths(model, error));
     model->completion_begun = true;
 
     /* All particles stand where they start; free particles are unknowns. */

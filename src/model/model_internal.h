@@ -101,6 +101,8 @@ void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particle
 
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);
+/* Whether distance and thickness of contact fit the size of the scene. (obstacle.c) */
+tw_status tw_model_check_contact_lengths(const tw_model *model, tw_error *error);
 
 /* Moves the particles into the frame of a rigid body, if that was asked for. (rigid_model.c) */
 tw_status tw_model_take_rigid_motion(tw_model *model, tw_error *error);

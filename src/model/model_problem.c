@@ -185,6 +185,12 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
     return TW_OK;
 }
 
+static bool model_touched(void *context)
+{
+    const tw_model *model = context;
+    return model->contact->touched;
+}
+
 /* What was told of the contact of a rigid body, whose particles touch nothing; or the pairs of
  * contact. */
 static int64_t lists_size(const tw_model *model)
@@ -385,6 +391,7 @@ static tw_second_order_problem model_problem(tw_model *model)
     problem.internal = (tw_internal_variables){
         .count = model->internal_count, .values = model->internal, .start = model->internal_start};
     if (model->contact) problem.explain = model_explain;
+    if (model->contact) problem.touched = model_touched;
 
     problem.energy = tw_model_energy;
     problem.energy_never_grows = !tw_model_gains_energy(model);

@@ -1,4 +1,5 @@
 /* Obstacles: pinned particles that bodies touch and do not move. */
+#include <math.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -25,6 +26,38 @@ static tw_status check_options(const tw_contact_options *o, tw_error *error)
     if (good) return TW_OK;
     return tw_fail(error, TW_INVALID_ARGUMENT,
                    "contact needs a distance > 0, a restitution from 0 to 1, and nothing negative");
+}
+
+/* The diagonal of the box around all particles, with the radii of the obstacles. */
+static double scene_size(const tw_model *model)
+{
+    const tw_particles *p = &model->particles;
+    double lower[3] = {INFINITY, INFINITY, INFINITY};
+    double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * p->count; i++) {
+        lower[i % 3] = fmin(lower[i % 3], p->position[i]);
+        upper[i % 3] = fmax(upper[i % 3], p->position[i]);
+    }
+    double size = p->count > 0
+                      ? hypot(hypot(upper[0] - lower[0], upper[1] - lower[1]), upper[2] - lower[2])
+                      : 0.0;
+
+    double radius = 0.0;
+    for (int i = 0; i < model->obstacles.count; i++)
+        radius = fmax(radius, model->obstacles.list[i].radius);
+    return size + 2.0 * radius;
+}
+
+tw_status tw_model_check_contact_lengths(const tw_model *model, tw_error *error)
+{
+    if (!model->contact) return TW_OK;
+    const tw_contact_options *o = &model->contact->options;
+    double size = scene_size(model);
+    bool is_far = o->distance > size;
+    if (!is_far && !(o->thickness > size)) return TW_OK;
+    return tw_fail(error, TW_INVALID_ARGUMENT,
+                   "contact.%s of %g m is larger than all bodies and obstacles together, %.3g m",
+                   is_far ? "distance" : "thickness", is_far ? o->distance : o->thickness, size);
 }
 
 tw_status tw_model_add_contact(tw_model *model, const tw_contact_options *options, tw_error *error)

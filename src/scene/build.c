@@ -70,7 +70,8 @@ static tw_status fill_model(tw_build *build, tw_error *error)
     TW_TRY(tw_build_entries(build, "motions", tw_build_motion, error));
     TW_TRY(tw_build_entries(build, "obstacles", tw_build_obstacle, error));
     TW_TRY(tw_build_rooted_motions(build, error));
-    TW_TRY(tw_build_contact(build, error));
+    const tw_node *contact = tw_scene_node(build->scene, "contact");
+    TW_TRY(place_error(contact, tw_build_contact(build, error), error));
 
     double gravity[3];
     tw_node_numbers(build->scene->tree.root, "gravity", 3, gravity);

@@ -4,6 +4,7 @@
 #include <twang/contact.h>
 
 #include "base/fail.h"
+#include "model/model_internal.h"
 #include "scene/obstacle_surface.h"
 #include "scene/scene_internal.h"
 #include "scene/schema_tables.h"
@@ -240,5 +241,6 @@ tw_status tw_build_contact(const tw_build *build, tw_error *error)
     options.stain_work = tw_node_number(node, "stain_work");
     options.work_error = tw_node_number(node, "work_error");
     options.restitution = tw_node_number(node, "restitution");
-    return tw_model_add_contact(build->model, &options, error);
+    TW_TRY(tw_model_add_contact(build->model, &options, error));
+    return tw_model_check_contact_lengths(build->model, error);
 }
