@@ -463,6 +463,126 @@ START_TEST(a_forgotten_velocity_dependence_is_noticed)
 }
 END_TEST
 
+/* Forces that change with time: all the time, and late in the run only. */
+static tw_status shaken(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context;
+    (void)v;
+    a[0] = -x[0] + cos(2 * t);
+    return TW_OK;
+}
+
+static tw_status pushed_late(void *context, double t, const double *x, const double *v, double *a)
+{
+    (void)context;
+    (void)v;
+    a[0] = -x[0] + (t > 8 ? 1e-6 : 0);
+    return TW_OK;
+}
+
+/* Nothing is known of a force where it cannot be evaluated. */
+static tw_status undefined_late(void *context, double t, const double *x, const double *v,
+                                double *a)
+{
+    (void)context;
+    (void)v;
+    a[0] = t > 12 ? NAN : -x[0];
+    return t > 11 ? TW_RECOVERABLE : TW_OK;
+}
+
+static tw_status shaken_rhs(void *context, double t, const double *u, double *F)
+{
+    F[0] = u[1];
+    return shaken(context, t, u, u + 1, F + 1);
+}
+
+typedef tw_status acceleration_function(void *context, double t, const double *x, const double *v,
+                                        double *a);
+
+/* Advances to t = 1, 2, ... and returns the first t at which the integrator refuses, or 0. */
+static int refused_at(acceleration_function *function, bool declared, tw_scheme scheme)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 1;
+    problem.acceleration = function;
+    problem.time_dependent = declared;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = 0.1;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    const double start[2] = {1, 0};
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+
+    int refused = 0;
+    for (int t = 1; t <= 20 && !refused; t++) {
+        tw_error error = {0};
+        tw_status status = tw_integrator_advance(integrator, t, &error);
+        if (status != TW_OK) refused = t;
+        if (status == TW_INVALID_ARGUMENT) ck_assert(strstr(error.text, "time_dependent") != NULL);
+    }
+    tw_integrator_free(integrator);
+    return refused;
+}
+
+START_TEST(a_forgotten_time_dependence_is_noticed)
+{
+    const tw_scheme schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_RK4, TW_SCHEME_MIDPOINT};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(refused_at(shaken, false, schemes[i]), 1);
+        ck_assert_int_eq(refused_at(shaken, true, schemes[i]), 0);
+
+        /* The calls to t = 1, 3 and 7 probe, and then that to 15, which sees the late push. */
+        ck_assert_int_eq(refused_at(pushed_late, false, schemes[i]), 15);
+
+        /* The steps fail there, not the probe before. */
+        ck_assert_int_gt(refused_at(undefined_late, false, schemes[i]), 11);
+    }
+}
+END_TEST
+
+/* One call over all of the time sees a late push before the first step. */
+START_TEST(a_late_push_is_noticed_at_the_first_step)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = 1;
+    problem.acceleration = pushed_late;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.step = 0.1;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_integrator_create_second_order(&problem, &options, &integrator, NULL),
+                     TW_OK);
+    const double start[2] = {1, 0};
+    ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+    ck_assert_int_eq(tw_integrator_advance(integrator, 20, NULL), TW_INVALID_ARGUMENT);
+    ck_assert_int_eq(tw_integrator_statistics_now(integrator).steps, 0);
+    ck_assert_int_eq(tw_integrator_statistics_now(integrator).force_evaluations, 0);
+    tw_integrator_free(integrator);
+}
+END_TEST
+
+START_TEST(a_forgotten_time_dependence_of_first_order_is_noticed)
+{
+    tw_first_order_problem problem = tw_first_order_problem_default();
+    problem.space.local_size = 2;
+    problem.rhs = shaken_rhs;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.step = 0.1;
+    for (int declared = 0; declared < 2; declared++) {
+        problem.time_dependent = declared;
+        tw_integrator *integrator = NULL;
+        ck_assert_int_eq(tw_integrator_create_first_order(&problem, &options, &integrator, NULL),
+                         TW_OK);
+        const double start[2] = {1, 0};
+        ck_assert_int_eq(tw_integrator_start(integrator, 0, start, NULL), TW_OK);
+        ck_assert_int_eq(tw_integrator_advance(integrator, 1, NULL),
+                         declared ? TW_OK : TW_INVALID_ARGUMENT);
+        tw_integrator_free(integrator);
+    }
+}
+END_TEST
+
 /* Newton's failure is counted as such, not as one of the phi-functions. */
 START_TEST(failures_of_newton_are_counted)
 {
@@ -501,6 +621,9 @@ int main(void)
     tcase_add_test(cases, outputs_come_at_the_listed_times);
     tcase_add_test(cases, lists_of_times_are_checked);
     tcase_add_test(cases, a_forgotten_velocity_dependence_is_noticed);
+    tcase_add_test(cases, a_forgotten_time_dependence_is_noticed);
+    tcase_add_test(cases, a_late_push_is_noticed_at_the_first_step);
+    tcase_add_test(cases, a_forgotten_time_dependence_of_first_order_is_noticed);
     tcase_add_test(cases, failures_of_newton_are_counted);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -253,7 +253,8 @@ TW_API void tw_integrator_free(tw_integrator *integrator);
 /** Sets time and state (2N or n entries, copied) and clears history and counts. TW_NOT_FINITE if
  *  an entry of u is not finite. Where a second-order problem does not say that it is
  *  velocity_dependent, two evaluations of the acceleration (not counted) at different velocities
- *  check that: TW_INVALID_ARGUMENT if they differ. */
+ *  check that: TW_INVALID_ARGUMENT if they differ. Whether a problem is time_dependent without
+ *  saying so is checked by the steps (tw_integrator_step), which know how far the run goes. */
 TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u,
                                      tw_error *error);
 
@@ -263,7 +264,15 @@ TW_API tw_status tw_integrator_start(tw_integrator *integrator, double t, const 
 TW_API tw_status tw_integrator_refresh(tw_integrator *integrator, tw_error *error);
 
 /** Makes one accepted step, which ends at `t_limit` (> t) at the latest. Fixed steps have the size
- *  `options.step`; the last one is shortened. After a failure the state is the last trusted one. */
+ *  `options.step`; the last one is shortened. After a failure the state is the last trusted one.
+ *
+ *  Where a problem does not say that it is time_dependent, the first call after a start evaluates
+ *  the force at the present state (not counted) at the time of the start and at eight times from t
+ *  to t_limit, and so does every call that reaches twice as far: TW_INVALID_ARGUMENT if they
+ *  differ. Times at which the callback
+ *  fails are passed over. The probe does not see a force that acts between those times only, one
+ *  that changes where the state is another one (a moving wall that nothing touches yet), and
+ *  changes of less than 1e-12 of the force. */
 TW_API tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error *error);
 
 /** Steps until t_end exactly. Fixed steps have the size T/ceil(T/step). Ends early with

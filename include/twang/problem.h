@@ -106,7 +106,9 @@ typedef struct tw_second_order_problem {
      *  enables shift-invert and the implicit methods. NULL with a stiffness_matrix: the values
      *  come from coloured finite differences. */
     tw_status (*assemble)(void *context, tw_sparse *matrix);
-    /** The pattern of K; the library overwrites its values. NULL if there is none. Not owned. */
+    /** The pattern of K; the library overwrites its values. Not owned. NULL: schemes that factorise
+     *  make a full symmetric matrix of their own for up to 2,000 unknowns, from N products or
+     *  differences, and are TW_UNSUPPORTED above that. */
     tw_sparse *stiffness_matrix;
 
     /** N positive values; NULL for unit mass. Not owned. */
@@ -130,7 +132,9 @@ typedef struct tw_second_order_problem {
     /** Used if stiffness_is_general or apply_damping is in the way of a scheme. */
     tw_symmetric_part symmetric_part;
 
-    bool time_dependent; /**< a depends on t. Default false */
+    /** a depends on t. Default false; forgotten, it costs accuracy. Checked at some times by
+     *  tw_integrator_step(). */
+    bool time_dependent;
     /** out = da/dt at fixed x, v, at this point. NULL with time_dependent: finite differences. */
     tw_status (*time_derivative)(void *context, double t, const double *x, const double *v,
                                  double *out);
@@ -211,7 +215,9 @@ typedef struct tw_first_order_problem {
     /** The pattern of J (full storage); NULL if there is none. Not owned. */
     tw_sparse *jacobian_matrix;
 
-    bool time_dependent; /**< F depends on t. Default false */
+    /** F depends on t. Default false; forgotten, it costs accuracy. Checked at some times by
+     *  tw_integrator_step(). */
+    bool time_dependent;
     /** out = dF/dt at fixed u. NULL with time_dependent: finite differences. */
     tw_status (*time_derivative)(void *context, double t, const double *u, double *out);
     /** A conserved or watched quantity; NULL if there is none. */

@@ -514,6 +514,7 @@ tw_status tw_integrator_step(tw_integrator *integrator, double t_limit, tw_error
     if (!(t_limit > integrator->t) || isinf(t_limit))
         return tw_fail(error, TW_INVALID_ARGUMENT, "t_limit %g is not after t = %g", t_limit,
                        integrator->t);
+    TW_TRY(tw_check_time_dependence(integrator, t_limit, error));
 
     /* An event cut the last step short: what the scheme remembers lies behind the present state. */
     integrator->stopped = false;

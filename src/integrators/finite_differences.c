@@ -115,7 +115,7 @@ tw_status tw_system_prepare_differences(tw_system *system, const tw_sparse *patt
     system->difference_step = TW_NEW_ARRAY(system->n, double);
     if (!system->moved || !system->difference || !system->difference_step) return TW_OUT_OF_MEMORY;
 
-    return tw_colouring_create(&system->colouring, pattern);
+    return pattern ? tw_colouring_create(&system->colouring, pattern) : TW_OK;
 }
 
 void tw_system_release_differences(tw_system *system)
@@ -151,14 +151,17 @@ static tw_status rhs_at(tw_system *system, const double *u, double *f)
     return system->first.rhs(system->first.context, system->linear_t, u, f);
 }
 
-/* The step of entry i is sqrt(eps) max(|x_i|, 1), rounded so that x_i + step is exact. */
+/* The step of an entry x is sqrt(eps) max(|x|, 1), rounded so that x + step is exact. */
+static double entry_step(double x)
+{
+    double moved = x + sqrt(DBL_EPSILON) * fmax(fabs(x), 1.0);
+    return moved - x;
+}
+
 static void choose_steps(tw_system *system)
 {
     const double *x = system->linear_u;
-    for (int64_t i = 0; i < system->n; i++) {
-        double moved = x[i] + sqrt(DBL_EPSILON) * fmax(fabs(x[i]), 1.0);
-        system->difference_step[i] = moved - x[i];
-    }
+    for (int64_t i = 0; i < system->n; i++) system->difference_step[i] = entry_step(x[i]);
 }
 
 /* Moves entry `inner` of every block of this colour by its step. */
@@ -213,6 +216,7 @@ static tw_status fill(tw_system *system, const differentiated *function, tw_spar
 
 tw_status tw_system_fill_by_differences(tw_system *system)
 {
+    if (system->own_matrix) return tw_system_fill_own_matrix(system);
     TW_TRY(tw_system_need_linear_f(system));
 
     /* First order: J = dF/du. */
@@ -226,6 +230,25 @@ tw_status tw_system_fill_by_differences(tw_system *system)
     TW_TRY(tw_system_mass(system, system->linear_f + system->n, f));
     differentiated force = {.evaluate = force_at, .f = f, .sign = -1.0};
     return fill(system, &force, system->second.stiffness_matrix);
+}
+
+tw_status tw_system_stiffness_column(tw_system *system, int64_t j, double *column)
+{
+    const tw_second_order_problem *p = &system->second;
+    const double *v = system->linear_u + system->n;
+    double step = entry_step(system->linear_u[j]);
+    TW_TRY(tw_system_need_linear_f(system));
+
+    /* a at x + s e_j */
+    double *a = system->scratch;
+    tw_vector_copy(system->n, system->linear_u, system->moved);
+    system->moved[j] += step;
+    system->counts->difference_evaluations++;
+    TW_TRY(p->acceleration(p->context, system->linear_t, system->moved, v, a));
+
+    /* column = -M (a(x + s e_j) - a(x)) / s */
+    tw_vector_axpby(system->n, 1.0 / step, system->linear_f + system->n, -1.0 / step, a);
+    return tw_system_mass(system, a, column);
 }
 
 /* ---- in time ---- */

@@ -46,10 +46,6 @@ static const tw_scheme_table *const tables[TW_SCHEME_COUNT] = {
     [TW_SCHEME_CVODE] = &tw_scheme_cvode,
 };
 
-/* A change of the acceleration with the velocity below this share of the acceleration
- * is rounding. */
-static const double VELOCITY_NOISE = 1e-12;
-
 static bool in_list(tw_scheme scheme)
 {
     return (int)scheme >= 0 && scheme < TW_SCHEME_COUNT;
@@ -236,6 +232,7 @@ static void forget_steps(tw_integrator *integrator)
     integrator->truncated = false;
     integrator->output_next = 0;
     integrator->stopped = false;
+    integrator->probed_end = -INFINITY;
 
     /* The controller and the plan of fixed steps. */
     integrator->h_next = 0;
@@ -246,57 +243,6 @@ static void forget_steps(tw_integrator *integrator)
     integrator->last_rejected = false;
     integrator->plan_count = 0;
     integrator->plan_done = 0;
-}
-
-/* The acceleration at velocities other than those of the problem. TW_RECOVERABLE says nothing about
- * the problem: the callback is not defined there. Then *is_known is false. */
-static tw_status probe_acceleration(tw_integrator *integrator, double t, const double *x,
-                                    const double *v, double *a, bool *is_known)
-{
-    const tw_second_order_problem *problem = &integrator->system.second;
-    tw_status status = problem->acceleration(problem->context, t, x, v, a);
-    if (status != TW_OK && status != TW_RECOVERABLE) return status;
-    *is_known = status == TW_OK && tw_vector_is_finite(integrator->system.n, a);
-    return TW_OK;
-}
-
-/* Whether the acceleration at (t, x, v) changes with v. Two evaluations that are not counted: a at
- * v, and at velocities that differ from v by another amount in every entry, so that relative
- * velocities change too. Only a difference beyond rounding counts. Where the callback is not defined
- * nothing is known, and the answer is no. */
-static tw_status find_velocity_dependence(tw_integrator *integrator, double t, const double *u,
-                                          bool *depends)
-{
-    const tw_second_order_problem *problem = &integrator->system.second;
-    int64_t n = integrator->system.n;
-    double *moved = integrator->scratch;
-    double *a = integrator->scratch + n;
-    double *a_moved = integrator->scratch + 2 * n;
-    *depends = false;
-
-    /* The change has the size of v, or 1 in its unit if v = 0, and alternates in sign. */
-    double size = 0;
-    TW_TRY(tw_vector_norm(&problem->space, u + n, &size));
-    size = size > 0 ? size / sqrt((double)n) : 1;
-    for (int64_t i = 0; i < n; i++) {
-        double change = size * (1 + 0.125 * (double)(i % 7));
-        moved[i] = u[n + i] + (i % 2 ? -change : change);
-    }
-
-    bool is_known = false;
-    bool is_known_moved = false;
-    TW_TRY(probe_acceleration(integrator, t, u, u + n, a, &is_known));
-    TW_TRY(probe_acceleration(integrator, t, u, moved, a_moved, &is_known_moved));
-    if (!is_known || !is_known_moved) return TW_OK;
-
-    /* |a(v') - a(v)| against |a(v)|. */
-    double scale = 0;
-    double difference = 0;
-    tw_vector_axpy(n, -1.0, a, a_moved);
-    TW_TRY(tw_vector_norm(&problem->space, a, &scale));
-    TW_TRY(tw_vector_norm(&problem->space, a_moved, &difference));
-    *depends = difference > VELOCITY_NOISE * scale;
-    return TW_OK;
 }
 
 /* The error of a start at which something could not be evaluated. */
@@ -316,24 +262,6 @@ static tw_status fail_at_start(const tw_integrator *integrator, tw_status status
                    "size");
 }
 
-/* Schemes trust velocity_dependent: forgotten, it costs accuracy and hundreds of times
- * the steps. */
-static tw_status check_velocity_dependence(tw_integrator *integrator, double t, const double *u,
-                                           tw_error *error)
-{
-    if (!integrator->system.second_order || integrator->system.second.velocity_dependent)
-        return TW_OK;
-
-    bool depends = false;
-    tw_status status = find_velocity_dependence(integrator, t, u, &depends);
-    if (status != TW_OK)
-        return fail_at_start(integrator, status, "the acceleration at the start", error);
-    if (!depends) return TW_OK;
-    return tw_fail(error, TW_INVALID_ARGUMENT,
-                   "the acceleration depends on the velocity, but the problem's "
-                   "velocity_dependent is false: set it");
-}
-
 tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u, tw_error *error)
 {
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -342,18 +270,26 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
                        "the initial time or state has a value that is NaN or infinite");
 
     tw_internal_start(integrator);
-    TW_TRY(check_velocity_dependence(integrator, t, u, error));
+    bool depends_on_velocity = false;
+    tw_status status = tw_probe_velocity(integrator, t, u, &depends_on_velocity);
+    if (status != TW_OK)
+        return fail_at_start(integrator, status, "the acceleration at the start", error);
+    if (depends_on_velocity)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the acceleration depends on the velocity, but the problem's "
+                       "velocity_dependent is false: set it");
 
     forget_steps(integrator);
     integrator->t = t;
     integrator->t_old = t;
+    integrator->t_start = t;
     tw_vector_copy(integrator->system.size, u, integrator->u);
     integrator->started = true;
     if (integrator->scheme->reset) integrator->scheme->reset(integrator);
 
     /* The energy and the values of the events at the start are what later steps are
      * compared with. */
-    tw_status status = tw_integrator_begin_step(integrator, 0.0, error);
+    status = tw_integrator_begin_step(integrator, 0.0, error);
     if (status == TW_OK) status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
     if (status == TW_OK) return TW_OK;

@@ -121,6 +121,8 @@ struct tw_integrator {
 
     /* The state. */
     double t, t_old;           /* now, and before the last accepted step */
+    double t_start;            /* of tw_integrator_start */
+    double probed_end;         /* limits up to this one need no tw_check_time_dependence */
     double step_taken;         /* the last accepted step */
     double *u, *u_old, *u_new; /* system.size entries each */
     double *F, *F_old;         /* F(t, u) if F_known; F(t_old, u_old) if F_old_known */
@@ -224,6 +226,12 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
  * size, and the speed that it then has (rms); 0 where a is 0. */
 tw_status tw_controller_time_from_rest(const tw_integrator *integrator, const double *a,
                                        double *time, double *speed);
+
+/* Dependences that the problem does not own up to (dependence_probe.c): whether the acceleration
+ * changes with v at (t, u) though velocity_dependent is false; TW_INVALID_ARGUMENT if the force
+ * changes with time before t_limit though time_dependent is false. */
+tw_status tw_probe_velocity(tw_integrator *integrator, double t, const double *u, bool *depends);
+tw_status tw_check_time_dependence(tw_integrator *integrator, double t_limit, tw_error *error);
 
 /* Lets the problem prepare a step of h from (t, u), and takes the matrix that it hands over.
  * (driver.c) */

@@ -305,9 +305,10 @@ tw_status tw_system_need_shifted(tw_system *system, tw_error *error)
     if (system->linear_part)
         return tw_fail(error, TW_UNSUPPORTED,
                        "the linear part is given as a product only: it cannot be factorised");
-    if (!system->second_order || !p->stiffness_matrix)
+    if (!system->second_order)
         return tw_fail(error, TW_UNSUPPORTED,
-                       "the problem gives no stiffness_matrix, which a factorisation needs");
+                       "only a second-order problem has a stiffness_matrix to factorise");
+    if (!p->stiffness_matrix) TW_TRY(tw_system_make_matrix(system, error));
     if (p->mass && !p->mass_matrix)
         return tw_fail(error, TW_UNSUPPORTED,
                        "a factorisation with consistent mass needs the assembled mass_matrix");

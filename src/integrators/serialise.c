@@ -154,6 +154,7 @@ static void put_back(tw_integrator *integrator, const snapshot *s)
 {
     integrator->t = s->t;
     integrator->t_old = s->t_old;
+    if (!integrator->started) integrator->t_start = s->t;
     integrator->step_taken = 0;
     integrator->stage_known = false;
     integrator->plan_start = s->plan_start;

@@ -23,11 +23,11 @@ struct tw_stage_matrix {
 static tw_status reserve_dense(tw_stage_matrix *matrix, tw_error *error)
 {
     int64_t n = matrix->system->n;
-    if (n > TW_DENSE_NEWTON_MAX)
+    if (n > TW_LARGEST_OWN_MATRIX)
         return tw_fail(error, TW_UNSUPPORTED,
                        "implicit schemes take first-order problems of more than %d unknowns only "
                        "with a jacobian_matrix",
-                       TW_DENSE_NEWTON_MAX);
+                       TW_LARGEST_OWN_MATRIX);
     matrix->dense = TW_NEW_ARRAY(n * n, double);
     matrix->pivots = TW_NEW_ARRAY(n, int);
     matrix->unit = TW_NEW_ARRAY(n, double);

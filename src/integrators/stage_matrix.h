@@ -7,9 +7,6 @@
 
 #include "integrators/system.h"
 
-/* The largest first-order problem whose Jacobian is factorised as a dense matrix: 32 MB. */
-enum { TW_DENSE_NEWTON_MAX = 2000 };
-
 typedef struct tw_stage_matrix tw_stage_matrix;
 
 tw_status tw_stage_matrix_create(tw_system *system, tw_linear_solver solver, tw_stage_matrix **out,

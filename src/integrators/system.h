@@ -4,7 +4,8 @@
  *
  *   system.c             create, evaluate: F, M, energy
  *   linearisation.c      J, K and D at a point, and the matrix that is factorised
- *   finite_differences.c what the problem does not give */
+ *   finite_differences.c what the problem does not give
+ *   own_matrix.c         the matrix of a small problem that gives none */
 #ifndef TW_INTEGRATORS_SYSTEM_H
 #define TW_INTEGRATORS_SYSTEM_H
 
@@ -13,6 +14,10 @@
 
 #include "linalg/colouring.h"
 #include "linalg/mass.h"
+
+/* Up to so many unknowns a matrix that the problem does not give is stored and factorised with all
+ * its entries: 32 MB, or 16 MB of a symmetric one. */
+enum { TW_LARGEST_OWN_MATRIX = 2000 };
 
 typedef struct tw_system {
     bool second_order;
@@ -47,6 +52,7 @@ typedef struct tw_system {
     bool is_interruptible; /* a step is being attempted */
     bool was_interrupted;  /* the user said so in this step */
 
+    tw_sparse *own_matrix;    /* stiffness_matrix points here if the problem gives none */
     bool fill_by_differences; /* the matrix has a pattern and no assemble function */
     tw_colouring colouring;   /* of that pattern; the next three have n entries each */
     double *moved;
@@ -159,11 +165,13 @@ tw_status tw_system_remainder(tw_system *system, const tw_linear_model *model, d
 /* Evaluates F at the point of linearisation, unless it is known. */
 tw_status tw_system_need_linear_f(tw_system *system);
 
-/* Colours the pattern and allocates, for tw_system_fill_by_differences. */
+/* Allocates for tw_system_fill_by_differences, and colours the pattern unless it is NULL. */
 tw_status tw_system_prepare_differences(tw_system *system, const tw_sparse *pattern);
 void tw_system_release_differences(tw_system *system);
 /* The values of the matrix at the last linearisation. */
 tw_status tw_system_fill_by_differences(tw_system *system);
+/* Column j of K = -df/dx at the last linearisation, n entries, as a step in x_j alone gives it. */
+tw_status tw_system_stiffness_column(tw_system *system, int64_t j, double *column);
 
 /* out = J in = (F(u + s in) - F(u)) / s, first order. */
 tw_status tw_system_jacobian_by_differences(tw_system *system, const double *in, double *out);
@@ -175,5 +183,13 @@ tw_status tw_system_damping_by_differences(tw_system *system, int count, const d
                                            double *out);
 /* F_t by central differences in t alone. */
 tw_status tw_system_time_difference(tw_system *system, double t, const double *u, double *F_t);
+
+/* ---- own_matrix.c ---- */
+
+/* Gives a second-order problem without a stiffness_matrix one that stores every entry of the upper
+ * triangle. TW_UNSUPPORTED above TW_LARGEST_OWN_MATRIX unknowns. */
+tw_status tw_system_make_matrix(tw_system *system, tw_error *error);
+/* Its values at the last linearisation: n products if the problem gives them, or n differences. */
+tw_status tw_system_fill_own_matrix(tw_system *system);
 
 #endif
