@@ -1,5 +1,7 @@
 /* Fills a surface with tetrahedra, or converts a mesh from one format to another. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,6 +18,13 @@ static void print_counts(const tw_mesh *mesh, const tw_mesh_repairs *repairs)
         printf("tetrahedra      %lld\n", (long long)mesh->tetrahedron_count);
     if (mesh->triangle_count > 0) printf("triangles       %lld\n", (long long)mesh->triangle_count);
     if (mesh->edge_count > 0) printf("edges           %lld\n", (long long)mesh->edge_count);
+
+    /* A unit other than the metre is seen here. */
+    double lower[3];
+    double upper[3];
+    tw_mesh_bounds(mesh, lower, upper);
+    printf("size            %.4g x %.4g x %.4g m\n", upper[0] - lower[0], upper[1] - lower[1],
+           upper[2] - lower[2]);
     printf("repairs         %s\n", tw_mesh_repairs_text(repairs, text, sizeof text));
 }
 
@@ -127,17 +136,40 @@ static bool replaces_input(const char *in, const char *out)
     return false;
 }
 
-/* Reads IN, fills it with about `vertices` vertices (0: does not), writes OUT. */
-static tw_status convert(const arguments *a, long long vertices, result *r, tw_error *error)
+/* --scale, 1 if it is not given; false after it has complained. */
+static bool read_scale(const arguments *a, double *scale)
+{
+    const char *text = value_of(a, "--scale");
+    *scale = 1;
+    if (!text) return true;
+
+    char *end = NULL;
+    *scale = strtod(text, &end);
+    if (end != text && *end == '\0' && *scale > 0 && isfinite(*scale)) return true;
+    wrong_use("--scale %s is not a factor above 0, such as 1e-3 for millimetres", text);
+    return false;
+}
+
+/* What the command line asks for. */
+typedef struct request {
+    long long vertices; /* about so many; 0: the mesh is not filled */
+    double scale;       /* factor of all coordinates */
+} request;
+
+/* Reads IN, scales it, fills it, writes OUT. */
+static tw_status convert(const arguments *a, const request *asked, result *r, tw_error *error)
 {
     const char *in = a->positional[0];
     const char *out = a->positional[1];
-    r->is_filled = vertices > 0;
+    r->is_filled = asked->vertices > 0;
 
     /* A surface that is filled is repaired on the way, any other mesh when it is loaded. */
     tw_status status = tw_mesh_load(in, &r->mesh, r->is_filled ? NULL : &r->repairs, error);
+    for (int64_t i = 0; status == TW_OK && i < 3 * r->mesh.vertex_count; i++)
+        r->mesh.vertices[i] *= asked->scale;
+    if (status == TW_OK) status = tw_mesh_check(&r->mesh, error);
     if (status == TW_OK && r->is_filled) {
-        status = fill(in, vertices, &r->mesh, &r->report, error);
+        status = fill(in, asked->vertices, &r->mesh, &r->report, error);
         r->repairs = r->report.repairs;
     }
     if (status != TW_OK) return status;
@@ -162,10 +194,10 @@ static void print_result(const arguments *a, const result *r)
 
 static int mesh_verb(const arguments *a)
 {
-    long long vertices = 0;
+    request asked = {0};
     long long threads = 0;
-    if (!read_count(a, "--vertices", LEAST_VERTICES, MOST_VERTICES, &vertices) ||
-        !read_count(a, "--threads", 1, MAX_THREADS, &threads))
+    if (!read_count(a, "--vertices", LEAST_VERTICES, MOST_VERTICES, &asked.vertices) ||
+        !read_scale(a, &asked.scale) || !read_count(a, "--threads", 1, MAX_THREADS, &threads))
         return EXIT_WRONG_USE;
     if (replaces_input(a->positional[0], a->positional[1]))
         return wrong_use("mesh would replace %s by what it makes of it, name another file to write",
@@ -175,7 +207,7 @@ static int mesh_verb(const arguments *a)
 
     result r = {0};
     tw_error error = {0};
-    tw_status status = convert(a, vertices, &r, &error);
+    tw_status status = convert(a, &asked, &r, &error);
     int code = EXIT_DONE;
     if (status == TW_OK)
         print_result(a, &r);
@@ -188,6 +220,7 @@ static int mesh_verb(const arguments *a)
 
 static const option options[] = {
     {"--vertices", NULL, "N", "fill with tetrahedra of about N vertices", NULL},
+    {"--scale", NULL, "F", "multiply all coordinates by F, 1e-3 for a file in millimetres", NULL},
     {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},
     {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},
     {"--json", NULL, NULL, "print the report as JSON", NULL},
@@ -196,7 +229,7 @@ static const option options[] = {
 
 const verb verb_mesh = {
     .name = "mesh",
-    .synopsis = "IN OUT [--vertices N] [--threads N] [--quiet] [--json]",
+    .synopsis = "IN OUT [--vertices N] [--scale F] [--threads N] [--quiet] [--json]",
     .line = "fill a surface with tetrahedra, repair or convert a mesh",
     .text = "Fills the surface in IN (OBJ, PLY, STL, TetGen .node/.ele, Gmsh .msh, legacy VTK, "
             "MEDIT .mesh), also an "
@@ -207,7 +240,7 @@ const verb verb_mesh = {
             "surface.\n"
             "Without --vertices the mesh is repaired and written in the other format.\n\n"
             "  twang mesh bunny.obj bunny.ele --vertices 4000\n"
-            "  twang mesh scan.stl scan.vtk --vertices 20000 --json\n"
+            "  twang mesh scan.stl scan.vtk --vertices 20000 --scale 1e-3\n"
             "  twang mesh box.msh box.vtk",
     .options = options,
     .positional = "IN and OUT",

@@ -29,39 +29,151 @@ static void stem_of(const char *path, size_t size, char *stem)
     if (stem[0] == '-') stem[0] = '_';
 }
 
-static double longest_side(const tw_mesh *mesh)
-{
-    double longest = 0;
-    for (int k = 0; k < 3; k++) {
-        double low = INFINITY;
-        double high = -INFINITY;
+/* A surface is taken for a sheet if the areas of its triangles, as vectors, add up to more than this
+ * share of its area. They add up to nothing where it is closed, to little where it has holes, to all
+ * of it where it is flat, and to a half of it in a hemisphere. */
+static const double OPEN_SHARE = 0.2;
 
-        for (int64_t i = 0; i < mesh->vertex_count; i++) {
-            low = fmin(low, mesh->vertices[3 * i + k]);
-            high = fmax(high, mesh->vertices[3 * i + k]);
-        }
-        longest = fmax(longest, high - low);
+/* Sheets of less than this share of their longest side in height count as level. */
+static const double LEVEL_SHARE = 0.01;
+
+/* Steps to begin with [s]: the folds of a sheet are faster than a solid that wobbles. */
+static const double SOLID_STEP = 0.02;
+static const double SHEET_STEP = 0.01;
+
+/* Vertices of the solid that the scene makes of a surface. */
+enum { SCENE_VERTICES = 1000 };
+
+/* What a mesh is as a body. */
+typedef struct shape {
+    double side;               /* the longest [m] */
+    double lower[3], upper[3]; /* its box in the scene [m]: as large as the scene makes it, z up */
+    bool is_y_up;              /* in the file */
+    bool is_sheet;             /* it is no solid, and has no room for one */
+    bool is_thin;              /* it is closed, but too thin to be filled */
+    int64_t open_edges;        /* of a solid: holes that are closed when it is filled */
+} shape;
+
+/* |sum of a_i| / sum of |a_i| over the triangles, a_i their areas as vectors. */
+static double open_share(const tw_mesh *mesh)
+{
+    double sum[3] = {0};
+    double area = 0;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        const int64_t *corner = mesh->triangles + 3 * i;
+        double d[2][3];
+        for (int k = 0; k < 6; k++)
+            d[k / 3][k % 3] = mesh->vertices[3 * corner[1 + k / 3] + k % 3] -
+                              mesh->vertices[3 * corner[0] + k % 3];
+        double a[3];
+        for (int k = 0; k < 3; k++)
+            a[k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+        for (int k = 0; k < 3; k++) sum[k] += a[k];
+        area += sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     }
-    return longest;
+    return area > 0 ? sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / area : 0;
 }
 
-static void write_scene(FILE *out, const char *name, const char *mesh, double side, bool is_y_up)
+/* Looks whether the surface can be filled, as the scene will do it. */
+static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
 {
-    fprintf(out, "# Made by twang new. Run it: twang run %s.yaml\n", name);
-    fprintf(out, "name: %s\nduration: 2                   # s\nfps: 30\n", name);
-    fprintf(out, "gravity: [0, 0, -9.81]        # m/s^2; z is up\n");
-    fprintf(out, "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n");
+    if (mesh->tetrahedron_count > 0) return TW_OK;
+    tw_mesh_quality quality = {0};
+    tw_status status = tw_mesh_measure(mesh, &quality, error);
+    if (status != TW_OK) return status;
+    s->open_edges = quality.open_edges;
+    s->is_sheet = quality.open_edges > 0 && open_share(mesh) > OPEN_SHARE;
+    if (s->is_sheet) return TW_OK;
 
-    /* The mesh. */
-    fprintf(out, "output: {frames: [csv, pc2]%s}\n", is_y_up ? ", up: y" : "");
-    fprintf(out, "bodies:\n  - kind: mesh\n    name: %s\n    file: \"%s\"\n", name, mesh);
-    if (is_y_up) fprintf(out, "    up: y                     # the file has y up\n");
-    fprintf(out, "    extent: %g                # m, longest side; in the file it is %.6g\n",
-            SCENE_EXTENT, side);
-    fprintf(out, "    vertices: 1000            # about so many particles\n");
+    tw_fill_options options = tw_fill_options_default();
+    options.vertex_count = SCENE_VERTICES;
+    tw_mesh solid = {0};
+    tw_error why = {0};
+    status = tw_mesh_fill(mesh, &options, &solid, NULL, &why);
+    tw_mesh_free(&solid);
+    s->is_thin = status == TW_BAD_INPUT;
+    s->is_sheet = s->is_thin;
+    if (status == TW_OK || s->is_thin) return TW_OK;
+    *error = why;
+    return status;
+}
+
+/* The box of the mesh, with z up and its longest side SCENE_EXTENT long. */
+static void find_box(const tw_mesh *mesh, shape *s)
+{
+    double lower[3];
+    double upper[3];
+    tw_mesh_bounds(mesh, lower, upper);
+    for (int k = 0; k < 3; k++) s->side = fmax(s->side, upper[k] - lower[k]);
+    double factor = s->side > 0 ? SCENE_EXTENT / s->side : 1;
+
+    /* (x, y, z) becomes (x, -z, y) where y is up. */
+    for (int k = 0; k < 3; k++) {
+        int from = k;
+        if (s->is_y_up && k > 0) from = 3 - k;
+        bool turns = s->is_y_up && k == 1;
+        s->lower[k] = factor * (turns ? -upper[from] : lower[from]);
+        s->upper[k] = factor * (turns ? -lower[from] : upper[from]);
+    }
+}
+
+/* What holds a sheet: its highest part, or of a level one the part at one end of its longest side. */
+static void write_sheet_pins(FILE *out, const char *name, const shape *s)
+{
+    int longest = 0;
+    for (int k = 1; k < 3; k++)
+        if (s->upper[k] - s->lower[k] > s->upper[longest] - s->lower[longest]) longest = k;
+    if (s->upper[2] - s->lower[2] > LEVEL_SHARE * SCENE_EXTENT) {
+        fprintf(out, "pins:\n  - {body: %s, highest: 0.05}  # it hangs from its highest 5 %%\n",
+                name);
+        return;
+    }
+
+    double lower[3];
+    double upper[3];
+    for (int k = 0; k < 3; k++) {
+        lower[k] = s->lower[k] - LEVEL_SHARE;
+        upper[k] = s->upper[k] + LEVEL_SHARE;
+    }
+    upper[longest] = s->lower[longest] + 0.05 * SCENE_EXTENT;
+    fprintf(out, "pins:                         # 5 %% of it, at one end, are held\n");
+    fprintf(out, "  - {body: %s, lower: [%.4g, %.4g, %.4g], upper: [%.4g, %.4g, %.4g]}\n", name,
+            lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]);
+}
+
+static void write_material(FILE *out, const char *name, const shape *s)
+{
+    if (s->is_sheet) {
+        fprintf(out, "    density: 0.5              # kg/m^2\n");
+        fprintf(out, "    stiffness: 1e3            # N/m, along the sides of its polygons\n");
+        fprintf(out, "    bending: 1                # N/m\n");
+        write_sheet_pins(out, name, s);
+        return;
+    }
+    fprintf(out, "    vertices: %d            # about so many particles\n", SCENE_VERTICES);
     fprintf(out, "    density: 1000             # kg/m^3\n");
     fprintf(out, "    material: neo-hookean\n    youngs_modulus: 2e5       # Pa\n");
     fprintf(out, "pins:\n  - {body: %s, lowest: 0.05}   # its lowest 5 %% stand still\n", name);
+}
+
+static void write_scene(FILE *out, const char *name, const char *mesh, const shape *s)
+{
+    bool is_y_up = s->is_y_up;
+    double side = s->side;
+    fprintf(out, "# Made by twang new. Run it: twang run %s.yaml\n", name);
+    fprintf(out, "name: %s\nduration: 2                   # s\nfps: 30\n", name);
+    fprintf(out, "gravity: [0, 0, -9.81]        # m/s^2; z is up\n");
+    fprintf(out, "integrator: {name: expmid2, step: %g, dissipation: 0.1}\n",
+            s->is_sheet ? SHEET_STEP : SOLID_STEP);
+
+    /* The mesh. */
+    fprintf(out, "output: {frames: [csv, pc2]%s}\n", is_y_up ? ", up: y" : "");
+    fprintf(out, "bodies:\n  - kind: %s\n    name: %s\n    file: \"%s\"\n",
+            s->is_sheet ? "sheet" : "mesh", name, mesh);
+    if (is_y_up) fprintf(out, "    up: y                     # the file has y up\n");
+    fprintf(out, "    extent: %g                # m, longest side; in the file it is %.6g\n",
+            SCENE_EXTENT, side);
+    write_material(out, name, s);
 }
 
 /* A double quote or a backslash would end the text in the scene. */
@@ -90,11 +202,24 @@ static void scene_file(const arguments *a, const char *name, size_t size, char *
         snprintf(file, size, "%.*s%s.yaml", folder, mesh, name);
 }
 
-/* Writes the scene of a mesh with this longest side. Nothing is replaced, and no half file is left. */
-static int write_file(const arguments *a, double side)
+/* Says what was made of the mesh, where that is not plain. */
+static void tell_kind(const shape *s)
+{
+    if (s->is_thin)
+        printf("it is too thin to be filled, and is taken as a sheet (kind: sheet); more vertices "
+               "of kind: mesh may do\n");
+    else if (s->is_sheet)
+        printf("it is open, and is taken as a sheet (kind: sheet), not filled\n");
+    else if (s->open_edges > 0)
+        printf("it is open (%lld edges), and is filled as if it were closed; kind: sheet takes it "
+               "as a sheet\n",
+               (long long)s->open_edges);
+}
+
+/* Writes the scene of a mesh of this shape. Nothing is replaced, and no half file is left. */
+static int write_file(const arguments *a, const shape *s)
 {
     const char *mesh = a->positional[0];
-    const char *up = value_of(a, "--up");
     char name[64];
     char path[4096];
     stem_of(mesh, sizeof name, name);
@@ -108,13 +233,14 @@ static int write_file(const arguments *a, double side)
     /* A mesh beside the scene is named without its folder. */
     const char *slash = strrchr(mesh, '/');
     bool is_beside = slash && !is_given(a, "--output");
-    write_scene(out, name, is_beside ? slash + 1 : mesh, side, up && up[0] == 'y');
+    write_scene(out, name, is_beside ? slash + 1 : mesh, s);
 
     bool good = !ferror(out);
     if (fclose(out) != 0 || !good) {
         unlink(path);
         return cannot_write(path);
     }
+    tell_kind(s);
     printf("%s: a scene to run and to change; next: twang run %s\n", path, path);
     return EXIT_DONE;
 }
@@ -131,10 +257,12 @@ static int new_scene(const arguments *a)
     tw_mesh mesh = {0};
     tw_error error = {0};
     if (tw_mesh_load(path, &mesh, NULL, &error) != TW_OK) return report_error(&error, false);
-    double side = longest_side(&mesh);
+    shape s = {.is_y_up = up && up[0] == 'y'};
+    find_box(&mesh, &s);
+    tw_status status = find_kind(&mesh, &s, &error);
     tw_mesh_free(&mesh);
 
-    return write_file(a, side);
+    return status == TW_OK ? write_file(a, &s) : report_error(&error, false);
 }
 
 static const option options[] = {
@@ -150,7 +278,8 @@ const verb verb_new = {
     .text =
         "Writes NAME.yaml beside the mesh NAME.obj (PLY, STL, TetGen, Gmsh, VTK, MEDIT): a scene "
         "in which\n"
-        "it wobbles, standing on its lowest part. Change it as you like, and run it.\n\n"
+        "it wobbles, standing on its lowest part, or hangs as a sheet if it is open. Change it as "
+        "you like, and run it.\n\n"
         "  twang new bunny.obj && twang run bunny.yaml",
     .options = options,
     .positional = "MESH",

@@ -111,6 +111,56 @@ expect 0 "$twang" run Köpfchen.yaml --duration 0.04 --quiet --set bodies.0.vert
 # In the scene the tip is the highest in z: the lowest 5 % that are held are at its other end.
 awk -F, 'NR > 1 && $3 > high { high = $3 } END { exit !(high > 1) }' z-up/final.csv || fail "y up was not turned to z up"
 
+# ---- an open surface becomes a sheet ----
+grid() { # grid SIDE: a level square of 6 x 6 vertices
+    awk -v side="$1" 'BEGIN { for (i = 0; i < 36; i++) printf "v %g %g 0\n", side * (i % 6), side * int(i / 6)
+        for (i = 1; i < 30; i++) if (i % 6) printf "f %d %d %d %d\n", i, i + 1, i + 7, i + 6 }'
+}
+grid 0.2 >flat.obj
+expect 0 "$twang" new flat.obj
+grep -q "kind: sheet" out || fail "new does not say that it makes a sheet: $(cat out)"
+grep -q "kind: sheet" flat.yaml || fail "a level surface is no sheet: $(cat flat.yaml)"
+expect 0 "$twang" run flat.yaml --duration 0.02 --quiet -o flat
+moved() { awk -F, 'NR > 1 && $3 < -1e-6 { n++ } END { print n + 0 }' "$1"; }
+[ "$(moved flat/final.csv)" -eq 30 ] || fail "the sheet is not held at one end: $(moved flat/final.csv) of 36 particles fall"
+expect 0 "$twang" new flat.obj --up y -o flat-y.yaml
+expect 0 "$twang" check flat-y.yaml
+sed 's/kind: sheet/kind: mesh/; /stiffness/d; /bending/d; s/density: 0.5 /density: 500\n    material: neo-hookean\n    youngs_modulus: 1e5 /' \
+    flat.yaml >solid.yaml
+expect 2 "$twang" check solid.yaml
+grep -q "kind: sheet" err || fail "a surface that encloses nothing: $(cat err)"
+
+# ---- a mesh in millimetres ----
+grid 200 >millimetres.obj
+expect 0 "$twang" mesh millimetres.obj metres.obj --scale 1e-3
+grep -q "^size  *1 x 1 x 0 m" out || fail "mesh does not say the size: $(cat out)"
+expect 0 "$twang" mesh flat.obj same.obj
+cmp -s metres.obj same.obj || fail "mesh --scale 1e-3 does not make metres of millimetres"
+refused "twang: --scale 0 is not a factor above 0, such as 1e-3 for millimetres" \
+    "$twang" mesh millimetres.obj metres.obj --scale 0
+
+# ---- an obstacle with y up; its points are no particles; an empty directory is a place to write to ----
+printf "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 1 4 3 2\n" >floor.obj
+cat >floor.yaml <<'YAML'
+name: floor
+duration: 0.01
+integrator: {name: verlet, step: 0.001}
+bodies:
+  - {kind: rope, count: 4, length: 0.1, mass: 0.1, stiffness: 1e4, origin: [0, 0, 1]}
+pins:
+  - {body: 0, from: 0}
+obstacles:
+  - {kind: mesh, file: floor.obj, up: y}
+contact: {distance: 0.01}
+YAML
+expect 0 "$twang" check floor.yaml
+grep -q "5 particles (1 held)" out || fail "the corners of an obstacle are counted: $(cat out)"
+[ "$(awk '/box/ { print $4 }' out)" = 0] ] || fail "an obstacle with y up does not lie level: $(cat out)"
+mkdir empty
+expect 0 "$twang" run floor.yaml --quiet -o empty
+[ -s empty/final.csv ] || fail "a run does not go into an empty directory"
+refused "empty: exists already, name another directory or give --force" "$twang" run floor.yaml --quiet -o empty
+
 # ---- bodies, pins, forces and obstacles by name ----
 cat >names.yaml <<'YAML'
 name: Käse

@@ -20,14 +20,14 @@ done
 
 # ---- wrong use ----
 box=$source_tree/tests/meshes/meshio_surface.obj
-no_solid "twang: mesh needs IN and OUT: twang mesh IN OUT [--vertices N] [--threads N] [--quiet] [--json]" "$twang" mesh "$box"
+no_solid "twang: mesh needs IN and OUT: twang mesh IN OUT [--vertices N] [--scale F] [--threads N] [--quiet] [--json]" "$twang" mesh "$box"
 no_solid "twang: --vertices many is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices many
 no_solid "twang: --vertices 7 is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices 7
 no_solid "solid.xyz: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply" \
     "$twang" mesh "$box" solid.xyz --vertices 100
 no_solid "none.obj: cannot be opened: No such file or directory" "$twang" mesh none.obj solid.vtk
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >sheet.obj
-no_solid "sheet.obj: the surface encloses nothing, expected one that is closed, or nearly so" \
+no_solid "sheet.obj: the surface encloses nothing, expected one that is closed, or nearly so; a scene takes it as a body of kind: sheet" \
     "$twang" mesh sheet.obj solid.vtk --vertices 100
 expect 1 "$twang" mesh "$box" no/such/folder/solid.vtk
 [ "$(wc -l <err)" -eq 1 ] || fail "an unwritable folder: $(cat err)"

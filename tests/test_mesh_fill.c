@@ -438,7 +438,8 @@ START_TEST(what_cannot_be_filled_is_refused)
     surface.triangle_count = 2; /* a sheet */
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
     ck_assert_str_eq(error.text,
-                     "the surface encloses nothing, expected one that is closed, or nearly so");
+                     "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
+                     "takes it as a body of kind: sheet");
     surface.triangle_count = 0;
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
     ck_assert_str_eq(error.text, "the mesh has no triangles to fill, expected a surface");

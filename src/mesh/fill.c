@@ -133,7 +133,8 @@ static tw_status check_place(const tw_winding *winding, double wanted, tw_error 
 static tw_status nothing_inside(tw_error *error)
 {
     return tw_fail(error, TW_BAD_INPUT,
-                   "the surface encloses nothing, expected one that is closed, or nearly so");
+                   "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
+                   "takes it as a body of kind: sheet");
 }
 
 /* Refuses a surface whose cells would lose most of it. */
@@ -145,7 +146,7 @@ static tw_status too_thin(const task *job, double cell, tw_error *error)
     double vertices = 2.0 * job->volume / (good * good * good) + 1.5 * job->area / (good * good);
     return tw_fail(error, TW_BAD_INPUT,
                    "the surface is about %.2g m thick, too thin for %.0f vertices (cells of %.2g "
-                   "m), expected a thicker one or about %.2g vertices",
+                   "m), expected a thicker one or about %.2g vertices, or in a scene kind: sheet",
                    job->thickness, job->wanted, cell, vertices);
 }
 

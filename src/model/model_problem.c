@@ -278,8 +278,11 @@ void tw_model_summarise(const void *context, tw_simulation_summary *out)
     const tw_model *model = context;
     const tw_particles *p = &model->particles;
 
-    out->particles = p->count;
-    out->pinned = p->count - p->free_count;
+    /* The points that show an obstacle are pinned, and are no particles of a body. */
+    int64_t shown = 0;
+    for (int i = 0; i < model->obstacles.count; i++) shown += model->obstacles.list[i].count;
+    out->particles = p->count - shown;
+    out->pinned = p->count - shown - p->free_count;
     out->springs = model->spring_count;
     out->unknowns = 3 * p->free_count;
     out->omega_bound = sqrt(model->eigenvalue_bound);

@@ -27,7 +27,16 @@ static tw_status cannot_make(const char *path, tw_error *error)
     return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
 }
 
-/* The directory that was asked for. */
+static bool is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    int count = 0;
+    while (directory && readdir(directory)) count++;
+    if (directory) closedir(directory);
+    return count == 2; /* itself and the one above */
+}
+
+/* The directory that was asked for. One that is there must be empty, unless --force is given. */
 static tw_status take_given(tw_run *run, tw_error *error)
 {
     const char *given = run->options->directory;
@@ -42,7 +51,8 @@ static tw_status take_given(tw_run *run, tw_error *error)
     snprintf(run->directory, sizeof run->directory, "%.*s", (int)length, given);
 
     TW_TRY(tw_file_expect_directory(run->directory, error));
-    if (run->options->force || !tw_file_exists(run->directory)) return TW_OK;
+    if (run->options->force || !tw_file_exists(run->directory) || is_empty(run->directory))
+        return TW_OK;
     return tw_fail(error, TW_BAD_INPUT,
                    "%s: exists already, name another directory or give --force", run->directory);
 }
@@ -80,15 +90,6 @@ static tw_status write_manifest(const tw_run *run, const char *directory, tw_err
     if (status == TW_OK) status = tw_manifest_write(directory, &manifest, error);
     tw_manifest_free(&manifest);
     return status;
-}
-
-static bool is_empty(const char *path)
-{
-    DIR *directory = opendir(path);
-    int count = 0;
-    while (directory && readdir(directory)) count++;
-    if (directory) closedir(directory);
-    return count == 2; /* itself and the one above */
 }
 
 /* Refuses a directory whose files belong to somebody else: it has no manifest of a run, or its
@@ -216,7 +217,7 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
     return status;
 }
 
-/* Uses an existing directory, which --force allows: files of an earlier run go, others stay. */
+/* Uses an existing directory, which is empty or --force allows: files of an earlier run go, others stay. */
 static tw_status reuse_directory(tw_run *run, tw_error *error)
 {
     TW_TRY(tw_run_lock_directory(run, error));

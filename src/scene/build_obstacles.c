@@ -52,6 +52,8 @@ static const tw_schema_field mesh_fields[] = {
     {"file", TW_FIELD_TEXT, .required = true,
      .doc = "a surface, or a solid of which the surface is taken, relative to the scene file; "
             "docs/meshes.md has the formats"},
+    {"up", TW_FIELD_CHOICE, .choice = tw_up_axes, .fallback = "z",
+     .doc = "the axis of the file that points up; y is turned to z before everything else"},
     {"extent", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0),
      .doc = "its longest side after it was turned; not given: as in the file"},
     {"scale", TW_FIELD_NUMBER, .range = ABOVE(0),
