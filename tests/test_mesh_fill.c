@@ -437,9 +437,10 @@ START_TEST(what_cannot_be_filled_is_refused)
     surface_box(1.0, 1.0, 1.0, &surface);
     surface.triangle_count = 2; /* a sheet */
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
-    ck_assert_str_eq(error.text,
-                     "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
-                     "takes it as a body of kind: sheet");
+    ck_assert_str_eq(
+        error.text,
+        "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
+        "takes it as a body of kind: sheet");
     surface.triangle_count = 0;
     ck_assert_int_eq(tw_mesh_fill(&surface, &options, &solid, NULL, &error), TW_BAD_INPUT);
     ck_assert_str_eq(error.text, "the mesh has no triangles to fill, expected a surface");

@@ -132,9 +132,10 @@ static tw_status check_place(const tw_winding *winding, double wanted, tw_error 
 
 static tw_status nothing_inside(tw_error *error)
 {
-    return tw_fail(error, TW_BAD_INPUT,
-                   "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
-                   "takes it as a body of kind: sheet");
+    return tw_fail(
+        error, TW_BAD_INPUT,
+        "the surface encloses nothing, expected one that is closed, or nearly so; a scene "
+        "takes it as a body of kind: sheet");
 }
 
 /* Refuses a surface whose cells would lose most of it. */
