@@ -10,14 +10,15 @@
 
 static const double gravity = 9.81;
 
-/* A run until t with fixed steps h, and Newton's iterations per step. The state is the caller's to
+/* A run until t with fixed steps h, or with adaptive ones of the tolerance -h, and Newton's iterations per step. The state is the caller's to
  * free. */
 static double *run_scheme(tw_simulation *simulation, tw_scheme scheme, double h, double t,
                           double *iterations)
 {
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = scheme;
-    options.step = h;
+    options.step = fmax(h, 0);
+    options.relative_tolerance = fmax(-h, 0);
     tw_integrator *integrator = NULL;
     tw_error error = {0};
     ck_assert_msg(tw_simulation_integrator(simulation, &options, &integrator, &error) == TW_OK,
@@ -160,8 +161,8 @@ END_TEST
 
 enum { LINKS = 4 };
 
-/* A chain of 1 m along x, of which only the third link has a dashpot. */
-static tw_simulation *chain_create(double dashpot)
+/* A chain of 1 m along x, of which only the third link may have a dashpot. */
+static tw_simulation *chain_create(double k, double beta, double dashpot)
 {
     double x[3 * (LINKS + 1)] = {0};
     double v[3 * (LINKS + 1)] = {0};
@@ -175,14 +176,16 @@ static tw_simulation *chain_create(double dashpot)
     for (int i = 0; i < LINKS; i++) {
         ends[2 * i] = i;
         ends[2 * i + 1] = i + 1;
-        stiffness[i] = 1e6;
+        stiffness[i] = k;
     }
     const double field[3] = {0, 0, -gravity};
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_particles(model, LINKS + 1, x, v, mass, NULL, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_springs(model, LINKS, ends, stiffness, NULL, NULL), TW_OK);
-    ck_assert_int_eq(tw_model_add_dashpots(model, 1, ends + 4, &dashpot, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_set_rayleigh(model, 0, beta, NULL), TW_OK);
+    if (dashpot > 0)
+        ck_assert_int_eq(tw_model_add_dashpots(model, 1, ends + 4, &dashpot, NULL), TW_OK);
     ck_assert_int_eq(tw_model_add_gravity(model, field, NULL), TW_OK);
     ck_assert_int_eq(tw_model_pin(model, 0, 0, NULL), TW_OK);
     tw_simulation *simulation = NULL;
@@ -197,7 +200,7 @@ enum { DASHPOTS = sizeof dashpots / sizeof *dashpots };
 START_TEST(a_dashpot_on_one_link_may_be_strong)
 {
     static const double bounds[3] = {1e-3, 2.5e-4, 5e-5}; /* at h = 0.02, 0.01, 0.005 [m] */
-    tw_simulation *simulation = chain_create(dashpots[_i]);
+    tw_simulation *simulation = chain_create(1e6, 0, dashpots[_i]);
     double iterations = 0;
     double *exact = run_scheme(simulation, TW_SCHEME_MIDPOINT, 1e-4, 0.4, &iterations);
     for (int i = 0; i < 3; i++) {
@@ -210,6 +213,33 @@ START_TEST(a_dashpot_on_one_link_may_be_strong)
                iterations);
         ck_assert_double_le(error, bounds[i]);
         ck_assert_double_le(iterations, 10);
+        free(u);
+    }
+    free(exact);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
+/* Stiffness damping of a beta that is as long as a step, or ten times as long: adaptive steps follow
+ * the tolerance, and do not become too small. */
+START_TEST(adaptive_steps_stand_strong_damping)
+{
+    static const double betas[] = {1e-3, 1e-2, 0.1};
+    tw_simulation *simulation = chain_create(1e8, betas[_i], 0);
+    double iterations = 0;
+    double *exact = run_scheme(simulation, TW_SCHEME_MIDPOINT, 2e-4, 1, &iterations);
+    for (double rtol = 1e-3; rtol > 5e-6; rtol *= 0.1) {
+        double *u = run_scheme(simulation, TW_SCHEME_EXPMID2, -rtol, 1, &iterations);
+        double square = 0;
+        double size = 0;
+        for (int j = 0; j < 3 * LINKS; j++) {
+            square += (u[j] - exact[j]) * (u[j] - exact[j]);
+            size += exact[j] * exact[j];
+        }
+        double error = sqrt(square / size) / rtol;
+        printf("chain, beta %g, rtol %g: error %.2f rtol, %.1f iterations per step\n", betas[_i],
+               rtol, error, iterations);
+        ck_assert_double_le(error, 5);
         free(u);
     }
     free(exact);
@@ -295,6 +325,7 @@ int main(void)
     tcase_add_loop_test(cases, a_damped_pendulum_swings_like_a_rigid_one, 0, PENDULUMS);
     tcase_add_loop_test(cases, a_strongly_damped_link_creeps_at_its_own_rate, 0, CREEPING);
     tcase_add_loop_test(cases, a_dashpot_on_one_link_may_be_strong, 0, DASHPOTS);
+    tcase_add_loop_test(cases, adaptive_steps_stand_strong_damping, 0, 3);
     tcase_add_loop_test(cases, a_damped_body_goes_on_spinning, 0, BODIES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
