@@ -25,6 +25,8 @@ static point_pair pair_of(const tw_stokeslets *s, int64_t i, int64_t j)
 {
     point_pair p = {.c = s->sources[i].half + s->sources[j].half};
     for (int k = 0; k < 3; k++) p.r[k] = s->sources[i].x[k] - s->sources[j].x[k];
+
+    /* s = r . r + c is never 0, because c is not. */
     p.inverse = 1.0 / sqrt(tw_dot3(p.r, p.r) + p.c);
     p.inverse_3 = p.inverse * p.inverse * p.inverse;
     return p;
@@ -50,8 +52,11 @@ static void clear_column(const dense *d, int64_t j)
 /* S = (s^(-1/2) + c s^(-3/2)) I + s^(-3/2) r r^T. */
 static void kernel(const point_pair *p, double S[9])
 {
+    /* s^(-3/2) r r^T. */
     for (int b = 0; b < 3; b++)
         for (int a = 0; a < 3; a++) S[3 * b + a] = p->inverse_3 * p->r[a] * p->r[b];
+
+    /* The part on the diagonal. */
     for (int a = 0; a < 3; a++) S[4 * a] += p->inverse + p->c * p->inverse_3;
 }
 
@@ -59,6 +64,8 @@ static void mobility_block(void *context, int64_t begin, int64_t end, int64_t bl
 {
     (void)block;
     const dense *d = context;
+
+    /* A block owns whole columns, so that no two threads write to one place. */
     for (int64_t j = begin; j < end; j++) {
         clear_column(d, j);
         for (int64_t i = 0; i < d->s->count; i++) {
@@ -85,10 +92,14 @@ static void kernel_slope(const point_pair *p, const double f[3], double B[9])
     double t = p->inverse_3;
     double F = tw_dot3(f, p->r);
     double steep = 3.0 * t * p->inverse * p->inverse; /* 3 t/s */
+
+    /* t r f^T - (t + 3 c t/s) f r^T - 3 F t/s r r^T. */
     for (int b = 0; b < 3; b++)
         for (int a = 0; a < 3; a++)
             B[3 * b + a] = t * p->r[a] * f[b] - (t + p->c * steep) * f[a] * p->r[b] -
                            F * steep * p->r[a] * p->r[b];
+
+    /* t F I. */
     for (int a = 0; a < 3; a++) B[4 * a] += t * F;
 }
 
@@ -99,13 +110,17 @@ static void gradient_block(void *context, int64_t begin, int64_t end, int64_t bl
     const dense *d = context;
     for (int64_t j = begin; j < end; j++) {
         clear_column(d, j);
+
         for (int64_t i = 0; i < d->s->count; i++) {
             if (i == j) continue;
             double B[9];
+
+            /* How u_i depends on x_j. */
             point_pair p = pair_of(d->s, i, j);
             kernel_slope(&p, d->s->sources[j].load, B);
             add_block(d, i, j, -d->s->factor, B);
 
+            /* The share of f_i in how u_j depends on x_j. */
             point_pair back = pair_of(d->s, j, i);
             kernel_slope(&back, d->s->sources[i].load, B);
             add_block(d, j, j, d->s->factor, B);
@@ -115,6 +130,7 @@ static void gradient_block(void *context, int64_t begin, int64_t end, int64_t bl
 
 void tw_stokeslets_gradient(tw_stokeslets *stokeslets, const double *load, double *G)
 {
+    /* The loads stand beside the places, where the loop reads both. */
     for (int64_t j = 0; j < stokeslets->count; j++)
         for (int k = 0; k < 3; k++) stokeslets->sources[j].load[k] = load[3 * j + k];
 

@@ -12,8 +12,7 @@ WORDS(fluid_kinds, "stokes")
 static const tw_schema_field fluid_fields[] = {
     {"kind", TW_FIELD_CHOICE, .choice = fluid_kinds, .fallback = "stokes",
      .doc = "a viscous fluid without inertia, at rest far away: particles move with it, and the "
-            "run is "
-            "of the first order (docs/fluid.md)"},
+            "run is of the first order (docs/fluid.md)"},
     {"viscosity", TW_FIELD_NUMBER, .unit = "Pa s", .range = ABOVE(0), .fallback = "1e-3",
      .doc = "of the fluid; that of water"},
     {"radius", TW_FIELD_NUMBER, .unit = "m", .range = ABOVE(0), .automatic = true,
@@ -32,10 +31,13 @@ tw_status tw_build_fluid(const tw_build *build, tw_error *error)
 {
     const tw_node *node = tw_scene_node(build->scene, "fluid");
     if (!node) return TW_OK;
+
+    /* `auto` is read as the radius 0, which means the same to the model. */
     tw_fluid fluid = tw_fluid_default();
     fluid.viscosity = tw_node_number(node, "viscosity");
     fluid.radius = tw_node_number(node, "radius");
     fluid.inertia = tw_node_number(node, "inertia") != 0.0;
+
     return tw_model_set_fluid(build->model, &fluid, error);
 }
 
@@ -76,6 +78,7 @@ static const tw_body *find_body(const tw_entry *entry, const char *key, tw_error
 static tw_status find_axis(const tw_entry *entry, const tw_body *stator, int64_t axis[2],
                            tw_error *error)
 {
+    /* Not given: from the first particle of the stator to its last. */
     axis[0] = stator->first;
     axis[1] = stator->first + stator->count - 1;
     const tw_node *node = tw_node_find(entry->node, "axis");
@@ -83,6 +86,8 @@ static tw_status find_axis(const tw_entry *entry, const tw_body *stator, int64_t
 
     double given[2];
     tw_node_numbers(entry->node, "axis", 2, given);
+
+    /* The scene counts the particles of the stator, the model those of all bodies. */
     for (int k = 0; k < 2; k++) {
         if (given[k] >= (double)stator->count || given[0] == given[1])
             return tw_fail_at(error, node->mark,
@@ -100,6 +105,8 @@ tw_status tw_add_motor(const tw_entry *entry, tw_error *error)
     if (!rotor) return TW_BAD_INPUT;
     const tw_body *stator = find_body(entry, "stator", error);
     if (!stator) return TW_BAD_INPUT;
+
+    /* A motor sits between two bodies, and turns one fibre at most. */
     if (rotor == stator)
         return tw_fail_at(error, tw_node_find(entry->node, "stator")->mark,
                           "%s.stator is the body that is turned, name another one", entry->path);
@@ -111,6 +118,7 @@ tw_status tw_add_motor(const tw_entry *entry, tw_error *error)
     /* Two sections of four particles each begin a fibre. */
     enum { FIBRE_ROTOR = 8 };
     int64_t turned = rotor->fibres.count == 1 ? FIBRE_ROTOR : rotor->count;
+
     tw_motor motor = tw_motor_default();
     motor.rotor_first = rotor->first;
     motor.rotor_last = rotor->first + turned - 1;
@@ -122,5 +130,6 @@ tw_status tw_add_motor(const tw_entry *entry, tw_error *error)
     motor.bearing = tw_node_number(entry->node, "bearing");
     motor.frequency = tw_node_number(entry->node, "frequency");
     motor.phase = tw_node_number(entry->node, "phase");
+
     return tw_model_add_motor(entry->build->model, &motor, error);
 }
