@@ -96,6 +96,7 @@ typedef struct scene_box {
     tw_rigid_box box;
     tw_rigid_plane plane;
     double pressed[8];
+    double share[8];
 } scene_box;
 
 static void make_box(scene_box *s, double restitution, double friction)
@@ -108,9 +109,20 @@ static void make_box(scene_box *s, double restitution, double friction)
     s->box.plane_count = 1;
     s->box.planes = &s->plane;
     s->box.pressed = s->pressed;
+    s->box.share = s->share;
     s->box.law = (tw_contact_law){0.02, 1e5};
     s->box.restitution = restitution;
     s->box.friction = friction;
+}
+
+/* Moves the box by t in steps of 5 us. */
+static void fly(const tw_rigid_box *box, double t, tw_rigid_state *state, tw_rigid_account *account)
+{
+    int steps = (int)(t / 5e-6 + 0.5);
+    for (int i = 0; i < steps; i++) {
+        tw_rigid_box_decide(box, state);
+        tw_rigid_box_advance(box, 5e-6, tw_rigid_box_substeps(box, 5e-6, state), state, account);
+    }
 }
 
 static const double restitutions[] = {1, 0.5, 0};
@@ -122,10 +134,7 @@ START_TEST(a_box_leaves_a_wall_as_restitution_says)
     make_box(&s, e, 0);
     tw_rigid_state state = {.centre = {0, 0, 0.6}, .momentum = {3, 0, -6}, .orientation = {1}};
     tw_rigid_account account = {0};
-    for (int i = 0; i < 400; i++) {
-        int substeps = tw_rigid_box_substeps(&s.box, 1e-3, &state);
-        tw_rigid_box_advance(&s.box, 1e-3, substeps, &state, &account);
-    }
+    fly(&s.box, 0.15, &state, &account);
 
     /* It came with 1 m/s and leaves with e; the impulse on the wall is M (1 + e) and the loss
      * M (1 - e^2) / 2. With e = 0 it stays in the layer of contact, whose energy does not come back. */
@@ -150,9 +159,7 @@ START_TEST(a_corner_that_hits_first_makes_the_box_turn)
                             .orientation = {cos(angle / 2), 0, sin(angle / 2), 0}};
     double energy = tw_rigid_kinetic(&s.box.body, &state);
     tw_rigid_account account = {0};
-    for (int i = 0; i < 300; i++)
-        tw_rigid_box_advance(&s.box, 1e-3, tw_rigid_box_substeps(&s.box, 1e-3, &state), &state,
-                             &account);
+    fly(&s.box, 0.3, &state, &account);
     tw_rigid_forces forces;
     tw_rigid_box_push(&s.box, &state, &forces);
     ck_assert_double_eq_tol(tw_rigid_kinetic(&s.box.body, &state) + forces.energy, energy,
@@ -172,9 +179,7 @@ START_TEST(friction_stops_a_sliding_box_after_the_way_of_coulomb)
     tw_rigid_state state = {
         .centre = {0, 0, 0.5 + 0.02 - depth}, .momentum = {6, 0, 0}, .orientation = {1}};
     tw_rigid_account account = {0};
-    for (int i = 0; i < 500; i++)
-        tw_rigid_box_advance(&s.box, 1e-3, tw_rigid_box_substeps(&s.box, 1e-3, &state), &state,
-                             &account);
+    fly(&s.box, 0.5, &state, &account);
     ck_assert_double_eq_tol(state.centre[0], 1 / (2 * 0.4 * 10), 0.02 / (2 * 0.4 * 10));
     ck_assert_double_eq_tol(state.momentum[0], 0, 1e-4 * 6);
     ck_assert_double_eq_tol(account.friction_loss + account.contact_loss, 3, 0.03);
@@ -300,7 +305,7 @@ static const tw_scheme bar_schemes[] = {TW_SCHEME_EXPRB42, TW_SCHEME_EXPMID2, TW
  * iteration. */
 START_TEST(a_spinning_bar_is_stretched_as_theory_says)
 {
-    bar b = {.stiffness = 1e3, .spin = 6, .damping = 2e-2, .rigid = true};
+    bar b = {.stiffness = 1e3, .spin = 6, .damping = 1e-3, .rigid = true};
     double x[BAR];
     double momentum = 0;
     for (int i = 0; i < BAR; i++) {

@@ -1,5 +1,7 @@
-/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an embedded surface, and a
- * colour where friction stains obstacles), faces, edges. */
+/* PLY, binary: vertices (floats; with the particle that each one is, -1 on an embedded surface, a
+ * colour where friction stains obstacles, and strains where springs yield), faces, edges. */
+#include <string.h>
+
 #include "io/frames_internal.h"
 
 /* A face of more corners than this needs a larger type for their number. */
@@ -25,6 +27,19 @@ static bool has_stains(const tw_frames *frames)
     return tw_simulation_stain(frames->simulation, 0.0, colour);
 }
 
+/* The column of that name; -1: there is none. */
+static int column_of(const tw_frames *frames, const char *name)
+{
+    int count = tw_simulation_column_count(frames->simulation);
+    for (int c = 0; c < count; c++)
+        if (strcmp(tw_simulation_column(frames->simulation, c), name) == 0) return c;
+    return -1;
+}
+
+/* Columns that are properties of the vertices. */
+static const char *const strains[] = {"strain", "plastic_strain"};
+enum { STRAINS = sizeof strains / sizeof *strains };
+
 static void add_header(const tw_frames *frames, const tw_frame *frame, bool large, tw_text *out)
 {
     const tw_shapes *s = &frames->shapes;
@@ -41,6 +56,9 @@ static void add_header(const tw_frames *frames, const tw_frame *frame, bool larg
     if (has_stains(frames))
         tw_text_add(out, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
 
+    for (int i = 0; i < STRAINS; i++)
+        if (column_of(frames, strains[i]) >= 0) tw_text_add(out, "property float %s\n", strains[i]);
+
     /* The type of the number of corners depends on the largest face. */
     tw_text_add(out, "element face %lld\nproperty list %s int vertex_indices\n",
                 (long long)s->face_count, count_type);
@@ -54,15 +72,31 @@ static void add_colour(const tw_frames *frames, const tw_table *table, const tw_
 {
     unsigned char bytes[3] = {255, 255, 255};
     double colour[3];
-    double wear = table->values[particle * table->column_count + table->column_count - 1];
+    double wear = table->values[particle * table->column_count + column_of(frames, "wear")];
     if (display->stained && tw_simulation_stain(frames->simulation, wear, colour))
         for (int k = 0; k < 3; k++) bytes[k] = (unsigned char)(255.0 * colour[k] + 0.5);
     tw_text_add_bytes(out, bytes, sizeof bytes);
 }
 
+/* Adds the strains of a particle; 0 on an embedded surface. */
+static void add_strains(const tw_table *table, const int columns[STRAINS], int64_t particle,
+                        tw_text *out)
+{
+    for (int i = 0; i < STRAINS; i++) {
+        if (columns[i] < 0) continue;
+        float value = 0.0F;
+        if (particle >= 0)
+            value = (float)table->values[particle * table->column_count + columns[i]];
+        tw_text_add_bytes(out, &value, sizeof value);
+    }
+}
+
 static void add_vertices(const tw_frames *frames, const tw_table *table, tw_text *out)
 {
     bool stains = has_stains(frames);
+    int columns[STRAINS];
+    for (int i = 0; i < STRAINS; i++) columns[i] = column_of(frames, strains[i]);
+
     for (int i = 0; i < frames->shapes.count; i++) {
         const tw_shape *shape = &frames->shapes.list[i];
         for (int64_t v = 0; v < shape->vertex_count; v++) {
@@ -76,6 +110,7 @@ static void add_vertices(const tw_frames *frames, const tw_table *table, tw_text
             tw_text_add_bytes(out, &particle, sizeof particle);
             const tw_display *display = tw_simulation_display(frames->simulation, i);
             if (stains) add_colour(frames, table, display, particle < 0 ? 0 : particle, out);
+            add_strains(table, columns, particle, out);
         }
     }
 }

@@ -13,6 +13,7 @@ static const double RESOLVED_ANGLE = 0.02;
 
 /* A corner and one plane. */
 typedef struct meeting {
+    double own[3]; /* how fast the corner moves in the frame, in the world's axes */
     double arm[3]; /* from the centre to the corner, in the world's axes */
     double gap;
 } meeting;
@@ -27,10 +28,13 @@ static meeting meet(const tw_rigid_box *box, const tw_rigid_state *state, int co
                     const tw_rigid_plane *plane)
 {
     meeting m;
-    double own[3];
+    double place[3];
+    double rate[3];
 
-    for (int k = 0; k < 3; k++) own[k] = box->face[k][side_of(corner, k)];
-    tw_rigid_to_world(state, own, m.arm);
+    for (int k = 0; k < 3; k++) place[k] = box->face[k][side_of(corner, k)];
+    for (int k = 0; k < 3; k++) rate[k] = box->rate[k][side_of(corner, k)];
+    tw_rigid_to_world(state, place, m.arm);
+    tw_rigid_to_world(state, rate, m.own);
 
     m.gap = 0.0;
     for (int k = 0; k < 3; k++)
@@ -55,20 +59,24 @@ static void corner_velocity(const tw_rigid_box *box, const tw_rigid_state *state
     for (int k = 0; k < 3; k++) v[k] = state->momentum[k] / box->body.mass + turning[k];
 }
 
-/* The speed with which a corner leaves a plane. */
-static double leaving_speed(const tw_rigid_box *box, const tw_rigid_state *state,
-                            const double arm[3], const tw_rigid_plane *plane)
+/* The speed with which a corner leaves a plane, with the motion of its faces in the frame. */
+static double leaving_speed(const tw_rigid_box *box, const tw_rigid_state *state, const meeting *m,
+                            const tw_rigid_plane *plane)
 {
     double v[3];
-    corner_velocity(box, state, arm, v);
-    return tw_dot3(v, plane->normal);
+    corner_velocity(box, state, m->arm, v);
+    return tw_dot3(v, plane->normal) + tw_dot3(m->own, plane->normal);
 }
 
-/* Restitution: of what the repulsion took, a corner that leaves gets the share e^2 back, so that an
- * impact ends with e times its speed. */
-static double share_of(const tw_rigid_box *box, double speed)
+void tw_rigid_box_decide(const tw_rigid_box *box, const tw_rigid_state *state)
 {
-    return speed > 0.0 ? box->restitution * box->restitution : 1.0;
+    double weaker = box->restitution * box->restitution;
+
+    for (int i = 0; i < CORNERS * box->plane_count; i++) {
+        const tw_rigid_plane *plane = &box->planes[i / CORNERS];
+        meeting m = meet(box, state, i % CORNERS, plane);
+        box->share[i] = leaving_speed(box, state, &m, plane) > 0.0 ? weaker : 1.0;
+    }
 }
 
 void tw_rigid_box_push(const tw_rigid_box *box, const tw_rigid_state *state, tw_rigid_forces *out)
@@ -83,11 +91,12 @@ void tw_rigid_box_push(const tw_rigid_box *box, const tw_rigid_state *state, tw_
             if (psi.energy == 0.0) continue;
 
             double own[3];
-            double press = -psi.slope * share_of(box, leaving_speed(box, state, m.arm, plane));
+            double press = -psi.slope * box->share[CORNERS * p + corner];
             tw_rigid_to_body(state, plane->normal, own);
             for (int k = 0; k < 3; k++) {
                 out->contact[k] += press * plane->normal[k];
                 out->face[k][side_of(corner, k)] += press * own[k];
+                out->kept[k][side_of(corner, k)] += (-psi.slope - press) * own[k];
             }
             out->energy += psi.energy;
             out->penetration = fmax(out->penetration, -m.gap);
@@ -158,8 +167,10 @@ static void kick(void *context, double h, tw_rigid_state *state)
         meeting at = meet(box, &before, i % CORNERS, plane);
         tw_repulsion psi = tw_contact_repulsion(&box->law, at.gap);
         if (psi.energy == 0.0) continue;
-        double speed = leaving_speed(box, &before, at.arm, plane);
-        double share = share_of(box, speed);
+        double v[3];
+        corner_velocity(box, &before, at.arm, v);
+        double speed = tw_dot3(v, plane->normal);
+        double share = box->share[i];
         double impulse[3];
         for (int k = 0; k < 3; k++) impulse[k] = -h * share * psi.slope * plane->normal[k];
         push(m, at.arm, impulse, state);

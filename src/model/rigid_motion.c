@@ -59,6 +59,7 @@ static void rigid_release(void *data)
     tw_rigid_faces_free(&r->faces);
     tw_release(r->box.planes);
     tw_release(r->box.pressed);
+    tw_release(r->box.share);
     tw_release(r->diagonal);
     tw_release(r);
 }
@@ -327,12 +328,10 @@ static void measure_body(tw_rigid_motion *r, const tw_force_view *at, double ahe
     tw_rigid_inertia(r->particles, at->x, inertia);
     tw_rigid_body_set(&box->body, box->body.mass, inertia);
 
-    double rate[3][2];
-
     tw_rigid_faces_find(&r->faces, at->x, box->face);
-    tw_rigid_faces_rates(&r->faces, at->v, rate);
+    tw_rigid_faces_rates(&r->faces, at->v, box->rate);
     for (int k = 0; k < 3; k++)
-        for (int side = 0; side < 2; side++) box->face[k][side] += ahead * rate[k][side];
+        for (int side = 0; side < 2; side++) box->face[k][side] += ahead * box->rate[k][side];
 }
 
 static tw_status rigid_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
@@ -347,6 +346,7 @@ static tw_status rigid_begin_step(void *data, double h, const tw_force_view *at,
     r->is_finished = false;
     r->t = at->t;
     r->h = h;
+    tw_rigid_box_decide(&r->box, &r->begin.state);
     r->substeps = tw_rigid_box_substeps(&r->box, h, &r->begin.state);
     forget_frame(r);
 
@@ -371,6 +371,28 @@ static bool faces_are_expected(const tw_rigid_motion *r, const double *from, con
     return true;
 }
 
+/* What restitution kept of the work on the faces over the step: Simpson's rule for the force, times the
+ * way. */
+static double kept_work(tw_rigid_motion *r, const double *from, const double *to)
+{
+    static const double weights[3] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    double before[3][2];
+    double after[3][2];
+    double work = 0.0;
+
+    if (!(r->box.restitution < 1.0)) return 0.0;
+    tw_rigid_faces_find(&r->faces, from, before);
+    tw_rigid_faces_find(&r->faces, to, after);
+    for (int i = 0; i < 3; i++) {
+        frame f;
+        find_frame(r, r->t + 0.5 * i * r->h, &f);
+        for (int k = 0; k < 3; k++)
+            for (int side = 0; side < 2; side++)
+                work += weights[i] * f.forces.kept[k][side] * (after[k][side] - before[k][side]);
+    }
+    return work;
+}
+
 static tw_status rigid_finish_step(void *data, double h, const tw_force_view *from, double t,
                                    double *x, double *v, bool *changed)
 {
@@ -380,6 +402,7 @@ static tw_status rigid_finish_step(void *data, double h, const tw_force_view *fr
 
     tw_rigid_box_advance(&r->box, h, r->substeps, &end.state, &end.account);
     if (!faces_are_expected(r, from->x, x)) return TW_RECOVERABLE;
+    end.account.contact_loss += kept_work(r, from->x, x);
 
     /* The frame takes over what the particles have of momentum and angular momentum. Both are those
      * of the rigid body, whose inertia is now that of the deformed one. */
@@ -451,7 +474,8 @@ static tw_status take_planes(tw_rigid_motion *r, const tw_rigid_source *source)
     box->planes = TW_NEW_ARRAY(count + 1, tw_rigid_plane);
     box->pressed = TW_NEW_ARRAY(8 * (int64_t)count + 1, double);
 
-    if (!box->planes || !box->pressed) return TW_OUT_OF_MEMORY;
+    box->share = TW_NEW_ARRAY(8 * (int64_t)count + 1, double);
+    if (!box->planes || !box->pressed || !box->share) return TW_OUT_OF_MEMORY;
 
     for (int o = 0; o < count; o++) {
         const double *corner[3];
@@ -568,6 +592,7 @@ tw_status tw_rigid_motion_create(const tw_particles *particles, const tw_rigid_s
         tw_force_view at = {0.0, x, particles->velocity};
         measure_body(r, &at, 0.0, &r->box);
         if (source->contact) set_law(r, source->contact);
+        tw_rigid_box_decide(&r->box, &r->start.state);
         r->end = r->box;
     }
     tw_release(x);
