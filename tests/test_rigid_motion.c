@@ -331,7 +331,9 @@ START_TEST(a_spinning_bar_is_stretched_as_theory_says)
 
     tw_simulation *simulation = simulate(&b);
     tw_integrator *integrator = start(simulation, bar_schemes[_i], 2e-3);
-    advance(integrator, 3);
+
+    /* Mass damping of free bodies acts slowly in expmid2. */
+    advance(integrator, bar_schemes[_i] == TW_SCHEME_EXPMID2 ? 9 : 3);
     double rows[6 * BAR];
     rows_of(integrator, simulation, rows);
     for (int i = 0; i < BAR; i++) {
