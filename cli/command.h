@@ -143,7 +143,8 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
      scheme_choice},                                                                               \
         {"--phi", NULL, "NAME", "evaluate phi-functions with this engine (twang list phi)",        \
          phi_choice},                                                                              \
-        {"--dt", NULL, "S", "fixed steps of T/ceil(T/S) seconds", NULL},                           \
+        {"--dt", NULL, "S", "fixed steps of S seconds, or a little less to fit the duration",      \
+         NULL},                                                                                    \
         {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                \
         {"--duration", NULL, "S", "simulate this many seconds", NULL},                             \
         {"--fps", NULL, "N", "frames per simulated second", NULL},                                 \

@@ -28,7 +28,8 @@ static const tw_schema_field integrator_fields[] = {
     {"name", TW_FIELD_CHOICE, .choice = scheme_names, .fallback = "exprb42",
      .doc = "the scheme, as `twang list integrators` names it"},
     {"step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
-     .doc = "fixed step (T/ceil(T/step) is used); with rtol the first step to try"},
+     .doc = "fixed step, made a little shorter if the duration is no multiple of it; with rtol the "
+            "first step to try"},
     {"rtol", TW_FIELD_NUMBER, .range = INSIDE(0, 1),
      .doc = "relative tolerance of the local error: given, the step adapts itself"},
     {"atol", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "1e-12",
