@@ -63,7 +63,7 @@ export class Panel {
           make("label", { class: "check", for: "contacts" }, contacts, "contacts"),
           button("Frame", "Look at everything", "F", wishes.frame))),
       this.live,
-      make("section", { "aria-label": "Charts" }, make("h2", {}, "Live"), charts));
+      make("section", { "aria-label": "Charts" }, make("h2", {}, "Charts"), charts));
     this.charts = new Charts(charts);
   }
 
