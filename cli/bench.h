@@ -11,7 +11,7 @@ typedef struct trial {
     tw_scheme scheme;
     tw_status status;
     bool is_extrapolated; /* stopped by the limit: seconds are scaled to the whole duration */
-    double step;          /* [s]; the relative tolerance of a scheme with steps of its own */
+    double step;          /* [s]; the relative tolerance of a scheme that has_own_steps */
     double reached;       /* simulated seconds */
     double error;         /* against the reference; INFINITY if it is not known */
     double energy_drift;  /* largest change of the energy over the energy converted */
@@ -34,6 +34,7 @@ typedef struct reference {
 typedef struct bench {
     const char *suite; /* name of the suite and of its row; "" for a single scene */
     const char *label;
+    int place, places; /* of the row among those of the suite that are measured, from 1; 0: none */
     tw_scene *scene;
     tw_simulation *simulation;
     tw_integrator_options options; /* the scene's */
@@ -52,12 +53,6 @@ typedef struct bench {
     trial trials[MOST_TRIALS];
     int trial_count;
 } bench;
-
-/* Whether a scheme chooses its steps itself: it is given a relative tolerance instead of a step. */
-static inline bool bench_by_tolerance(tw_scheme scheme)
-{
-    return scheme == TW_SCHEME_CVODE;
-}
 
 /* --- bench_trial.c --- */
 
@@ -91,6 +86,8 @@ void bench_repeat_trials(bench *b);
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON } bench_format;
 void bench_print(const bench *b, bench_format format);
 void bench_print_csv_header(void);
+/* A line on stderr that says what is done next: "table1 0a bunny: expmid2, 1 of 8". */
+void bench_tell(const bench *b, const char *what, int index, int count);
 /* A bar per trial. False after it has complained. */
 bool bench_write_svg(const bench *b, const char *path);
 double bench_best_seconds(const bench *b);

@@ -41,27 +41,50 @@ static const char *word_for(const bench *b, const trial *t)
     return meets_error(b, t) ? "ok" : "not reached";
 }
 
+void bench_tell(const bench *b, const char *what, int index, int count)
+{
+    if (b->places > 0)
+        fprintf(stderr, "%s %s (%d of %d): ", b->suite, b->label, b->place, b->places);
+    else
+        fprintf(stderr, "%s: ", tw_scene_name(b->scene));
+    if (count > 0)
+        fprintf(stderr, "%s, %d of %d\n", what, index, count);
+    else
+        fprintf(stderr, "%s\n", what);
+}
+
 /* ---- table ---- */
 
 static void print_trial(const bench *b, const trial *t, const style *look)
 {
     const char *word = word_for(b, t);
 
-    printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
+    if (has_own_steps(t->scheme))
+        printf("%-17s rtol %.0e ", tw_scheme_name(t->scheme), t->step);
+    else
+        printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
     if (!has_seconds(t)) {
         printf("%s%s%s\n", look->bad, word, look->plain);
         return;
     }
 
+    /* A trial that the limit stopped has no error. */
+    char error[16] = "-";
+    if (isfinite(t->error)) snprintf(error, sizeof error, "%.2e", t->error);
+
     /* Costs; those of a trial that the limit stopped are of its part. */
     const tw_integrator_statistics *c = &t->counts;
-    printf("%8lld %9.2e %9.2e %9lld %9lld %8lld %8lld %7.1f %9.3g %8.3g %7.2f", (long long)c->steps,
-           t->error, t->energy_drift, (long long)c->force_evaluations,
+    printf("%8lld %9s %9.2e %9lld %9lld %8lld %8lld %7.1f %9.3g %8.3g %7.2f", (long long)c->steps,
+           error, t->energy_drift, (long long)c->force_evaluations,
            (long long)c->stiffness_products, (long long)c->solves, (long long)c->factorisations,
            1e-6 * (double)t->memory, t->seconds, b->duration / t->seconds,
            t->seconds / bench_best_seconds(b));
     if (b->rival != TW_SCHEME_COUNT) printf(" %7.2f", t->seconds / rival_seconds(b));
-    printf("%s%s\n", strcmp(word, "ok") == 0 ? "" : "  ", strcmp(word, "ok") == 0 ? "" : word);
+    if (t->is_extrapolated)
+        printf("  %s: came to t = %.3g s within %g s", word, t->reached, b->limit);
+    else if (strcmp(word, "ok") != 0)
+        printf("  %s", word);
+    printf("\n");
 }
 
 static void print_table(const bench *b)
@@ -128,8 +151,9 @@ static void print_csv(const bench *b)
 
 static void print_json_trial(const bench *b, const trial *t)
 {
-    printf("\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"step\": %.17g",
-           tw_scheme_name(t->scheme), tw_status_name(t->status), t->step);
+    printf("\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"%s\": %.17g",
+           tw_scheme_name(t->scheme), tw_status_name(t->status),
+           has_own_steps(t->scheme) ? "rtol" : "step", t->step);
 
     /* Only a trial that came to the end has an error. */
     if (t->status == TW_OK)

@@ -48,7 +48,7 @@ double bench_stable_step(const bench *b, tw_scheme scheme)
 
 double bench_first_step(const bench *b, tw_scheme scheme)
 {
-    if (bench_by_tolerance(scheme)) return b->wanted > 0 ? b->wanted : USUAL_TOLERANCE;
+    if (has_own_steps(scheme)) return b->wanted > 0 ? b->wanted : USUAL_TOLERANCE;
     double of_scene = b->options.step > 0 ? b->options.step : b->duration / USUAL_STEPS;
     return fmin(of_scene, bench_stable_step(b, scheme));
 }
@@ -57,7 +57,7 @@ static trial try_step(bench *b, tw_scheme scheme, double step)
 {
     /* A whole number of steps, to which rounding does not add one. */
     trial t = {.scheme = scheme, .step = step, .error = INFINITY, .repeat_count = 1};
-    if (!bench_by_tolerance(scheme)) t.step = b->duration / ceil(b->duration / step * (1 - 1e-15));
+    if (!has_own_steps(scheme)) t.step = b->duration / ceil(b->duration / step * (1 - 1e-15));
 
     bench_integrate(b, &t, b->end);
     if (t.status == TW_OK) t.error = bench_distance(b, b->end, b->reference.rows);
@@ -89,7 +89,7 @@ static bool take_if_met(bench *b, trial *best, double step)
  * limit of stability. */
 static void lengthen_step(bench *b, trial *best, double step)
 {
-    double longest = bench_by_tolerance(best->scheme)
+    double longest = has_own_steps(best->scheme)
                          ? b->wanted * 64
                          : fmin(b->duration, bench_stable_step(b, best->scheme));
     if (step >= longest) return;

@@ -52,7 +52,7 @@ static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
     w.potential_start = potential;
     w.converted = kinetic;
     if (t->step < b->duration / LOOKS) w.every = (int64_t)(b->duration / t->step / LOOKS);
-    if (bench_by_tolerance(t->scheme)) w.every = 1;
+    if (has_own_steps(t->scheme)) w.every = 1;
 
     /* The clock runs from the first step to the last. */
     w.begin = clock_seconds();
@@ -73,7 +73,7 @@ void bench_integrate(bench *b, trial *t, double *rows)
     options.scheme = t->scheme;
     options.step = t->step;
     options.relative_tolerance = 0;
-    if (bench_by_tolerance(t->scheme)) {
+    if (has_own_steps(t->scheme)) {
         options.step = 0;
         options.relative_tolerance = t->step;
     }

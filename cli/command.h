@@ -108,6 +108,12 @@ double clock_seconds(void);
 #define VERLET_STABILITY 2.0
 #define RK4_STABILITY    2.8284271247
 
+/* Whether a scheme chooses its steps itself: it is given a relative tolerance, and no step. */
+static inline bool has_own_steps(tw_scheme scheme)
+{
+    return scheme == TW_SCHEME_CVODE;
+}
+
 /* Estimates of the highest frequency take this many steps of the Lanczos process. */
 enum { FREQUENCY_ITERATIONS = 60 };
 
@@ -147,13 +153,17 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
          NULL},                                                                                    \
         {"--rtol", NULL, "R", "adaptive steps with this relative tolerance", NULL},                \
         {"--duration", NULL, "S", "simulate this many seconds", NULL},                             \
-        {"--fps", NULL, "N", "frames per simulated second", NULL},                                 \
-        {"--frames", NULL, "LIST",                                                                 \
-         "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2",              \
-         frames_choice},                                                                           \
     {                                                                                              \
         "--set", NULL, "KEY=VALUE", "change any key of the scene: --set bodies.0.stiffness=1e8",   \
             NULL                                                                                   \
+    }
+/* The same for the verbs that write frames. */
+#define FRAME_OPTIONS                                                                              \
+    {"--fps", NULL, "N", "frames per simulated second", NULL},                                     \
+    {                                                                                              \
+        "--frames", NULL, "LIST",                                                                  \
+            "formats of the frames: csv, vtu, ply, obj, pc2, none; or several: vtu,pc2",           \
+            frames_choice                                                                          \
     }
 const char *scheme_choice(int index);
 const char *phi_choice(int index);
@@ -167,6 +177,8 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
 #define SESSION_OPTIONS                                                                            \
     {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},       \
         {"--quiet", "-q", NULL, "say nothing but what is wrong", NULL},                            \
+        {"--energy-limit", NULL, "SHARE",                                                          \
+         "exit code 1 if the energy error exceeds this share of the energy converted", NULL},      \
     {                                                                                              \
         "--json", NULL, NULL, "print run.json at the end, and nothing else", NULL                  \
     }

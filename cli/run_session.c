@@ -57,9 +57,6 @@ static void print_tests(const tw_run_report *r, const style *look)
                look->plain);
 }
 
-/* An energy error above this share of the energy converted deserves a word. */
-static const double MUCH_ENERGY = 0.1;
-
 /* What of the error is there since the first stage is no error of later steps, and says so where it
  * is a tenth of the whole or more. */
 static void print_energy_error(const tw_run_report *r)
@@ -69,32 +66,45 @@ static void print_energy_error(const tw_run_report *r)
     if (r->energy_unresolved > 0.1 * r->energy_error_max)
         printf("%.2g J of it vibrate since the start in modes that the step does not resolve\n",
                r->energy_unresolved);
-    else if (r->energy_drift_max > MUCH_ENERGY)
-        printf("that is much: a smaller --dt helps, or expmid2 where stiff parts turn\n");
+    else if (r->energy_verdict == TW_ENERGY_LOST)
+        printf("that is much: a smaller %s helps%s\n", r->step > 0 ? "--dt" : "--rtol",
+               r->scheme == TW_SCHEME_EXPMID2 ? "" : ", or expmid2 where stiff parts turn");
 }
 
-static void print_summary(const session *s, const tw_run_report *r)
+/* "160 steps of 0.005 s", or of steps that were divided over contacts "160 steps of 0.005 s, divided
+ * into 888". */
+static void print_steps(const tw_run_report *r)
+{
+    long long steps = (long long)r->steps;
+    long long whole = r->step > 0 ? llround(r->t / r->step) : steps;
+    if (whole < 1 || whole > steps) whole = steps;
+    printf(", %lld steps", whole);
+    if (r->step > 0) printf(" of %.6g s", r->step);
+    if (whole < steps) printf(", divided into %lld", steps);
+    if (r->rejected_steps) printf(", %lld rejected", (long long)r->rejected_steps);
+    printf("\n");
+}
+
+static void print_summary(const tw_run_report *r)
 {
     style look = style_for_stdout();
     if (r->was_finished) {
-        printf("%s was finished already: %s\n", s->name, r->directory);
+        printf("%s: was finished already, and nothing is left to do\n", r->directory);
         return;
     }
 
     /* What it cost. */
     double speed = r->wall_seconds > 0 ? r->t / r->wall_seconds : 0.0;
-    printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time), %lld steps", look.bold,
-           look.good, s->name, look.plain, r->t, r->wall_seconds, speed, (long long)r->steps);
-    if (r->step > 0) printf(" of %.6g s", r->step);
-    if (r->rejected_steps) printf(", %lld rejected", (long long)r->rejected_steps);
-    printf("\n");
+    printf("%s%s%s%s: %.6g s simulated in %.3g s (%.3g x real time)", look.bold, look.good,
+           r->scene, look.plain, r->t, r->wall_seconds, speed);
+    print_steps(r);
 
     /* How good it is. */
     if (r->stalled_stages)
         printf(
-            "Newton's iteration stalled in %lld stages within 2 %% of a step: a smaller --dt, or "
+            "Newton's iteration stalled in %lld stage%s within 2 %% of a step: a smaller --dt, or "
             "integrator.dissipation, helps\n",
-            (long long)r->stalled_stages);
+            (long long)r->stalled_stages, r->stalled_stages == 1 ? "" : "s");
     if (r->resumed_at >= 0) printf("resumed at t = %.6g s\n", r->resumed_at);
     if (r->has_energy) print_energy_error(r);
     print_tests(r, &look);
@@ -103,6 +113,14 @@ static void print_summary(const session *s, const tw_run_report *r)
     printf("%s/ holds final.csv, telemetry.csv, run.json", r->directory);
     if (r->frames) printf(", %lld frames", (long long)r->frames);
     printf("\n");
+}
+
+/* A step to try after a failure: a share of the stable one of an explicit scheme that was beyond it,
+ * else a quarter. Two digits of it are printed, and must not round it up beyond the limit. */
+static double smaller_step(const tw_run_report *r)
+{
+    const double share_of_stable_step = 0.9;
+    return fmin(r->step / 4, r->stable_step > 0 ? share_of_stable_step * r->stable_step : INFINITY);
 }
 
 /* A line that says what to try after a failed integration. */
@@ -118,7 +136,7 @@ static void print_next(tw_status status, const tw_run_report *r)
     /* Of fixed steps a smaller one, of adaptive ones another scheme. */
     if (r->step > 0)
         fprintf(stderr, "try a smaller step (--dt %.2g), adaptive steps (--rtol 1e-3)",
-                r->step / 4);
+                smaller_step(r));
     else
         fprintf(stderr, "try fixed steps (--dt S), another tolerance (--rtol R)");
     fprintf(stderr,
@@ -154,20 +172,30 @@ static void report_done(const session *s, const tw_run_report *report)
     if (s->json)
         print_record(report->directory);
     else if (!s->quiet)
-        print_summary(s, report);
+        print_summary(report);
 }
 
-/* --duration of resume; false after it has complained. */
-static bool read_duration(const arguments *a, double *duration)
+/* A number above 0; *value is left as it is if the option is not given. False after it has
+ * complained: "--duration x is not a number of seconds above 0". */
+static bool read_above_zero(const arguments *a, const char *name, const char *what, double *value)
 {
-    const char *text = value_of(a, "--duration");
+    const char *text = value_of(a, name);
     if (!text) return true;
 
     char *end = NULL;
-    *duration = strtod(text, &end);
-    if (end != text && *end == '\0' && *duration > 0 && isfinite(*duration)) return true;
-    wrong_use("--duration %s is not a number of seconds above 0", text);
+    *value = strtod(text, &end);
+    if (end != text && *end == '\0' && *value > 0 && isfinite(*value)) return true;
+    wrong_use("%s %s is not a %s above 0", name, text, what);
     return false;
+}
+
+/* The exit code of a run that came to its end: its energy error may be beyond --energy-limit. */
+static int judge_energy(const tw_run_report *r, double limit)
+{
+    if (r->was_finished || !r->has_energy || !(r->energy_drift_max > limit)) return EXIT_DONE;
+    fprintf(stderr, "the energy error, %.2g of the energy converted, exceeds --energy-limit %g\n",
+            r->energy_drift_max, limit);
+    return EXIT_FAILED;
 }
 
 int run_session(const arguments *a, const tw_scene *scene, const char *directory)
@@ -182,7 +210,10 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
     tw_run_options options = tw_run_options_default();
     options.directory = scene ? value_of(a, "--output") : NULL;
     options.force = is_given(a, "--force");
-    if (!scene && !read_duration(a, &options.duration)) return EXIT_WRONG_USE;
+    double energy_limit = INFINITY;
+    if (!read_above_zero(a, "--energy-limit", "share", &energy_limit)) return EXIT_WRONG_USE;
+    if (!scene && !read_above_zero(a, "--duration", "number of seconds", &options.duration))
+        return EXIT_WRONG_USE;
     options.threads = (int)threads;
     options.progress = show_progress;
     options.stop = should_stop;
@@ -203,7 +234,7 @@ int run_session(const arguments *a, const tw_scene *scene, const char *directory
 
     if (status == TW_OK) {
         report_done(&s, &report);
-        return EXIT_DONE;
+        return judge_energy(&report, energy_limit);
     }
     if (report.directory[0]) return report_stopped(&s, status, &report, &error);
     return report_error(&error, s.json);

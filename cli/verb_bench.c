@@ -112,13 +112,18 @@ static int measure(bench *b, const request *r, const tw_scheme *schemes, int cou
     b->limit = r->limit;
     b->repeats = r->repeats;
     b->rival = r->rival;
+    bench_tell(b, "the reference", 0, 0);
     status = bench_find_reference(b);
     if (status != TW_OK) {
         fprintf(stderr, "twang: the reference could not be computed: %s\n", tw_status_text(status));
         return EXIT_FAILED;
     }
 
-    for (int i = 0; i < count; i++) bench_try_scheme(b, schemes[i]);
+    for (int i = 0; i < count; i++) {
+        bench_tell(b, tw_scheme_name(schemes[i]), i + 1, count);
+        bench_try_scheme(b, schemes[i]);
+    }
+    if (b->repeats > 1) bench_tell(b, "repeats", 0, 0);
     bench_repeat_trials(b);
     bench_print(b, r->format);
     if (r->svg && !bench_write_svg(b, r->svg)) return EXIT_FAILED;
@@ -145,18 +150,23 @@ static int bench_scene(const arguments *a, const request *r)
     return code;
 }
 
-/* One row of a suite. A scene that is not there, or lacks its mesh, is named and left out. */
-static int bench_row(const suite_row *row, const request *r)
+/* Whether the row belongs to the suite, and to its quick form if that is asked for. */
+static bool is_measured(const suite_row *row, const char *suite, const request *r)
+{
+    return strcmp(row->suite, suite) == 0 && (r->is_full || row->quick > 0);
+}
+
+/* One row of a suite, at its place among `places`. A scene that is not there, or lacks its mesh, is
+ * named and left out. */
+static int bench_row(const suite_row *row, const request *r, int place, int places)
 {
     double duration = r->is_full ? row->full : row->quick;
-    if (!r->is_full && duration == 0) return EXIT_DONE;
-
     tw_scheme schemes[MOST_TRIALS];
     int count = 0;
     if (!read_schemes(r->schemes ? r->schemes : row->schemes, !r->schemes, schemes, &count))
         return EXIT_WRONG_USE;
 
-    bench b = {.suite = row->suite, .label = row->label};
+    bench b = {.suite = row->suite, .label = row->label, .place = place, .places = places};
     b.wanted = r->wanted > 0 ? r->wanted : row->error;
     tw_error error = {0};
     tw_status status = load_suite_row(row, duration, &b.scene, &error);
@@ -178,11 +188,15 @@ static int bench_suite(const char *name, const request *r)
         return wrong_use("a suite is printed as a table, or with --csv; --json is for one scene");
     if (r->format == BENCH_CSV) bench_print_csv_header();
 
+    int places = 0;
+    for (int i = 0; suite_row_at(i); i++) places += is_measured(suite_row_at(i), name, r);
+
     /* A row that fails does not keep the others from being measured. */
     int code = EXIT_DONE;
+    int place = 0;
     for (int i = 0; suite_row_at(i); i++) {
-        if (strcmp(suite_row_at(i)->suite, name) != 0) continue;
-        int of_row = bench_row(suite_row_at(i), r);
+        if (!is_measured(suite_row_at(i), name, r)) continue;
+        int of_row = bench_row(suite_row_at(i), r, ++place, places);
         if (of_row == EXIT_WRONG_USE) return of_row;
         if (of_row != EXIT_DONE) code = of_row;
     }
@@ -200,7 +214,10 @@ static int run_verb_bench(const arguments *a)
     bool wants_suite = is_given(a, "--quick") || is_given(a, "--full");
     char buffer[1024];
     bool is_scene = find_scene(name, buffer, sizeof buffer) != NULL;
-    if (is_suite(name) && (wants_suite || !is_scene)) return bench_suite(name, &r);
+    if (is_suite(name) && wants_suite) return bench_suite(name, &r);
+    if (is_suite(name) && !is_scene)
+        return wrong_use("%s is a suite: give --quick (some minutes) or --full (up to an hour)",
+                         name);
     if (wants_suite)
         return wrong_use("there is no suite '%s': table1, table2, fig3, fput, sweep, scaling",
                          name);
@@ -234,7 +251,8 @@ const verb verb_bench = {
         "reference: two steps,\n"
         "extrapolated, and halved until they agree to a hundredth of the asked error. References "
         "are kept in\n"
-        "~/.cache/twang. SUITE with --quick or --full is one of table1, table2, fig3, fput, sweep, "
+        "~/.cache/twang. What is being computed is said on stderr. SUITE with --quick or --full is "
+        "one of table1, table2, fig3, fput, sweep, "
         "scaling.\n\n"
         "  twang bench rope\n"
         "  twang bench coil --duration 2 --integrators expmid2,verlet --error 1e-3\n"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "command.h"
 
@@ -27,7 +28,8 @@ typedef struct checked {
     bool in_wind;       /* one of the forces is wind */
     bool touches;       /* bodies touch obstacles or each other */
     double advised[MOST_ADVICE]; /* the step of each row of `advice` [s]; 0: there is none */
-    int64_t memory_bytes;        /* of simulation and integrator */
+    int64_t memory_bytes;        /* reserved by simulation and integrator */
+    int64_t resident_bytes;      /* of the process, after the first step */
 } checked;
 
 /* Steps to begin with. A step of a scheme that must follow the motion is tried on the scene itself
@@ -218,7 +220,7 @@ static void count_frames_and_steps(checked *c)
     bool has_frames = fps > 0 && strcmp(formats, "none") != 0;
     if (has_frames) c->frames = floor(c->duration * fps * (1 + 1e-12)) + 1;
 
-    if (c->options.relative_tolerance > 0) return;
+    if (c->options.relative_tolerance > 0 || has_own_steps(c->options.scheme)) return;
     c->steps = fmax(1, ceil(c->duration / c->options.step * (1 - 1e-15)));
     c->step = c->duration / c->steps;
 }
@@ -266,6 +268,12 @@ static void print_parts(const checked *c)
     if (between[0] == ',') printf("\n");
 }
 
+/* A value that is rounding beside others of this size is 0. */
+static double without_rounding(double value, double size)
+{
+    return fabs(value) < 1e-12 * size ? 0 : value;
+}
+
 static void print_what(const checked *c)
 {
     const tw_simulation_summary *s = &c->summary;
@@ -279,8 +287,16 @@ static void print_what(const checked *c)
     printf("  simulated    %lld particles (%lld held), %lld unknowns, %.6g kg free to move\n",
            (long long)s->particles, (long long)s->pinned, (long long)s->unknowns, s->mass);
     print_parts(c);
-    printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", s->lower[0], s->lower[1],
-           s->lower[2], s->upper[0], s->upper[1], s->upper[2]);
+
+    /* The corners of the box, beside its longest side. */
+    double x[6];
+    double side = longest_side(c);
+    for (int k = 0; k < 3; k++) {
+        x[k] = without_rounding(s->lower[k], side);
+        x[3 + k] = without_rounding(s->upper[k], side);
+    }
+    printf("  box          [%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m\n", x[0], x[1], x[2], x[3],
+           x[4], x[5]);
 }
 
 static void print_how(const checked *c)
@@ -289,9 +305,11 @@ static void print_how(const checked *c)
     if (c->steps > 0)
         printf("  run          %.6g s by %s, %.0f steps of %.6g s\n", c->duration, name, c->steps,
                c->step);
-    else
+    else if (c->options.relative_tolerance > 0)
         printf("  run          %.6g s by %s, adaptive steps, rtol %.3g\n", c->duration, name,
                c->options.relative_tolerance);
+    else
+        printf("  run          %.6g s by %s, steps of its own choice\n", c->duration, name);
     printf("  phi          %s, tolerance %.3g\n", tw_scene_word(c->scene, "phi.name"),
            c->options.phi.tolerance);
 
@@ -335,21 +353,34 @@ static void print_frequencies(const checked *c)
         printf("  frequencies  at most %.4g 1/s at any time\n", bound);
 }
 
+/* The energy that a body has when it moves by its size in its slow time, m (size/slow)^2 / 2, is what
+ * rounding is compared with: springs at rest have an energy of some 1e-20 J. */
+static void print_energy(const checked *c)
+{
+    double speed = c->slow > 0 ? longest_side(c) / c->slow : 0;
+    double scale = 0.5 * c->summary.mass * speed * speed;
+    double kinetic = without_rounding(c->start.kinetic, scale);
+    double potential = without_rounding(c->start.potential, scale);
+    printf("  energy       %.10g J at t = 0 (%.4g kinetic, %.4g potential)\n", kinetic + potential,
+           kinetic, potential);
+}
+
 static void print_text(const char *path, const checked *c)
 {
     style look = style_for_stdout();
     printf("%s%s%s: ok\n", look.good, path, look.plain);
     print_what(c);
-    if (c->start.has_energy)
-        printf("  energy       %.10g J at t = 0 (%.4g kinetic, %.4g potential)\n",
-               c->start.kinetic + c->start.potential, c->start.kinetic, c->start.potential);
+    if (c->start.has_energy) print_energy(c);
     print_frequencies(c);
     print_how(c);
     print_advice(c);
 
-    printf("  memory       %.4g MB reserved, of which a run touches a part; factorisations come on "
-           "top\n",
-           (double)c->memory_bytes / 1e6);
+    /* Bases of Krylov spaces are reserved for the worst case; the system gives memory when it is
+     * written to. */
+    printf(
+        "  memory       %.4g MB in use after the first step; %.4g MB are reserved, and used as far "
+        "as needed\n",
+        (double)c->resident_bytes / 1e6, (double)c->memory_bytes / 1e6);
 }
 
 /* ---- as JSON ---- */
@@ -370,7 +401,8 @@ static void print_json_what(const checked *c)
     printf("  \"tetrahedra\": %lld,\n  \"girders\": %lld,\n", (long long)c->tetrahedra,
            (long long)c->girders);
     printf("  \"omega_max\": %.17g,\n  \"omega_bound\": %.17g,\n", c->omega, s->omega_bound);
-    printf("  \"memory_bytes\": %lld,\n  \"suggested_steps\": {", (long long)c->memory_bytes);
+    printf("  \"memory_bytes\": %lld,\n  \"resident_bytes\": %lld,\n  \"suggested_steps\": {",
+           (long long)c->memory_bytes, (long long)c->resident_bytes);
 
     /* "expmid2": 0.016, "verlet": 0.0029 */
     const char *between = "";
@@ -399,6 +431,14 @@ static void print_json(const checked *c)
     else
         printf("  \"steps\": null,\n  \"step\": null,\n");
     printf("  \"frames\": %.0f\n}\n", c->frames);
+}
+
+/* The most memory that the process has had so far. */
+static int64_t most_resident_bytes(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (int64_t)usage.ru_maxrss * 1024;
 }
 
 /* Does what a run would do next: the start, and the first step. What a run refuses or cannot do is
@@ -435,6 +475,7 @@ static int check(const arguments *a)
     if (status == TW_OK) {
         examine(&c);
         status = try_first_step(&c, integrator, &error);
+        c.resident_bytes = most_resident_bytes();
     }
     for (int i = 0; i < ADVICE_COUNT && status == TW_OK; i++) c.advised[i] = find_step(&c, i);
 

@@ -15,7 +15,7 @@ static const option options[] = {
 
 const verb verb_resume = {
     .name = "resume",
-    .synopsis = "DIR [--duration S] [--threads N] [--quiet] [--json]",
+    .synopsis = "DIR [--duration S] [--energy-limit SHARE] [--threads N] [--quiet] [--json]",
     .line = "go on with a run that was interrupted, or extend one",
     .text = "Goes on from the last checkpoint in DIR and gives bitwise the run that was not "
             "interrupted.\n"

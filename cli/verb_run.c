@@ -19,6 +19,7 @@ static const option options[] = {
     {"--output", "-o", "DIR", "write there instead of runs/NAME-N", NULL},
     {"--force", NULL, NULL, "replace a run that is in DIR already", NULL},
     SCENE_OPTIONS,
+    FRAME_OPTIONS,
     SESSION_OPTIONS,
     {0},
 };

@@ -131,6 +131,7 @@ static const option options[] = {
     {"--no-browser", NULL, NULL, "print the address, and open nothing", NULL},
     {"--threads", NULL, "N", "use this many threads; the result is the same for any", NULL},
     SCENE_OPTIONS,
+    FRAME_OPTIONS,
     {0}};
 
 const verb verb_view = {

@@ -107,7 +107,7 @@ END
     fail "the files are called $(ls names/frames)"
 [ "$(grep '^o ' names/frames/frame_000001.obj | tr '\n' ' ')" = "o Ball o Ball o Ball o Ball o rope " ] || fail "objects in a frame"
 [ "$(tail -n 1 names/frames/ball_2.obj)" = "l 86 86" ] || fail "the second ball is not counted from 1"
-refused "--set bodies.0.name=a/b: bodies.0.name is 'a/b', must be a name of letters, digits, '.', '_' and '-'" \
+refused "--set bodies.0.name=a/b: bodies.0.name is 'a/b', which has '/' in it, must be a name of letters, digits, '.', '_' and '-'" \
     "$twang" check ball.yaml --set bodies.0.name=a/b
 
 # ---- --frames is short for the key ----

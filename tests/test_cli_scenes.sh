@@ -45,7 +45,35 @@ for scheme in expmid2 exprb42 pexprb43 midpoint newmark; do
     [ "$(json 'd["energy_drift_max"] < 0.1' <turn.json)" = True ] || fail "$scheme loses the energy at the step $step"
 done
 expect 0 "$twang" run dumbbell.yaml --fps 0 -o turn-much
-grep -q "^that is much" out || fail "a run that loses its energy does not say so: $(cat out)"
+grep -q "^that is much.*expmid2" out || fail "a run that loses its energy does not say so: $(cat out)"
+[ "$(json 'd["energy_verdict"]' <turn-much/run.json)" = lost ] || fail "run.json does not say that energy is lost"
+expect 1 "$twang" run dumbbell.yaml --fps 0 -q -o turn-limit --energy-limit 0.1
+grep -q "exceeds --energy-limit 0.1" err || fail "--energy-limit does not say why: $(cat err)"
+expect 0 "$twang" run dumbbell.yaml --integrator expmid2 --fps 0 -q -o turn-kept --energy-limit 0.1
+[ "$(json 'd["energy_verdict"]' <turn-kept/run.json)" = kept ] || fail "run.json does not say that energy is kept"
+refused "twang: --energy-limit no is not a share above 0" "$twang" run dumbbell.yaml --energy-limit no
+
+# ---- the step that is advised after an explosion is stable; cvode has no step ----
+expect 1 "$twang" run dumbbell.yaml --integrator verlet --dt 0.01 --fps 0 -o turn-verlet
+step=$(sed -n 's/^try a smaller step (--dt \([^)]*\)).*/\1/p' err)
+expect 0 "$twang" run dumbbell.yaml --integrator verlet --dt "$step" --duration 0.1 --fps 0 -q -o turn-stable
+if "$twang" list integrators | grep -q "^cvode.*not built in"; then :; else
+    expect 0 "$twang" run dumbbell.yaml --integrator cvode --duration 0.01 --fps 0 -o turn-cvode
+    grep -q "cvode chooses its own steps" err || fail "cvode does not say that it takes no step: $(cat err)"
+    [ "$(json 'd["step"] is None and d["rtol"] == 1e-6' <turn-cvode/run.json)" = True ] || fail "cvode has no rtol"
+fi
+
+# ---- every scene is described by one whole sentence, and its name stands once ----
+for scene in "$source_tree"/scenes/*.yaml; do
+    second=$(sed -n 2p "$scene")
+    case $second in "# "[a-z]*) fail "$scene: its first line goes on in the second: $second" ;; esac
+    head -n 1 "$scene" | grep -q "^# $(basename "$scene" .yaml): " || fail "$scene: its first line does not begin with its name"
+done
+
+# ---- numbers that are rounding are 0 ----
+expect 0 "$twang" check dumbbell.yaml --set 'bodies.0.origin=[1e-18, 0, 0]'
+grep -q "^  box  *\[0, 0, 0\] to" out || fail "check prints rounding: $(cat out)"
+grep -q "^  memory  *[0-9.]* MB in use after the first step" out || fail "check: memory: $(cat out)"
 [ "$("$twang" check pile --json | json 'd["suggested_steps"]')" = "{}" ] || fail "steps where bodies touch"
 
 # ---- bench ----
@@ -99,5 +127,5 @@ END
 (cd / && "$twang" run "$folder/a/cube.yaml" -o "$folder/run" --quiet) || fail "a mesh beside its scene"
 grep -q "^v 2.* 2.* 2" "$(find "run/frames" -name '*000000*.obj' | head -n 1)" || fail "the surface of the file is not in the frames"
 (cd / && "$twang" resume "$folder/run" >"$folder/resume") || fail "resume of a run with a mesh"
-grep -q "finished already" resume || fail "resume: $(cat resume)"
+grep -q "^[^ ]*: was finished already" resume || fail "resume: $(cat resume)"
 finish "all as expected"

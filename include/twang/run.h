@@ -53,24 +53,42 @@ typedef struct tw_run_options {
 } tw_run_options;
 TW_API tw_run_options tw_run_options_default(void);
 
-enum { TW_RUN_DIRECTORY_SIZE = 4096 };
+enum { TW_RUN_DIRECTORY_SIZE = 4096, TW_RUN_NAME_SIZE = 256 };
+
+/** What the energy error of a run means. */
+typedef enum tw_energy_verdict {
+    TW_ENERGY_UNKNOWN, /**< the run has no energy, or did not come to its end */
+    TW_ENERGY_KEPT,    /**< the error is at most a tenth of the energy converted */
+    /** It is more, but a tenth of it or more has vibrated since the first step in modes that the
+     *  step does not resolve. */
+    TW_ENERGY_UNRESOLVED,
+    TW_ENERGY_LOST /**< it is more: the run is not to be trusted */
+} tw_energy_verdict;
 
 /** The result of a run. */
 typedef struct tw_run_report {
     char directory[TW_RUN_DIRECTORY_SIZE]; /**< empty if the run has none */
+    char scene[TW_RUN_NAME_SIZE];          /**< name of the scene, cut to that length */
+    tw_scheme scheme;                      /**< that integrated it */
     bool was_finished;                     /**< resume: there was nothing left to do */
     double resumed_at;   /**< simulated time from which it went on; -1 for a new run */
     double t;            /**< simulated time reached [s] */
     double wall_seconds; /**< of this call and of those before a resume */
     int64_t steps, rejected_steps, frames; /**< in total */
     int64_t stalled_stages; /**< of tw_integrator_statistics: stages with few digits */
-    double step; /**< size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive */
+    /** Size of the fixed steps, T/ceil(T/step) [s]; 0 if they were adaptive. Over contacts a step
+     *  may be divided, and `steps` counts its parts. */
+    double step;
+    /** Of an explicit scheme that failed: its largest stable step, from the highest frequency [s].
+     *  0: not known, or there is none. */
+    double stable_step;
     bool has_energy;
     double energy_error_max; /**< largest |E - E(0)|, E the energy less the work done [J] */
     double energy_drift_max; /**< the same relative to the energy converted */
     /** What the stage of the first step does not show of the energy: vibrations that the step does
      *  not resolve [J]. 0 where energies are taken at step ends. */
     double energy_unresolved;
+    tw_energy_verdict energy_verdict; /**< of the three above */
     /** Number of acceptance values of the scene, and of those that were not reproduced. */
     int tests, tests_failed;
 } tw_run_report;

@@ -14,6 +14,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/log_line.h"
 #include "linalg/vector.h"
 
 enum {
@@ -104,7 +105,6 @@ static bool create_solver(tw_integrator *integrator, cvode_memory *memory)
 {
     double rtol = integrator->options.relative_tolerance;
     double atol = integrator->options.absolute_tolerance;
-    if (rtol == 0) rtol = default_tolerance;
 
     /* Create the objects of SUNDIALS. */
     if (SUNContext_Create(NULL, &memory->context) != 0) return false;
@@ -127,6 +127,17 @@ static tw_status cvode_reserve(tw_integrator *integrator, tw_error *error)
     cvode_memory *memory = TW_NEW(cvode_memory);
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* A step that is given has no effect, and that must be said. */
+    tw_integrator_options *options = &integrator->options;
+    if (options->relative_tolerance == 0) {
+        options->relative_tolerance = default_tolerance;
+        if (options->step > 0)
+            tw_log_line(TW_LOG_WARNING,
+                        "cvode chooses its own steps, and not %g s: give rtol (--rtol R), which is "
+                        "%g now",
+                        options->step, default_tolerance);
+    }
     if (create_solver(integrator, memory)) return TW_OK;
     return tw_fail(error, TW_OUT_OF_MEMORY, "CVODE could not be set up");
 }

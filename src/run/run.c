@@ -18,6 +18,9 @@
  * together cost a few hundredths of the run. Small problems are measured in every step. */
 enum { SELDOM = 32, MANY_UNKNOWNS = 1000 };
 
+/* An estimate of the highest frequency takes this many steps of the Lanczos process. */
+enum { FREQUENCY_ITERATIONS = 60 };
+
 tw_run_options tw_run_options_default(void)
 {
     return (tw_run_options){0};
@@ -83,6 +86,9 @@ static tw_status prepare(tw_run *run, const tw_scene *scene, const tw_run_option
     /* What does not fit together is found here. */
     TW_TRY(tw_scene_build(scene, &run->simulation, error));
     TW_TRY(tw_scene_create_integrator(scene, run->simulation, &run->integrator, error));
+
+    /* A scheme with steps of its own has a tolerance where the scene gives none. */
+    run->integrator_options.relative_tolerance = run->integrator->options.relative_tolerance;
     tw_integrator_on_interrupt(run->integrator, options->stop_now, options->context);
     plan_measurements(run);
     TW_TRY(allocate(run, error));
@@ -267,20 +273,42 @@ static tw_status finish(tw_run *run, tw_status status, tw_error *error)
     return status;
 }
 
+/* The largest stable step of an explicit scheme, from the highest frequency of the forces. */
+static double stable_step(const tw_run *run)
+{
+    double stability = run->integrator->scheme->stability;
+    if (stability == 0.0) return 0.0;
+
+    /* A bound that holds at any time, or else an estimate at the start. */
+    double omega = tw_simulation_summarise(run->simulation).omega_bound;
+    if (!(omega > 0.0) &&
+        tw_simulation_frequency(run->simulation, FREQUENCY_ITERATIONS, &omega, NULL) != TW_OK)
+        return 0.0;
+    return omega > 0.0 ? stability / omega : 0.0;
+}
+
+double tw_run_fixed_step(const tw_run *run)
+{
+    const tw_integrator *integrator = run->integrator;
+    if (run->integrator_options.relative_tolerance > 0.0) return 0.0;
+    if (integrator->plan_count == 0) return run->integrator_options.step;
+    return (integrator->plan_end - integrator->plan_start) / (double)integrator->plan_count;
+}
+
 static void fill_report(const tw_run *run, tw_run_report *report)
 {
     if (!report) return;
 
     memcpy(report->directory, run->directory, sizeof report->directory);
+    tw_print(report->scene, sizeof report->scene, "%s", tw_scene_name(run->scene));
+    report->scheme = run->integrator_options.scheme;
     report->resumed_at = run->resumed_at;
     tw_integrator_state(run->integrator, &report->t, NULL);
     report->wall_seconds = tw_run_wall_seconds(run);
 
     tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
-    bool is_adaptive = run->integrator_options.relative_tolerance > 0.0;
     report->steps = s.steps;
-    report->step = is_adaptive ? 0.0 : s.last_step;
-    if (!is_adaptive && s.steps == 0) report->step = run->integrator_options.step;
+    report->step = tw_run_fixed_step(run);
     report->rejected_steps = s.rejected_steps;
     report->stalled_stages = s.stalled_stages;
     report->frames = run->memory.frame_count;
@@ -289,6 +317,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->energy_drift_max = tw_run_energy_drift(run);
     report->energy_error_max = run->memory.energy_error_max;
     report->energy_unresolved = run->memory.unresolved;
+    if (report->t >= run->duration) report->energy_verdict = tw_run_energy_verdict(run);
     report->tests = run->tests;
     report->tests_failed = run->tests_failed;
 }
@@ -305,6 +334,8 @@ static tw_status drive(tw_run *run, tw_run_report *report, tw_error *error)
 
     status = finish(run, status, error);
     fill_report(run, report);
+    if (report && status != TW_OK && status != TW_INTERRUPTED)
+        report->stable_step = stable_step(run);
     return status;
 }
 

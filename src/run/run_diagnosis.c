@@ -90,11 +90,19 @@ void tw_run_name_body(const tw_run *run, tw_error *error)
     tw_release(states.now);
     if (worst.factor < WORTH_TELLING) return;
 
+    /* Small changes are told in per cent. */
+    char change[80];
+    double percent = 100.0 * fabs(worst.ratio - 1.0);
+    if (worst.factor >= 2.0)
+        tw_print(change, sizeof change, "are %.3g times as far apart as", worst.ratio);
+    else
+        tw_print(change, sizeof change, "are %.2g %% %s than", percent,
+                 worst.ratio > 1.0 ? "farther apart" : "closer together");
+
     const char *name = tw_simulation_display(run->simulation, worst.body)->name;
     size_t used = strlen(error->text);
     tw_print(error->text + used, sizeof error->text - used,
-             "; bodies.%d (%s) is deformed most: its particles %lld and %lld are %.3g times as far "
-             "apart as at the start",
+             "; bodies.%d (%s) is deformed most: its particles %lld and %lld %s at the start",
              worst.body, name ? name : "body", (long long)worst.ends[1], (long long)worst.ends[0],
-             worst.ratio);
+             change);
 }

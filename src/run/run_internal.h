@@ -167,6 +167,9 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
                               tw_error *error);
 double tw_run_wall_seconds(const tw_run *run);
 double tw_run_energy_drift(const tw_run *run);
+tw_energy_verdict tw_run_energy_verdict(const tw_run *run);
+/* The size of the fixed steps [s]; 0 if they are adaptive. (run.c) */
+double tw_run_fixed_step(const tw_run *run);
 /* What energy errors are relative to: the energy converted, unless that is so small that an error is
  * mostly rounding. */
 double tw_run_energy_scale(const tw_run *run);

@@ -71,11 +71,11 @@ static void add_times(const tw_run *run, tw_json *json)
 }
 
 /* A fixed step has a size, adaptive steps have a tolerance: the other of the two is null. */
-static void add_step_control(const tw_run *run, tw_json *json, const tw_integrator_statistics *s)
+static void add_step_control(const tw_run *run, tw_json *json)
 {
     const tw_integrator_options *options = &run->integrator_options;
     if (options->relative_tolerance == 0.0) {
-        tw_json_number(json, "step", s->steps > 0 ? s->last_step : options->step);
+        tw_json_number(json, "step", tw_run_fixed_step(run));
         tw_json_null(json, "rtol");
     } else {
         tw_json_null(json, "step");
@@ -99,7 +99,22 @@ static void add_counts(const tw_run *run, tw_json *json, const tw_integrator_sta
     tw_json_integer(json, "peak_memory_bytes", peak_memory());
 }
 
-static void add_energies(const tw_run *run, tw_json *json)
+/* An energy error above this share of the energy converted is no small error any more. */
+static const double MUCH_ENERGY = 0.1;
+
+/* The share of the error that must have vibrated unresolved since the first step for it to be said. */
+static const double MUCH_OF_ERROR = 0.1;
+
+tw_energy_verdict tw_run_energy_verdict(const tw_run *run)
+{
+    const tw_run_memory *m = &run->memory;
+    if (!m->has_energy) return TW_ENERGY_UNKNOWN;
+    if (tw_run_energy_drift(run) <= MUCH_ENERGY) return TW_ENERGY_KEPT;
+    if (m->unresolved > MUCH_OF_ERROR * m->energy_error_max) return TW_ENERGY_UNRESOLVED;
+    return TW_ENERGY_LOST;
+}
+
+static void add_energies(const tw_run *run, tw_json *json, tw_run_state state)
 {
     const tw_run_memory *m = &run->memory;
     const struct {
@@ -123,6 +138,11 @@ static void add_energies(const tw_run *run, tw_json *json)
         else
             tw_json_null(json, rows[i].key);
     }
+
+    /* What the error means, for programs; null before the end. */
+    static const char *const verdicts[] = {NULL, "kept", "unresolved", "lost"};
+    tw_energy_verdict verdict = state == TW_RUN_DONE ? tw_run_energy_verdict(run) : 0;
+    tw_json_string(json, "energy_verdict", verdicts[verdict]);
 }
 
 tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *why, tw_error *error)
@@ -140,9 +160,9 @@ tw_status tw_run_write_record(tw_run *run, tw_run_state state, const tw_error *w
     add_outcome(run, &json, state, why);
     tw_json_string(&json, "phi_engine", has_engine ? tw_phi_engine_name(s.engine) : NULL);
     add_times(run, &json);
-    add_step_control(run, &json, &s);
+    add_step_control(run, &json);
     add_counts(run, &json, &s);
-    add_energies(run, &json);
+    add_energies(run, &json, state);
 
     /* INFINITY is written as null. */
     tw_json_number(&json, "resumed_at", is_resumed ? run->resumed_at : INFINITY);

@@ -171,10 +171,18 @@ static tw_status check_name(check *c, const tw_schema_field *field, tw_node *nod
      * an option. */
     char first = node->text[0];
     bool good = first != '\0' && first != '.' && first != '-';
-    good = good && strlen(node->text) <= MAX_NAME_LENGTH;
-    for (const char *p = node->text; *p; p++) good = good && is_name_character(*p);
+    if (!good || strlen(node->text) > MAX_NAME_LENGTH) return wrong_value(c, field, node);
 
-    return good ? TW_OK : wrong_value(c, field, node);
+    /* The first character that does not fit is named. */
+    const char *p = node->text;
+    while (*p && is_name_character(*p)) p++;
+    if (!*p) return TW_OK;
+    char what[8] = "a blank";
+    if (*p != ' ') snprintf(what, sizeof what, (unsigned char)*p < ' ' ? "0x%02x" : "'%c'", *p);
+    return tw_fail_at(c->error, node->mark,
+                      "%s is '%s', which has %s in it, must be a name of letters, digits, '.', '_' "
+                      "and '-'",
+                      c->path, node->text, what);
 }
 
 static tw_status check_text(check *c, const tw_schema_field *field, tw_node *node)
