@@ -35,13 +35,6 @@ enum { LARGEST_DENSE = 64 };
  * tolerance that he asks for. */
 static const double enough_digits = 1e-5;
 
-/* Where steps are fixed, the functions need this share of the scheme's own error alone, the last step's
- * asymmetry: how far, beside the way of a step, its stage was from that of the reversed step. It falls
- * with h^2, so that the order stays. A sheet in folds has 5e-3; the digits beyond 5e-4 cost it two
- * iterations of three and tell nothing. `most_error` bounds what a single bad step may ask for. */
-static const double error_share = 0.1;
-static const double most_error = 1e-2;
-
 /* The error of the correction q may be so many times larger than that of the step: it enters the
  * step through the remainder of the linear model alone. */
 static const double correction_slack = 10;
@@ -83,8 +76,6 @@ static tw_status set_engine(const tw_integrator *integrator, tw_expmid2_memory *
     case TW_PHI_SHIFT_INVERT:
     case TW_PHI_LANCZOS:
         if (chosen_here) memory->phi.tolerance = fmax(memory->phi.tolerance, enough_digits);
-        memory->least_tolerance = memory->phi.tolerance;
-        memory->follows_error = chosen_here && integrator->options.relative_tolerance == 0;
         if (chosen_here || memory->phi.engine == TW_PHI_SHIFT_INVERT)
             memory->stage_tolerance =
                 fmax(memory->stage_tolerance, stage_share * memory->phi.tolerance);
@@ -230,21 +221,10 @@ static void expect_dimensions(tw_expmid2_memory *memory)
         memory->dimensions[j] = (int)fmin(fmax(last[j], 0), INT_MAX);
 }
 
-/* The tolerances of this step, by the error of the last one. */
-static void follow_error(const tw_integrator *integrator, tw_expmid2_memory *memory)
-{
-    if (!memory->follows_error) return;
-    double own = error_share * fmin(tw_expmid2_history_of(memory)->asymmetry, most_error);
-    memory->phi.tolerance = fmax(memory->least_tolerance, own);
-    memory->stage_tolerance =
-        fmax(integrator->options.newton.tolerance, stage_share * memory->phi.tolerance);
-}
-
 static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *error)
 {
     tw_expmid2_memory *memory = integrator->memory;
     expect_dimensions(memory);
-    follow_error(integrator, memory);
     memory->h = h;
     memory->kappa = tw_expmid2_kappa(integrator, h);
     memory->t_m = integrator->t + 0.5 * h;
@@ -277,7 +257,6 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
     *history = (tw_expmid2_history){.h = h,
                                     .h_before = history->h,
                                     .t_m = integrator->t + 0.5 * h,
-                                    .asymmetry = integrator->counts.asymmetry,
                                     .acceleration = tw_expmid2_recent_acceleration(memory)};
     for (int j = 0; j < TW_MAX_BLOCK; j++) history->dimensions[j] = memory->dimensions[j];
 }

@@ -17,8 +17,6 @@ typedef struct tw_expmid2_memory {
     tw_phi_workspace *workspace;
     tw_phi_options phi;
     double stage_tolerance; /* of Newton's iteration */
-    double least_tolerance; /* of phi, whatever the error of the last step */
-    bool follows_error;     /* both tolerances follow that error */
 
     double *x_star, *x_m, *a_m, *v_m; /* of this step's stage */
     double *shift;                    /* c: x_star = x_n + t v_n + c */
@@ -64,7 +62,6 @@ typedef struct tw_expmid2_history {
     double h_before;                 /* of the step before it; 0: there is none */
     double t_m;                      /* time of its midpoint */
     double acceleration;             /* largest |a_m| of late */
-    double asymmetry;                /* of the step: its own error beside h |v| */
     double dimensions[TW_MAX_BLOCK]; /* that its functions took, per start vector; 0: unknown */
 } tw_expmid2_history;
 
