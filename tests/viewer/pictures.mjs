@@ -49,16 +49,21 @@ await picture("live", ["cloth-on-ball", "--speed", "max"], async (page) => {
   await page.keyboard.press("f");
 });
 
-await picture("drag", ["coil", "--speed", "4"], async (page) => {
+await picture("drag", ["bunny-wobble"], async (page) => {
   await page.selectOption("#colour", "strain");
-  await page.keyboard.press("h");
-  await until(page, "page.frame.t > 1");
-  const at = await page.evaluate(() => window.twang.locate(6500));
-  await page.mouse.move(at.x, at.y);
+  await until(page, "page.frame.t > 0.05");
+
+  // The free particle that is highest on the page: the tip of an ear.
+  const at = await page.evaluate(() => {
+    const { stage, drag } = window.twang;
+    const points = Array.from({ length: stage.lanes[0].positions.length / 3 }, (_, p) => p).filter((p) => !drag.held.has(p)).map((p) => window.twang.locate(p));
+    return points.reduce((best, p) => (p.y < best.y ? p : best));
+  });
+  await page.mouse.move(at.x, at.y + 4);
   await page.mouse.down();
-  await page.mouse.move(at.x + 150, at.y - 60, { steps: 10 });
+  await page.mouse.move(at.x + 130, at.y + 40, { steps: 12 });
   const t = await page.evaluate(() => window.twang.frame.t);
-  await until(page, `page.frame.t > ${t} + 6`);
+  await until(page, `page.frame.t > ${t} + 0.5`);
 });
 
 await picture("compare", ["coil", "--compare", "bdf1", "--speed", "max"], async (page) => {
