@@ -154,6 +154,8 @@ typedef struct tw_contact {
     bool touched;             /* a pair touched before or after the last attempt */
 
     tw_contact_account account;
+    double *flight;   /* positions of all particles in the middle of a step, without contact */
+    double *reached;  /* velocities of all particles after a step, before impulses */
     double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */
 
     /* Whether surfaces can touch surfaces: there are two bodies, or one touches itself. */

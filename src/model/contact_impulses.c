@@ -4,6 +4,9 @@
  * 1 - e^2 is taken from the motion along the normal:
  *     v_n' = sqrt(v_n^2 - 2 (1 - e^2) (E_n - E_{n+1}) / m),   m = 1 / sum_i w_i^2 / m_i.
  * An impact then ends with e times its speed, whatever the law and the step.
+ *     An impact that fits into one step leaves no energy at its ends: a pair that approaches, parts
+ * afterwards, and brought more energy than it holds. Unresolved modes of expmid2 do so, they reverse
+ * their velocity. Then v_n' = e v_n with the v_n that the scheme reached.
  *
  * Friction: an impulse of at most mu times that of the repulsion (the press in the middle of the way, as the
  * midpoint rules have it) less what restitution took, leads the sliding velocity from u to
@@ -33,6 +36,7 @@ typedef struct meeting {
     double inverse_mass; /* sum_i w_i^2 / m_i */
     double velocity[3];  /* of the closest points against each other, V = sum_i w_i v_i */
     double earlier[3];   /* the same at the start of the step */
+    double rebound;      /* speed at which an impact within the step parts; 0: there was none */
     double released;     /* E_n - E_{n+1} */
     double push;         /* impulse of the repulsion over the step */
     double roll[3];      /* the part of `velocity` that is due to the spin of an obstacle */
@@ -89,10 +93,46 @@ static void press_obstacle(double h, const double at[4][4][3], meeting *m)
     }
 }
 
-/* Fills the meeting; false if the pair did not touch at either end of the step. */
+/* Where all particles would be in the middle of the step without contact, and the velocities that the
+ * scheme reached. */
+static void note_flight(tw_contact *c, double h, const tw_force_view *from, const double *v)
+{
+    int64_t n = 3 * c->particles->count;
+    for (int64_t i = 0; i < n; i++) c->flight[i] = from->x[i] + 0.5 * h * from->v[i];
+    memcpy(c->reached, v, (size_t)n * sizeof(double));
+}
+
+/* Whether a pair touches at these positions of all particles. */
+static bool touches_at(const tw_contact *c, const tw_contact_pair *pair, const double *x)
+{
+    double at[4][3];
+    tw_pair_state state;
+    if (tw_contact_is_far(c, pair, x)) return false;
+    tw_contact_take(c, pair, x, at);
+    tw_pair_evaluate(pair, at, TW_PAIR_ENERGY, &state);
+    return state.active;
+}
+
+/* Sets the rebound of an impact within the step. `held` is the energy of the pair at the ends. */
+static void find_rebound(double held, meeting *m)
+{
+    double speed[4][3];
+    double reached = 0.0;
+    tw_contact_take(m->contact, m->pair, m->contact->reached, speed);
+    for (int i = 0; i < TW_PAIR_VERTICES; i++)
+        reached += m->frame.weight[i] * tw_dot3(speed[i], m->frame.normal);
+
+    double approach = tw_dot3(m->earlier, m->frame.normal);
+    bool turned = approach < 0.0 && reached > 0.0;
+    bool is_sudden = 0.5 * approach * approach / m->inverse_mass > held;
+    m->rebound = turned && is_sudden ? reached : 0.0;
+}
+
+/* Fills the meeting; false if the pair did not touch at either end of the step or within it. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
-    if (tw_contact_is_far(m->contact, m->pair, from->x) &&
+    bool within = touches_at(m->contact, m->pair, m->contact->flight);
+    if (!within && tw_contact_is_far(m->contact, m->pair, from->x) &&
         tw_contact_is_far(m->contact, m->pair, x))
         return false;
 
@@ -109,7 +149,8 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     tw_pair_state now;
     tw_pair_evaluate(m->pair, before, TW_PAIR_GRADIENT, &old);
     tw_pair_evaluate(m->pair, after, TW_PAIR_GRADIENT, &now);
-    if (!old.active && !now.active) return false;
+    bool at_ends = old.active || now.active;
+    if (!at_ends && !within) return false;
     if (!tw_gap_find(m->pair->kind, after, &m->frame)) return false;
 
     m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
@@ -130,7 +171,10 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
             m->earlier[k] += w * earlier[i][k];
         }
     }
-    return m->inverse_mass > 0.0;
+    if (!(m->inverse_mass > 0.0)) return false;
+
+    find_rebound(fmax(old.energy, now.energy), m);
+    return at_ends || m->rebound > 0.0;
 }
 
 /* v += weight J / m for every free particle of the pair. A moved obstacle has the velocity u where
@@ -174,10 +218,11 @@ static double restitute(meeting *m, double *v)
 {
     double e = m->contact->options.restitution;
     double speed = tw_dot3(m->velocity, m->frame.normal);
-    if (e >= 1.0 || m->released <= 0.0 || speed <= 0.0) return 0.0;
+    if (e >= 1.0 || speed <= 0.0 || (m->released <= 0.0 && m->rebound == 0.0)) return 0.0;
 
     double square = speed * speed - 2.0 * (1.0 - e * e) * m->released * m->inverse_mass;
     double left = sqrt(fmax(square, 0.0));
+    if (m->rebound > 0.0) left = fmin(speed, e * m->rebound);
     double size = (speed - left) / m->inverse_mass;
     double impulse[3];
     for (int k = 0; k < 3; k++) impulse[k] = -size * m->frame.normal[k];
@@ -302,6 +347,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     TW_TRY(tw_contact_check_step(c, h, from, x));
     tw_contact_find_spins(c, from->x, from->v, c->spins[0]);
     tw_contact_find_spins(c, x, v, c->spins[1]);
+    note_flight(c, h, from, v);
 
     /* The pairs follow each other, each with the velocities that the last one left. */
     for (int64_t i = 0; i < c->pair_count; i++) {

@@ -26,6 +26,8 @@ static void contact_release(void *data)
     tw_release(c->body_mass);
     tw_release(c->elasticity);
     tw_release(c->longest_edge);
+    tw_release(c->flight);
+    tw_release(c->reached);
     tw_release(c->spins[0]);
     tw_release(c->spins[1]);
 
@@ -57,6 +59,9 @@ static tw_status contact_complete(void *data, const tw_particles *particles)
             tw_allocate_zeroed(3 * (size_t)c->source.obstacles->count + 1, sizeof(double));
         if (!c->spins[i]) return TW_OUT_OF_MEMORY;
     }
+    c->flight = TW_NEW_ARRAY(3 * particles->count + 1, double);
+    c->reached = TW_NEW_ARRAY(3 * particles->count + 1, double);
+    if (!c->flight || !c->reached) return TW_OUT_OF_MEMORY;
     TW_TRY(tw_contact_weigh(c));
     TW_TRY(tw_contact_list_surfaces(c));
     TW_TRY(tw_contact_begin(c));
