@@ -188,7 +188,7 @@ END_TEST
 
 /* ---- bodies ---- */
 
-enum { BAR = 21 };
+enum { BAR = 21, MIDDLE = 10 };
 
 /* What a test wants: a bar of particles of 0.1 kg along x, 0.1 m apart. */
 typedef struct bar {
@@ -209,7 +209,7 @@ static tw_model *make_bar(const bar *b)
     double k[BAR];
     int64_t ends[2 * BAR];
     for (int64_t i = 0; i < BAR; i++) {
-        double arm = 0.1 * (double)(i - BAR / 2);
+        double arm = 0.1 * (double)(i - MIDDLE);
         x[3 * i] = 0.3 + arm;
         v[3 * i + 1] = b->spin * arm;
         v[3 * i + 2] = b->velocity;
@@ -309,7 +309,7 @@ START_TEST(a_spinning_bar_is_stretched_as_theory_says)
     double x[BAR];
     double momentum = 0;
     for (int i = 0; i < BAR; i++) {
-        x[i] = 0.1 * (i - BAR / 2);
+        x[i] = 0.1 * (i - MIDDLE);
         momentum += 0.1 * b.spin * x[i] * x[i];
     }
     for (int round = 0; round < 200; round++) {
@@ -317,12 +317,12 @@ START_TEST(a_spinning_bar_is_stretched_as_theory_says)
         double next[BAR] = {0};
         for (int i = 0; i < BAR; i++) inertia += 0.1 * x[i] * x[i];
         double w = momentum / inertia;
-        for (int j = BAR / 2; j < BAR - 1; j++) {
+        for (int j = MIDDLE; j < BAR - 1; j++) {
             double tension = 0;
             for (int i = j + 1; i < BAR; i++) tension += 0.1 * w * w * x[i];
             next[j + 1] = next[j] + 0.1 + tension / b.stiffness;
         }
-        for (int i = BAR / 2; i < BAR; i++) {
+        for (int i = MIDDLE; i < BAR; i++) {
             x[i] = next[i];
             x[BAR - 1 - i] = -next[i];
         }

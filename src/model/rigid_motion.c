@@ -77,10 +77,12 @@ static void find_rates(const tw_rigid_motion *r, const tw_rigid_box *box, frame 
 {
     const tw_rigid_state *state = &f->at.state;
 
-    tw_rigid_box_push(box, state, &f->forces);
+    tw_rigid_forces forces = {0};
+    tw_rigid_box_push(box, state, &forces);
+    f->forces = forces;
     tw_rigid_spin(&box->body, state, f->spin);
     for (int k = 0; k < 3; k++)
-        f->acceleration[k] = (f->forces.face[k][0] + f->forces.face[k][1]) / box->body.mass;
+        f->acceleration[k] = (forces.face[k][0] + forces.face[k][1]) / box->body.mass;
 
     double own[3];
     double gyroscopic[3];
