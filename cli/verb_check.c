@@ -497,6 +497,7 @@ static int check(const arguments *a)
 
 static const option options[] = {
     SCENE_OPTIONS,
+    FRAME_OPTIONS,
     {"--json", NULL, NULL, "print it as JSON", NULL},
     {0},
 };

@@ -81,7 +81,7 @@ grep -q ': ok' out && fail "check says ok of a step that fails"
 # ---- failures say what to try next, and which body it is about ----
 expect 1 "$twang" run rope --integrator verlet --dt 0.02 -o exploded --quiet
 grep -q 'bodies.0 (rope) is deformed most: its particles [0-9]* and [0-9]* are' err || fail "no body is named: $(cat err)"
-grep -q '^try a smaller step (--dt 0.005)' err || fail "nothing to try next: $(cat err)"
+grep -q '^try a smaller step (--dt 0.0028)' err || fail "nothing to try next: $(cat err)"
 [ "$(json '"bodies.0" in d["reason"]' <exploded/run.json)" = True ] || fail "run.json does not name the body"
 
 # ---- the nearest name is the one with the same beginning ----
