@@ -65,3 +65,4 @@ rope: rk4, 2 of 2" ] || fail "bench does not say what it does: $(cat err)"
 expect 0 "$twang" bench rope --integrators verlet --dt 1e-5 --limit 0.002
 grep -q "^verlet .* - .*extrapolated: came to t = [0-9.]* s within 0.002 s" out || fail "a trial that was stopped: $(cat out)"
 "$twang" bench --help | grep -q -e "--fps" -e "--frames" && fail "bench offers frames"
+finish "what bench says and counts holds"
