@@ -269,8 +269,9 @@ START_TEST(expmid2_runs_where_nothing_is_resolved)
     ck_assert_msg(tw_integrator_advance(b.integrator, 1.026, &error) == TW_OK, "%s", error.text);
     tw_integrator_statistics counts = tw_integrator_statistics_now(b.integrator);
 
-    /* Two of Newton, two start vectors for the correction of the stage, three for the step. */
-    ck_assert_int_le(counts.solves, 7 * counts.steps);
+    /* Two of Newton, two start vectors for the correction of the stage, three for the step; and one more for
+     * each of the two calls, because no space of the start vectors alone is judged. */
+    ck_assert_int_le(counts.solves, 9 * counts.steps);
     close_body(&b);
 }
 END_TEST

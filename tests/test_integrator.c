@@ -280,6 +280,7 @@ START_TEST(a_recoverable_force_shrinks_the_step)
     tw_second_order_problem problem = oscillator_problem();
     problem.acceleration = moody;
     problem.context = &calls;
+    problem.time_dependent = true; /* or the start would look whether it is, and use the moods up */
     tw_integrator_options options = tw_integrator_options_default();
     options.scheme = TW_SCHEME_RK4;
     options.relative_tolerance = 1e-6;
