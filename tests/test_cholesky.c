@@ -331,6 +331,7 @@ static void *send_terminations(void *thread)
 {
     const struct timespec pause = {.tv_nsec = 20000};
     while (!atomic_load(&is_analysed)) {
+        /* NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread,cert-pos44-c) */
         pthread_kill(*(pthread_t *)thread, SIGTERM);
         nanosleep(&pause, NULL);
     }

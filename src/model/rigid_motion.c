@@ -187,8 +187,8 @@ static tw_status rigid_add_time_derivative(void *data, const tw_force_view *at, 
 
     if (!r->has_step) return TW_OK;
     double s = 1e-3 * r->h;
-    frame later;
-    frame earlier;
+    frame later = {0};
+    frame earlier = {0};
 
     find_frame(r, at->t + s, &later);
     find_frame(r, at->t - s, &earlier);
