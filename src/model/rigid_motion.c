@@ -98,7 +98,7 @@ static void find_rates(const tw_rigid_motion *r, const tw_rigid_box *box, frame 
 /* The frame at time t: on the way of the step that was begun last, or where the state is. */
 static void find_frame(tw_rigid_motion *r, double t, frame *f)
 {
-    f->t = t;
+    *f = (frame){.t = t};
     double way = t - r->t;
     bool at_end = !r->has_step || (r->is_finished && !(way < r->h * (1.0 - 1e-12)));
 
@@ -187,8 +187,8 @@ static tw_status rigid_add_time_derivative(void *data, const tw_force_view *at, 
 
     if (!r->has_step) return TW_OK;
     double s = 1e-3 * r->h;
-    frame later = {0};
-    frame earlier = {0};
+    frame later;
+    frame earlier;
 
     find_frame(r, at->t + s, &later);
     find_frame(r, at->t - s, &earlier);
