@@ -8,6 +8,7 @@
 #include "model/rigid_box.h"
 #include "support/reference_state.h"
 #include "support/run_suite.h"
+#include "support/simulation_runs.h"
 
 /* ---- the rigid body alone ---- */
 
@@ -255,21 +256,7 @@ static tw_integrator *start(tw_simulation *simulation, tw_scheme scheme, double 
     options.scheme = scheme;
     options.step = step;
     options.phi.tolerance = 1e-10;
-    tw_integrator *integrator = NULL;
-    tw_error error = {0};
-    tw_status status = tw_integrator_create_second_order(tw_simulation_second_order(simulation),
-                                                         &options, &integrator, &error);
-    ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
-    status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &error);
-    ck_assert_msg(status == TW_OK, "%s: %s", tw_scheme_name(scheme), error.text);
-    return integrator;
-}
-
-static void advance(tw_integrator *integrator, double t)
-{
-    tw_error error = {0};
-    tw_status status = tw_integrator_advance(integrator, t, &error);
-    ck_assert_msg(status == TW_OK, "%s", error.text);
+    return start_simulation(simulation, &options);
 }
 
 /* Rows in the world, six numbers per particle. */
@@ -334,7 +321,7 @@ START_TEST(a_spinning_bar_is_stretched_as_theory_says)
     /* Mass damping of free bodies acts slowly in expmid2. */
     bool settles_slowly = bar_schemes[_i] == TW_SCHEME_EXPMID2;
     tw_integrator *integrator = start(simulation, bar_schemes[_i], settles_slowly ? 2e-3 : 5e-3);
-    advance(integrator, settles_slowly ? 9 : 3);
+    advance_to(integrator, settles_slowly ? 9 : 3);
     double rows[6 * BAR];
     rows_of(integrator, simulation, rows);
     for (int i = 0; i < BAR; i++) {
@@ -356,7 +343,7 @@ START_TEST(a_free_body_moves_as_its_particles_do)
         tw_simulation *simulation = simulate(&b);
         tw_integrator *integrator = start(simulation, TW_SCHEME_RK4, 2.5e-4);
         tw_measurement before = measure(integrator, simulation);
-        advance(integrator, 0.5);
+        advance_to(integrator, 0.5);
         tw_measurement after = measure(integrator, simulation);
         rows_of(integrator, simulation, rows[k]);
         ck_assert_double_eq_tol(after.kinetic + after.potential, before.kinetic + before.potential,
@@ -379,7 +366,7 @@ START_TEST(the_frame_takes_large_steps_of_a_stiff_spinning_body)
     for (int k = 0; k < 2; k++) {
         tw_simulation *simulation = simulate(&b);
         tw_integrator *integrator = start(simulation, TW_SCHEME_EXPRB42, k ? 2e-2 : 2e-3);
-        advance(integrator, 1);
+        advance_to(integrator, 1);
         rows_of(integrator, simulation, rows[k]);
         leave(integrator, simulation);
     }
@@ -401,7 +388,7 @@ START_TEST(the_impulse_on_the_wall_is_the_change_of_momentum)
         double impulse = 0;
         double end = 0;
         for (double t = 0; t < 0.3; t += 0.01) {
-            advance(integrator, t + 0.01);
+            advance_to(integrator, t + 0.01);
             tw_measurement m = measure(integrator, simulation);
             impulse += m.contact_impulse[2];
             end = m.momentum[2];
