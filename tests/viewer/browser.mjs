@@ -61,11 +61,24 @@ const browser = await chromium.launch({
 });
 const complaints = [];
 
+/** In the page: what the canvas shows, as red, green, blue and opacity of each pixel. */
+function defineCanvasData() {
+  window.canvasData = () => {
+    const canvas = document.getElementById("canvas");
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const context = copy.getContext("2d");
+    context.drawImage(canvas, 0, 0);
+    return context.getImageData(0, 0, copy.width, copy.height);
+  };
+}
+
 async function open(url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 820, height: 560 }, ...options });
   const page = await context.newPage();
   page.on("console", (m) => m.type() === "error" && !m.text().includes("WebSocket connection") && complaints.push(m.text()));
   page.on("pageerror", (e) => complaints.push(e.message));
+  await page.addInitScript(defineCanvasData);
   await page.goto(url);
   return page;
 }
@@ -84,16 +97,11 @@ const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
 /** Share of the canvas that is not transparent, and a sum that changes with the picture. */
 const pixels = (page) => page.evaluate(() => {
-  const canvas = document.getElementById("canvas");
-  const copy = document.createElement("canvas");
-  [copy.width, copy.height] = [canvas.width, canvas.height];
-  const context = copy.getContext("2d");
-  context.drawImage(canvas, 0, 0);
-  const data = context.getImageData(0, 0, copy.width, copy.height).data;
+  const { data, width } = window.canvasData();
   let drawn = [0, 0];
   let sum = 0;
   for (let i = 0; i < data.length; i += 4) {
-    if (data[i + 3] > 200) drawn[(i / 4) % copy.width < copy.width / 2 ? 0 : 1]++;
+    if (data[i + 3] > 200) drawn[(i / 4) % width < width / 2 ? 0 : 1]++;
     sum = (sum * 31 + data[i] + 7 * data[i + 1] + 13 * data[i + 2]) % 1000000007;
   }
   return { left: drawn[0], right: drawn[1], sum };
@@ -350,12 +358,7 @@ contact: {distance: 0.005}
 
 /** How many different hues of strong colours the canvas has, of twelve. */
 const hues = (page) => page.evaluate(() => {
-  const canvas = document.getElementById("canvas");
-  const copy = document.createElement("canvas");
-  [copy.width, copy.height] = [canvas.width, canvas.height];
-  const context = copy.getContext("2d");
-  context.drawImage(canvas, 0, 0);
-  const data = context.getImageData(0, 0, copy.width, copy.height).data;
+  const { data } = window.canvasData();
   const counts = new Array(12).fill(0);
   for (let i = 0; i < data.length; i += 4) {
     const [r, g, b] = [data[i], data[i + 1], data[i + 2]];
@@ -604,6 +607,7 @@ test("a report opens from the disk, without a network", async () => {
   assert.equal(spawnSync(twang, ["report", directory, "-o", file, "--quiet"], { stdio: "inherit" }).status, 0);
   const context = await browser.newContext({ viewport: { width: 820, height: 560 }, offline: true });
   const page = await context.newPage();
+  await page.addInitScript(defineCanvasData);
   const requests = [];
   page.on("request", (r) => !/^(file|data|blob):/.test(r.url()) && requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && complaints.push(m.text()));
