@@ -61,13 +61,18 @@ static double open_share(const tw_mesh *mesh)
     double area = 0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const int64_t *corner = mesh->triangles + 3 * i;
+
+        /* Two of its sides. */
         double d[2][3];
         for (int k = 0; k < 6; k++)
             d[k / 3][k % 3] = mesh->vertices[3 * corner[1 + k / 3] + k % 3] -
                               mesh->vertices[3 * corner[0] + k % 3];
+
+        /* a = d_0 x d_1, twice the area. */
         double a[3];
         for (int k = 0; k < 3; k++)
             a[k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+
         for (int k = 0; k < 3; k++) sum[k] += a[k];
         area += sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     }
@@ -78,22 +83,28 @@ static double open_share(const tw_mesh *mesh)
 static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
 {
     if (mesh->tetrahedron_count > 0) return TW_OK;
+
+    /* An open surface that is far from closed is a sheet. */
     tw_mesh_quality quality = {0};
     tw_status status = tw_mesh_measure(mesh, &quality, error);
     if (status != TW_OK) return status;
+
     s->open_edges = quality.open_edges;
     s->is_sheet = quality.open_edges > 0 && open_share(mesh) > OPEN_SHARE;
     if (s->is_sheet) return TW_OK;
 
+    /* What cannot be filled for want of thickness is a sheet, too. */
     tw_fill_options options = tw_fill_options_default();
     options.vertex_count = SCENE_VERTICES;
     tw_mesh solid = {0};
     tw_error why = {0};
     status = tw_mesh_fill(mesh, &options, &solid, NULL, &why);
     tw_mesh_free(&solid);
+
     s->is_thin = status == TW_BAD_INPUT;
     s->is_sheet = s->is_thin;
     if (status == TW_OK || s->is_thin) return TW_OK;
+
     *error = why;
     return status;
 }
@@ -120,15 +131,17 @@ static void find_box(const tw_mesh *mesh, shape *s)
 /* What holds a sheet: its highest part, or of a level one the part at one end of its longest side. */
 static void write_sheet_pins(FILE *out, const char *name, const shape *s)
 {
-    int longest = 0;
-    for (int k = 1; k < 3; k++)
-        if (s->upper[k] - s->lower[k] > s->upper[longest] - s->lower[longest]) longest = k;
     if (s->upper[2] - s->lower[2] > LEVEL_SHARE * SCENE_EXTENT) {
         fprintf(out, "pins:\n  - {body: %s, highest: 0.05}  # it hangs from its highest 5 %%\n",
                 name);
         return;
     }
 
+    int longest = 0;
+    for (int k = 1; k < 3; k++)
+        if (s->upper[k] - s->lower[k] > s->upper[longest] - s->lower[longest]) longest = k;
+
+    /* The box of the sheet, a little larger, cut off at one end. */
     double lower[3];
     double upper[3];
     for (int k = 0; k < 3; k++) {
@@ -136,6 +149,7 @@ static void write_sheet_pins(FILE *out, const char *name, const shape *s)
         upper[k] = s->upper[k] + LEVEL_SHARE;
     }
     upper[longest] = s->lower[longest] + 0.05 * SCENE_EXTENT;
+
     fprintf(out, "pins:                         # 5 %% of it, at one end, are held\n");
     fprintf(out, "  - {body: %s, lower: [%.4g, %.4g, %.4g], upper: [%.4g, %.4g, %.4g]}\n", name,
             lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]);
@@ -150,6 +164,7 @@ static void write_material(FILE *out, const char *name, const shape *s)
         write_sheet_pins(out, name, s);
         return;
     }
+
     fprintf(out, "    vertices: %d            # about so many particles\n", SCENE_VERTICES);
     fprintf(out, "    density: 1000             # kg/m^3\n");
     fprintf(out, "    material: neo-hookean\n    youngs_modulus: 2e5       # Pa\n");
@@ -160,6 +175,8 @@ static void write_scene(FILE *out, const char *name, const char *mesh, const sha
 {
     bool is_y_up = s->is_y_up;
     double side = s->side;
+
+    /* What is computed, and how. */
     fprintf(out, "# Made by twang new. Run it: twang run %s.yaml\n", name);
     fprintf(out, "name: %s\nduration: 2                   # s\nfps: 30\n", name);
     fprintf(out, "gravity: [0, 0, -9.81]        # m/s^2; z is up\n");
@@ -240,6 +257,7 @@ static int write_file(const arguments *a, const shape *s)
         unlink(path);
         return cannot_write(path);
     }
+
     tell_kind(s);
     printf("%s: a scene to run and to change; next: twang run %s\n", path, path);
     return EXIT_DONE;

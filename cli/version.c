@@ -71,9 +71,11 @@ static const struct {
 static const char *licence_of(const char *file)
 {
     enum { LICENCE_COUNT = sizeof licences / sizeof *licences };
+
     for (int i = 0; i < LICENCE_COUNT; i++)
         if (strncmp(file, licences[i].beginning, strlen(licences[i].beginning)) == 0)
             return licences[i].licence;
+
     return "licence unknown to twang";
 }
 
@@ -81,7 +83,9 @@ static const char *licence_of(const char *file)
 static bool is_glibc(const char *file)
 {
     static const char *const names[] = {"libc.so", "libm.so", "ld-linux", "libmvec.so"};
-    for (int i = 0; i < 4; i++)
+    enum { NAME_COUNT = sizeof names / sizeof *names };
+
+    for (int i = 0; i < NAME_COUNT; i++)
         if (strncmp(file, names[i], strlen(names[i])) == 0) return true;
     return false;
 }
@@ -89,11 +93,13 @@ static bool is_glibc(const char *file)
 /* The version in the name of a file: "3.0.14" of libcholmod.so.3.0.14, "0.3.21" of libopenblasp-r0.3.21.so. */
 static void version_of(const char *file, char version[NAME_SIZE])
 {
+    /* Where it begins: after ".so." or "-r". glibc is asked itself. */
     const char *begin = strstr(file, ".so.");
     begin = begin ? begin + strlen(".so.") : strstr(file, "-r");
     if (begin && *begin == '-') begin += strlen("-r");
     if (is_glibc(file)) begin = gnu_get_libc_version();
 
+    /* Digits and points, without points at the end. */
     size_t length = 0;
     while (begin && length + 1 < NAME_SIZE &&
            (isdigit((unsigned char)begin[length]) || begin[length] == '.')) {
@@ -124,6 +130,7 @@ static int print_library(struct dl_phdr_info *info, size_t size, void *context)
     char *real = realpath(info->dlpi_name, NULL);
     const char *path = real ? real : info->dlpi_name;
     const char *known = strrchr(info->dlpi_name, '/') + 1;
+
     char name[NAME_SIZE];
     char version[NAME_SIZE];
     name_of(known, name);

@@ -14,14 +14,24 @@
 #include <unistd.h>
 
 /* An answer takes at most so long [ms]. */
-enum { PATIENCE = 60000, IN = 3, OUT = 4 };
+enum { PATIENCE = 60000 };
+
+/* Where the browser reads requests and writes answers. */
+enum { IN = 3, OUT = 4 };
+
+/* Its children may still write into their folder when it has ended: the folder is removed by so many
+ * attempts at most, with a pause [us] between them. */
+enum { ATTEMPTS = 40, PAUSE = 50000 };
 
 static const char *find_browser(void)
 {
     static const char *const paths[] = {"/usr/bin/chromium", "/usr/bin/chromium-browser",
                                         "/usr/bin/google-chrome"};
+
+    /* What the user names comes first, and alone. */
     const char *given = getenv("TWANG_BROWSER");
     if (given) return access(given, X_OK) == 0 ? given : NULL;
+
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (access(paths[i], X_OK) == 0) return paths[i];
     return NULL;
@@ -30,15 +40,19 @@ static const char *find_browser(void)
 /* In the child: the pipes become descriptors 3 and 4, and the browser begins. */
 static void become_browser(const char *path, int requests, int answers, const char *folder)
 {
+    /* Copies above the numbers that are taken next. */
     int null = open("/dev/null", O_RDWR);
     int in = fcntl(requests, F_DUPFD, 10);
     int out = fcntl(answers, F_DUPFD, 10);
     if (null < 0 || in < 0 || out < 0) _exit(1);
+
     if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0) _exit(1);
     if (dup2(in, IN) < 0 || dup2(out, OUT) < 0) _exit(1);
 
     char profile[160];
     snprintf(profile, sizeof profile, "--user-data-dir=%s", folder);
+
+    /* Chromium refuses its sandbox to root. */
     const char *sandbox = geteuid() == 0 ? "--no-sandbox" : "--no-first-run";
     execl(path, path, "--headless", "--remote-debugging-pipe", "--no-first-run", sandbox,
           "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -47,23 +61,37 @@ static void become_browser(const char *path, int requests, int answers, const ch
     _exit(1);
 }
 
+/* A folder for the browser's profile. Without one the name stays empty. */
+static bool make_folder(view_browser *browser)
+{
+    snprintf(browser->folder, sizeof browser->folder, "/tmp/twang-film-XXXXXX");
+    if (mkdtemp(browser->folder)) return true;
+
+    browser->folder[0] = '\0';
+    return false;
+}
+
 bool view_browser_open(view_browser *browser)
 {
     *browser = (view_browser){.requests = -1, .answers = -1};
     const char *path = find_browser();
+    if (!path || !make_folder(browser)) return false;
+
+    /* Our ends of the pipes are kept at once: closing the browser closes them. */
     int requests[2];
     int answers[2];
-    snprintf(browser->folder, sizeof browser->folder, "/tmp/twang-film-XXXXXX");
-    if (!path || !mkdtemp(browser->folder)) return false;
     if (pipe2(requests, O_CLOEXEC) != 0) return false;
-    if (pipe2(answers, O_CLOEXEC) != 0) return false;
+    browser->requests = requests[1];
+    if (pipe2(answers, O_CLOEXEC) != 0) {
+        close(requests[0]);
+        return false;
+    }
+    browser->answers = answers[0];
 
     browser->process = fork();
     if (browser->process == 0) become_browser(path, requests[0], answers[1], browser->folder);
     close(requests[0]);
     close(answers[1]);
-    browser->requests = requests[1];
-    browser->answers = answers[0];
     return browser->process > 0;
 }
 
@@ -73,21 +101,31 @@ static int remove_entry(const char *path, const struct stat *entry, int kind, st
     return remove(path);
 }
 
+/* The profile is ours, under a name that mkdtemp made. */
+static void remove_folder(const char *folder)
+{
+    enum { MOST_DESCRIPTORS = 16 };
+    if (folder[0] == '\0') return;
+
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (nftw(folder, remove_entry, MOST_DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0) return;
+        usleep(PAUSE);
+    }
+    fprintf(stderr, "twang: %s is left behind\n", folder);
+}
+
 void view_browser_close(view_browser *browser)
 {
     if (browser->requests >= 0) close(browser->requests);
     if (browser->answers >= 0) close(browser->answers);
+
     if (browser->process > 0) {
         kill(browser->process, SIGTERM);
         waitpid(browser->process, NULL, 0);
     }
-    view_text_free(&browser->received);
 
-    /* The profile is ours, under a name that mkdtemp made. */
-    enum { MOST_DESCRIPTORS = 16 };
-    if (strncmp(browser->folder, "/tmp/twang-film-", 16) == 0 &&
-        nftw(browser->folder, remove_entry, MOST_DESCRIPTORS, FTW_DEPTH | FTW_PHYS) != 0)
-        fprintf(stderr, "twang: %s is left behind\n", browser->folder);
+    view_text_free(&browser->received);
+    remove_folder(browser->folder);
 }
 
 static bool write_all(int descriptor, const char *bytes, size_t size)
@@ -116,9 +154,11 @@ static json_t *receive(view_browser *browser)
             return object;
         }
 
+        /* Otherwise more bytes are waited for. */
         char bytes[65536];
         struct pollfd ready = {.fd = browser->answers, .events = POLLIN};
         if (poll(&ready, 1, PATIENCE) <= 0) return NULL;
+
         ssize_t size = read(browser->answers, bytes, sizeof bytes);
         if (size <= 0) return NULL;
         view_text_bytes(text, bytes, (size_t)size);
@@ -131,8 +171,11 @@ json_t *view_browser_ask(view_browser *browser, const char *method, json_t *para
     int id = ++browser->last_id;
     json_t *request = json_pack("{s:i,s:s,s:o}", "id", id, "method", method, "params", parameters);
     if (!request) return NULL;
+
+    /* A request to the page, once there is one. */
     if (browser->session[0])
         json_object_set_new(request, "sessionId", json_string(browser->session));
+
     char *text = json_dumps(request, JSON_COMPACT);
     bool sent = text && write_all(browser->requests, text, strlen(text) + 1);
     free(text);
