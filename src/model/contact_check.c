@@ -98,12 +98,11 @@ static void check_block(void *context, int64_t begin, int64_t end, int64_t block
     loop *l = context;
     tw_contact_check *check = &l->checks[block];
     *check = (tw_contact_check){.near = -1, .worst = -1};
-    for (int64_t p = begin; p < end; p++) {
+    const double *const ends[2] = {l->from->x, l->x};
+    for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, 2, ends)) < end; p++) {
         double x[4][3];
         double y[4][3];
         const tw_contact_pair *pair = &l->c->pairs[p];
-        if (tw_contact_is_far(l->c, pair, l->from->x) && tw_contact_is_far(l->c, pair, l->x))
-            continue;
         tw_contact_take(l->c, pair, l->from->x, x);
         tw_contact_take(l->c, pair, l->x, y);
 

@@ -4,6 +4,7 @@
  *   obstacle_shape.c   their shapes
  *   contact_surface.c  the surfaces of all bodies, and their pairs with planes, spheres, capsules
  *   contact_stiffness.c  how stiff a pair is if nobody says it
+ *   contact_planes.c   points that are out of reach of planes
  *   contact_cells.c    points, edges and triangles of all surfaces
  *   contact_detect.c   the pairs between surfaces that a step may need, looked for before it
  *   contact_check.c    whether a step missed or deepened a contact
@@ -130,6 +131,14 @@ typedef struct tw_contact_check {
     int64_t near;         /* the first pair that came too near; -1: none */
 } tw_contact_check;
 
+/* Pairs in a row, of particles with one plane. */
+typedef struct tw_plane_row {
+    int64_t begin;
+    int64_t end;      /* after the last of them */
+    int32_t plane[3]; /* the particles of the plane */
+    double reach;     /* how far from the plane a particle is touched [m] */
+} tw_plane_row;
+
 typedef struct tw_contact {
     tw_contact_options options;
     tw_contact_source source;
@@ -145,6 +154,9 @@ typedef struct tw_contact {
     int64_t lasting_count; /* of pairs with planes, spheres and capsules, which stay in the list */
     int64_t pair_capacity;
     tw_contact_pair *pairs; /* their vertices are particles, or those after the last of them: */
+    int plane_row_count;
+    tw_plane_row *plane_rows; /* among the lasting pairs */
+    int32_t *plane_points;    /* the first vertex of each lasting pair */
     int64_t carried_count;
     tw_vertex_parts *carried; /* vertices that several particles carry: sections of fibres */
     double *pair_force;       /* TW_PAIR_SIZE entries per pair */
@@ -188,9 +200,12 @@ tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex);
 void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, const double *values,
                      double out[TW_PAIR_VERTICES][3]);
 
-/* Whether a point is out of reach of a plane, at these positions of all particles: a short answer
- * for most pairs. False: not known. (contact_surface.c) */
-bool tw_contact_is_far(const tw_contact *contact, const tw_contact_pair *pair, const double *x);
+/* Lists which of the lasting pairs are those of particles with planes. (contact_planes.c) */
+tw_status tw_contact_list_planes(tw_contact *contact);
+/* The first pair from p on, or `end`, that is not a particle out of reach of a plane at all of the `count` <= 3
+ * positions x[i] of all particles. (contact_planes.c) */
+int64_t tw_contact_next(const tw_contact *contact, int64_t p, int64_t end, int count,
+                        const double *const *x);
 
 /* Finds the masses of the bodies and the speeds that impacts may have. (contact_stiffness.c) */
 tw_status tw_contact_weigh(tw_contact *contact);

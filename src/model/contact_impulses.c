@@ -107,7 +107,6 @@ static bool touches_at(const tw_contact *c, const tw_contact_pair *pair, const d
 {
     double at[4][3];
     tw_pair_state state;
-    if (tw_contact_is_far(c, pair, x)) return false;
     tw_contact_take(c, pair, x, at);
     tw_pair_evaluate(pair, at, TW_PAIR_ENERGY, &state);
     return state.active;
@@ -132,10 +131,6 @@ static void find_rebound(double held, meeting *m)
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
     bool within = touches_at(m->contact, m->pair, m->contact->flight);
-    if (!within && tw_contact_is_far(m->contact, m->pair, from->x) &&
-        tw_contact_is_far(m->contact, m->pair, x))
-        return false;
-
     double at[4][4][3]; /* positions and velocities before, and after */
     double(*before)[3] = at[0];
     double(*earlier)[3] = at[1];
@@ -322,10 +317,10 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
     }
     contact->account = (tw_contact_account){0};
 
-    for (int64_t p = 0; p < contact->pair_count; p++) {
+    int64_t end = contact->pair_count;
+    for (int64_t p = 0; (p = tw_contact_next(contact, p, end, 1, &x)) < end; p++) {
         double at[4][3];
         tw_pair_state state;
-        if (tw_contact_is_far(contact, &contact->pairs[p], x)) continue;
         tw_contact_take(contact, &contact->pairs[p], x, at);
         tw_pair_evaluate(&contact->pairs[p], at, TW_PAIR_ENERGY, &state);
         if (!state.active) continue;
@@ -350,7 +345,9 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     note_flight(c, h, from, v);
 
     /* The pairs follow each other, each with the velocities that the last one left. */
-    for (int64_t i = 0; i < c->pair_count; i++) {
+    const double *const places[3] = {from->x, c->flight, x};
+    for (int64_t i = 0; (i = tw_contact_next(c, i, c->pair_count, 3, places)) < c->pair_count;
+         i++) {
         meeting m = {.contact = c, .pair = &c->pairs[i]};
         if (!meet(h, from, x, v, &m)) continue;
         c->touched = true;

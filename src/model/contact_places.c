@@ -10,11 +10,13 @@ int64_t tw_model_contacts(void *context, double t, const double *u, int64_t most
     tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
 
     int64_t count = 0;
-    for (int64_t p = 0; p < contact->pair_count && count < most; p++) {
+    const double *const x = model->x;
+    for (int64_t p = 0; count < most; p++) {
+        p = tw_contact_next(contact, p, contact->pair_count, 1, &x);
+        if (p == contact->pair_count) break;
         const tw_contact_pair *pair = &contact->pairs[p];
         double at[TW_PAIR_VERTICES][3];
         tw_pair_state state;
-        if (tw_contact_is_far(contact, pair, model->x)) continue;
         tw_contact_take(contact, pair, model->x, at);
         tw_pair_evaluate(pair, at, TW_PAIR_ENERGY, &state);
         if (!state.active) continue;

@@ -101,28 +101,6 @@ void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, con
         tw_contact_take_vertex(contact, pair->vertex[i], values, out[i]);
 }
 
-bool tw_contact_is_far(const tw_contact *contact, const tw_contact_pair *pair, const double *x)
-{
-    if (pair->kind != TW_PAIR_POINT_PLANE) return false;
-
-    /* The plane through b, c, d has the normal m = (c - b) x (d - b), of any length. */
-    double at[TW_PAIR_VERTICES][3];
-    double to[3][3];
-    double normal[3];
-    tw_contact_take(contact, pair, x, at);
-    for (int k = 0; k < 3; k++) {
-        to[0][k] = at[0][k] - at[1][k];
-        to[1][k] = at[2][k] - at[1][k];
-        to[2][k] = at[3][k] - at[1][k];
-    }
-    tw_cross3(to[1], to[2], normal);
-
-    /* Far: m . (a - b) > reach |m|, here with squares and a margin for rounding. */
-    double height = tw_dot3(normal, to[0]);
-    double reach = pair->law.onset + pair->radius;
-    return height > 0.0 && height * height > 1.01 * reach * reach * tw_dot3(normal, normal);
-}
-
 /* The smallest mass of the vertices of a side that are free: that of all particles of a vertex
  * together. Infinite if there is none. */
 static double smallest_mass(const tw_contact *contact, const side *s)
@@ -416,6 +394,7 @@ tw_status tw_contact_list_surfaces(tw_contact *contact)
         status = list_body(contact, b, &bodies[count++]);
     }
     contact->lasting_count = contact->pair_count;
+    if (status == TW_OK) status = tw_contact_list_planes(contact);
     if (status == TW_OK) status = tw_contact_list_cells(contact, count, bodies);
     tw_release(bodies);
     return status;

@@ -16,6 +16,8 @@ static void contact_release(void *data)
     tw_contact *c = data;
     if (!c) return;
     tw_release(c->pairs);
+    tw_release(c->plane_rows);
+    tw_release(c->plane_points);
     tw_release(c->carried);
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
@@ -104,11 +106,10 @@ static void energy_block(void *context, int64_t begin, int64_t end, int64_t bloc
 {
     (void)block;
     loop *l = context;
-    for (int64_t p = begin; p < end; p++) {
+    memset(l->c->pair_energy + begin, 0, (size_t)(end - begin) * sizeof(double));
+    for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, 1, &l->at->x)) < end; p++) {
         double x[4][3];
         tw_pair_state state;
-        l->c->pair_energy[p] = 0.0;
-        if (tw_contact_is_far(l->c, &l->c->pairs[p], l->at->x)) continue;
         tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&l->c->pairs[p], x, TW_PAIR_ENERGY, &state);
         l->c->pair_energy[p] = state.energy;
@@ -130,11 +131,10 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     loop *l = context;
     tw_contact *c = l->c;
-    for (int64_t p = begin; p < end; p++) {
+    memset(c->pair_energy + begin, 0, (size_t)(end - begin) * sizeof(double));
+    for (int64_t p = begin; (p = tw_contact_next(c, p, end, 1, &l->at->x)) < end; p++) {
         double x[4][3];
         tw_pair_state state;
-        c->pair_energy[p] = 0.0;
-        if (tw_contact_is_far(c, &c->pairs[p], l->at->x)) continue;
         tw_contact_take(c, &c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&c->pairs[p], x, TW_PAIR_GRADIENT, &state);
         c->pair_energy[p] = state.energy;

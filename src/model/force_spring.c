@@ -56,6 +56,7 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
 {
     tw_springs *s = data;
     s->particles = particles;
+    if (s->plasticity) tw_springs_find_frequencies(s);
 
     /* Scratch of products and energies, and the tangent of each spring. */
     s->pull = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * s->count, double);

@@ -36,6 +36,9 @@ typedef struct tw_spring_plasticity {
     /* The internal variables, in the array of the model: see TW_PLASTIC_... */
     double *state;
     double *partial; /* work per block of springs */
+
+    /* omega^2 of each spring alone [1/s^2]: see tw_springs_find_frequencies */
+    double *square_frequency;
 } tw_spring_plasticity;
 
 /* The internal variables: three arrays with an entry per spring, then two sums. */
@@ -51,6 +54,8 @@ enum {
 
 /* Makes springs yield by a law. TW_OUT_OF_MEMORY leaves them elastic. */
 tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law);
+/* Finds how fast each spring swings alone. Their particles must be known. */
+void tw_springs_find_frequencies(tw_springs *s);
 /* Accepts elastic springs. */
 void tw_springs_release_plasticity(tw_springs *s);
 
