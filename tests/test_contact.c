@@ -198,6 +198,30 @@ START_TEST(a_block_holds_below_the_friction_angle_and_slides_above)
 }
 END_TEST
 
+/* A block falls by a millimetre on a slope, with steps that are far longer than its contact: it was thrown
+ * back within each step, neither end of which touched, and glided without friction. Such steps are
+ * divided. The slope is that of the test above. Without friction the block is six times as fast. */
+START_TEST(a_block_does_not_glide_above_its_slope)
+{
+    static const tw_scheme schemes[] = {TW_SCHEME_MIDPOINT, TW_SCHEME_EXPMID2, TW_SCHEME_EXPRB42};
+    double tangent = 0.6;
+    double c = 1 / sqrt(1 + tangent * tangent);
+    setting s = {.gravity = {9.81 * tangent * c, 0, -9.81 * c}, .friction = 0.5};
+    s.height = 1.5 * layer;
+    s.obstacle = ground;
+    tw_simulation *simulation = cube_on_obstacle(&s);
+    double mean[6];
+    run(simulation, schemes[_i], 0.01, 0.4, mean);
+    tw_simulation_free(simulation);
+
+    /* It falls from 1.5 d to d and lands with v_n; friction is mu times the impulse of the landing, too:
+     * v = g sin phi t - mu (g cos phi (t - t_n) + v_n),   v_n = g cos phi t_n. */
+    double expected = 9.81 * c * (tangent - 0.5) * 0.4;
+    ck_assert_double_eq_tol(mean[3], expected, 0.25 * expected);
+    ck_assert_double_lt(mean[2], 0.5 * edge + layer);
+}
+END_TEST
+
 /* ---- the problem ---- */
 
 /* Products with K agree with differences of the forces, with the cube inside the layer. */
@@ -539,6 +563,7 @@ int main(void)
     tcase_add_loop_test(tests, an_impact_ends_with_its_share_of_the_speed, 0, CASES);
     tcase_add_test(tests, round_obstacles_hold);
     tcase_add_loop_test(tests, a_block_holds_below_the_friction_angle_and_slides_above, 0, CASES);
+    tcase_add_loop_test(tests, a_block_does_not_glide_above_its_slope, 0, 3);
     tcase_add_loop_test(tests, the_tangent_agrees_with_differences, 0, 3);
     tcase_add_test(tests, a_moved_plane_does_work);
     tcase_add_test(tests, what_impulses_take_is_accounted);

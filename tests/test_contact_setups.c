@@ -253,17 +253,71 @@ static bool keeps_order(const setup *s, const double *u, int64_t count)
 
 /* ---- one set-up ---- */
 
-static void look(const setup *s, int number, double t, const double *u, const tw_measurement *m)
+enum { LOOKS = 20 /* states of a set-up that are looked at */ };
+
+/* What was wrong in the states of a set-up. */
+typedef struct findings {
+    int64_t crossings; /* edges that pierce triangles, over all states */
+    int tunnelled;     /* states in which a body is on the wrong side of another one */
+    double depth;      /* largest penetration, as a share of the thickness */
+    double momentum;   /* largest change of a component [kg m/s] */
+    double impact;     /* largest kinetic energy so far [J] */
+    double gain;       /* largest rise of the energy, as a share of the impact's */
+    double touching;   /* change of the energy in steps that touch [J] */
+    double fed;        /* its largest rise, as a share of the impact's */
+} findings;
+
+/* Looks at one state. Crossings and order are found by tests of this file and its support, the rest
+ * by the library. The energy is that of the state itself, with all that vibrates unresolved in it. */
+static void look(const setup *s, double t, const double *u, const tw_measurement *first,
+                 findings *f)
 {
+    tw_measurement m;
     int64_t count = tw_simulation_state_size(s->simulation) / 6;
-    int64_t crossings = s->is_driven ? 0 : touching_crossings(s->simulation, t, u);
-    ck_assert_msg(crossings == 0, "%d, %s: %lld crossings at %g s, step %g s", number,
-                  kind_names[s->kind], (long long)crossings, t, s->step);
-    ck_assert_msg(keeps_order(s, u, count), "%d, %s: tunnelled at %g s, step %g s", number,
-                  kind_names[s->kind], t, s->step);
-    ck_assert_msg(m->penetration_max <= 0.05 * s->thickness,
-                  "%d, %s: %g of the thickness at %g s, step %g s", number, kind_names[s->kind],
-                  m->penetration_max / s->thickness, t, s->step);
+    ck_assert_int_eq(tw_simulation_measure(s->simulation, t, u, &m), TW_OK);
+    if (!s->is_driven) f->crossings += touching_crossings(s->simulation, t, u);
+    f->tunnelled += !keeps_order(s, u, count);
+    f->depth = fmax(f->depth, m.penetration_max / s->thickness);
+
+    for (int k = 0; k < 3 && s->is_free; k++)
+        f->momentum = fmax(f->momentum, fabs(m.momentum[k] - first->momentum[k]));
+
+    double gain = m.kinetic + m.potential - first->kinetic - first->potential;
+    if (!s->is_driven) f->gain = fmax(f->gain, gain / f->impact);
+}
+
+/* Advances to t, and adds up how the energy changes in the steps that touch at one of their ends. */
+static tw_status advance(const setup *s, tw_integrator *integrator, double t, tw_measurement *last,
+                         findings *f, tw_error *error)
+{
+    double now = 0;
+    while (now < t) {
+        tw_measurement m;
+        tw_status status = tw_integrator_step(integrator, t, error);
+        if (status != TW_OK) return status;
+        tw_integrator_state(integrator, &now, NULL);
+        const double *u = tw_integrator_state_view(integrator);
+        ck_assert_int_eq(tw_simulation_measure(s->simulation, now, u, &m), TW_OK);
+
+        f->impact = fmax(f->impact, m.kinetic);
+        bool touches = last->contacts > 0 || m.contacts > 0;
+        if (touches) f->touching += m.kinetic + m.potential - last->kinetic - last->potential;
+        if (!s->is_driven) f->fed = fmax(f->fed, f->touching / f->impact);
+        *last = m;
+    }
+    return TW_OK;
+}
+
+static void check_findings(int number, const setup *s, const findings *f)
+{
+    bool holds = f->crossings == 0 && f->tunnelled == 0 && f->depth <= 0.05 &&
+                 f->momentum <= 1e-10 && f->gain <= 0.01;
+    ck_assert_msg(holds,
+                  "%d, %s, %s, step %.3g s: %lld crossings, %d states tunnelled, %.2g of the "
+                  "thickness deep, momentum off by %.1g, %.2g of the impact's energy gained, %.2g "
+                  "of it in steps that touch",
+                  number, kind_names[s->kind], tw_scheme_name(s->scheme), s->step,
+                  (long long)f->crossings, f->tunnelled, f->depth, f->momentum, f->gain, f->fed);
 }
 
 START_TEST(a_random_setup_holds)
@@ -281,44 +335,43 @@ START_TEST(a_random_setup_holds)
 
     tw_measurement first;
     ck_assert_int_eq(tw_simulation_measure(s.simulation, 0, start, &first), TW_OK);
-    double impact = first.kinetic;
-    double gain = 0;
-    int looks = 20;
-    for (int i = 1; i <= looks; i++) {
-        double t = s.duration * i / looks;
-        status = tw_integrator_advance(integrator, t, &error);
+    tw_measurement last = first;
+    findings found = {.impact = first.kinetic};
+    for (int i = 1; i <= LOOKS; i++) {
+        double t = s.duration * i / LOOKS;
+        status = advance(&s, integrator, t, &last, &found, &error);
         ck_assert_msg(status == TW_OK, "%d, %s, step %g s: %s", _i, kind_names[s.kind], s.step,
                       error.text);
-        const double *u = tw_integrator_state_view(integrator);
-        tw_measurement m;
-        ck_assert_int_eq(tw_simulation_measure(s.simulation, t, u, &m), TW_OK);
-        look(&s, _i, t, u, &m);
-
-        for (int k = 0; k < 3 && s.is_free; k++)
-            ck_assert_msg(fabs(m.momentum[k] - first.momentum[k]) <= 1e-10, "%d: momentum", _i);
-
-        /* The state by which energy is judged: the end of a step holds what is not resolved. */
-        const double *stage = tw_integrator_energy_state(integrator, &t);
-        ck_assert_int_eq(tw_simulation_measure(s.simulation, t, stage, &m), TW_OK);
-        impact = fmax(impact, m.kinetic);
-        gain = fmax(gain, m.kinetic + m.potential - first.kinetic - first.potential);
+        look(&s, t, tw_integrator_state_view(integrator), &first, &found);
     }
-    ck_assert_msg(s.is_driven || gain <= 0.01 * impact,
-                  "%d, %s: contact fed %g of the impact's energy, step %g s, scheme %d", _i,
-                  kind_names[s.kind], gain / impact, s.step, s.scheme);
+    check_findings(_i, &s, &found);
     tw_integrator_free(integrator);
     tw_simulation_free(s.simulation);
 }
 END_TEST
 
+/* Which set-ups are asked for: "1000" the first thousand, "73-75" those three. Without a wish two of
+ * each kind for every scheme, in checked builds one of each kind. */
+static void choose_setups(int *begin, int *end)
+{
+    const char *wanted = getenv("TWANG_SETUPS");
+    *begin = 0;
+    *end = cases_to_run(2 * KINDS * 3, KINDS + 1);
+    if (!wanted) return;
+
+    const char *dash = strchr(wanted, '-');
+    if (dash) *begin = atoi(wanted);
+    *end = dash ? atoi(dash + 1) + 1 : atoi(wanted);
+}
+
 int main(void)
 {
-    /* Two of each kind for every scheme (in checked builds one), or as many as are asked for. */
-    const char *wanted = getenv("TWANG_SETUPS");
-    int count = wanted ? atoi(wanted) : cases_to_run(2 * KINDS * 3, KINDS + 1);
+    int begin = 0;
+    int end = 0;
+    choose_setups(&begin, &end);
     Suite *suite = suite_create("random contacts");
     TCase *setups = tcase_create("set-ups");
-    tcase_add_loop_test(setups, a_random_setup_holds, 0, count);
+    tcase_add_loop_test(setups, a_random_setup_holds, begin, end);
     tcase_set_timeout(setups, 300);
     suite_add_tcase(suite, setups);
     return run_suite(suite);

@@ -238,9 +238,15 @@ static bool is_covered(const tw_contact *c)
     return true;
 }
 
-tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
+/* The check after the step asks which pairs the scheme felt in its last evaluation. Each attempt begins
+ * without any. */
+static void forget_felt(tw_contact *c)
 {
-    tw_contact *c = data;
+    if (c->pair_count > 0) memset(c->pair_energy, 0, (size_t)c->pair_count * sizeof(double));
+}
+
+static tw_status update_list(tw_contact *c, double h, const tw_force_view *at, bool *changed)
+{
     if (!c->has_surfaces) return TW_OK;
 
     /* A step of no length goes before the first one. After a restart the list is already there. */
@@ -254,6 +260,14 @@ tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, b
 
     *changed = true;
     return make_list(c);
+}
+
+tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
+{
+    tw_contact *c = data;
+    TW_TRY(update_list(c, h, at, changed));
+    forget_felt(c);
+    return TW_OK;
 }
 
 /* ---- memory ---- */

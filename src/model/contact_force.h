@@ -160,7 +160,7 @@ typedef struct tw_contact {
     int64_t carried_count;
     tw_vertex_parts *carried; /* vertices that several particles carry: sections of fibres */
     double *pair_force;       /* TW_PAIR_SIZE entries per pair */
-    double *pair_energy;      /* 0: the pair is out of reach */
+    double *pair_energy;      /* at the last evaluation; 0: the pair is out of reach */
     tw_contact_check *checks; /* one per block of pairs */
     tw_error note;            /* why the last attempt was rejected */
     bool touched;             /* a pair touched before or after the last attempt */
