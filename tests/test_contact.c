@@ -6,6 +6,7 @@
 #include <twang/twang.h>
 
 #include "support/run_suite.h"
+#include "support/simulation_runs.h"
 
 /* What a test wants of a body of eight particles: a cube that all its 28 springs hold. */
 typedef struct setting {
@@ -555,6 +556,71 @@ START_TEST(wrong_contact_is_refused)
 }
 END_TEST
 
+/* ---- impulse ---- */
+
+/* Schemes that integrate the impulse on obstacles with their own weights, at coarse steps. */
+static const struct {
+    tw_scheme scheme;
+    double step; /* [s] */
+} counting[] = {{TW_SCHEME_EULER, 1e-6},         {TW_SCHEME_MIDPOINT_EXPLICIT, 2e-5},
+                {TW_SCHEME_RK4, 2e-4},           {TW_SCHEME_VERLET, 1e-4},
+                {TW_SCHEME_SEMI_IMPLICIT, 1e-4}, {TW_SCHEME_BDF1, 1e-4},
+                {TW_SCHEME_MIDPOINT, 1e-4},      {TW_SCHEME_EXPRB2, 1e-4},
+                {TW_SCHEME_EXPRB32, 2e-4},       {TW_SCHEME_EXPRB42, 2e-4},
+                {TW_SCHEME_PEXPRB43, 2e-4},      {TW_SCHEME_EXPRB53, 2e-4},
+                {TW_SCHEME_EPIRK4S3, 1e-4},      {TW_SCHEME_ETDRK4, 1e-4}};
+enum { COUNTING = sizeof counting / sizeof *counting };
+
+static tw_measurement measure(const tw_integrator *integrator, tw_simulation *simulation)
+{
+    tw_measurement m;
+    double t = 0;
+    tw_integrator_state(integrator, &t, NULL);
+    const double *u = tw_integrator_state_view(integrator);
+    ck_assert_int_eq(tw_simulation_measure(simulation, t, u, &m), TW_OK);
+    return m;
+}
+
+/* A cube is thrown at a plane or at a sphere, at an angle and with friction. What it loses of its momentum is the
+ * impulse on the obstacle, at every step, whatever the scheme makes of the impact. */
+START_TEST(obstacles_get_the_momentum_that_a_body_loses)
+{
+    bool is_round = _i >= COUNTING;
+    setting s = {.velocity = {1, 0.4, -3}, .height = 4e-3, .friction = 0.3, .obstacle = ground};
+    s.restitution = 0.8;
+    if (is_round)
+        s.obstacle =
+            (tw_obstacle){.kind = TW_OBSTACLE_SPHERE, .point = {0.05, 0.04, -0.2}, .radius = 0.2};
+    tw_simulation *simulation = cube_on_obstacle(&s);
+
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = counting[_i % COUNTING].scheme;
+    options.step = counting[_i % COUNTING].step;
+    options.phi.tolerance = 1e-12;
+    tw_integrator *integrator = start_simulation(simulation, &options);
+    tw_measurement first = measure(integrator, simulation);
+
+    double impulse[3] = {0};
+    double largest = 0;
+    double lost = 0;
+    for (int i = 1; i <= 200; i++) {
+        advance_to(integrator, 2e-4 * i);
+        tw_measurement m = measure(integrator, simulation);
+        for (int k = 0; k < 3; k++) {
+            impulse[k] += m.contact_impulse[k];
+            lost = fmax(lost, fabs(m.momentum[k] + impulse[k] - first.momentum[k]));
+        }
+        largest = fmax(largest, fabs(impulse[2]));
+    }
+
+    ck_assert_double_gt(largest, 2);
+    ck_assert_msg(lost <= 1e-8 * largest, "%s: %.2e of %.3g N s", tw_scheme_name(options.scheme),
+                  lost, largest);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("contact");
@@ -573,6 +639,7 @@ int main(void)
     tcase_add_test(tests, a_failure_names_the_bodies);
     tcase_add_test(tests, fibres_touch_with_their_centre_line);
     tcase_add_loop_test(tests, adaptive_steps_see_the_ground, 0, 3);
+    tcase_add_loop_test(tests, obstacles_get_the_momentum_that_a_body_loses, 0, 2 * COUNTING);
     tcase_add_test(tests, wrong_contact_is_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

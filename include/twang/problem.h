@@ -80,6 +80,20 @@ typedef struct tw_problem_lists {
     tw_status (*load)(void *context, const double *values);
 } tw_problem_lists;
 
+/** Three sums p that the scheme integrates beside x and v with its own weights, p' = w(t, x). A model
+ *  counts the impulse on its obstacles so: with the momentum of the bodies it adds up to rounding. */
+typedef struct tw_tally {
+    /** out = w at time t and the positions x; x NULL: where the acceleration was evaluated last. NULL:
+     *  there are no such sums. */
+    tw_status (*rate)(void *context, double t, const double *x, double out[3]);
+    /** out = (dw/dx) d at the last linearisation, N entries d. False: dw/dx = 0; out is not written.
+     *  With d NULL it says that alone. Required with rate. */
+    bool (*tangent)(void *context, const double *d, double out[3]);
+    /** Called before finish_step with what p gains in this attempt; NULL: this scheme does not
+     *  integrate it. Required with rate. */
+    void (*take)(void *context, const double *gain);
+} tw_tally;
+
 /** `x'' = a(t, x, v)`, that is `M x'' = f(t, x, v)` with `a = M^-1 f`. Start from
  *  tw_second_order_problem_default(). */
 typedef struct tw_second_order_problem {
@@ -163,6 +177,8 @@ typedef struct tw_second_order_problem {
 
     /** What changes between steps only. Needs begin_step and finish_step. Default: none. */
     tw_internal_variables internal;
+
+    tw_tally tally; /**< sums beside the state. Default: none */
 
     /** Says why the last attempt was TW_RECOVERABLE, for the text of an error: a sentence, or NULL.
      *  NULL: nothing to say. */

@@ -84,7 +84,13 @@ static tw_status bdf1_attempt(tw_integrator *integrator, double h, tw_error *err
 {
     tw_implicit_memory *memory = integrator->memory;
     tw_vector_copy(integrator->system.size, integrator->u, memory->v_star);
-    return solve(integrator, h, h, error);
+    TW_TRY(solve(integrator, h, h, error));
+
+    /* Sums beside the state: p += h w(x_new). */
+    double rates[3];
+    TW_TRY(tw_tally_rates(integrator, integrator->t + h, integrator->u_new, rates));
+    tw_tally_add(integrator, h, rates);
+    return TW_OK;
 }
 
 /* error = 2/11 (u_new - parabola through u_n, u_{n-1}, u_{n-2} at t_n + h). */

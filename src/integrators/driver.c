@@ -95,6 +95,7 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
     tw_status status = tw_integrator_begin_step(integrator, h, error);
     if (status != TW_OK) return status;
     if (integrator->scheme->uses_rhs) status = tw_integrator_need_rhs(integrator);
+    tw_tally_begin(integrator);
     if (status == TW_OK) status = integrator->scheme->attempt(integrator, h, error);
     bool is_checked = integrator->scheme->checks_result;
     if (status == TW_OK && !is_checked &&
@@ -107,6 +108,7 @@ tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *e
     integrator->impulse_work = 0;
     const tw_second_order_problem *problem = &integrator->system.second;
     if (!integrator->system.second_order || !problem->finish_step) return TW_OK;
+    tw_tally_hand_over(integrator);
     return add_impulses(integrator, h);
 }
 

@@ -11,6 +11,7 @@ static tw_status euler_attempt(tw_integrator *integrator, double h, tw_error *er
     (void)error;
     tw_vector_add_scaled(integrator->system.size, integrator->u, h, integrator->F,
                          integrator->u_new);
+    tw_tally_add(integrator, h, integrator->F_tally);
     return TW_OK;
 }
 
@@ -45,6 +46,7 @@ static tw_status midpoint_attempt(tw_integrator *integrator, double h, tw_error 
     /* slope = F(t + h/2, u + h/2 F) */
     tw_vector_add_scaled(size, integrator->u, 0.5 * h, integrator->F, stage);
     TW_TRY(tw_system_rhs(&integrator->system, integrator->t + 0.5 * h, stage, slope));
+    TW_TRY(tw_tally_add_last(integrator, h));
 
     /* u_new = u + h slope */
     tw_vector_add_scaled(size, integrator->u, h, slope, integrator->u_new);
@@ -76,11 +78,13 @@ static tw_status rk4_attempt(tw_integrator *integrator, double h, tw_error *erro
     const double *last = integrator->F;
     bool is_finite = true;
     tw_vector_add_scaled(size, integrator->u, h * weight[0], last, integrator->u_new);
+    tw_tally_add(integrator, h * weight[0], integrator->F_tally);
 
     /* Each further slope is taken at u + h node (last slope). */
     for (int i = 1; i < 4; i++) {
         tw_vector_add_scaled(size, integrator->u, h * node[i], last, stage);
         TW_TRY(tw_system_rhs(&integrator->system, integrator->t + node[i] * h, stage, slope));
+        TW_TRY(tw_tally_add_last(integrator, h * weight[i]));
         is_finite =
             tw_vector_add_scaled(size, integrator->u_new, h * weight[i], slope, integrator->u_new);
         last = slope;
@@ -99,11 +103,16 @@ const tw_scheme_table tw_scheme_rk4 = {.reserve = rk4_reserve,
 /* The acceleration at the end of a step is the first one of the next step. */
 typedef struct verlet_memory {
     double *room; /* of both arrays */
-    double *a;    /* a(t, x), N entries, and then 1 if it belongs to the current u, else 0. Its t is
-                    * the last t + h, which may differ from the present t by rounding: it cannot be
-                    * computed anew bit for bit, and travels through serialise. */
+    double
+        *a; /* a(t, x), N entries, and then 1 if it belongs to the current u, else 0, and the three
+                    * rates of the tally there. Its t is the last t + h, which may differ from the
+                    * present t by rounding: it cannot be computed anew bit for bit, and travels through
+                    * serialise. */
     double *a_new; /* the same at t + h and x_new */
 } verlet_memory;
+
+/* Entries of a beside those of the particles. */
+enum { VERLET_EXTRA = 4 };
 
 static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
 {
@@ -117,7 +126,7 @@ static tw_status verlet_reserve(tw_integrator *integrator, tw_error *error)
     integrator->memory = memory;
     if (!memory) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
-    size_t entries = (size_t)integrator->system.n + 1;
+    size_t entries = (size_t)integrator->system.n + VERLET_EXTRA;
     memory->room = tw_allocate_zeroed(2 * entries, sizeof(double));
     if (!memory->room) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     memory->a = memory->room;
@@ -137,7 +146,7 @@ static void verlet_release(tw_integrator *integrator)
 static void verlet_reset(tw_integrator *integrator)
 {
     const verlet_memory *memory = integrator->memory;
-    tw_vector_fill(integrator->system.n + 1, 0.0, memory->a);
+    tw_vector_fill(integrator->system.n + VERLET_EXTRA, 0.0, memory->a);
 }
 
 /* v' = v + h/2 a(x),  x+ = x + h v',  v+ = v' + h/2 a(x+). */
@@ -154,7 +163,11 @@ static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *e
 
     /* Step doubling goes back in time, so that a does not stay known. */
     tw_status status = TW_OK;
-    if (memory->a[n] == 0) status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
+    if (memory->a[n] == 0) {
+        status = tw_system_acceleration(system, integrator->t, x, v, memory->a);
+        if (status == TW_OK)
+            status = tw_tally_rates(integrator, integrator->t, NULL, memory->a + n + 1);
+    }
     memory->a[n] = status == TW_OK && !integrator->doubles;
     if (status) return status;
 
@@ -163,6 +176,9 @@ static tw_status verlet_attempt(tw_integrator *integrator, double h, tw_error *e
 
     /* Kick. */
     TW_TRY(tw_system_acceleration(system, integrator->t + h, x_new, v_new, memory->a_new));
+    TW_TRY(tw_tally_rates(integrator, integrator->t + h, NULL, memory->a_new + n + 1));
+    tw_tally_add(integrator, 0.5 * h, memory->a + n + 1);
+    tw_tally_add(integrator, 0.5 * h, memory->a_new + n + 1);
     bool is_finite = tw_vector_add_scaled(n, v_new, 0.5 * h, memory->a_new, v_new);
     return is_finite ? TW_OK : TW_NOT_FINITE;
 }
@@ -181,7 +197,7 @@ static size_t verlet_history(tw_integrator *integrator, double **values)
 {
     const verlet_memory *memory = integrator->memory;
     *values = memory->a;
-    return (size_t)integrator->system.n + 1;
+    return (size_t)integrator->system.n + VERLET_EXTRA;
 }
 
 const tw_scheme_table tw_scheme_verlet = {.reserve = verlet_reserve,

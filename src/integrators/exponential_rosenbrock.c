@@ -76,7 +76,7 @@ static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
 {
     size_t size = (size_t)integrator->system.size;
     size_t rows = (size_t)memory->rows;
-    memory->storage = tw_allocate_zeroed((2 * rows + 6) * size + 2, sizeof(double));
+    memory->storage = tw_allocate_zeroed((2 * rows + 7) * size + 2, sizeof(double));
     if (!memory->storage) return TW_OUT_OF_MEMORY;
 
     /* The vectors lie one after the other in the storage. */
@@ -88,7 +88,8 @@ static tw_status allocate(tw_integrator *integrator, tw_rosenbrock *memory)
     memory->F_t = cursor + 2 * size;
     memory->work = cursor + 3 * size;
     memory->gap = cursor + 4 * size;
-    memory->fixed_point = cursor + 5 * size; /* size + 2 entries */
+    memory->tally_way = cursor + 5 * size;
+    memory->fixed_point = cursor + 6 * size; /* size + 2 entries */
     return TW_OK;
 }
 
@@ -256,6 +257,7 @@ static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, 
         tw_rosenbrock_add_linear_row(integrator, &sum, i, theta);
     }
     tw_rosenbrock_add_linear_points(integrator, memory, &sum);
+    tw_rosenbrock_add_linear_tally(integrator, &sum);
 
     /* One basis serves them all. */
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
@@ -263,6 +265,7 @@ static tw_status linear_parts(tw_integrator *integrator, tw_rosenbrock *memory, 
 
     /* Points inside the step that cannot be trusted are dropped; interpolate computes them anew. */
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
+    if (status == TW_OK) tw_rosenbrock_finish_linear_tally(integrator, h);
     return status ? status : measure_step(integrator, memory);
 }
 
@@ -348,10 +351,14 @@ static tw_status add_remainders(tw_integrator *integrator, double h, int row, do
     if (!tw_rosenbrock_has_terms(&memory->tableau, row)) return TW_OK;
 
     tw_phi_sum sum = tw_rosenbrock_remainder_sum(integrator, memory, h, row, 1.0, memory->work);
-    if (row == TW_ROW_STEP) tw_rosenbrock_add_remainder_points(integrator, memory, &sum);
+    if (row == TW_ROW_STEP) {
+        tw_rosenbrock_add_remainder_points(integrator, memory, &sum);
+        tw_rosenbrock_add_remainder_tally(integrator, &sum);
+    }
 
     tw_status status = tw_propagator_apply(memory->propagator, &integrator->system, &sum, error);
     if (!tw_propagator_made_incidental(memory->propagator)) memory->points.count = 0;
+    if (status == TW_OK && row == TW_ROW_STEP) tw_rosenbrock_finish_remainder_tally(integrator, h);
 
     tw_vector_axpy(integrator->system.size, 1.0, memory->work, target);
     return status;
@@ -373,6 +380,7 @@ static tw_status find_stages(tw_integrator *integrator, double h, tw_error *erro
         /* D_i = F(U_i) - F_n - J (U_i - u_n) - c_i h F_t */
         TW_TRY(find_remainder(integrator, h, memory->tableau.c[i], memory->stage,
                               memory->remainder[i]));
+        TW_TRY(tw_rosenbrock_note_tally(integrator, i, memory->stage));
     }
     return TW_OK;
 }

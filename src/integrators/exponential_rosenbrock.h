@@ -42,6 +42,9 @@ typedef struct tw_rosenbrock {
     double *F_stage;
     double *F_t;
     double *work;
+    /* Sums beside the state (rosenbrock_tally.c): d_i, and a way that w' is applied to. */
+    double tally_remainder[TW_MAX_REMAINDERS][3];
+    double *tally_way;
     double *gap;         /* end of the step minus the end of dense output's own model */
     bool dense_ready;    /* gap and the remainder at the end belong to the last accepted step */
     double step_norm[2]; /* of the linear part of the step, x and v: what tolerances refer to */
@@ -78,6 +81,19 @@ bool tw_rosenbrock_has_terms(const tw_tableau *tableau, int row);
 /* The linear model of the step from u_n, with F = F(u_n). */
 tw_linear_model tw_rosenbrock_model(const tw_integrator *integrator, const double *u_n,
                                     const double *F_n);
+
+/* ---- sums beside the state (rosenbrock_tally.c) ---- */
+
+/* Whether the scheme integrates sums beside the state of this problem. */
+bool tw_rosenbrock_tallies(const tw_integrator *integrator);
+/* Notes d_i, right after the force was evaluated at the stage U_i. */
+tw_status tw_rosenbrock_note_tally(tw_integrator *integrator, int stage, const double *U);
+/* Adds the row of F_n, or that of the remainders, of which w' is to be taken; nothing where w' = 0. */
+void tw_rosenbrock_add_linear_tally(const tw_integrator *integrator, tw_phi_sum *sum);
+void tw_rosenbrock_add_remainder_tally(const tw_integrator *integrator, tw_phi_sum *sum);
+/* Adds what F_n, or the remainders, contribute, after the rows were computed. */
+void tw_rosenbrock_finish_linear_tally(tw_integrator *integrator, double h);
+void tw_rosenbrock_finish_remainder_tally(tw_integrator *integrator, double h);
 
 /* ---- points inside the step (rosenbrock_dense.c) ---- */
 

@@ -1,6 +1,7 @@
 /* Implicit midpoint: x_m = x_n + t v_n + t^2 a(x_m), t = h/2; x_{n+1} = 2 x_m - x_n, v_{n+1} = v_n
  * + h a_m. Symplectic, time-symmetric, conserves quadratic invariants; reverses the displacement of
  * modes it does not resolve. */
+#include "base/fail.h"
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
 
@@ -29,6 +30,11 @@ static tw_status second_order_attempt(tw_integrator *integrator, double h, tw_er
     tw_vector_axpy(n, 2 / t, tw_implicit_way(memory->implicit), v_new);
     tw_vector_copy(n, v, memory->x + n);
     tw_vector_axpby(n, 0.5, v_new, 0.5, memory->x + n);
+
+    /* Sums beside the state: p += h w(x_m). */
+    double rates[3];
+    TW_TRY(tw_tally_rates(integrator, integrator->t + t, memory->x, rates));
+    tw_tally_add(integrator, h, rates);
     return TW_OK;
 }
 

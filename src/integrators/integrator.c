@@ -400,6 +400,7 @@ tw_status tw_integrator_need_rhs(tw_integrator *integrator)
 
     tw_status status =
         tw_system_rhs(&integrator->system, integrator->t, integrator->u, integrator->F);
+    if (status == TW_OK) status = tw_tally_note_F(integrator);
     integrator->F_known = status == TW_OK;
     return status;
 }

@@ -127,6 +127,7 @@ struct tw_integrator {
     double *u, *u_old, *u_new; /* system.size entries each */
     double *F, *F_old;         /* F(t, u) if F_known; F(t_old, u_old) if F_old_known */
     bool F_known, F_old_known;
+    double F_tally[3];    /* the rates of the tally where F is known */
     double *internal;     /* internal variables of (t, u); NULL: the problem has none */
     double *internal_old; /* those of (t_old, u_old) */
     bool laws_changed;    /* they have changed in the last step, and the scheme does not know yet */
@@ -147,6 +148,8 @@ struct tw_integrator {
     bool energy_rejected; /* the energy guard rejected the last attempt */
     bool impulses;        /* finish_step changed the state at the end of the last attempt */
     double impulse_work;  /* kinetic energy that it gave then; negative: took [J] */
+    double tally[3];      /* what the sums of the problem gain in the attempt: see tally.c */
+    bool tally_known;     /* the scheme has integrated them */
     double *scratch;      /* 4 system.size entries for driver and output; schemes have their own */
 
     /* Fixed steps: span/ceil(span/step) each; their ends are computed from plan_start, so rounding
@@ -238,6 +241,25 @@ tw_status tw_check_time_dependence(tw_integrator *integrator, double t_limit, tw
 tw_status tw_integrator_begin_step(tw_integrator *integrator, double h, tw_error *error);
 /* One attempt of the scheme from (t, u) to u_new, checked to be finite. (driver.c) */
 tw_status tw_integrator_attempt(tw_integrator *integrator, double h, tw_error *error);
+/* ---- tally.c ---- */
+
+/* Whether the problem has sums that are integrated beside its state. */
+bool tw_tally_is_wanted(const tw_integrator *integrator);
+/* Nothing is known of this attempt. */
+void tw_tally_begin(tw_integrator *integrator);
+/* Notes the rates at (t, u), right after F was evaluated there. */
+tw_status tw_tally_note_F(tw_integrator *integrator);
+/* rates = w at (t, x); x NULL: where the acceleration was evaluated last. Zero without a tally. */
+tw_status tw_tally_rates(tw_integrator *integrator, double t, const double *x, double rates[3]);
+/* tally += weight * rates. */
+void tw_tally_add(tw_integrator *integrator, double weight, const double rates[3]);
+/* tally += weight * w where the acceleration was evaluated last. */
+tw_status tw_tally_add_last(tw_integrator *integrator, double weight);
+/* tally += (dw/dx) d. */
+void tw_tally_add_tangent(tw_integrator *integrator, const double *d);
+/* Gives the sums of the attempt to the problem. */
+void tw_tally_hand_over(tw_integrator *integrator);
+
 /* Resets the scheme if impulses changed a state that it remembers. (driver.c) */
 void tw_integrator_forget_end(tw_integrator *integrator);
 

@@ -13,7 +13,7 @@
 
 #include "integrators/system.h"
 
-enum { TW_SUM_MAX_SOURCES = 8, TW_SUM_MAX_ROWS = 8, TW_SUM_MAX_TERMS = 64 };
+enum { TW_SUM_MAX_SOURCES = 8, TW_SUM_MAX_ROWS = 9, TW_SUM_MAX_TERMS = 64 };
 
 typedef struct tw_sum_term {
     int row;

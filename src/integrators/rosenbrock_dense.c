@@ -146,9 +146,9 @@ static int most_points(const tw_rosenbrock *memory)
         own += memory->tableau.terms[i].row == TW_ROW_STEP;
     if (own > terms) terms = own;
 
-    /* The step and the end of the model take the terms of two points. */
-    int most = TW_SUM_MAX_ROWS - memory->rows - 1;
-    if (terms > 0 && TW_SUM_MAX_TERMS / terms - 2 < most) most = TW_SUM_MAX_TERMS / terms - 2;
+    /* The step, the end of the model and sums beside the state take the terms of three points. */
+    int most = TW_SUM_MAX_ROWS - memory->rows - 2;
+    if (terms > 0 && TW_SUM_MAX_TERMS / terms - 3 < most) most = TW_SUM_MAX_TERMS / terms - 3;
 
     return most < TW_MAX_POINTS ? most : TW_MAX_POINTS;
 }

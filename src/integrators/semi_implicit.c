@@ -62,6 +62,13 @@ static tw_status second_order(tw_integrator *integrator, double h)
     tw_vector_axpby(n, 1.0, v, 1 / divisor, v_new);
     tw_vector_copy(n, x, x_new);
     tw_vector_axpy(n, h, v_new, x_new);
+    if (!tw_system_is_autonomous(system)) return TW_OK;
+
+    /* Sums beside the state: p += h (w_n + w' h v_new). */
+    tw_vector_copy(n, v_new, right);
+    tw_vector_scale(n, h * h, right);
+    tw_tally_add(integrator, h, integrator->F_tally);
+    tw_tally_add_tangent(integrator, right);
     return TW_OK;
 }
 

@@ -40,12 +40,20 @@ typedef struct starting_point {
     double *u, *F, *u_new;
     double *internal;
     bool F_known;
+    double F_tally[3];
 } starting_point;
 
 static starting_point starting_point_of(const tw_integrator *integrator)
 {
-    return (starting_point){integrator->t,     integrator->u,        integrator->F,
-                            integrator->u_new, integrator->internal, integrator->F_known};
+    starting_point start = {integrator->t,
+                            integrator->u,
+                            integrator->F,
+                            integrator->u_new,
+                            integrator->internal,
+                            integrator->F_known,
+                            {0}};
+    memcpy(start.F_tally, integrator->F_tally, sizeof start.F_tally);
+    return start;
 }
 
 static void start_from(tw_integrator *integrator, starting_point from)
@@ -56,6 +64,7 @@ static void start_from(tw_integrator *integrator, starting_point from)
     integrator->u_new = from.u_new;
     integrator->internal = from.internal;
     integrator->F_known = from.F_known;
+    memcpy(integrator->F_tally, from.F_tally, sizeof from.F_tally);
 }
 
 /* Copies what the scheme remembers of the past into `kept`, or back from there. */
@@ -85,9 +94,13 @@ static tw_status second_half(tw_integrator *integrator, double h, tw_error *erro
         integrator->laws_changed = tw_internal_differ(integrator, start.internal);
         doubling->laws_changed = integrator->laws_changed;
     }
-    start_from(integrator,
-               (starting_point){start.t + 0.5 * h, doubling->u_middle, integrator->F_old,
-                                start.u_new, doubling->internal, false});
+    start_from(integrator, (starting_point){start.t + 0.5 * h,
+                                            doubling->u_middle,
+                                            integrator->F_old,
+                                            start.u_new,
+                                            doubling->internal,
+                                            false,
+                                            {0}});
     integrator->F_old_known = false;
     tw_status status = tw_integrator_attempt(integrator, 0.5 * h, error);
 
@@ -158,7 +171,7 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
     starting_point now = starting_point_of(integrator);
     bool laws_changed = integrator->laws_changed;
     start_from(integrator,
-               (starting_point){t_start, u_start, integrator->scratch, u, internal, false});
+               (starting_point){t_start, u_start, integrator->scratch, u, internal, false, {0}});
     integrator->retry = false;
     tw_status status = tw_integrator_attempt(integrator, length, NULL);
     if (integrator->scheme->accepted) integrator->scheme->accepted(integrator, length);

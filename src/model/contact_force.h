@@ -165,6 +165,9 @@ typedef struct tw_contact {
     tw_error note;            /* why the last attempt was rejected */
     bool touched;             /* a pair touched before or after the last attempt */
 
+    double press[3]; /* on all held vertices, at the last evaluation of the force [N] */
+    double gain[3];  /* the impulse on them in this attempt, as the scheme integrates it [N s] */
+    bool gain_known;
     tw_contact_account account;
     double *flight;   /* positions of all particles in the middle of a step, without contact */
     double *reached;  /* velocities of all particles after a step, before impulses */
@@ -297,6 +300,12 @@ void tw_contact_roll(const tw_contact *contact, const tw_contact_pair *pair, con
 /* Fills what contact has in a measurement, at the positions x of all particles, and begins a new
  * account. (contact_impulses.c) */
 void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *out);
+
+/* Adds the force on all particles, and notes that on all held vertices. (force_contact.c) */
+tw_status tw_contact_add_force(void *data, const tw_force_view *at, double *force);
+/* out = the change of the force on all held vertices with the unknowns d, at the last linearisation. False: nothing
+ * touches them. d NULL: nothing is written. (force_contact.c) */
+bool tw_contact_press_change(const tw_contact *contact, const double *d, double out[3]);
 
 /* Makes the force; displays, obstacles and gravity are read when it is completed.
  * (force_contact.c) */

@@ -17,7 +17,8 @@
  *
  * Depth: a pair that is deeper than it may be and still approaches is stopped (Bridson et al. 2002).
  *
- * The impulse on the obstacles is that of the repulsion over the step, by the rule of Lobatto with four
+ * The impulse on the obstacles is that of the repulsion over the step, as the scheme integrates it (tw_tally in
+ * problem.h). Where the scheme does not, it comes from the rule of Lobatto with four
  * points on cubic ways between the ends, and those of this file.
  *
  * No impulse feeds energy, and impulses between free particles keep momentum. */
@@ -151,7 +152,7 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     m->is_deep = m->pair->kind != TW_PAIR_POINT_PLANE && m->frame.distance < m->pair->limit;
     m->released = old.energy - now.energy;
     m->push = h * press_between(m->pair, before, after);
-    press_obstacle(h, at, m);
+    if (!m->contact->gain_known) press_obstacle(h, at, m);
 
     /* The velocities of the closest points, and the mass that an impulse moves. */
     m->inverse_mass = 0.0;
@@ -337,6 +338,7 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     (void)t;
     tw_contact *c = data;
     tw_contact_entry *entry = open_entry(&c->account, from->t);
+    for (int k = 0; k < 3 && c->gain_known; k++) entry->impulse[k] = c->gain[k];
     c->note.text[0] = '\0';
     c->touched = false;
     TW_TRY(tw_contact_check_step(c, h, from, x));

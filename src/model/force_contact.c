@@ -158,10 +158,23 @@ static void note_undefined(tw_contact *c, const tw_force_view *at)
     }
 }
 
-static tw_status contact_add_force(void *data, const tw_force_view *at, double *force)
+/* The force of pair p on the particles of its vertex i. */
+static void add_vertex_force(tw_contact *c, int64_t p, int i, double *force)
+{
+    const double *push = c->pair_force + N * p + 3 * (int64_t)i;
+    int32_t vertex = c->pairs[p].vertex[i];
+    tw_vertex_parts parts = tw_contact_parts(c, vertex);
+    for (int k = 0; k < 3 * parts.count; k++)
+        force[3 * (int64_t)parts.particle[k / 3] + k % 3] += parts.weight[k / 3] * push[k % 3];
+    if (!tw_contact_is_held(c, vertex)) return;
+    for (int k = 0; k < 3; k++) c->press[k] += push[k];
+}
+
+tw_status tw_contact_add_force(void *data, const tw_force_view *at, double *force)
 {
     tw_contact *c = data;
     loop l = {.c = c, .at = at};
+    memset(c->press, 0, sizeof c->press);
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, force_block, &l);
     if (atomic_load(&l.undefined)) {
         note_undefined(c, at);
@@ -171,13 +184,7 @@ static tw_status contact_add_force(void *data, const tw_force_view *at, double *
     /* The pairs are added in their order, so that the sum does not depend on the threads. */
     for (int64_t p = 0; p < c->pair_count; p++) {
         if (c->pair_energy[p] == 0.0) continue;
-        const int32_t *vertex = c->pairs[p].vertex;
-        for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-            tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
-            for (int k = 0; k < 3 * parts.count; k++)
-                force[3 * (int64_t)parts.particle[k / 3] + k % 3] +=
-                    parts.weight[k / 3] * c->pair_force[N * p + 3 * i + k % 3];
-        }
+        for (int i = 0; i < TW_PAIR_VERTICES; i++) add_vertex_force(c, p, i, force);
     }
     return TW_OK;
 }
@@ -301,6 +308,36 @@ static void contact_add_product(void *data, int count, const double *in, double 
     }
 }
 
+/* Whether one of the vertices of a pair is held. */
+static bool is_against_obstacle(const tw_contact *c, const int32_t *vertex)
+{
+    bool held = false;
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) held = held || tw_contact_is_held(c, vertex[i]);
+    return held;
+}
+
+bool tw_contact_press_change(const tw_contact *c, const double *d, double out[3])
+{
+    bool some = false;
+    for (int k = 0; d && k < 3; k++) out[k] = 0.0;
+
+    /* The force on a vertex is -dE/dx, and changes by -H d. */
+    for (int64_t t = 0; t < c->tangent_count; t++) {
+        const double *hessian = c->tangents[t].hessian;
+        const int32_t *vertex = c->tangents[t].vertex;
+        if (!is_against_obstacle(c, vertex)) continue;
+        some = true;
+        if (!d) break;
+
+        double from[N];
+        gather_unknowns(c, vertex, d, from);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N && tw_contact_is_held(c, vertex[i / 3]); j++)
+                out[i % 3] -= hessian[N * i + j] * from[j];
+    }
+    return some;
+}
+
 /* matrix += weight * the 3x3 block of vertices a and b of a pair, between two particles. The matrix
  * stores the upper triangle, column by column inside a block. */
 static void add_block(const double *hessian, int a, int b, double weight, int64_t place,
@@ -348,7 +385,7 @@ static const tw_force_table contact_table = {
     .complete = contact_complete,
     .add_pattern = contact_add_pattern,
     .add_energy = contact_add_energy,
-    .add_force = contact_add_force,
+    .add_force = tw_contact_add_force,
     .linearise = contact_linearise,
     .linearise_tension = contact_linearise_tension,
     .add_product = contact_add_product,

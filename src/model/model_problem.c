@@ -191,6 +191,32 @@ static bool model_touched(void *context)
     return model->contact->touched;
 }
 
+/* The force on all obstacles. */
+static tw_status model_press(void *context, double t, const double *x, double out[3])
+{
+    tw_model *model = context;
+    if (x) {
+        tw_model_unpack(model, t, x, NULL);
+        tw_force_view at = {t, model->x, model->v};
+        TW_TRY(tw_contact_add_force(model->contact, &at, model->force));
+    }
+    memcpy(out, model->contact->press, sizeof model->contact->press);
+    return TW_OK;
+}
+
+static bool model_press_change(void *context, const double *d, double out[3])
+{
+    const tw_model *model = context;
+    return tw_contact_press_change(model->contact, d, out);
+}
+
+static void model_take_impulse(void *context, const double *gain)
+{
+    tw_contact *contact = ((tw_model *)context)->contact;
+    contact->gain_known = gain != NULL;
+    if (gain) memcpy(contact->gain, gain, sizeof contact->gain);
+}
+
 /* What was told of the contact of a rigid body, whose particles touch nothing; or the pairs of
  * contact. */
 static int64_t lists_size(const tw_model *model)
@@ -393,6 +419,8 @@ static tw_second_order_problem model_problem(tw_model *model)
         .count = lists_size(model), .save = model_save_lists, .load = model_load_lists};
     problem.internal = (tw_internal_variables){
         .count = model->internal_count, .values = model->internal, .start = model->internal_start};
+    if (model->contact && !model->rigid)
+        problem.tally = (tw_tally){model_press, model_press_change, model_take_impulse};
     if (model->contact) problem.explain = model_explain;
     if (model->contact) problem.touched = model_touched;
 
