@@ -63,10 +63,17 @@ static void print_energy_error(const tw_run_report *r)
 {
     printf("energy error at most %.2g J, %.2g of the energy converted\n", r->energy_error_max,
            r->energy_drift_max);
-    if (r->energy_unresolved > 0.1 * r->energy_error_max)
+    if (r->energy_unresolved > 0.1 * r->energy_error_max) {
         printf("%.2g J of it vibrate since the start in modes that the step does not resolve\n",
                r->energy_unresolved);
-    else if (r->energy_verdict == TW_ENERGY_LOST)
+        if (r->energy_unresolved > r->kinetic_resolved)
+            printf(
+                "warning: that is more than the kinetic energy of all other motion, %.2g J, and "
+                "what it "
+                "does to that motion is lost: see whether a smaller %s changes the result, start "
+                "in balance, or add damping\n",
+                r->kinetic_resolved, r->step > 0 ? "--dt" : "--rtol");
+    } else if (r->energy_verdict == TW_ENERGY_LOST)
         printf("that is much: a smaller %s helps%s\n", r->step > 0 ? "--dt" : "--rtol",
                r->scheme == TW_SCHEME_EXPMID2 ? "" : ", or expmid2 where stiff parts turn");
 }

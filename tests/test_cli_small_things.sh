@@ -230,4 +230,18 @@ sed -i 's/step: 0.01/rtol: 1e-3/' meet.yaml
 expect 1 "$twang" check meet.yaml
 grep -q "^first step: $meeting" err || fail "in the first step: $(cat err)"
 
+# ---- a vibration that the step does not resolve, and that has more energy than the rest of the motion ----
+cat >block.yaml <<'END'
+name: block
+duration: 0.1
+fps: 0
+gravity: [0, 0, -9.81]
+integrator: {name: expmid2, step: 0.02}
+bodies: [{kind: box, density: 1000, material: neo-hookean, youngs_modulus: 4e7, cells: [2, 2, 2]}]
+pins: [{lowest: 0.05}]
+END
+expect 0 "$twang" run block.yaml -o block
+grep -q '^warning: that is more than the kinetic energy of all other motion' out || fail "no warning: $(cat out)"
+[ "$(json 'd["energy_unresolved"] > d["kinetic_resolved"]' <block/run.json)" = True ] || fail "run.json: $(cat block/run.json)"
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

@@ -352,6 +352,10 @@ START_TEST(an_unresolved_vibration_is_named)
     double later = fabs(report.energy_error_max - report.energy_unresolved);
     ck_assert_msg(later < 0.01 * report.energy_unresolved, "later: %g J", later);
     assert_contains("out", "run.json", "\"energy_unresolved\": 0.");
+
+    /* Nothing else moves, so that the command warns. */
+    ck_assert_double_lt(report.kinetic_resolved, 1e-3 * report.energy_unresolved);
+    assert_contains("out", "run.json", "\"kinetic_resolved\": ");
 }
 END_TEST
 

@@ -227,6 +227,13 @@ typedef struct tw_integrator_statistics {
     double error_estimate; /**< of the last step, in units of the tolerance; 0 if there is none */
     double phi_error_estimate; /**< relative, of the last step */
     double pole;               /**< gamma of the last shift-invert, else 0 */
+    /** Of schemes whose energies are those of a stage inside the step (expmid2, midpoint, newmark,
+     *  generalized-alpha): what the first stage does not show of the energy at the start [J], and the
+     *  largest kinetic energy that stages have shown [J]. The first vibrates in modes that the step
+     *  does not resolve, or damping took it. What it does to the slow motion is lost: where it
+     *  exceeds the second, do not trust the motion before smaller steps have confirmed it. 0 where
+     *  the energy guard is off. */
+    double unresolved_energy, resolved_kinetic;
     /** expmid2: relative distance between the stage of the last step and that of its reversal. */
     double asymmetry;
     tw_phi_engine engine; /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if none */

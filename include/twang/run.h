@@ -88,6 +88,7 @@ typedef struct tw_run_report {
     /** What the stage of the first step does not show of the energy: vibrations that the step does
      *  not resolve [J]. 0 where energies are taken at step ends. */
     double energy_unresolved;
+    double kinetic_resolved;          /**< largest kinetic energy of the stages [J]; 0 as above */
     tw_energy_verdict energy_verdict; /**< of the three above */
     /** Number of acceptance values of the scene, and of those that were not reproduced. */
     int tests, tests_failed;

@@ -150,6 +150,7 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
 {
     *size = 0;
     integrator->has_error = false;
+    integrator->lost_share = 0;
     integrator->newton_failed = false;
     integrator->energy_rejected = false;
 
@@ -169,6 +170,7 @@ static verdict judge(tw_integrator *integrator, double h, double *size, tw_statu
     if (is_adaptive(integrator) && integrator->has_error) {
         *status = tw_error_norm(integrator, integrator->error_vector, size);
         if (*status) return VERDICT_FAIL;
+        if (integrator->lost_share > *size) *size = integrator->lost_share;
         if (!(*size <= 1.0)) {
             integrator->counts.rejected_steps++;
             integrator->counts.rejected_estimate++;

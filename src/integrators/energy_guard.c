@@ -402,6 +402,22 @@ static tw_status judge_hidden(tw_integrator *integrator, double t_new, double sc
     return stride <= REST_SHARE * size ? TW_OK : TW_NOT_CONVERGED;
 }
 
+/* Counts what the first stage hides of the energy at the start, and the kinetic energy that stages
+ * show. */
+static void count_stage(tw_integrator *integrator, const tw_energy_watch *watch)
+{
+    tw_integrator_statistics *counts = &integrator->counts;
+    const tw_energy_look *stage = &watch->last;
+    counts->resolved_kinetic = fmax(counts->resolved_kinetic, stage->kinetic);
+    if (counts->steps > 0) return;
+
+    /* Work from outside until the stage, by the trapezoidal rule. */
+    double work = 0.5 * (stage->t - integrator->t) * (integrator->watch.last.power + stage->power);
+    double hidden = watch->start_energy + work - stage->kinetic - stage->potential;
+    double rounding = ROUNDING_SHARE * (stage->kinetic + fabs(stage->potential));
+    counts->unresolved_energy = hidden > rounding ? hidden : 0;
+}
+
 tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
 {
     if (!integrator->energy_guarded) return TW_OK;
@@ -430,6 +446,7 @@ tw_status tw_energy_guard_check(tw_integrator *integrator, double t_new)
         if (status != TW_OK) return status;
         if (integrator->energy_alarms) calm_down(integrator, scale, &watch);
     }
+    if (integrator->scheme->energy_state) count_stage(integrator, &watch);
     integrator->watch = watch;
     return TW_OK;
 }

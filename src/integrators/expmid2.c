@@ -253,11 +253,12 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
     tw_vector_copy(n, memory->v_m, tw_expmid2_last(integrator, 2));
     tw_vector_copy(n, memory->averaged, tw_expmid2_last(integrator, 4));
 
+    if (integrator->has_error) tw_expmid2_follow_slow_motion(integrator, memory);
     tw_expmid2_history *history = tw_expmid2_history_of(memory);
-    *history = (tw_expmid2_history){.h = h,
-                                    .h_before = history->h,
-                                    .t_m = integrator->t + 0.5 * h,
-                                    .acceleration = tw_expmid2_recent_acceleration(memory)};
+    history->acceleration = tw_expmid2_recent_acceleration(memory);
+    history->h_before = history->h;
+    history->h = h;
+    history->t_m = integrator->t + 0.5 * h;
     for (int j = 0; j < TW_MAX_BLOCK; j++) history->dimensions[j] = memory->dimensions[j];
 }
 

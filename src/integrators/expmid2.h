@@ -3,6 +3,7 @@
  *     expmid2_stage.c      one solution of the stage: x_m, a_m, v_m, the tangent and the rate there
  *     expmid2_functions.c  functions of the tangent applied to the start vectors
  *     expmid2_estimate.c   the error estimate
+ *     expmid2_vibration.c  what the step loses of unresolved vibrations
  *     expmid2_energy.c     the state by which energy is judged
  *     expmid2_modes.h      what one mode does */
 #ifndef TW_INTEGRATORS_EXPMID2_H
@@ -46,12 +47,13 @@ typedef struct tw_expmid2_memory {
     double acceleration; /* |a_m| in the mass norm */
     double hidden_power; /* at the state that is judged [W]; see expmid2_energy.c */
     double least_speed;  /* speed after tw_controller_time_from_rest, in the mass norm */
+    double rest_time;    /* of the slow motion at the start [s]; see expmid2_vibration.c */
     bool has_rate;       /* forces depend on time */
     bool has_rest;       /* the symmetric stand-in lacks something */
     bool has_shift;      /* c is not zero */
 
     /* Travels through serialise: the history, then x_m, a_m, v_m of the last step, the a_m of the
-     * step before it and the averaged remainder (N each), then the past of the stage solver. */
+     * step before it, the averaged remainder and the mean velocity (N each), then the past of the stage solver. */
     double *past;
 } tw_expmid2_memory;
 
@@ -62,6 +64,8 @@ typedef struct tw_expmid2_history {
     double h_before;                 /* of the step before it; 0: there is none */
     double t_m;                      /* time of its midpoint */
     double acceleration;             /* largest |a_m| of late */
+    double slow_energy;              /* largest kinetic energy of the slow motion so far [J] */
+    double slow_time;                /* over which its mean velocity is taken [s] */
     double dimensions[TW_MAX_BLOCK]; /* that its functions took, per start vector; 0: unknown */
 } tw_expmid2_history;
 
@@ -72,10 +76,10 @@ static inline tw_expmid2_history *tw_expmid2_history_of(const tw_expmid2_memory 
     return (tw_expmid2_history *)memory->past;
 }
 
-enum { TW_EXPMID2_PAST_VECTORS = 5 };
+enum { TW_EXPMID2_PAST_VECTORS = 6 };
 
-/* The last step's x_m, a_m, v_m, the a_m of the step before it, and the averaged remainder: which = 0,
- * 1, 2, 3, 4. */
+/* The last step's x_m, a_m, v_m, the a_m of the step before it, the averaged remainder, and the mean
+ * velocity: which = 0 ... 5. */
 static inline double *tw_expmid2_last(const tw_integrator *integrator, int which)
 {
     const tw_expmid2_memory *memory = integrator->memory;
@@ -140,6 +144,9 @@ tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *m
 /* memory->change = the carried velocity, and v in the middle of the step, as far as they need
  * functions of A; with fewer digits if need be. */
 tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory);
+/* vector += what modes of infinite lambda add to the output. */
+void tw_expmid2_add_by_hand(const tw_integrator *integrator, const tw_expmid2_memory *memory,
+                            double theta, tw_mode_output output, double *vector);
 /* u = u_start + the change + what modes of infinite lambda do. */
 void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
                         double theta, const double *u_start, double *u);
@@ -154,6 +161,14 @@ tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memo
                               tw_error *error);
 /* statistics.asymmetry = how far the stage is from that of the reversed step. */
 tw_status tw_expmid2_measure_asymmetry(tw_integrator *integrator, tw_expmid2_memory *memory);
+
+/* ---- expmid2_vibration.c ---- */
+
+/* integrator->lost_share = what the step loses of vibrations, in units of the tolerance. */
+tw_status tw_expmid2_judge_vibration(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                     bool is_first, tw_error *error);
+/* Takes an accepted adaptive step into the mean velocity and the energy of the slow motion. */
+tw_status tw_expmid2_follow_slow_motion(tw_integrator *integrator, tw_expmid2_memory *memory);
 
 /* ---- expmid2_energy.c ---- */
 

@@ -166,7 +166,8 @@ tw_status tw_expmid2_estimate(tw_integrator *integrator, tw_expmid2_memory *memo
     double time = 0;
     TW_TRY(tw_controller_time_from_rest(integrator, memory->a_m, &time, &integrator->least_speed));
     memory->least_speed = memory->acceleration * time;
-    return estimate_from_remainder(integrator, memory, error);
+    TW_TRY(estimate_from_remainder(integrator, memory, error));
+    return tw_expmid2_judge_vibration(integrator, memory, is_first, error);
 }
 
 /* How far the stage is from being the reversed step's too: |x_new - t v_new + t^2 a_m + c - x_m| /

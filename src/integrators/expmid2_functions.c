@@ -58,6 +58,8 @@ static tw_mode_function mode_of(const tw_integrator *integrator, double theta)
                               .kappa = memory->kappa,
                               .bend = tw_expmid2_bend(integrator),
                               .mu = integrator->options.expmid2.dissipation,
+                              .slow = tw_expmid2_slow_time(memory),
+                              .rest_time = memory->rest_time,
                               .alpha = integrator->system.pair.rayleigh_mass,
                               .beta = integrator->system.pair.rayleigh_stiffness,
                               .rest_rate = integrator->system.second.symmetric_part.rest_rate};
@@ -133,7 +135,6 @@ static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memor
         modes[i] = mode_of(integrator, theta);
         modes[i].output = outputs->kind[i / group->count];
         modes[i].start = group->kinds[i % group->count];
-        modes[i].slow = tw_expmid2_slow_time(memory);
         functions[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
     }
 
@@ -204,27 +205,31 @@ tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *m
     return status;
 }
 
+/* vector += what modes of infinite lambda add to the output, one start vector after the other. */
+void tw_expmid2_add_by_hand(const tw_integrator *integrator, const tw_expmid2_memory *memory,
+                            double theta, tw_mode_output output, double *vector)
+{
+    const double *starts[] = {memory->start_v, memory->a_m, memory->shift};
+    tw_mode_function f = mode_of(integrator, theta);
+    f.output = output;
+    for (int i = 0; i <= TW_MODE_FROM_C; i++) {
+        if (i == TW_MODE_FROM_C && !memory->has_shift) continue;
+        f.start = (tw_mode_start)i;
+        tw_vector_axpy(integrator->system.n, tw_mode_by_hand(&f), starts[i], vector);
+    }
+}
+
 /* u = u_start + the change + what modes of infinite lambda do. */
 void tw_expmid2_compose(const tw_integrator *integrator, const tw_expmid2_memory *memory,
                         double theta, const double *u_start, double *u)
 {
     int64_t n = integrator->system.n;
-    const double *starts[] = {memory->start_v, memory->a_m, memory->shift};
 
     /* The change: of x from the start, of v as a whole. */
     tw_vector_copy(n, u_start, u);
     tw_vector_axpy(n, 1.0, memory->change, u);
     tw_vector_copy(n, memory->change + n, u + n);
 
-    /* The coefficients of infinite lambda, one start vector after the other. */
-    for (int i = 0; i <= TW_MODE_FROM_C; i++) {
-        if (i == TW_MODE_FROM_C && !memory->has_shift) continue;
-
-        tw_mode_function f = mode_of(integrator, theta);
-        f.start = (tw_mode_start)i;
-        f.output = TW_MODE_X;
-        tw_vector_axpy(n, tw_mode_by_hand(&f), starts[i], u);
-        f.output = TW_MODE_V;
-        tw_vector_axpy(n, tw_mode_by_hand(&f), starts[i], u + n);
-    }
+    tw_expmid2_add_by_hand(integrator, memory, theta, TW_MODE_X, u);
+    tw_expmid2_add_by_hand(integrator, memory, theta, TW_MODE_V, u + n);
 }

@@ -228,13 +228,6 @@ static double mixed_path(const tw_mode_function *f, double lambda)
     return value;
 }
 
-double tw_mode_by_hand(const tw_mode_function *f)
-{
-    if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
-    if (f->start == TW_MODE_FROM_T || f->start == TW_MODE_FROM_R) return 0;
-    return mixed_path(f, infinite_stiffness / (f->h * f->h));
-}
-
 /* (1 - chi) times the difference between the exact flow and what an unresolved mode does. It is an
  * error where the mode takes part in the motion, lambda slow^2 <= 1; a mode that is much faster
  * rides on the motion. */
@@ -248,6 +241,47 @@ static double filter_error(const tw_mode_function *f, double lambda)
      * rope of k = 1e10 take twenty times as many steps. */
     double fast = 1 + fabs(lambda) * f->slow * f->slow;
     return not_chi * difference / (fast * fast * fast * fast);
+}
+
+/* The share of a vibration's velocity that is lost within the time in which the motion changes: the
+ * filter takes the share 1 - chi of its energy in every step. What damping ends sooner than that is
+ * no loss. */
+static double lost_share(const tw_mode_function *f, double lambda)
+{
+    double steps = fmax(f->slow / f->h, 1);
+    double lost = -expm1(-steps * filter_exponent(filtered_stiffness(f, lambda), f->cutoff));
+    double delta = fmax(f->alpha + f->beta * lambda, 0);
+    return sqrt(lost / (1 + delta * fmax(f->slow, f->h)));
+}
+
+/* u = w + (2/t) y of an unresolved mode. */
+static double vibration(const tw_mode_function *f, double lambda)
+{
+    mode_state m = begin(f, lambda, false);
+    return m.w + 4 / f->h * m.y;
+}
+
+/* The share of a mode that belongs to the slow motion. */
+static double slow_share(const tw_mode_function *f, double lambda)
+{
+    return 1 / (1 + fmax(lambda, 0) * f->rest_time * f->rest_time);
+}
+
+/* v_m = v_n + t a_p. */
+static double middle_velocity(const tw_mode_function *f)
+{
+    double t = 0.5 * f->h;
+    double bend = f->kappa * (f->start == TW_MODE_FROM_A) + (f->start == TW_MODE_FROM_C) / (t * t);
+    return (f->start == TW_MODE_FROM_V) + t * f->bend * bend;
+}
+
+double tw_mode_by_hand(const tw_mode_function *f)
+{
+    double infinite = infinite_stiffness / (f->h * f->h);
+    if (f->start == TW_MODE_FROM_T || f->start == TW_MODE_FROM_R) return 0;
+    if (f->output == TW_MODE_VIBRATION) return lost_share(f, infinite) * vibration(f, infinite);
+    if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
+    return mixed_path(f, infinite);
 }
 
 double tw_mode_value(const void *context, double lambda)
@@ -269,6 +303,13 @@ double tw_mode_value(const void *context, double lambda)
     case TW_MODE_FILTER_X:
     case TW_MODE_FILTER_V:
         return filter_error(f, lambda);
+    case TW_MODE_VIBRATION:
+        if (!(lambda > 0)) return -tw_mode_by_hand(f);
+        return lost_share(f, lambda) * vibration(f, lambda) - tw_mode_by_hand(f);
+    case TW_MODE_SLOW_A:
+        return (f->start == TW_MODE_FROM_A) * slow_share(f, lambda);
+    case TW_MODE_SLOW_V:
+        return middle_velocity(f) * slow_share(f, lambda);
     default:
         return mixed_path(f, lambda) - tw_mode_by_hand(f);
     }

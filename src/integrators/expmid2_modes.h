@@ -77,8 +77,11 @@ typedef enum tw_mode_output {
     TW_MODE_HALF,    /* q: the move of x_m that puts it where the half step ends */
     TW_MODE_TARGET,  /* (1 + kappa t^2 (lambda + 2 delta / t)) q: the move of the target for that */
     TW_MODE_CARRIED, /* (1 - chi) g: the velocity at which the support carries the mode along */
-    TW_MODE_FILTER_X, /* what the filter changes in x of a slow mode: an error */
-    TW_MODE_FILTER_V  /* the same in v */
+    TW_MODE_FILTER_X,  /* what the filter changes in x of a slow mode: an error */
+    TW_MODE_FILTER_V,  /* the same in v */
+    TW_MODE_VIBRATION, /* u of vibrations that are lost, see lost_share in expmid2_modes.c */
+    TW_MODE_SLOW_V,    /* v_m of modes that do not swing within rest_time */
+    TW_MODE_SLOW_A     /* a_m of the same */
 } tw_mode_output;
 
 typedef struct tw_mode_function {
@@ -90,7 +93,8 @@ typedef struct tw_mode_function {
     double alpha, beta; /* Rayleigh damping */
     double rest_rate;   /* of damping beyond that [1/s]: tw_symmetric_part */
     bool settles;       /* all unresolved vibrations end within two steps */
-    double slow;        /* of tw_mode_estimate, for the errors of the filter */
+    double slow;        /* of tw_mode_estimate, for FILTER_X, FILTER_V, VIBRATION */
+    double rest_time;   /* for SLOW_V and SLOW_A [s] */
     tw_mode_start start;
     tw_mode_output output;
 } tw_mode_function;

@@ -139,6 +139,7 @@ struct tw_integrator {
     bool retry;           /* it repeats a rejected one */
     double *error_vector; /* local error estimate, system.size entries, if has_error */
     bool has_error;
+    double lost_share;  /* a further error, in units of the tolerance; 0: none */
     double least_speed; /* errors of v count beside it at least; 0: beside |v| alone */
     double *tolerances; /* absolute ones, system.size entries; NULL: options.absolute_tolerance */
     bool doubles;       /* adaptive without an embedded estimate: one step against two halves */

@@ -317,6 +317,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->energy_drift_max = tw_run_energy_drift(run);
     report->energy_error_max = run->memory.energy_error_max;
     report->energy_unresolved = run->memory.unresolved;
+    report->kinetic_resolved = s.resolved_kinetic;
     if (report->t >= run->duration) report->energy_verdict = tw_run_energy_verdict(run);
     report->tests = run->tests;
     report->tests_failed = run->tests_failed;

@@ -121,11 +121,17 @@ static void add_energies(const tw_run *run, tw_json *json, tw_run_state state)
         const char *key;
         double value;
     } rows[] = {
-        {"energy_start", m->energy_start},    {"energy_end", m->energy_end},
-        {"damping_work", m->damping.sum},     {"outside_work", m->outside.sum},
-        {"contact_work", m->contact.sum},     {"friction_work", m->friction.sum + m->sliding_work},
-        {"plastic_work", m->plastic_work},    {"energy_error_max", m->energy_error_max},
-        {"energy_unresolved", m->unresolved}, {"energy_drift_max", tw_run_energy_drift(run)}};
+        {"energy_start", m->energy_start},
+        {"energy_end", m->energy_end},
+        {"damping_work", m->damping.sum},
+        {"outside_work", m->outside.sum},
+        {"contact_work", m->contact.sum},
+        {"friction_work", m->friction.sum + m->sliding_work},
+        {"plastic_work", m->plastic_work},
+        {"energy_error_max", m->energy_error_max},
+        {"energy_unresolved", m->unresolved},
+        {"energy_drift_max", tw_run_energy_drift(run)},
+        {"kinetic_resolved", tw_integrator_statistics_now(run->integrator).resolved_kinetic}};
 
     /* Where in a step the energies are taken. */
     bool at_stage = tw_integrator_energy_at_stage(run->integrator);
