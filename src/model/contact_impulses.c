@@ -10,10 +10,11 @@
  *
  * Friction: an impulse of at most mu times that of the repulsion (the press in the middle of the way, as the
  * midpoint rules have it) less what restitution took, leads the sliding velocity from u to
- *     u' = -(u - u_n) / 2,   |u'| <= |u|,
- * with u_n the one at the start of the step. What sticks and is pulled with the acceleration a then
- * swings between -a h/2 and a h/2 and does not creep; what slides is slowed down by all of the
- * impulse.
+ *     u' = -theta (u - u_n),   w = (1 - theta) u_n + theta u,
+ * with u_n the velocity at the start of the step and w the mean velocity of its way. The next step of
+ * what sticks and is pulled with the acceleration a = (u - u_n) / h then has the mean velocity
+ * u' + theta h a = 0: nothing creeps. theta is 1/2 for the midpoint rules and 1 for backward
+ * differences. What slides is slowed down by all of the impulse.
  *
  * Depth: a pair that is deeper than it may be and still approaches is stopped (Bridson et al. 2002).
  *
@@ -21,7 +22,8 @@
  * problem.h). Where the scheme does not, it comes from the rule of Lobatto with four
  * points on cubic ways between the ends, and those of this file.
  *
- * No impulse feeds energy, and impulses between free particles keep momentum. */
+ * Restitution and depth never feed energy. What sticks may get back a part of what the step took,
+ * |u'| <= |u| + |u_n|. Impulses between free particles keep momentum. */
 #include <math.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ typedef struct meeting {
     double inverse_mass; /* sum_i w_i^2 / m_i */
     double velocity[3];  /* of the closest points against each other, V = sum_i w_i v_i */
     double earlier[3];   /* the same at the start of the step */
+    double mean[3];      /* the same over the step: their way against each other by its length */
     double rebound;      /* speed at which an impact within the step parts; 0: there was none */
     double released;     /* E_n - E_{n+1} */
     double push;         /* impulse of the repulsion over the step */
@@ -158,13 +161,18 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     m->inverse_mass = 0.0;
     tw_contact_roll(m->contact, m->pair, m->contact->spins[0], m->frame.normal, m->earlier);
     tw_contact_roll(m->contact, m->pair, m->contact->spins[1], m->frame.normal, m->roll);
-    for (int k = 0; k < 3; k++) m->velocity[k] = m->roll[k];
+    for (int k = 0; k < 3; k++) {
+        m->velocity[k] = m->roll[k];
+        m->mean[k] = 0.5 * (m->earlier[k] + m->roll[k]);
+    }
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         double w = m->frame.weight[i];
+
         m->inverse_mass += w * w * tw_contact_inverse_mass(m->contact, m->pair->vertex[i]);
         for (int k = 0; k < 3; k++) {
             m->velocity[k] += w * speed[i][k];
             m->earlier[k] += w * earlier[i][k];
+            m->mean[k] += w * (after[i][k] - before[i][k]) / h;
         }
     }
     if (!(m->inverse_mass > 0.0)) return false;
@@ -247,22 +255,40 @@ static bool rubs_by_force(const meeting *m)
     return held[0] || held[1];
 }
 
+/* theta = (w - u_n) . (u - u_n) / |u - u_n|^2, how much of the end is in the mean velocity w of a step. */
+static double share_of_end(const double u[3], const double before[3], const double mean[3])
+{
+    double square = 0.0;
+    double product = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double change = u[k] - before[k];
+
+        square += change * change;
+        product += change * (mean[k] - before[k]);
+    }
+    if (!(square > 0.0)) return 0.5;
+    return fmin(fmax(product / square, 0.5), 1.0);
+}
+
 /* Slows the sliding down, as far as friction can. Returns the energy. */
 static double rub(meeting *m, double *v)
 {
     double u[3];
     double before[3];
+    double mean[3];
     slide(m, m->velocity, u);
     slide(m, m->earlier, before);
+    slide(m, m->mean, mean);
+
+    /* The impulse of the repulsion limits that of friction. */
     double speed = sqrt(tw_dot3(u, u));
     double largest = m->contact->options.friction * m->push * m->inverse_mass;
-    if (!(speed > 0.0) || !(largest > 0.0)) return 0.0;
+    if (!(largest > 0.0)) return 0.0;
 
-    /* u' = -(u - u_n) / 2, not longer than u. */
+    /* u' = -theta (u - u_n). */
     double goal[3];
-    for (int k = 0; k < 3; k++) goal[k] = -0.5 * (u[k] - before[k]);
-    double length = sqrt(tw_dot3(goal, goal));
-    for (int k = 0; k < 3 && length > speed; k++) goal[k] *= speed / length;
+    double theta = share_of_end(u, before, mean);
+    for (int k = 0; k < 3; k++) goal[k] = -theta * (u[k] - before[k]);
 
     /* The change of velocity is limited by friction. */
     double change[3];
@@ -270,6 +296,7 @@ static double rub(meeting *m, double *v)
     double size = sqrt(tw_dot3(change, change));
     for (int k = 0; k < 3 && size > largest; k++) change[k] *= largest / size;
 
+    /* What is left of the sliding, and the impulse that leaves it. */
     double impulse[3];
     double left = 0.0;
     for (int k = 0; k < 3; k++) {
