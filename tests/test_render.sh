@@ -44,32 +44,6 @@ cmp coil.png single.png || fail "the number of threads changes the picture"
 "$render" rope -o series --every 2 --samples 1 --size 60x50 || fail "no series"
 [ "$(echo series/*)" = "series/picture_000000.png series/picture_000001.png series/picture_000002.png" ] || fail "series: $(echo series/*)"
 
-# An animated PNG of the series: chunks with right checksums, numbered in order, and the pixels of the pictures.
-"$source_tree/tools/animate" series moving.png --fps 5 || fail "no animation"
-python3 - series moving.png <<'END' || fail "the animation is not the series"
-import glob, struct, sys, zlib
-def read(path):
-    data, at, out = open(path, "rb").read(), 8, []
-    while at < len(data):
-        size, kind = struct.unpack(">I4s", data[at:at + 8])
-        body, crc = data[at + 8:at + 8 + size], struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
-        assert zlib.crc32(kind + body) == crc, kind
-        out.append((kind, body))
-        at += 12 + size
-    return out
-pixels = lambda parts: zlib.decompress(b"".join(body for kind, body in parts if kind == b"IDAT"))
-pictures = [pixels(read(path)) for path in sorted(glob.glob(sys.argv[1] + "/*.png"))]
-parts = read(sys.argv[2])
-assert [kind for kind, _ in parts] == [b"IHDR", b"acTL", b"fcTL", b"IDAT", b"fcTL", b"fdAT", b"fcTL", b"fdAT", b"IEND"]
-assert struct.unpack(">II", parts[1][1]) == (3, 0)
-numbers = [struct.unpack(">I", body[:4])[0] for kind, body in parts if kind in (b"fcTL", b"fdAT")]
-assert numbers == [0, 1, 2, 3, 4], numbers
-assert pixels(parts) == pictures[0]
-assert [zlib.decompress(body[4:]) for kind, body in parts if kind == b"fdAT"] == pictures[1:]
-assert len(set(pictures)) == 3
-END
-"$source_tree/tools/animate" nothing moving.png 2>err && fail "an empty folder is animated"
-
 "$render" 2>err
 [ $? -eq 2 ] || fail "wrong use: not exit 2"
 "$render" nothing -o x.png 2>err

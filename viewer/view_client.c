@@ -5,22 +5,24 @@
 
 #include "view_server.h"
 
-static void drop_message(view_client *client)
-{
-    free(client->message);
-    client->message = NULL;
-    client->message_size = 0;
-    client->sent = 0;
-}
-
+/* Begins a message of this size. The memory of the last one is used again: fresh pages for every large
+ * frame cost more than filling them. */
 static bool new_message(view_client *client, size_t size, bool is_binary)
 {
-    drop_message(client);
-    client->message = malloc(LWS_PRE + size);
-    if (!client->message) return false;
-    client->message_size = size;
+    if (size > client->room) {
+        free(client->memory);
+        client->memory = malloc(LWS_PRE + size);
+        client->room = client->memory ? size : 0;
+    }
+    client->message_size = client->memory ? size : 0;
+    client->sent = 0;
     client->is_binary = is_binary;
-    return true;
+    return client->memory != NULL;
+}
+
+static bool has_message(const view_client *client)
+{
+    return client->sent < client->message_size;
 }
 
 /* ---- to the page ---- */
@@ -28,7 +30,7 @@ static bool new_message(view_client *client, size_t size, bool is_binary)
 static void take_text(view_client *client, const view_text *text, bool is_binary)
 {
     if (new_message(client, text->size, is_binary))
-        memcpy(client->message + LWS_PRE, text->bytes, text->size);
+        memcpy(client->memory + LWS_PRE, text->bytes, text->size);
 }
 
 /* The number of the field that the client wants; -1: none. */
@@ -46,7 +48,7 @@ static void take_frame(view_server *server, view_client *client)
     int field = field_of(server->session, client);
     client->sequence = stage->sequence;
     if (new_message(client, view_frame_message_size(stage->frame, shape, field >= 0), true))
-        view_frame_write(stage->frame, shape, field, stage->sequence, client->message + LWS_PRE);
+        view_frame_write(stage->frame, shape, field, stage->sequence, client->memory + LWS_PRE);
 }
 
 /* Chooses the next message: what bodies look like, then the state, then the newest frame. */
@@ -76,17 +78,16 @@ static int write_piece(view_client *client)
     int kind = client->is_binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT;
     int flags = lws_write_ws_flags(kind, client->sent == 0, piece == rest);
 
-    unsigned char *at = client->message + LWS_PRE + client->sent;
+    unsigned char *at = client->memory + LWS_PRE + client->sent;
     if (lws_write(client->wsi, at, piece, (enum lws_write_protocol)flags) < (int)piece) return -1;
     client->sent += piece;
-    if (client->sent == client->message_size) drop_message(client);
     return 0;
 }
 
 static int write_some(view_server *server, view_client *client)
 {
-    if (!client->message) choose_message(server, client);
-    if (!client->message) return 0;
+    if (!has_message(client)) choose_message(server, client);
+    if (!has_message(client)) return 0;
     int result = write_piece(client);
     if (result == 0) lws_callback_on_writable(client->wsi);
     return result;
@@ -174,7 +175,7 @@ static int farewell(view_server *server, view_client *client)
 {
     for (int i = 0; i < VIEW_CLIENTS; i++)
         if (server->clients[i] == client) server->clients[i] = NULL;
-    drop_message(client);
+    free(client->memory);
     if (client->uploading) free(client->upload.content);
     client->uploading = false;
     return 0;

@@ -281,7 +281,7 @@ bool view_lane_step(view_lane *lane)
     tw_measurement m;
     if (status == TW_OK) status = measure(lane, &m);
     if (status == TW_OK) {
-        double share = lane->step_seconds > 0.0 ? 0.1 : 1.0;
+        double share = view_lane_is_new(lane) ? 1.0 : 0.1;
         lane->step_seconds += share * (seconds - lane->step_seconds);
         fill_balance(lane, &m);
         fill_counts(lane);
@@ -294,6 +294,11 @@ bool view_lane_step(view_lane *lane)
              error.text[0] ? error.text : tw_status_text(status));
     lane->failed_particle = worst_particle(lane);
     return false;
+}
+
+bool view_lane_is_new(const view_lane *lane)
+{
+    return tw_integrator_statistics_now(lane->integrator).steps <= 2;
 }
 
 double view_lane_time(const view_lane *lane)

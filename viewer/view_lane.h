@@ -73,6 +73,9 @@ void view_lane_close(view_lane *lane);
 
 /* One step. On failure lane->failed, and why. */
 bool view_lane_step(view_lane *lane);
+/* Whether its integrator has made two steps at most: the first one makes patterns and matrices, so that
+ * its time says nothing about the next ones. */
+bool view_lane_is_new(const view_lane *lane);
 double view_lane_time(const view_lane *lane);
 /* The state at t, inside the last step, into lane->state. */
 tw_status view_lane_at(view_lane *lane, double t);

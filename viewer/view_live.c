@@ -14,8 +14,11 @@
 static const double FRAME_RATE = 60.0;
 /* Frames that always wait, as a time [s]. */
 static const double LEAD_SECONDS = 0.035;
-/* Share of the time that making frames may take. */
+/* Share of the time that making frames may take ... */
 static const double FRAME_SHARE = 0.4;
+/* ... but so many frames a second are made at least, as long as some time is left for steps. */
+static const double LEAST_FRAME_RATE = 30.0;
+static const double LARGEST_FRAME_SHARE = 0.75;
 
 /* ---- what the page is told ---- */
 
@@ -162,24 +165,30 @@ double view_live_time(const view_live *live)
 /* Chooses the spacing of frames and the rate at which they are shown. */
 static void set_pace(view_live *live)
 {
-    bool is_bounded = live->speed > 0.0;
-    double reachable = live->capability > 0.0 ? live->capability : 1.0;
-    double rate = is_bounded ? fmin(live->speed, reachable) : reachable;
-
-    /* Frames that are dear to make are made less often, but 24 times a second. */
+    /* Frames that are dear to make are made less often. */
+    double cost = live->frame_seconds;
     double frames = FRAME_RATE;
-    if (live->frame_seconds > 0.0) frames = fmin(frames, FRAME_SHARE / live->frame_seconds);
-    live->spacing = rate / fmax(frames, 24.0);
+    if (cost > 0.0) frames = fmin(frames, fmax(FRAME_SHARE / cost, LEAST_FRAME_RATE));
+    if (cost > 0.0) frames = fmin(frames, LARGEST_FRAME_SHARE / cost);
+
+    /* Steps have the time that frames leave. Frames are spaced for the rate that steps reach in it, so that
+     * as many are shown in a second however slow the simulation is. */
+    bool is_bounded = live->speed > 0.0;
+    double reachable = live->capability > 0.0 ? live->capability * (1.0 - frames * cost) : 1.0;
+    double rate = is_bounded ? fmin(live->speed, reachable) : reachable;
+    live->spacing = rate / frames;
     live->rate = rate;
     atomic_store(&live->session->rate, rate);
 }
 
-/* Notes that so many simulated seconds took so many seconds of computing. */
-static void note_speed(view_live *live, double simulated, double seconds)
+/* Notes that so many simulated seconds took so many seconds of computing. What was noted before counts
+ * less with every step; a new integrator begins anew. */
+static void note_speed(view_live *live, bool is_new, double simulated, double seconds)
 {
     if (!(seconds > 0.0)) return;
-    live->work_simulated = 0.9 * live->work_simulated + simulated;
-    live->work_seconds = 0.9 * live->work_seconds + seconds;
+    double kept = is_new ? 0.0 : 0.9;
+    live->work_simulated = kept * live->work_simulated + simulated;
+    live->work_seconds = kept * live->work_seconds + seconds;
     live->capability = live->work_simulated / live->work_seconds;
     set_pace(live);
 }
@@ -228,7 +237,8 @@ bool view_live_step(view_live *live)
         view_live_tell(live);
         return false;
     }
-    note_speed(live, view_live_time(live) - before, view_clock() - begin);
+    bool is_new = view_lane_is_new(&live->lanes[behind]);
+    note_speed(live, is_new, view_live_time(live) - before, view_clock() - begin);
     return true;
 }
 

@@ -28,8 +28,9 @@ typedef struct view_stage {
 /* One page. */
 typedef struct view_client {
     struct lws *wsi;
-    unsigned char *message; /* LWS_PRE bytes, then the message that is being sent; NULL: none */
-    size_t message_size, sent;
+    unsigned char *memory; /* LWS_PRE bytes, then room for a message; NULL: none yet */
+    size_t room;
+    size_t message_size, sent; /* equal: there is no message to send */
     bool is_binary;
     unsigned long long state_version, geometry_version;
     uint32_t sequence; /* of the last frame */

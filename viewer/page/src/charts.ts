@@ -170,10 +170,15 @@ class Chart {
       for (const curve of this.plan.curves) {
         const row = rows[names.indexOf(curve.key)] ?? [];
         columns.push(this.plan.log ? row.map((v) => (v > 0 ? v : null)) : row);
-        if (row.length > 0) shown.push(`${curve.label}${record.rows.length > 1 ? " " + "AB"[lane] : ""} ${shortNumber(row[row.length - 1])}`);
+        const isZero = row.every((v) => !(Math.abs(v) > 0));
+        if (!isZero) shown.push(`${curve.label}${record.rows.length > 1 ? " " + "AB"[lane] : ""} ${shortNumber(row[row.length - 1])}`);
       }
     });
     this.values.textContent = shown.join("  ");
+
+    // What has been 0 all the time is not shown: no contacts, no plastic flow, fixed steps.
+    this.root.hidden = shown.length === 0;
+    if (this.root.hidden) return;
     if (this.plot && this.place.clientWidth > 0 && Math.abs(this.plot.width - this.place.clientWidth) > 2)
       this.plot.setSize({ width: this.place.clientWidth, height: 96 });
     this.plot?.setData(columns as uPlot.AlignedData);

@@ -55,8 +55,21 @@ export function mapOf(mode: string): Float32Array {
   return mode === "wear" ? stain : sequential;
 }
 
+/** A value per particle, and how values become colours. */
+export interface Paint {
+  values: Float32Array;
+  low: number;
+  high: number;
+  map: Float32Array;
+}
+
+/** Writes the colour of a value. */
+export function paintValue(p: Paint, value: number, out: Float32Array, at: number): void {
+  paint(p.map, (value - p.low) / (p.high - p.low || 1), out, at);
+}
+
 /** Writes the colour of a share 0..1 of the map. */
-export function paint(map: Float32Array, share: number, out: Float32Array, at: number): void {
+function paint(map: Float32Array, share: number, out: Float32Array, at: number): void {
   const clamped = share > 0 ? (share < 1 ? share : 1) : 0;
   const entry = 3 * Math.round(clamped * (STEPS - 1));
   out[at] = map[entry];

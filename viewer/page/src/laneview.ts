@@ -1,6 +1,6 @@
 // What is drawn of one simulation: its bodies, their colours, and marks.
 import * as THREE from "three";
-import { paint, stain } from "./colours";
+import type { Paint } from "./colours";
 import type { Geometry } from "./protocol";
 import { ballShape, surfaceShape, tubeShape, type Shape } from "./shape";
 import type { Strain } from "./strain";
@@ -13,22 +13,15 @@ const MOST_PINS = 400;
 const CONTACT = 0xff7a1a;
 const MOST_CONTACTS = 512;
 
-export interface Range {
-  low: number;
-  high: number;
-}
-
 export class LaneView {
   readonly group = new THREE.Group();
   positions: Float32Array = new Float32Array(0);
   private readonly shapes: Shape[] = [];
-  private readonly colours: Float32Array;
   private readonly contacts: THREE.InstancedMesh;
   private readonly mark: THREE.Mesh;
-  private readonly rope: THREE.Line;
+  private readonly pull: Pull;
 
   constructor(geometry: Geometry, size: number) {
-    this.colours = new Float32Array(3 * geometry.particles);
     geometry.bodies.forEach((body, index) => {
       const has = body.surface !== null || body.triangles.length > 0;
       const radius = Math.max(body.radius, THINNEST * size * thickening(body.edges.length / 2));
@@ -42,8 +35,8 @@ export class LaneView {
     this.contacts = newContacts(size);
     this.group.add(this.contacts);
     this.mark = newMark(size);
-    this.rope = newRope();
-    this.group.add(this.mark, this.rope);
+    this.pull = new Pull(size);
+    this.group.add(this.mark, this.pull.group);
   }
 
   private add(shape: Shape): void {
@@ -56,12 +49,9 @@ export class LaneView {
     for (const shape of this.shapes) shape.move(positions);
   }
 
-  /** Paints a value per particle; null: the bodies' own colours. Stains are painted on what is stained. */
-  paint(values: Float32Array | null, range: Range, map: Float32Array): void {
-    const span = range.high - range.low || 1;
-    if (values)
-      for (let p = 0; p < values.length; p++) paint(map, (values[p] - range.low) / span, this.colours, 3 * p);
-    for (const shape of this.shapes) shape.colour(values ? this.colours : null, map === stain);
+  /** Paints a value per particle; null: the bodies' own colours. */
+  paint(paint: Paint | null): void {
+    for (const shape of this.shapes) shape.colour(paint);
   }
 
   wireframe(on: boolean): void {
@@ -87,12 +77,9 @@ export class LaneView {
 
   /** Draws the pull from a particle to a point; null: none. */
   showPull(particle: number, target: THREE.Vector3 | null): void {
-    this.rope.visible = target !== null && 3 * particle + 2 < this.positions.length;
-    if (!this.rope.visible) return;
-    const line = this.rope.geometry.getAttribute("position") as THREE.BufferAttribute;
-    line.setXYZ(0, this.positions[3 * particle], this.positions[3 * particle + 1], this.positions[3 * particle + 2]);
-    line.setXYZ(1, target!.x, target!.y, target!.z);
-    line.needsUpdate = true;
+    const isShown = target !== null && 3 * particle + 2 < this.positions.length;
+    this.pull.group.visible = isShown;
+    if (isShown) this.pull.place(new THREE.Vector3().fromArray(this.positions, 3 * particle), target!);
   }
 
   dispose(): void {
@@ -137,14 +124,32 @@ function newMark(size: number): THREE.Mesh {
   return mark;
 }
 
-function newRope(): THREE.Line {
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(6), 3));
-  const rope = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: PIN, depthTest: false }));
-  rope.frustumCulled = false;
-  rope.renderOrder = 9;
-  rope.visible = false;
-  return rope;
+/** The pull: a ball at the particle, a larger one at the hand, and a rod between them. */
+class Pull {
+  readonly group = new THREE.Group();
+  private readonly rod: THREE.Mesh;
+  private readonly grip: THREE.Mesh;
+  private readonly hand: THREE.Mesh;
+
+  constructor(size: number) {
+    const look = new THREE.MeshBasicMaterial({ color: PIN, depthTest: false, transparent: true, opacity: 0.9 });
+    const radius = 0.0035 * size;
+    const tube = new THREE.CylinderGeometry(radius, radius, 1, 10).rotateX(Math.PI / 2); // along z
+    this.rod = new THREE.Mesh(tube, look);
+    this.grip = new THREE.Mesh(new THREE.SphereGeometry(2 * radius, 16, 12), look);
+    this.hand = new THREE.Mesh(new THREE.SphereGeometry(3.5 * radius, 20, 14), look);
+    this.group.add(this.rod, this.grip, this.hand);
+    for (const part of this.group.children) part.renderOrder = 9;
+    this.group.visible = false;
+  }
+
+  place(particle: THREE.Vector3, target: THREE.Vector3): void {
+    this.grip.position.copy(particle);
+    this.hand.position.copy(target);
+    this.rod.position.copy(particle).add(target).multiplyScalar(0.5);
+    this.rod.lookAt(target);
+    this.rod.scale.z = Math.max(particle.distanceTo(target), 1e-12);
+  }
 }
 
 /** Chooses the values to paint: strain, the field of the frame, or none. */

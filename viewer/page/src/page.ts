@@ -92,6 +92,7 @@ export class Page implements Listener {
     this.title.textContent = state.scene;
     document.title = `${state.scene} – Twang`;
     this.updateBadge();
+    this.updateRate();
     this.labels.replaceChildren(...(state.lanes.length > 1 ? state.lanes.map((lane, i) => make("span", {}, `${"AB"[i]}  ${lane.integrator}`)) : []));
     if (isNew) this.panel.charts.open(state.telemetry, state.lanes.length);
     if (failure) this.say(`The step failed: ${failure.text}. ${failure.particle >= 0 ? `The largest acceleration is at particle ${failure.particle}, marked red. ` : ""}Try a smaller step or another integrator, or go back in time.`, "bad");
@@ -112,9 +113,15 @@ export class Page implements Listener {
     this.transport.show(frame);
     this.panel.charts.add(frame);
     this.markFailures();
-    const wanted = this.state ? speedText(this.state.speed) : "";
-    const state = this.state?.paused ? (frame.past ? "the past" : "paused") : `real time × ${shortNumber(Number(frame.rate.toPrecision(2)))} of ${wanted}`;
-    this.rate.textContent = state;
+    this.updateRate();
+  }
+
+  /** The real-time factor that is reached, and the one that is wanted. */
+  private updateRate(): void {
+    if (!this.state || !this.frame) return;
+    const reached = `real time × ${shortNumber(Number(this.frame.rate.toPrecision(2)))} of ${speedText(this.state.speed)}`;
+    const resting = this.frame.past ? "the past" : "paused";
+    this.rate.textContent = this.state.paused ? resting : reached;
   }
 
   private markFailures(): void {

@@ -164,7 +164,8 @@ export async function openReport(page: Page, root: HTMLElement, json: string): P
   const reel = new Reel(page, data, packed);
   page.source = reel;
   page.film = reel;
-  if (location.hash === "#film") document.body.classList.add("bare");
+  page.stage.isFilm = location.hash === "#film";
+  if (page.stage.isFilm) document.body.classList.add("bare");
   reel.show(0);
 }
 

@@ -1,5 +1,6 @@
 // The drawn shapes of one body: a surface of triangles, or tubes along its edges.
 import * as THREE from "three";
+import { paintValue, stain, type Paint } from "./colours";
 import type { Body } from "./protocol";
 
 /** Colours of bodies without a scalar field, and of obstacles. */
@@ -10,15 +11,15 @@ export interface Shape {
   object: THREE.Object3D;
   /** Takes the positions of all particles. */
   move(positions: Float32Array): void;
-  /** Takes a colour per particle (three numbers each), or null for the body's own colour. */
-  colour(colours: Float32Array | null, stains: boolean): void;
+  /** Takes a value per particle to be painted, or null for the body's own colour. */
+  colour(paint: Paint | null): void;
   wireframe(on: boolean): void;
   dispose(): void;
 }
 
 /** Obstacles keep their colour, but for the stains on them. */
-function takesColour(body: Body, stains: boolean): boolean {
-  return stains ? body.stained : !body.fixed;
+function takesColour(body: Body, paint: Paint): boolean {
+  return paint.map === stain ? body.stained : !body.fixed;
 }
 
 function material(body: Body, index: number): THREE.MeshStandardMaterial {
@@ -34,29 +35,36 @@ function material(body: Body, index: number): THREE.MeshStandardMaterial {
 interface Carriers {
   count: number;
   faces: Uint32Array;
-  place(positions: Float32Array, out: Float32Array): void;
-  spread(perParticle: Float32Array, out: Float32Array): void;
+  /** Takes so many numbers per particle (positions: 3, a value: 1) and writes them for every vertex. */
+  gather(from: Float32Array, numbers: number, out: Float32Array): void;
 }
 
+/** The particles at the corners of triangles, numbered anew: those inside a body are not drawn. */
 function ownParticles(body: Body): Carriers {
-  const faces = body.triangles.map((p) => p - body.first);
-  const begin = 3 * body.first;
-  const end = begin + 3 * body.count;
-  const copy = (from: Float32Array, out: Float32Array) => out.set(from.subarray(begin, end));
-  return { count: body.count, faces, place: copy, spread: copy };
+  const number = new Int32Array(body.count).fill(-1);
+  const particles: number[] = [];
+  const faces = body.triangles.map((p) => {
+    if (number[p - body.first] < 0) number[p - body.first] = particles.push(p) - 1;
+    return number[p - body.first];
+  });
+  const gather = (from: Float32Array, numbers: number, out: Float32Array) => {
+    let at = 0;
+    for (const p of particles) for (let k = 0; k < numbers; k++) out[at++] = from[numbers * p + k];
+  };
+  return { count: particles.length, faces, gather };
 }
 
 function embedded(body: Body): Carriers {
   const { carriers, weights, faces } = body.surface!;
-  const mix = (from: Float32Array, out: Float32Array) => {
+  const gather = (from: Float32Array, numbers: number, out: Float32Array) => {
     for (let v = 0; v < carriers.length / 4; v++)
-      for (let k = 0; k < 3; k++) {
+      for (let k = 0; k < numbers; k++) {
         let sum = 0;
-        for (let j = 4 * v; j < 4 * v + 4; j++) sum += weights[j] * from[3 * carriers[j] + k];
-        out[3 * v + k] = sum;
+        for (let j = 4 * v; j < 4 * v + 4; j++) sum += weights[j] * from[numbers * carriers[j] + k];
+        out[numbers * v + k] = sum;
       }
   };
-  return { count: carriers.length / 4, faces, place: mix, spread: mix };
+  return { count: carriers.length / 4, faces, gather };
 }
 
 /** Normals weighted by area. */
@@ -69,14 +77,12 @@ function computeNormals(x: Float32Array, faces: Uint32Array, out: Float32Array):
     const ux = x[b] - x[a], uy = x[b + 1] - x[a + 1], uz = x[b + 2] - x[a + 2];
     const vx = x[c] - x[a], vy = x[c + 1] - x[a + 1], vz = x[c + 2] - x[a + 2];
     const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
-    for (const p of [a, b, c]) {
-      out[p] += nx;
-      out[p + 1] += ny;
-      out[p + 2] += nz;
-    }
+    out[a] += nx; out[a + 1] += ny; out[a + 2] += nz;
+    out[b] += nx; out[b + 1] += ny; out[b + 2] += nz;
+    out[c] += nx; out[c + 1] += ny; out[c + 2] += nz;
   }
   for (let i = 0; i < out.length; i += 3) {
-    const length = Math.hypot(out[i], out[i + 1], out[i + 2]) || 1;
+    const length = Math.sqrt(out[i] * out[i] + out[i + 1] * out[i + 1] + out[i + 2] * out[i + 2]) || 1;
     out[i] /= length;
     out[i + 1] /= length;
     out[i + 2] /= length;
@@ -89,6 +95,7 @@ export function surfaceShape(body: Body, index: number): Shape {
   const position = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
   const normal = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
   const colour = new THREE.BufferAttribute(new Float32Array(3 * carriers.count), 3);
+  const values = new Float32Array(carriers.count);
   geometry.setAttribute("position", position);
   geometry.setAttribute("normal", normal);
   geometry.setIndex(new THREE.BufferAttribute(carriers.faces, 1));
@@ -102,16 +109,19 @@ export function surfaceShape(body: Body, index: number): Shape {
   return {
     object: mesh,
     move(positions) {
-      carriers.place(positions, position.array as Float32Array);
+      carriers.gather(positions, 3, position.array as Float32Array);
       computeNormals(position.array as Float32Array, carriers.faces, normal.array as Float32Array);
       position.needsUpdate = true;
       normal.needsUpdate = true;
     },
-    colour(colours, stains) {
-      const painted = colours !== null && takesColour(body, stains);
-      if (painted) carriers.spread(colours!, colour.array as Float32Array);
-      if (painted) geometry.setAttribute("color", colour);
-      colour.needsUpdate = true;
+    colour(paint) {
+      const painted = paint !== null && takesColour(body, paint);
+      if (painted) {
+        carriers.gather(paint.values, 1, values);
+        for (let v = 0; v < values.length; v++) paintValue(paint, values[v], colour.array as Float32Array, 3 * v);
+        geometry.setAttribute("color", colour);
+        colour.needsUpdate = true;
+      }
       if (look.vertexColors !== painted) {
         look.vertexColors = painted;
         look.needsUpdate = true;
@@ -157,11 +167,11 @@ export function tubeShape(body: Body, index: number, radius: number): Shape {
       for (let p = 0; p < joints.count; p++) placeBall(x, 3 * (body.first + p), j, 16 * p);
       joints.instanceMatrix.needsUpdate = true;
     },
-    colour(colours, stains) {
-      const painted = colours !== null && takesColour(body, stains);
+    colour(paint) {
+      const painted = paint !== null && takesColour(body, paint) ? paint : null;
       look.color.copy(painted ? new THREE.Color(0xffffff) : own);
-      paintInstances(tubes, painted ? (e, k) => 0.5 * (colours![3 * edges[2 * e] + k] + colours![3 * edges[2 * e + 1] + k]) : null);
-      paintInstances(joints, painted ? (p, k) => colours![3 * (body.first + p) + k] : null);
+      paintInstances(tubes, painted, (v, e) => 0.5 * (v[edges[2 * e]] + v[edges[2 * e + 1]]));
+      paintInstances(joints, painted, (v, p) => v[body.first + p]);
     },
     wireframe(on) {
       look.wireframe = on;
@@ -176,21 +186,23 @@ export function tubeShape(body: Body, index: number, radius: number): Shape {
   };
 }
 
-function paintInstances(mesh: THREE.InstancedMesh, value: ((i: number, k: number) => number) | null): void {
+/** Paints the value of every instance; null: white, which shows the material's own colour. */
+function paintInstances(mesh: THREE.InstancedMesh, paint: Paint | null, value: (values: Float32Array, i: number) => number): void {
   if (!mesh.instanceColor) {
-    if (!value) return;
+    if (!paint) return;
     mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * mesh.instanceMatrix.count), 3);
     (mesh.material as THREE.Material).needsUpdate = true;
   }
   const colours = mesh.instanceColor.array as Float32Array;
-  for (let i = 0; i < mesh.count; i++) for (let k = 0; k < 3; k++) colours[3 * i + k] = value ? value(i, k) : 1;
+  if (paint) for (let i = 0; i < mesh.count; i++) paintValue(paint, value(paint.values, i), colours, 3 * i);
+  else colours.fill(1);
   mesh.instanceColor.needsUpdate = true;
 }
 
 /** A matrix that puts a unit tube along z between two points. */
 function placeTube(x: Float32Array, a: number, b: number, m: Float32Array, at: number): void {
   let zx = x[b] - x[a], zy = x[b + 1] - x[a + 1], zz = x[b + 2] - x[a + 2];
-  const length = Math.hypot(zx, zy, zz) || 1e-12;
+  const length = Math.sqrt(zx * zx + zy * zy + zz * zz) || 1e-12;
   zx /= length;
   zy /= length;
   zz /= length;
@@ -198,7 +210,7 @@ function placeTube(x: Float32Array, a: number, b: number, m: Float32Array, at: n
   // Any direction across.
   let ux = 0, uy = 0, uz = 0;
   if (Math.abs(zz) < 0.9) { ux = zy; uy = -zx; } else { uy = zz; uz = -zy; }
-  const size = Math.hypot(ux, uy, uz) || 1;
+  const size = Math.sqrt(ux * ux + uy * uy + uz * uz) || 1;
   ux /= size;
   uy /= size;
   uz /= size;

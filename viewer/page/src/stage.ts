@@ -1,13 +1,44 @@
 // The stage: camera, light, and one or two simulations side by side.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { LaneView, valuesOf, type Range } from "./laneview";
+import { LaneView, valuesOf } from "./laneview";
 import { diverging, mapOf } from "./colours";
 import type { Body, Frame, Geometry } from "./protocol";
 import { Strain } from "./strain";
 
 /** The range of colours follows the values: up at once, down by this share per frame. */
 const RANGE_DECAY = 0.02;
+/** The range ends at this share of the values that are not 0: a few large ones must not make all others pale. */
+const RANGE_SHARE = 0.98;
+/** At most so many values are looked at for the range. */
+const RANGE_SAMPLES = 3000;
+
+/** Ways to draw, from fine to coarse: pixels drawn per pixel of the page, which smooths edges, and how many pictures
+ * share one map of shadows. */
+const QUALITIES = [
+  { pixels: 2, shared: 1 },
+  { pixels: 1.4, shared: 1 },
+  { pixels: 1, shared: 1 },
+  { pixels: 0.7, shared: 3 },
+  { pixels: 0.5, shared: 8 },
+];
+const FINEST = 0;
+const FIRST = 2; // the first picture must come soon
+/** While things move, turns of the browser that take longer than this [ms] ask for coarser pictures ... */
+const SLOW_TURN = 40;
+/** ... and turns that take less [ms] allow finer ones. */
+const FAST_TURN = 20;
+/** So many turns are averaged. */
+const TURNS = 12;
+/** When nothing has changed for this time [ms], the picture is drawn finely. */
+const REST = 500;
+/** More pixels per pixel of the page are not drawn. */
+const MOST_PIXELS = 3;
+
+interface Range {
+  low: number;
+  high: number;
+}
 
 interface Bounds {
   centre: THREE.Vector3;
@@ -48,6 +79,15 @@ function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
   return { centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
 }
 
+/** The size of the values at RANGE_SHARE of those that are not 0. */
+function largeValue(values: Float32Array): number {
+  const stride = Math.max(1, Math.floor(values.length / RANGE_SAMPLES));
+  const sizes: number[] = [];
+  for (let i = 0; i < values.length; i += stride) if (values[i] !== 0) sizes.push(Math.abs(values[i]));
+  sizes.sort((a, b) => a - b);
+  return sizes.length > 0 ? sizes[Math.ceil(RANGE_SHARE * (sizes.length - 1))] : 0;
+}
+
 export class Stage {
   readonly renderer: THREE.WebGLRenderer;
   readonly camera = new THREE.PerspectiveCamera(36, 1, 0.01, 1000);
@@ -73,11 +113,21 @@ export class Stage {
   private isFramed = false;
   private hasPlane = false;
   private lowest = 0;
+  /** Pictures for a film are drawn finely, however long they take. */
+  isFilm = false;
+  private pictures = 0;
+  private quality = FIRST; // of what moves
+  private finest = FINEST; // that is not known to be too slow
+  private drawnQuality = FIRST;
+  private turns = 0; // of the browser, since the quality changed
+  private turnLength = 0; // averaged [ms]
+  private lastTurn = 0; // when it was [ms]
+  private lastChange = 0;
   /** When the first frame was on the screen, since the page was opened [ms]; 0: not yet. */
   firstDrawn = 0;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, alpha: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
@@ -98,7 +148,10 @@ export class Stage {
   open(geometry: Geometry): void {
     this.close();
     this.geometry = geometry;
-    this.strain = geometry.system ? null : new Strain(geometry);
+    this.strain = null;
+    this.quality = FIRST;
+    this.finest = FINEST;
+    this.turns = 0;
     this.isFramed = false;
     this.frame = null;
     this.hasPlane = geometry.bodies.some((b) => b.fixed);
@@ -136,20 +189,24 @@ export class Stage {
   }
 
   private paint(): void {
+    if (this.mode === "strain" && !this.geometry!.system) this.strain ??= new Strain(this.geometry!);
     const values = this.lanes.map((lane, i) => {
       const chosen = valuesOf(this.mode, this.strain, lane.positions, this.frame!.values[i]);
       return chosen && this.lanes.length > 1 ? chosen.slice() : chosen;
     });
     const map = mapOf(this.mode);
     this.follow(values, map === diverging);
-    this.lanes.forEach((lane, i) => lane.paint(values[i], this.range, map));
+    this.lanes.forEach((lane, i) => {
+      const list = values[i];
+      lane.paint(list && { values: list, map, ...this.range });
+    });
     this.onRange(this.range, map);
   }
 
   /** Lets the range of colours follow the values. */
   private follow(values: (Float32Array | null)[], signed: boolean): void {
     let high = 0;
-    for (const list of values) if (list) for (const v of list) high = Math.max(high, Math.abs(v));
+    for (const list of values) if (list) high = Math.max(high, largeValue(list));
     const kept = (1 - RANGE_DECAY) * this.range.high;
     high = Math.max(high, kept, 1e-12);
     this.range = { low: signed ? -high : 0, high };
@@ -269,11 +326,41 @@ export class Stage {
     this.isDirty = true;
   }
 
+  /** What rests is drawn finely once; what moves is drawn as finely as the browser can follow. */
+  private chooseQuality(): void {
+    const now = performance.now();
+    const turn = now - this.lastTurn;
+    this.lastTurn = now;
+    if (this.isDirty) this.lastChange = now;
+
+    // A pause of a second is not slow drawing: the page was hidden, or the machine slept.
+    if (this.isDirty && turn < 1000) this.noteTurn(turn);
+    const isResting = now - this.lastChange > REST;
+    const wanted = isResting || this.isFilm ? FINEST : this.quality;
+    if (wanted !== this.drawnQuality) this.isDirty = true;
+    this.drawnQuality = wanted;
+  }
+
+  /** Averages the turns; what was too slow once is not tried again with this scene. */
+  private noteTurn(milliseconds: number): void {
+    this.turns++;
+    this.turnLength += (milliseconds - this.turnLength) / Math.min(this.turns, TURNS);
+    if (this.turns < TURNS) return;
+    const isSlow = this.turnLength > SLOW_TURN && this.quality + 1 < QUALITIES.length;
+    const isFast = this.turnLength < FAST_TURN && this.quality > this.finest && this.turns > 5 * TURNS;
+    if (!isSlow && !isFast) return;
+    this.quality += isSlow ? 1 : -1;
+    if (isSlow) this.finest = this.quality;
+    this.turns = 0;
+  }
+
   /** Draws if anything has changed. */
   draw(): void {
+    this.chooseQuality();
+    const quality = QUALITIES[this.drawnQuality];
     const width = this.canvas.clientWidth;
     const height = this.canvas.clientHeight;
-    const ratio = Math.min(window.devicePixelRatio, 2);
+    const ratio = Math.min(quality.pixels * window.devicePixelRatio, MOST_PIXELS);
     const size = this.renderer.getSize(new THREE.Vector2());
     if (size.x !== width || size.y !== height || this.renderer.getPixelRatio() !== ratio) {
       this.renderer.setPixelRatio(ratio);
@@ -282,6 +369,7 @@ export class Stage {
     }
     if (!this.isDirty || width === 0 || height === 0) return;
     this.isDirty = false;
+    this.renderer.shadowMap.autoUpdate = this.pictures++ % quality.shared === 0;
 
     const count = Math.max(1, this.lanes.length);
     const part = width / count;

@@ -37,7 +37,8 @@ export class Strain {
   private distance(x: Float32Array, edge: number): number {
     const a = 3 * this.edges[2 * edge];
     const b = 3 * this.edges[2 * edge + 1];
-    return Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]);
+    const dx = x[a] - x[b], dy = x[a + 1] - x[b + 1], dz = x[a + 2] - x[b + 2];
+    return Math.sqrt(dx * dx + dy * dy + dz * dz);
   }
 
   /** The strain at every particle; the array is used again by the next call. */
