@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const source = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const twang = path.join(process.env.TWANG_BUILD ?? path.join(source, "build"), "twang");
-const figures = path.join(source, "docs/figures");
+const figures = process.env.TWANG_FIGURES ?? path.join(source, "docs/figures");
 const { chromium } = createRequire(path.join(source, "viewer/page/package.json"))("playwright-core");
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "twang-pictures-"));
 const browser = await chromium.launch({
@@ -30,7 +30,8 @@ async function picture(name, words, act, { width = 1200, height = 720, theme = "
   await page.goto(url);
   await until(page, "page.frames > 0");
   await act(page);
-  await page.waitForTimeout(600);
+  await page.evaluate(() => (window.twang.stage.isFilm = true)); // drawn finely
+  await page.waitForTimeout(2000);
   await page.screenshot({ path: path.join(figures, `view-${name}.png`) });
   await context.close();
   child.kill();
@@ -61,9 +62,9 @@ await picture("drag", ["bunny-wobble"], async (page) => {
   });
   await page.mouse.move(at.x, at.y + 4);
   await page.mouse.down();
-  await page.mouse.move(at.x + 130, at.y + 40, { steps: 12 });
+  await page.mouse.move(at.x + 190, at.y - 120, { steps: 12 });
   const t = await page.evaluate(() => window.twang.frame.t);
-  await until(page, `page.frame.t > ${t} + 0.5`);
+  await until(page, `page.frame.t > ${t} + 0.35`);
 });
 
 await picture("compare", ["coil", "--compare", "bdf1", "--speed", "max"], async (page) => {

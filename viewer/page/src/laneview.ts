@@ -106,8 +106,8 @@ function pinsOfBodies(geometry: Geometry): Uint32Array {
 
 /** Balls that are seen through what touches. */
 function newContacts(size: number): THREE.InstancedMesh {
-  const look = new THREE.MeshBasicMaterial({ color: CONTACT, depthTest: false, transparent: true, opacity: 0.85 });
-  const mesh = new THREE.InstancedMesh(new THREE.SphereGeometry(0.005 * size, 8, 6), look, MOST_CONTACTS);
+  const look = new THREE.MeshBasicMaterial({ color: CONTACT, depthTest: false, transparent: true, opacity: 0.7 });
+  const mesh = new THREE.InstancedMesh(new THREE.SphereGeometry(0.003 * size, 8, 6), look, MOST_CONTACTS);
   mesh.frustumCulled = false;
   mesh.renderOrder = 8;
   mesh.visible = false;
