@@ -233,7 +233,7 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
         integrator->newton_failed = true;
         return tw_fail(error, status, "the midpoint stage: %s", tw_status_text(status));
     }
-    TW_TRY(tw_expmid2_find_change(integrator, memory, 1.0, false, error));
+    TW_TRY(tw_expmid2_find_change(integrator, memory, error));
     tw_expmid2_compose(integrator, memory, 1.0, integrator->u, integrator->u_new);
     int64_t n = integrator->system.n;
     tw_vector_copy(n, integrator->u_new + n, memory->end_v);
@@ -265,9 +265,7 @@ static void expmid2_accepted(tw_integrator *integrator, double h)
 static tw_status expmid2_interpolate(tw_integrator *integrator, double theta, double *u)
 {
     tw_expmid2_memory *memory = integrator->memory;
-    tw_status status = tw_expmid2_find_change(integrator, memory, theta, true, NULL);
-    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
-        status = tw_expmid2_find_change(integrator, memory, theta, false, NULL);
+    tw_status status = tw_expmid2_find_inside(integrator, memory, theta);
     if (status == TW_OK) tw_expmid2_compose(integrator, memory, theta, integrator->u_old, u);
     return status;
 }

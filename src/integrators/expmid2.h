@@ -138,9 +138,12 @@ tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *m
 /* Evaluates a request, with Newton's own matrix as the pole of shift-invert. */
 tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memory,
                               const tw_spectral_request *request, bool reuse, tw_error *error);
-/* memory->change = the parts of x and v at theta that need functions of A. */
-tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
-                                 bool reuse, tw_error *error);
+/* memory->change = the parts of x and v at the end of the step that need functions of A. */
+tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                 tw_error *error);
+/* The same at theta, inside the last step, with fewer digits if need be. */
+tw_status tw_expmid2_find_inside(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                 double theta);
 /* memory->change = the carried velocity, and v in the middle of the step, as far as they need
  * functions of A; with fewer digits if need be. */
 tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory);

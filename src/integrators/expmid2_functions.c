@@ -174,35 +174,64 @@ tw_status tw_expmid2_apply_modes(tw_integrator *integrator, tw_expmid2_memory *m
     return TW_OK;
 }
 
-/* memory->change = the parts of x and v at theta that need functions of A. */
-tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory, double theta,
-                                 bool reuse, tw_error *error)
+/* x and v into memory->change. */
+static tw_expmid2_outputs change_outputs(const tw_integrator *integrator,
+                                         const tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    tw_expmid2_outputs outputs = {.kind = {TW_MODE_X, TW_MODE_V},
-                                  .vector = {memory->change, memory->change + n},
-                                  .reference = {memory->h * memory->speed, memory->speed},
-                                  .dimensions = memory->dimensions};
-    return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, reuse, error);
+    return (tw_expmid2_outputs){.kind = {TW_MODE_X, TW_MODE_V},
+                                .vector = {memory->change, memory->change + n},
+                                .reference = {memory->h * memory->speed, memory->speed}};
+}
+
+/* memory->change = the parts of x and v at the end of the step that need functions of A. */
+tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                 tw_error *error)
+{
+    tw_expmid2_outputs outputs = change_outputs(integrator, memory);
+    outputs.dimensions = memory->dimensions;
+    return tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error);
+}
+
+/* outputs at theta from the basis of the step. That basis was judged by what the end of the step
+ * needs, so points inside it may have fewer digits: down to the tolerance `loosest`. */
+static tw_status reuse_step_basis(tw_integrator *integrator, tw_expmid2_memory *memory,
+                                  double theta, const tw_expmid2_outputs *outputs, double loosest)
+{
+    double asked = memory->phi.tolerance;
+    tw_status status = TW_NOT_CONVERGED;
+    while (status == TW_NOT_CONVERGED && memory->phi.tolerance <= loosest) {
+        status = tw_expmid2_apply_modes(integrator, memory, theta, outputs, true, NULL);
+        memory->phi.tolerance *= 10;
+    }
+    memory->phi.tolerance = asked;
+    return status;
+}
+
+/* memory->change at a point inside the step. Its error may be ten times that of the step's end,
+ * where the engine was chosen here. A new basis costs as much as the step itself, and is made only
+ * where the old one does not serve. */
+tw_status tw_expmid2_find_inside(tw_integrator *integrator, tw_expmid2_memory *memory, double theta)
+{
+    bool chosen_here = integrator->options.phi.engine == TW_PHI_AUTO;
+    double loosest = (chosen_here ? 10 : 1) * memory->phi.tolerance;
+    tw_expmid2_outputs outputs = change_outputs(integrator, memory);
+
+    tw_status status = reuse_step_basis(integrator, memory, theta, &outputs, loosest);
+    if (status != TW_UNSUPPORTED && status != TW_NOT_CONVERGED) return status;
+    return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, false, NULL);
 }
 
 /* memory->change = the carried velocity (1 - chi) g, and the part of v in the middle of the step that
- * needs functions of A, from the step's own basis. The basis was judged by what the end of the step
- * needs, so that the middle may have fewer digits. */
+ * needs functions of A, from the step's own basis. TW_NOT_CONVERGED where the user asks for so few
+ * digits that v_m is as good. */
 tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
     tw_expmid2_outputs outputs = {.kind = {TW_MODE_CARRIED, TW_MODE_V},
                                   .vector = {memory->change, memory->change + n},
                                   .reference = {memory->speed, memory->speed}};
-    double asked = memory->phi.tolerance;
-    tw_status status = TW_NOT_CONVERGED;
-    while (status == TW_NOT_CONVERGED && memory->phi.tolerance <= fewest_digits) {
-        status = tw_expmid2_apply_modes(integrator, memory, 0.5, &outputs, true, NULL);
-        memory->phi.tolerance *= 10;
-    }
-    memory->phi.tolerance = asked;
-    return status;
+    return reuse_step_basis(integrator, memory, 0.5, &outputs, fewest_digits);
 }
 
 /* vector += what modes of infinite lambda add to the output, one start vector after the other. */
