@@ -134,10 +134,10 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
 
 /* --- step_trial.c --- */
 
-/* Whether a few fixed steps of this size, by the scheme of the options, follow the simulation from
+/* Whether so many fixed steps of this size, by the scheme of the options, follow the simulation from
  * its start. The run will have `duration` seconds. */
 bool step_works(tw_simulation *simulation, const tw_integrator_options *options, double step,
-                double duration);
+                int steps, double duration);
 
 /* --- scene_arguments.c --- */
 

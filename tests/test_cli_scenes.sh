@@ -13,6 +13,12 @@
 [ ! -e runs ] || fail "check made a directory"
 
 # It suggests only steps that work: of the flag those of rk4, of a sheet those within which no fold runs over a link.
+# A sheet is slow by expmid2, a rope is not. Beyond 3,000 unknowns expmid2 is tried, too.
+sheet="--set forces=[] --set motions=[] --set bodies.0.columns=40 --set bodies.0.rows=40"
+# shellcheck disable=SC2086
+"$twang" check flag $sheet --json >large.json
+[ "$(json 'sorted(d["suggested_steps"]), d["expmid2_is_slow"]' <large.json)" = "(['expmid2', 'rk4', 'verlet'], True)" ] || fail "large sheet: $(cat large.json)"
+[ "$("$twang" check rope --json | json 'd["expmid2_is_slow"]')" = False ] || fail "expmid2 is slow on a rope?"
 [ "$("$twang" check flag --json | json 'sorted(d["suggested_steps"])')" = "['rk4']" ] || fail "steps of the flag"
 cat >sheet.yaml <<'EOF'
 name: sheet

