@@ -30,8 +30,8 @@ async function picture(name, words, act, { width = 1200, height = 720, theme = "
   await page.goto(url);
   await until(page, "page.frames > 0");
   await act(page);
-  await page.evaluate(() => (window.twang.stage.isFilm = true)); // drawn finely
-  await page.waitForTimeout(2000);
+  await until(page, "page.stage.drawnQuality === 0"); // what rests is drawn finely
+  await page.waitForTimeout(600);
   await page.screenshot({ path: path.join(figures, `view-${name}.png`) });
   await context.close();
   child.kill();
@@ -65,6 +65,8 @@ await picture("drag", ["bunny-wobble"], async (page) => {
   await page.mouse.move(at.x + 190, at.y - 120, { steps: 12 });
   const t = await page.evaluate(() => window.twang.frame.t);
   await until(page, `page.frame.t > ${t} + 0.35`);
+  await page.keyboard.press("Space");
+  await until(page, "page.state.paused");
 });
 
 await picture("compare", ["coil", "--compare", "bdf1", "--speed", "max"], async (page) => {
