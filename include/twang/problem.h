@@ -49,10 +49,13 @@ typedef struct tw_tension_elements {
     tw_status (*linearise)(void *context, double t, const double *x, const double *v,
                            const double *tension, bool definite);
     /** Tensions that the laws, linearised at (t, x, v), predict for x + dx and v + rate * dx, and the
-     * largest angle [rad] by which dx turns an element: |d| / L, d the change of its vector and L its
-     * length at rest. Required where count > 0. */
+     * angle [rad] by which dx turns each element: |d| / L, d the change of its vector and L its
+     * length at rest, 0 without one. Both have `count` entries. Required where count > 0. */
     tw_status (*predict)(void *context, double t, const double *x, const double *v,
                          const double *dx, double rate, double *tension, double *turn);
+    /** Of each element, a block row of stiffness_matrix on which it acts; -1: it acts on no unknown.
+     *  Needed with `focus`. NULL: not known. Not owned. */
+    const int32_t *row;
 } tw_tension_elements;
 
 /** Variables of a problem that change between steps only, such as the rest lengths of springs that
@@ -152,6 +155,14 @@ typedef struct tw_second_order_problem {
     /** out = da/dt at fixed x, v, at this point. NULL with time_dependent: finite differences. */
     tw_status (*time_derivative)(void *context, double t, const double *x, const double *v,
                                  double *out);
+
+    /** Promises that unknowns which the pattern of stiffness_matrix does not join, directly or
+     *  through others, do not act on each other, such as hairs that do not touch. Newton's iteration
+     *  then ends for each such part by itself, and says here which are left: active[r] != 0 of each
+     *  block row r of stiffness_matrix; NULL: all. Until the next call `acceleration`, the tangent
+     *  and `assemble` are wanted for active rows only. Entries of others may have any finite value in
+     *  an acceleration, and keep their older values in the matrix. NULL: no promise. */
+    void (*focus)(void *context, const unsigned char *active);
 
     /** Called before every attempt of a step of length h from (t, u), u = (x, v). It may look for
      *  what the step will need, such as pairs of surfaces that may touch, and hand over a

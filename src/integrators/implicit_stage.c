@@ -1,28 +1,16 @@
-#include "integrators/implicit_stage.h"
+#include "integrators/implicit_internal.h"
 
 #include <float.h>
 #include <math.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
-#include "integrators/stage_matrix.h"
 #include "linalg/vector.h"
-
-/* A factorisation that costs less than so many solves is made anew in every iteration: it saves
- * more iterations than it costs. The ratio is 3 on a hair, 13 on the coil, 50 on the flag. */
-static const double cheap_factor = 8;
-
-/* A kept factor must shrink the corrections by this in every iteration. A slower one
- * hardly arrives. */
-static const double slowest_contraction = 0.3;
 
 /* A correction larger than this, relative to the displacement of the step, changes the tangent too
  * much: the factor that made it does not serve again, and one of an earlier solution is not trusted
  * at all. */
 static const double far_correction = 1e-2;
-
-/* The iteration ends where the corrections to come are about this share of what is enough. */
-static const double left_share = 0.05;
 
 /* Two corrections in a row that shrink by less than this tell that the definite matrix, in which
  * compressed elements are slack, does not contract. Then a correction below this share of
@@ -30,14 +18,6 @@ static const double left_share = 0.05;
  * 20 x 20 particles: 16 iterations and 8 factorisations per step instead of 30 and 21. */
 static const double stuck_contraction = 0.5;
 static const double stuck_share = 0.05;
-
-/* No element turns by more than this [rad] in one iteration: beyond it the linearisation
- * means nothing. */
-static const double largest_turn = 1.0;
-
-/* The line search lets a correction pass the lowest point of its line until the energy rises by this
- * share of the slope that it fell with at first. */
-static const double largest_rise = 0.5;
 
 /* A change that turns no element by more than this [rad] leaves the tangent as it is, however large it is beside the
  * displacement of the step. */
@@ -51,41 +31,6 @@ static const double final_residual = 1e-12;
  * products and half as many iterations again, each of which costs as much as 40 products. */
 static const double residual_per_tolerance = 10;
 static const double largest_residual = 0.03;
-
-/* Where and how the matrix at hand was made. Doubles alone, because it is a part of `past`. */
-typedef struct linear_record {
-    double t;
-    double g;       /* 0: there is no matrix */
-    double clipped; /* 1: compressed elements count as slack in it */
-    double raised;  /* 1: it may have a raised diagonal */
-    double damping; /* factor of R in it */
-} linear_record;
-
-enum { RECORD_SIZE = sizeof(linear_record) / sizeof(double) };
-
-struct tw_implicit {
-    tw_system *system;
-    tw_linear_solver solver;
-    tw_stage_matrix *matrix;
-
-    double *a, *v, *residual, *force;    /* of the iterate; residual = gamma a - way */
-    double *correction;                  /* dx */
-    double *way;                         /* x - x_star, never computed as a difference */
-    double *trial_way;                   /* the same of a trial of the line search */
-    double *last_correction, *last_step; /* of the iteration before, for the secant */
-    double *first_guess;
-    double *storage;
-
-    int64_t tension_count;
-    double *iterate;   /* tensions of the iterate */
-    double *predicted; /* tensions that the linearisation predicts */
-
-    /* In the scheme's `past`: */
-    double *tension;        /* of the last solution */
-    double *linear_tension; /* of the matrix at hand */
-    double *linear_u;       /* its point: (x, v), or u */
-    linear_record *linear;
-};
 
 /* The state of one iteration. */
 typedef struct newton_state {
@@ -111,7 +56,7 @@ static int64_t tensions_of(const tw_system *system)
 
 size_t tw_implicit_past_size(const tw_system *system)
 {
-    return (size_t)(2 * tensions_of(system) + system->size + RECORD_SIZE);
+    return (size_t)(2 * tensions_of(system) + system->size + TW_LINEAR_RECORD_SIZE);
 }
 
 static tw_status allocate(tw_implicit *implicit)
@@ -123,12 +68,13 @@ static tw_status allocate(tw_implicit *implicit)
                           &implicit->last_step,  &implicit->last_correction,
                           &implicit->correction, &implicit->first_guess};
     enum { COUNT = sizeof vectors / sizeof *vectors };
-    implicit->storage = TW_NEW_ARRAY(COUNT * n + 2 * implicit->tension_count, double);
+    implicit->storage = TW_NEW_ARRAY(COUNT * n + 3 * implicit->tension_count, double);
     if (!implicit->storage) return TW_OUT_OF_MEMORY;
 
     for (int i = 0; i < COUNT; i++) *vectors[i] = implicit->storage + i * n;
     implicit->iterate = implicit->storage + COUNT * n;
     implicit->predicted = implicit->iterate + implicit->tension_count;
+    implicit->turn = implicit->predicted + implicit->tension_count;
     return TW_OK;
 }
 
@@ -141,11 +87,12 @@ tw_status tw_implicit_create(tw_system *system, tw_linear_solver solver, double 
 
     implicit->system = system;
     implicit->solver = solver;
+    implicit->parts_pattern = -1;
     implicit->tension_count = tensions_of(system);
     implicit->tension = past;
     implicit->linear_tension = past + implicit->tension_count;
     implicit->linear_u = implicit->linear_tension + implicit->tension_count;
-    implicit->linear = (linear_record *)(implicit->linear_u + system->size);
+    implicit->linear = (tw_linear_record *)(implicit->linear_u + system->size);
     tw_system_use_symmetric_part(system);
     tw_status status = allocate(implicit);
     if (status != TW_OK) tw_fail_plain(error, status);
@@ -162,6 +109,7 @@ void tw_implicit_free(tw_implicit *implicit)
 {
     if (!implicit) return;
     tw_stage_matrix_free(implicit->matrix);
+    tw_part_newton_free(implicit->parts);
     tw_release(implicit->storage);
     tw_release(implicit);
 }
@@ -169,7 +117,7 @@ void tw_implicit_free(tw_implicit *implicit)
 void tw_implicit_forget_matrix(tw_implicit *implicit)
 {
     tw_stage_matrix_forget(implicit->matrix);
-    *implicit->linear = (linear_record){0};
+    *implicit->linear = (tw_linear_record){0};
 }
 
 void tw_implicit_reset(tw_implicit *implicit)
@@ -201,7 +149,8 @@ static bool is_clipped_for_gradients(const tw_implicit *implicit)
 
 bool tw_implicit_is_exact(const tw_implicit *implicit)
 {
-    return tw_stage_matrix_is_exact(implicit->matrix) && !is_clipped_for_gradients(implicit);
+    return tw_stage_matrix_is_exact(implicit->matrix) && !is_clipped_for_gradients(implicit) &&
+           tw_part_newton_is_exact(implicit->parts);
 }
 
 /* <x, y>_M. */
@@ -230,7 +179,7 @@ static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
 tw_status tw_implicit_linear_solve(tw_implicit *implicit, double g, const double *in, double *out)
 {
     if (tw_stage_matrix_shift(implicit->matrix) != g) {
-        *implicit->linear = (linear_record){0};
+        *implicit->linear = (tw_linear_record){0};
         tw_status status = tw_stage_matrix_prepare_raised(implicit->matrix, g);
         if (status != TW_OK) return status;
     }
@@ -249,9 +198,8 @@ static void set_velocity(tw_implicit *implicit, const tw_stage *stage, const dou
     tw_vector_axpy(n, stage->sigma, way, implicit->v);
 }
 
-/* residual = gamma a(x) - way with way = x - x_star, and its mass norm. */
-static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
-                               const double *way, double *size)
+tw_status tw_implicit_evaluate(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                               const double *way)
 {
     tw_system *system = implicit->system;
     set_velocity(implicit, stage, way);
@@ -262,6 +210,14 @@ static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, con
 
     tw_vector_copy(system->n, way, implicit->residual);
     tw_vector_axpby(system->n, stage->gamma, implicit->a, -1.0, implicit->residual);
+    return TW_OK;
+}
+
+/* The same, and the mass norm of the residual. */
+static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, const double *x,
+                               const double *way, double *size)
+{
+    TW_TRY(tw_implicit_evaluate(implicit, stage, x, way));
     return mass_norm(implicit, implicit->residual, size);
 }
 
@@ -280,8 +236,7 @@ static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stag
            system->second.assemble && implicit->solver == TW_LINEAR_CHOLESKY;
 }
 
-/* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor 1 + gamma sigma alpha. */
-static double shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
+double tw_implicit_shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
 {
     /* Where R is in the matrix, alpha and beta are what is left; otherwise they stand for all
      * damping that is known. */
@@ -294,11 +249,10 @@ static double shift_of(const tw_implicit *implicit, const tw_stage *stage, doubl
     return stage->gamma * (1 + stage->sigma * beta) / *divisor;
 }
 
-/* Linearises where the record says, and prepares M + g K there. */
-static tw_status prepare_record(tw_implicit *implicit)
+tw_status tw_implicit_prepare_record(tw_implicit *implicit)
 {
     tw_system *system = implicit->system;
-    const linear_record *linear = implicit->linear;
+    const tw_linear_record *linear = implicit->linear;
     system->matrix_damping = linear->damping;
 
     tw_status status =
@@ -316,7 +270,7 @@ static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const 
                             double g, bool clipped)
 {
     const tw_system *system = implicit->system;
-    *implicit->linear = (linear_record){.t = stage->t, .g = g, .clipped = clipped};
+    *implicit->linear = (tw_linear_record){.t = stage->t, .g = g, .clipped = clipped};
     if (has_damping_matrix(implicit, stage))
         implicit->linear->damping =
             stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
@@ -325,14 +279,14 @@ static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const 
     tw_vector_copy(system->n, stage->x, implicit->linear_u);
     if (system->second_order)
         tw_vector_copy(system->n, implicit->v, implicit->linear_u + system->n);
-    return prepare_record(implicit);
+    return tw_implicit_prepare_record(implicit);
 }
 
 /* Whether prepare() could have made such a record: bytes that are restored may come from
  * anywhere. */
 static bool record_makes_sense(const tw_implicit *implicit)
 {
-    const linear_record *linear = implicit->linear;
+    const tw_linear_record *linear = implicit->linear;
     const tw_system *system = implicit->system;
     bool can_damp = system->second_order && system->second.add_damping && system->second.assemble;
     bool damping_fits = linear->damping == 0 || (can_damp && linear->damping > 0);
@@ -345,7 +299,7 @@ tw_status tw_implicit_restore(tw_implicit *implicit)
     if (!record_makes_sense(implicit)) return TW_BAD_INPUT;
 
     /* A matrix that cannot be made was not at hand when the bytes were written, either. */
-    tw_status status = prepare_record(implicit);
+    tw_status status = tw_implicit_prepare_record(implicit);
     return status == TW_NOT_POSITIVE_DEFINITE ? TW_OK : status;
 }
 
@@ -372,20 +326,23 @@ static tw_status prepare_definite(tw_implicit *implicit, const tw_stage *stage,
 static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, const newton_state *state)
 {
     bool contracts_badly = isfinite(state->contraction) &&
-                           state->contraction > slowest_contraction && !state->line_search;
+                           state->contraction > tw_newton_slowest_contraction &&
+                           !state->line_search;
     tw_status status =
         prepare_definite(implicit, stage, implicit->iterate, state->g, contracts_badly);
     if (status != TW_NOT_POSITIVE_DEFINITE) return status;
 
     implicit->linear->raised = 1;
-    return prepare_record(implicit);
+    return tw_implicit_prepare_record(implicit);
 }
 
 tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
 {
     double divisor = 0;
-    double g = shift_of(implicit, stage, &divisor);
+    double g = tw_implicit_shift_of(implicit, stage, &divisor);
     set_velocity(implicit, stage, implicit->way);
+    if (implicit->parts && !has_damping_matrix(implicit, stage))
+        return tw_part_newton_renew(implicit, stage);
 
     /* Without a factor the tangent need not be definite. */
     if (implicit->solver == TW_LINEAR_PCG)
@@ -431,7 +388,7 @@ static tw_status search_line(tw_implicit *implicit, const tw_stage *stage, newto
         if (status == TW_OK)
             status = mass_dot(implicit, implicit->residual, implicit->correction, &after);
 
-        if (status == TW_OK && after >= -largest_rise * before) break;
+        if (status == TW_OK && after >= -tw_newton_largest_rise * before) break;
         if (status != TW_OK && status != TW_NOT_FINITE && status != TW_RECOVERABLE) break;
     }
     return status;
@@ -466,16 +423,25 @@ static tw_status accelerate(tw_implicit *implicit, newton_state *state)
     return TW_OK;
 }
 
+/* The largest angle by which a correction turns an element. */
+static double largest_angle(const tw_implicit *implicit)
+{
+    double largest = 0;
+    for (int64_t e = 0; e < implicit->tension_count; e++)
+        largest = implicit->turn[e] > largest ? implicit->turn[e] : largest;
+    return largest;
+}
+
 tw_status tw_implicit_keeps_tangent(tw_implicit *implicit, const double *x, const double *change,
                                     bool *keeps)
 {
     *keeps = false;
     if (implicit->tension_count == 0) return TW_OK;
     const tw_second_order_problem *problem = &implicit->system->second;
-    double turn = 0;
-    tw_status status = problem->tension.predict(problem->context, implicit->linear->t, x,
-                                                implicit->v, change, 0, implicit->predicted, &turn);
-    *keeps = turn <= negligible_turn;
+    tw_status status =
+        problem->tension.predict(problem->context, implicit->linear->t, x, implicit->v, change, 0,
+                                 implicit->predicted, implicit->turn);
+    *keeps = largest_angle(implicit) <= negligible_turn;
     return status;
 }
 
@@ -484,10 +450,10 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
                          const newton_state *state)
 {
     if (tw_stage_matrix_shift(implicit->matrix) != state->g || state->line_search) return true;
-    bool cheap = tw_stage_matrix_cost(implicit->matrix) < cheap_factor;
+    bool cheap = tw_stage_matrix_cost(implicit->matrix) < tw_newton_cheap_factor;
 
     /* The factor of an earlier solution serves where the user or the scheme lets it. */
-    double bound = slowest_contraction;
+    double bound = tw_newton_slowest_contraction;
     if (state->factor_is_old && stage->reuse > 0)
         bound = stage->reuse;
     else if (cheap || (state->factor_is_old && !stage->keeps_dear_factor))
@@ -535,12 +501,12 @@ static tw_status move_tensions(tw_implicit *implicit, const tw_stage *stage, dou
     *share = 1;
     if (implicit->tension_count == 0) return TW_OK;
     const tw_second_order_problem *problem = &implicit->system->second;
-    double turn = 0;
-    tw_status status =
-        problem->tension.predict(problem->context, stage->t, stage->x, implicit->v,
-                                 implicit->correction, stage->sigma, implicit->predicted, &turn);
+    tw_status status = problem->tension.predict(problem->context, stage->t, stage->x, implicit->v,
+                                                implicit->correction, stage->sigma,
+                                                implicit->predicted, implicit->turn);
     if (status != TW_OK) return status;
-    if (turn > largest_turn) *share = largest_turn / turn;
+    double turn = largest_angle(implicit);
+    if (turn > tw_newton_largest_turn) *share = tw_newton_largest_turn / turn;
 
     /* tension += share (predicted - tension) */
     tw_vector_axpby(implicit->tension_count, *share, implicit->predicted, 1 - *share,
@@ -562,7 +528,7 @@ static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_s
 static tw_status judge_distance(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
     /* A cheap matrix is made anew in any case. */
-    bool cheap = tw_stage_matrix_cost(implicit->matrix) < cheap_factor;
+    bool cheap = tw_stage_matrix_cost(implicit->matrix) < tw_newton_cheap_factor;
     state->far = !cheap && state->size > far_correction * state->displacement;
     if (!state->far) return TW_OK;
     bool keeps = false;
@@ -618,7 +584,8 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
     double c = state->contraction;
     if (state->uses > 1) c = fmax(c, contraction_before);
     bool small = state->size <= state->enough;
-    if (c > 0 && c < 0.5) small = small || state->size * c / (1 - c) <= left_share * state->enough;
+    if (c > 0 && c < 0.5)
+        small = small || state->size * c / (1 - c) <= tw_newton_left_share * state->enough;
     if (!small && !state->line_search) status = accelerate(implicit, state);
     if (status != TW_OK) return status;
 
@@ -651,7 +618,7 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
                           .contraction = INFINITY,
                           .factor_is_old = true,
                           .line_search = line_search};
-    state.g = shift_of(implicit, stage, &state.divisor);
+    state.g = tw_implicit_shift_of(implicit, stage, &state.divisor);
     tw_vector_copy(implicit->tension_count, implicit->tension, implicit->iterate);
 
     /* The residual of the guess. */
@@ -681,6 +648,12 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
     int64_t n = implicit->system->n;
     *result = (tw_stage_result){0};
     tw_vector_copy(n, stage->x, implicit->first_guess);
+
+    /* Parts that do not act on each other, such as hairs, iterate each by itself. */
+    TW_TRY(tw_part_newton_find(implicit));
+    if (implicit->parts && !has_damping_matrix(implicit, stage) && stage->reuse == 0)
+        return tw_part_newton_solve(implicit, stage, result);
+
     tw_status status = run_newton(implicit, stage, false, stage->max_iterations, result);
     bool gave_up = status == TW_NOT_CONVERGED || status == TW_NOT_FINITE ||
                    status == TW_RECOVERABLE || status == TW_NOT_POSITIVE_DEFINITE;

@@ -29,7 +29,8 @@ struct tw_batch_cholesky {
     int64_t n;
     int batch_count;
     batch batches[MOST_BATCHES];
-    double *solution; /* n * TW_MAX_BLOCK */
+    double *solution;            /* n * TW_MAX_BLOCK */
+    const unsigned char *active; /* of each block row; NULL: all */
 };
 
 static int64_t group_size(const batch *b)
@@ -104,7 +105,7 @@ static tw_status allocate_values(tw_batch_cholesky *batches)
         batch *b = &batches->batches[i];
         b->group_count = tw_parallel_blocks(b->part_count, TW_BATCH_LANES);
         b->L = TW_NEW_ARRAY(b->group_count * group_size(b), double);
-        b->status = TW_NEW_ARRAY(b->group_count, unsigned char);
+        b->status = tw_allocate_zeroed((size_t)b->group_count, sizeof *b->status);
         if (!b->L || !b->status) return TW_OUT_OF_MEMORY;
     }
     batches->solution = TW_NEW_ARRAY(batches->n * TW_MAX_BLOCK, double);
@@ -176,6 +177,7 @@ void tw_batch_cholesky_describe(const tw_batch_cholesky *batches, tw_cholesky_co
 
 typedef struct factor_job {
     batch *b;
+    const unsigned char *active;
     tw_batch_source source;
 } factor_job;
 
@@ -187,6 +189,14 @@ static const int32_t *part_rows(const batch *b, int64_t group, int lane)
     return b->rows + part * b->pattern.rows;
 }
 
+/* Whether one of the parts of a group is active. All rows of a part are, or none. */
+static bool is_active(const batch *b, int64_t group, const unsigned char *active)
+{
+    for (int lane = 0; lane < TW_BATCH_LANES; lane++)
+        if (!active || active[part_rows(b, group, lane)[0]]) return true;
+    return false;
+}
+
 static void factor_groups(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -194,6 +204,7 @@ static void factor_groups(void *context, int64_t begin, int64_t end, int64_t blo
     batch *b = job->b;
     for (int64_t group = begin; group < end; group++) {
         const int32_t *rows[TW_BATCH_LANES];
+        if (!is_active(b, group, job->active)) continue;
         for (int lane = 0; lane < TW_BATCH_LANES; lane++) rows[lane] = part_rows(b, group, lane);
 
         double *L = b->L + group * group_size(b);
@@ -203,10 +214,13 @@ static void factor_groups(void *context, int64_t begin, int64_t end, int64_t blo
 }
 
 /* The first failure in the order of the groups, so that it does not depend on threads. */
-static tw_status first_failure(const batch *b)
+static tw_status first_failure(const tw_batch_cholesky *batches)
 {
-    for (int64_t group = 0; group < b->group_count; group++)
-        if (b->status[group] != TW_OK) return (tw_status)b->status[group];
+    for (int i = 0; i < batches->batch_count; i++) {
+        const batch *b = &batches->batches[i];
+        for (int64_t group = 0; group < b->group_count; group++)
+            if (b->status[group] != TW_OK) return (tw_status)b->status[group];
+    }
     return TW_OK;
 }
 
@@ -215,17 +229,38 @@ tw_status tw_batch_cholesky_factor(tw_batch_cholesky *batches, double mass_facto
 {
     for (int i = 0; i < batches->batch_count; i++) {
         batch *b = &batches->batches[i];
-        factor_job job = {b, {batches->matrix, mass_factor, lumped_mass, stiffness_factor}};
+        factor_job job = {
+            b, batches->active, {batches->matrix, mass_factor, lumped_mass, stiffness_factor}};
         tw_parallel_for(b->group_count, TW_BATCH_GROUPS_PER_JOB, factor_groups, &job);
-        TW_TRY(first_failure(b));
     }
-    return TW_OK;
+    return first_failure(batches);
+}
+
+void tw_batch_cholesky_focus(tw_batch_cholesky *batches, const unsigned char *active)
+{
+    batches->active = active;
+}
+
+void tw_batch_cholesky_mark_failed(const tw_batch_cholesky *batches, unsigned char *failed)
+{
+    memset(failed, 0, (size_t)batches->matrix->block_rows);
+
+    for (int i = 0; i < batches->batch_count; i++) {
+        const batch *b = &batches->batches[i];
+        for (int64_t part = 0; part < b->part_count; part++) {
+            if (b->status[part / TW_BATCH_LANES] == TW_OK) continue;
+
+            const int32_t *rows = b->rows + part * b->pattern.rows;
+            for (int r = 0; r < b->pattern.rows; r++) failed[rows[r]] = 1;
+        }
+    }
 }
 
 /* ---- solves ---- */
 
 typedef struct solve_job {
     const batch *b;
+    const unsigned char *active;
     int64_t n;
     int count;
     const double *in;
@@ -259,12 +294,20 @@ static void solve_groups(void *context, int64_t begin, int64_t end, int64_t bloc
     const solve_job *job = context;
     const batch *b = job->b;
     double y[3 * TW_BATCH_MOST_ROWS * TW_BATCH_LANES];
-    for (int64_t group = begin; group < end; group++)
+    size_t bytes = 3 * TW_BATCH_LANES * (size_t)b->pattern.rows * sizeof *y;
+    for (int64_t group = begin; group < end; group++) {
+        bool active = is_active(b, group, job->active);
+
         for (int v = 0; v < job->count; v++) {
-            load_lanes(b, group, job->in + v * job->n, y);
-            tw_batch_solve(&b->pattern, b->L + group * group_size(b), y);
+            if (active) {
+                load_lanes(b, group, job->in + v * job->n, y);
+                tw_batch_solve(&b->pattern, b->L + group * group_size(b), y);
+            } else {
+                memset(y, 0, bytes);
+            }
             store_lanes(b, group, y, job->out + v * job->n);
         }
+    }
 }
 
 tw_status tw_batch_cholesky_solve(tw_batch_cholesky *batches, int count, const double *in,
@@ -272,7 +315,7 @@ tw_status tw_batch_cholesky_solve(tw_batch_cholesky *batches, int count, const d
 {
     for (int i = 0; i < batches->batch_count; i++) {
         const batch *b = &batches->batches[i];
-        solve_job job = {b, batches->n, count, in, batches->solution};
+        solve_job job = {b, batches->active, batches->n, count, in, batches->solution};
         tw_parallel_for(b->group_count, TW_BATCH_GROUPS_PER_JOB, solve_groups, &job);
     }
 

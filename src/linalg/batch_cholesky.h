@@ -20,6 +20,17 @@ tw_status tw_batch_cholesky_factor(tw_batch_cholesky *batches, double mass_facto
 tw_status tw_batch_cholesky_solve(tw_batch_cholesky *batches, int count, const double *in,
                                   double *out);
 
+/* From now on parts without an active row keep the factor that they have, and their solutions are 0.
+ * `active` has an entry per block row; NULL: all are active. It must live until the next call. */
+void tw_batch_cholesky_focus(tw_batch_cholesky *batches, const unsigned char *active);
+
+/* After a factorisation that found the matrix not definite: failed[r] = 1 for the block rows of the
+ * groups of parts where it did, 0 for all others. */
+void tw_batch_cholesky_mark_failed(const tw_batch_cholesky *batches, unsigned char *failed);
+
+/* The batches by which M + gamma K is factorised; NULL if there are none. */
+tw_batch_cholesky *tw_shifted_cholesky_batches(const tw_shifted_cholesky *solver);
+
 /* Fills in what a factorisation and a solve cost. */
 void tw_batch_cholesky_describe(const tw_batch_cholesky *batches, tw_cholesky_counts *counts);
 

@@ -78,6 +78,12 @@ const tw_shifted_solver *tw_shifted_cholesky_view(const tw_shifted_cholesky *sol
     return &solver->view;
 }
 
+tw_batch_cholesky *tw_shifted_cholesky_batches(const tw_shifted_cholesky *solver)
+{
+    if (!solver) return NULL;
+    return solver->factor->batches;
+}
+
 double tw_shifted_cholesky_gamma(const tw_shifted_cholesky *solver)
 {
     if (!solver) return 0;

@@ -217,9 +217,13 @@ static void add_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const loop *p = context;
-    for (int64_t b = begin; b < end; b++)
-        for (int k = 0; k < 9; k++)
-            p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
+    const int64_t *row_start = tw_sparse_row_start(p->assembly->matrix);
+    for (int64_t row = begin; row < end; row++) {
+        if (!tw_particles_want(p->assembly->particles, row)) continue;
+        for (int64_t b = row_start[row]; b < row_start[row + 1]; b++)
+            for (int k = 0; k < 9; k++)
+                p->values[9 * p->assembly->target[b] + k] += p->factor * p->from[9 * b + k];
+    }
 }
 
 /* matrix += factor * own. */
@@ -227,7 +231,7 @@ static void add_matrix(const tw_assembly *assembly, const tw_sparse *own, double
                        tw_sparse *matrix)
 {
     loop p = {assembly, tw_sparse_values_const(own), tw_sparse_values(matrix), factor};
-    tw_parallel_for(stored_blocks(assembly), TW_PARTICLE_BLOCK, add_block, &p);
+    tw_parallel_for(assembly->particles->free_count, TW_PARTICLE_BLOCK, add_block, &p);
 }
 
 void tw_assembly_gather(tw_assembly *assembly, const double *element_blocks)

@@ -41,7 +41,9 @@ enum {
     /* The force acts on each particle by itself, and add_energy counts the free particles only. */
     TW_FORCE_FREE_ONLY = 16,
     /* The force is m g with the g that model->gravity sums up. */
-    TW_FORCE_UNIFORM = 32
+    TW_FORCE_UNIFORM = 32,
+    /* The force may act between bodies that its pattern does not join. */
+    TW_FORCE_FAR = 64
 };
 
 /* Which particles are joined by elements: `corners` particle indices per element. */
@@ -112,8 +114,7 @@ typedef struct tw_force_table {
     tw_status (*linearise_tension)(void *data, const tw_force_view *at, const double *tension,
                                    bool definite);
     /* The tensions that the laws, linearised at this point, predict for x + dx and v + rate dx (dx
-     * of the unknowns), and *turn = the largest of itself and the angle [rad] by which dx can turn
-     * an element. */
+     * of the unknowns), and the angles [rad] by which dx can turn each element. */
     void (*predict_tension)(void *data, const tw_force_view *at, const double *dx, double rate,
                             double *predicted, double *turn);
     /* out += K in, for `count` columns. */
@@ -123,7 +124,7 @@ typedef struct tw_force_table {
     /* out += (K - S) in: with it the model can use one matrix for all S. NULL where K is symmetric,
      * or where this costs as much as a product with K: then products are taken force by force. */
     void (*add_rest_product)(void *data, int count, const double *in, double *out);
-    /* matrix += S (= K where K is symmetric). */
+    /* matrix += S (= K where K is symmetric), in the rows of active particles (tw_particles_want). */
     void (*add_tangent)(void *data, tw_sparse *matrix);
     /* out += D in. */
     void (*add_damping_product)(void *data, int count, const double *in, double *out);

@@ -358,7 +358,7 @@ static void add_vertex_blocks(const tw_contact *c, const tw_pair_tangent *tangen
         for (int j = 0; j < columns.count; j++) {
             int32_t row = c->particles->unknown[rows.particle[i]];
             int32_t column = c->particles->unknown[columns.particle[j]];
-            if (row < 0 || column < row) continue;
+            if (row < 0 || column < row || !tw_particles_want(c->particles, row)) continue;
             int64_t place = tw_sparse_find(matrix, row, column);
 
             if (place >= 0)

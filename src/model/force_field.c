@@ -245,9 +245,12 @@ static void field_add_tangent(void *data, tw_sparse *matrix)
     double *values = tw_sparse_values(matrix);
 
     /* The symmetric part of K_ii, column by column. */
-    for (int64_t i = 0; i < count_of(f) && f->tangent; i++)
-        for (int k = 0; k < 9 && f->diagonal[i] >= 0; k++)
+    for (int64_t i = 0; i < count_of(f) && f->tangent; i++) {
+        if (f->diagonal[i] < 0) continue;
+        if (!tw_particles_want(f->particles, f->particles->unknown[f->first + i])) continue;
+        for (int k = 0; k < 9; k++)
             values[9 * f->diagonal[i] + k] += entry_of(f->tangent + 9 * i, k % 3, k / 3, true);
+    }
 }
 
 static void no_stiffness_bound(const void *data, double *bound)

@@ -181,7 +181,8 @@ static void friction_add_tangent(void *data, tw_sparse *matrix)
             int b = i % parts.count;
             int32_t row = f->particles->unknown[parts.particle[a]];
             int32_t column = f->particles->unknown[parts.particle[b]];
-            int64_t place = row < 0 || column < row ? -1 : tw_sparse_find(matrix, row, column);
+            if (row < 0 || column < row || !tw_particles_want(f->particles, row)) continue;
+            int64_t place = tw_sparse_find(matrix, row, column);
             if (place < 0) continue;
 
             /* Blocks are symmetric, so that the order of their entries does not matter. */

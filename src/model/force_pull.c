@@ -86,7 +86,7 @@ static void pull_add_tangent(void *data, tw_sparse *matrix)
 {
     const pull *p = data;
     int64_t row = pulled_row(p);
-    if (row < 0) return;
+    if (row < 0 || !tw_particles_want(p->particles, row)) return;
 
     /* A block is 3 x 3; its diagonal has the entries 0, 4 and 8. */
     double *block = tw_sparse_values(matrix) + 9 * tw_sparse_find(matrix, row, row);

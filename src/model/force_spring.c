@@ -104,6 +104,8 @@ static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
 
     /* Springs of any kind, one at a time. */
     for (int64_t e = begin; e < end; e++) {
+        if (!tw_springs_wants(s, e)) continue;
+
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
         tw_springs_sum(s, p->x, e, d);

@@ -104,6 +104,8 @@ static void linearise_block(void *context, int64_t begin, int64_t end, int64_t b
     double y[3] = {0.0, 0.0, 0.0};
 
     for (int64_t e = begin; e < end; e++) {
+        if (!tw_springs_wants(s, e)) continue;
+
         /* d = sum_c weight_c x_c and its rate y = sum_c weight_c v_c. */
         tw_spring_law law = tw_springs_law(s, e);
         tw_springs_sum(s, p->x, e, d);
@@ -130,6 +132,7 @@ static void plain_linearise_block(void *context, int64_t begin, int64_t end, int
     for (int64_t first = begin; first < end; first += 4) {
         /* The last batch may have less than four springs. */
         int count = end - first < 4 ? (int)(end - first) : 4;
+        if (!tw_springs_want(p->s, first, count)) continue;
         tw_spring_batch_evaluate(p->s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
 
@@ -388,7 +391,8 @@ static void plain_matrix_block(void *context, int64_t begin, int64_t end, int64_
     (void)block;
     loop *p = context;
     double *values = tw_sparse_values(p->matrix);
-    for (int64_t i = begin; i < end; i++) add_plain_row(p->s, i, values);
+    for (int64_t i = begin; i < end; i++)
+        if (tw_particles_want(p->s->particles, i)) add_plain_row(p->s, i, values);
 }
 
 /* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its
@@ -401,6 +405,7 @@ static void matrix_block(void *context, int64_t begin, int64_t end, int64_t bloc
     double *values = tw_sparse_values(p->matrix);
 
     for (int64_t i = begin; i < end; i++) {
+        if (!tw_particles_want(s->particles, i)) continue;
         int64_t particle = s->particles->particle[i];
 
         /* Every spring at the particle has one corner there. */

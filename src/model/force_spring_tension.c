@@ -21,6 +21,7 @@ typedef struct loop {
     const double *dx;      /* change of the unknowns */
     double rate;           /* their velocity changes by rate * dx */
     double *predicted;     /* lam + d_lam, one value per spring */
+    double *turn;          /* angle by which the change can turn it, likewise */
     atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
@@ -39,6 +40,7 @@ static void plain_body(void *context, int64_t begin, int64_t end, int64_t block)
 
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
+        if (!tw_springs_want(s, first, count)) continue;
         tw_spring_batch_evaluate(s, p->x, first, count, &batch);
         if (batch.undefined) atomic_store(&p->undefined, true);
 
@@ -62,6 +64,7 @@ static void replace_body(void *context, int64_t begin, int64_t end, int64_t bloc
     const tw_springs *s = p->s;
 
     for (int64_t e = begin; e < end; e++) {
+        if (!tw_springs_wants(s, e)) continue;
         double d[3];
         tw_springs_sum(s, p->x, e, d);
         double length = sqrt(tw_dot3(d, d));
@@ -119,9 +122,9 @@ static double predict(const loop *p, int64_t e, const double d[3], const double 
     return F + (slope + p->rate * state.c) * tw_dot3(state.n, dd) + tw_dot3(state.slide, dd);
 }
 
-/* Predicts the pull of spring e. Returns |dd| / L, the angle by which the change can turn it; 0
- * without a rest length. */
-static double predict_one(const loop *p, int64_t e)
+/* Predicts the pull of spring e, and |dd| / L, the angle by which the change can turn it; 0 without
+ * a rest length. */
+static void predict_one(const loop *p, int64_t e)
 {
     const tw_springs *s = p->s;
     double d[3];
@@ -131,15 +134,15 @@ static double predict_one(const loop *p, int64_t e)
     p->predicted[e] = predict(p, e, d, dd);
 
     double L = s->rest_length[e];
-    return L > 0.0 ? sqrt(tw_dot3(dd, dd)) / L : 0.0;
+    p->turn[e] = L > 0.0 ? sqrt(tw_dot3(dd, dd)) / L : 0.0;
 }
 
 static void predict_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
+    (void)block;
     const loop *p = context;
-    double turn = 0.0;
-    for (int64_t e = begin; e < end; e++) turn = fmax(turn, predict_one(p, e));
-    p->s->partial[block] = turn;
+    for (int64_t e = begin; e < end; e++)
+        if (tw_springs_wants(p->s, e)) predict_one(p, e);
 }
 
 /* The change of a free end of a spring; a pinned end does not move. */
@@ -149,8 +152,8 @@ TW_ALWAYS_INLINE tw_wide change_of_end(const loop *p, int32_t end)
     return i >= 0 ? tw_wide_load3(p->dx + 3 * (int64_t)i) : tw_wide_zero();
 }
 
-/* The same for four plain springs: F + T' n . dd, and the largest |dd| / L. */
-TW_ALWAYS_INLINE double predict_batch(const loop *p, int64_t first, int count)
+/* The same for four plain springs: F + T' n . dd, and |dd| / L. */
+TW_ALWAYS_INLINE void predict_batch(const loop *p, int64_t first, int count)
 {
     const tw_springs *s = p->s;
     tw_spring_batch batch;
@@ -170,36 +173,31 @@ TW_ALWAYS_INLINE double predict_batch(const loop *p, int64_t first, int count)
     tw_wide_store(d_dd, tw_wide_sum4(along));
     tw_wide_store(length, tw_wide_sqrt(tw_wide_sum4(square)));
 
-    double turn = 0.0;
     for (int j = 0; j < count; j++) {
         double l = batch.length[j];
         double L = s->rest_length[first + j];
         p->predicted[first + j] = batch.across[j] * l + batch.slope[j] * d_dd[j] / l;
-        if (L > 0.0)
-            turn = fmax(turn, length[j] / L);
-        else
-            predict_one(p, first + j); /* it may have no length */
+        p->turn[first + j] = length[j] / L;
+        if (!(L > 0.0)) predict_one(p, first + j); /* it may have no length */
     }
-    return turn;
 }
 
 static void plain_predict_body(void *context, int64_t begin, int64_t end, int64_t block)
 {
+    (void)block;
     const loop *p = context;
-    double turn = 0.0;
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
-        turn = fmax(turn, predict_batch(p, first, count));
+        if (tw_springs_want(p->s, first, count)) predict_batch(p, first, count);
     }
-    p->s->partial[block] = turn;
 }
 
 void tw_springs_predict_tension(void *data, const tw_force_view *at, const double *dx, double rate,
                                 double *predicted, double *turn)
 {
-    loop p = {.s = data, .x = at->x, .v = at->v, .dx = dx, .rate = rate, .predicted = predicted};
+    loop p = {.s = data, .x = at->x, .v = at->v, .dx = dx, .rate = rate};
+    p.predicted = predicted;
+    p.turn = turn;
     tw_parallel_block *body = tw_springs_are_plain(p.s) ? plain_predict_body : predict_body;
     tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, body, &p);
-    for (int64_t b = 0; b < tw_parallel_blocks(p.s->count, TW_PARTICLE_BLOCK); b++)
-        *turn = fmax(*turn, p.s->partial[b]);
 }

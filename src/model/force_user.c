@@ -48,7 +48,7 @@ static void user_release(void *data)
 static unsigned user_traits(const void *data)
 {
     const tw_user_force *g = &((const user *)data)->given;
-    unsigned traits = 0;
+    unsigned traits = TW_FORCE_FAR;
 
     if (g->velocity_dependent) traits |= TW_FORCE_VELOCITY;
     if (g->time_dependent) traits |= TW_FORCE_TIME;

@@ -31,11 +31,27 @@ void tw_model_free(tw_model *model)
     tw_fluid_free(model->fluid);
 
     tw_particles *p = &model->particles;
-    void *blocks[] = {
-        p->position,         p->velocity,    p->mass,       p->pinned,       p->unknown,
-        p->particle,         model->x,       model->v,      model->force,    model->lumped_mass,
-        model->inverse_mass, model->partial, model->rates,  model->friction, model->momentum,
-        model->fibres.list,  model->forces,  model->before, model->internal, model->internal_start};
+    void *blocks[] = {p->position,
+                      p->velocity,
+                      p->mass,
+                      p->pinned,
+                      p->unknown,
+                      p->particle,
+                      model->x,
+                      model->v,
+                      model->force,
+                      model->lumped_mass,
+                      model->inverse_mass,
+                      model->partial,
+                      model->rates,
+                      model->friction,
+                      model->momentum,
+                      model->tension_row,
+                      model->fibres.list,
+                      model->forces,
+                      model->before,
+                      model->internal,
+                      model->internal_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
 
     tw_consistent_mass_free(&model->mass);

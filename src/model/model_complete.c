@@ -309,6 +309,7 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
     if (status == TW_OK) status = allocate_friction(model);
     if (status == TW_OK) status = allocate_before(model);
     if (status == TW_OK) status = allocate_internal(model);
+    if (status == TW_OK) status = tw_model_list_tension_rows(model);
     if (status == TW_OK) status = bound_eigenvalue(model);
     if (status != TW_OK) return tw_fail_plain(error, status);
     TW_TRY(analyse_pattern(model, error));

@@ -79,6 +79,7 @@ struct tw_model {
     double *inverse_mass;        /* 1/m of each free particle */
     double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */
     double *partial;             /* TW_MODEL_SUMS sums per block of free particles */
+    int32_t *tension_row;        /* a free particle of each element with a tension, or -1 */
     tw_sparse *stiffness;        /* S */
     tw_sparse *first;            /* of the first pattern, which new integrators begin with */
     tw_sparse *former;           /* the one before, of another pattern; may be NULL */
@@ -148,6 +149,10 @@ tw_status tw_model_linearise_tension(void *context, double t, const double *x, c
 double tw_model_dashpot_time(const tw_model *model);
 /* The fastest rate [1/s] of a single dashpot, less what beta K counts of it. */
 double tw_model_dashpot_rate(const tw_model *model, double beta);
+/* model->tension_row, once the unknowns are numbered. */
+tw_status tw_model_list_tension_rows(tw_model *model);
+/* As tw_second_order_problem.focus. */
+void tw_model_focus(void *context, const unsigned char *active);
 tw_status tw_model_predict_tension(void *context, double t, const double *x, const double *v,
                                    const double *dx, double rate, double *predicted, double *turn);
 tw_status tw_model_apply_stiffness(void *context, int count, const double *in, double *out);

@@ -411,7 +411,10 @@ static tw_second_order_problem model_problem(tw_model *model)
     }
     problem.tension = (tw_tension_elements){.count = tw_model_tension_count(model),
                                             .linearise = tw_model_linearise_tension,
-                                            .predict = tw_model_predict_tension};
+                                            .predict = tw_model_predict_tension,
+                                            .row = model->tension_row};
+    bool bodies_are_apart = !(model->traits & TW_FORCE_FAR) && !model->rigid && !model->fluid;
+    if (bodies_are_apart) problem.focus = tw_model_focus;
     describe_damping(model, &problem);
     if (model->before) problem.finish_step = model_finish_step;
     if (model->before) problem.begin_step = model_begin_step;

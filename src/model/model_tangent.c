@@ -1,6 +1,9 @@
 /* Tangents of a model: the sums over its forces of K, S and D (force.h). */
 #include <stddef.h>
+#include <string.h>
 
+#include "base/allocate.h"
+#include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
@@ -39,6 +42,38 @@ int64_t tw_model_tension_count(const tw_model *model)
     return count;
 }
 
+/* A free corner of an element; -1 if all are pinned. */
+static int32_t free_corner(const tw_particles *p, const tw_force_elements *elements, int64_t e)
+{
+    int32_t row = -1;
+    for (int c = 0; c < elements->corners && row < 0; c++)
+        row = p->unknown[elements->particle[elements->corners * e + c]];
+    return row;
+}
+
+tw_status tw_model_list_tension_rows(tw_model *model)
+{
+    int64_t count = tw_model_tension_count(model);
+    if (count == 0) return TW_OK;
+    model->tension_row = TW_NEW_ARRAY(count, int32_t);
+    if (!model->tension_row) return TW_OUT_OF_MEMORY;
+
+    int32_t *row = model->tension_row;
+    for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
+        if (tensions_of(f) == 0) continue;
+        tw_force_elements elements = f->table->elements(f->data);
+        for (int64_t e = 0; e < elements.count; e++)
+            *row++ = free_corner(&model->particles, &elements, e);
+    }
+    return TW_OK;
+}
+
+void tw_model_focus(void *context, const unsigned char *active)
+{
+    tw_model *model = context;
+    model->particles.active = active;
+}
+
 tw_status tw_model_linearise_tension(void *context, double t, const double *x, const double *v,
                                      const double *tension, bool definite)
 {
@@ -66,11 +101,11 @@ tw_status tw_model_predict_tension(void *context, double t, const double *x, con
     tw_model *model = context;
     tw_model_unpack(model, t, x, v);
     tw_force_view at = {t, model->x, model->v};
-    *turn = 0.0;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
         if (f->table->predict_tension)
             f->table->predict_tension(f->data, &at, dx, rate, predicted, turn);
         predicted += tensions_of(f);
+        turn += tensions_of(f);
     }
     return TW_OK;
 }
@@ -164,6 +199,24 @@ tw_status tw_model_apply_damping(void *context, int count, const double *in, dou
 
 /* ---- matrices ---- */
 
+typedef struct clear_job {
+    const tw_particles *particles;
+    const int64_t *row_start;
+    double *values;
+} clear_job;
+
+/* Active rows begin with zeros; others keep their values. */
+static void clear_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const clear_job *job = context;
+    for (int64_t i = begin; i < end; i++) {
+        size_t entries = 9 * (size_t)(job->row_start[i + 1] - job->row_start[i]);
+        if (tw_particles_want(job->particles, i))
+            memset(job->values + 9 * job->row_start[i], 0, entries * sizeof(double));
+    }
+}
+
 tw_status tw_model_assemble(void *context, tw_sparse *matrix)
 {
     tw_model *model = context;
@@ -172,8 +225,8 @@ tw_status tw_model_assemble(void *context, tw_sparse *matrix)
     if (own && model->content == TW_MATRIX_TANGENT) return TW_OK;
 
     /* matrix = sum of the S of all forces. */
-    int64_t blocks = tw_sparse_row_start(matrix)[model->particles.free_count];
-    tw_vector_fill(9 * blocks, 0.0, tw_sparse_values(matrix));
+    clear_job job = {&model->particles, tw_sparse_row_start(matrix), tw_sparse_values(matrix)};
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, clear_block, &job);
     for (int i = 0; i < model->force_count; i++)
         if (model->forces[i].table->add_tangent)
             model->forces[i].table->add_tangent(model->forces[i].data, matrix);

@@ -17,8 +17,15 @@ typedef struct tw_particles {
 
     /* The rest is set by tw_model_complete. */
     int32_t *unknown; /* index i among the free particles; -1 if pinned. Unknowns 3 i ... 3 i + 2 */
-    int32_t *particle;  /* the reverse: the particle of each free index */
+    int32_t *particle;           /* the reverse: the particle of each free index */
+    const unsigned char *active; /* of each free particle: what is computed is wanted; NULL: all */
     const double *load; /* mass on which gravity acts: mass, or the row sums of a consistent mass */
 } tw_particles;
+
+/* Whether what is computed for the free particle i is wanted. */
+static inline bool tw_particles_want(const tw_particles *particles, int64_t i)
+{
+    return !particles->active || particles->active[i];
+}
 
 #endif

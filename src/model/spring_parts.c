@@ -265,7 +265,8 @@ static void evaluate_part(loop *p, int64_t part, double *room)
 
     int64_t last = parts->spring[part + 1];
     int64_t e = parts->spring[part];
-    for (; e + LANES <= last; e += LANES) add_four(p, e, &at);
+    for (; e + LANES <= last; e += LANES)
+        if (tw_springs_want(p->s, e, LANES)) add_four(p, e, &at);
     for (; e < last; e++) add_one(p, e, at.sums);
     hand_over(p, part, at.sums);
 }

@@ -81,6 +81,27 @@ static inline bool tw_springs_are_plain(const tw_springs *s)
     return s->corners == 2 && !tw_springs_are_damped(s);
 }
 
+/* Whether what spring e does is wanted: it acts on an active particle. The free particles of a
+ * spring are all active, or none is. */
+static inline bool tw_springs_wants(const tw_springs *s, int64_t e)
+{
+    if (!s->particles->active) return true;
+    for (int c = 0; c < s->corners; c++) {
+        int32_t i = s->particles->unknown[s->corner[s->corners * e + c]];
+        if (i >= 0) return tw_particles_want(s->particles, i);
+    }
+    return false;
+}
+
+/* Whether one of the springs first ... first + count - 1 is wanted. */
+static inline bool tw_springs_want(const tw_springs *s, int64_t first, int count)
+{
+    if (!s->particles->active) return true;
+    for (int j = 0; j < count; j++)
+        if (tw_springs_wants(s, first + j)) return true;
+    return false;
+}
+
 /* d = sum_c weight_c x_c over the corners of spring e. */
 static inline void tw_springs_sum(const tw_springs *s, const double *x, int64_t e, double d[3])
 {

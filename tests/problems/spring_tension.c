@@ -49,7 +49,6 @@ void spring_tension_predict(void *context, const double *x, const double *dx, do
 {
     spring_network *network = context;
     spring_network_place(network, x);
-    *turn = 0;
 
     /* tension = k (l + n . change - L) */
     for (int64_t s = 0; s < network->spring_count; s++) {
@@ -64,6 +63,6 @@ void spring_tension_predict(void *context, const double *x, const double *dx, do
         for (int c = 0; c < 3; c++) along += d[c] * change[c] / length;
         for (int c = 0; c < 3; c++) square += change[c] * change[c];
         tension[s] = own->stiffness * (length + along - own->rest_length);
-        *turn = fmax(*turn, sqrt(square) / length);
+        turn[s] = sqrt(square) / length;
     }
 }
