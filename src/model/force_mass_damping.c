@@ -53,6 +53,7 @@ typedef struct mass_damping {
     double *v;           /* likewise */
     double *partial;     /* SUMS numbers per chunk */
     int64_t *diagonal;   /* index of the diagonal matrix block of each free particle */
+    int32_t *unknown;    /* of each body: one of its free particles; -1: it has none */
 } mass_damping;
 
 static void mass_damping_release(void *data)
@@ -60,7 +61,7 @@ static void mass_damping_release(void *data)
     mass_damping *d = data;
     if (!d) return;
     tw_bodies_free(&d->bodies);
-    void *blocks[] = {d->motion, d->fixed, d->x, d->v, d->partial, d->diagonal};
+    void *blocks[] = {d->motion, d->fixed, d->x, d->v, d->partial, d->diagonal, d->unknown};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
     tw_release(d);
 }
@@ -90,6 +91,13 @@ struct loop {
     void (*write)(const loop *p, int64_t i, const body_motion *m, bool held);
 };
 
+/* Whether the motion of a body is wanted: it has free particles, and they are active. The points of
+ * obstacles are bodies without. */
+static bool is_wanted(const mass_damping *d, int64_t body)
+{
+    return d->unknown[body] >= 0 && tw_particles_want(d->particles, d->unknown[body]);
+}
+
 static void chunk_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
@@ -98,6 +106,8 @@ static void chunk_block(void *context, int64_t begin, int64_t end, int64_t block
 
     /* The sums of each chunk of particles. */
     for (int64_t c = begin; c < end; c++) {
+        if (!is_wanted(p->d, b->body[b->particle[b->chunk_begin[c]]])) continue;
+
         /* The terms of the particles of this chunk. */
         double *sum = p->d->partial + SUMS * c;
         memset(sum, 0, SUMS * sizeof *sum);
@@ -114,6 +124,7 @@ static void finish_block(void *context, int64_t begin, int64_t end, int64_t bloc
 
     /* Adds the chunks of each body in their order, and finishes the sums. */
     for (int64_t i = begin; i < end; i++) {
+        if (!is_wanted(p->d, i)) continue;
         double sum[SUMS] = {0.0};
         for (int64_t c = b->first_chunk[i]; c < b->first_chunk[i + 1]; c++)
             for (int k = 0; k < SUMS; k++) sum[k] += p->d->partial[SUMS * c + k];
@@ -475,14 +486,17 @@ static void no_stiffness_bound(const void *data, double *bound)
 
 /* ---- making it ---- */
 
-/* The reference of each body is its first particle. */
+/* The reference of each body is its first particle; and one of its free particles. */
 static void choose_references(mass_damping *d)
 {
     const tw_bodies *b = &d->bodies;
     for (int64_t i = 0; i < b->count; i++) {
         d->motion[i].reference = b->particle[b->start[i]];
         d->fixed[i].reference = b->particle[b->start[i]];
+        d->unknown[i] = -1;
     }
+    for (int64_t i = 0; i < d->particles->free_count; i++)
+        d->unknown[b->body[d->particles->particle[i]]] = (int32_t)i;
 }
 
 static tw_status mass_damping_complete(void *data, const tw_particles *particles)
@@ -497,7 +511,8 @@ static tw_status mass_damping_complete(void *data, const tw_particles *particles
     d->v = TW_NEW_ARRAY(3 * particles->count, double);
     d->partial = TW_NEW_ARRAY(SUMS * d->bodies.chunk_count, double);
     d->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
-    if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal)
+    d->unknown = TW_NEW_ARRAY(d->bodies.count, int32_t);
+    if (!d->motion || !d->fixed || !d->x || !d->v || !d->partial || !d->diagonal || !d->unknown)
         return TW_OUT_OF_MEMORY;
 
     choose_references(d);

@@ -2,6 +2,7 @@
 #include "model/symmetric3.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { ROUNDS = 12 /* convergence is quadratic: about six rounds reach full precision */ };
@@ -59,8 +60,34 @@ double tw_symmetric3_smallest(const double A[9])
     return fmin(D[0], fmin(D[4], D[8]));
 }
 
+/* The inverse by cofactors. Returns false, and leaves it alone, unless A is positive definite and well
+ * conditioned: with m the mean eigenvalue, det A > 1e-3 m^3 means that no eigenvalue is below 1e-4 of
+ * the largest one. */
+static bool invert_well_conditioned(const double A[9], double inverse[9])
+{
+    static const double well_conditioned = 1e-3;
+    double mean = (A[0] + A[4] + A[8]) / 3;
+    double cofactor[9];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int i = (r + 1) % 3;
+            int j = (r + 2) % 3;
+            int k = (c + 1) % 3;
+            int l = (c + 2) % 3;
+            cofactor[3 * r + c] = A[3 * i + k] * A[3 * j + l] - A[3 * i + l] * A[3 * j + k];
+        }
+
+    /* Sylvester: A_00, the minor of the first two rows, and det A are positive. */
+    double det = A[0] * cofactor[0] + A[1] * cofactor[1] + A[2] * cofactor[2];
+    bool definite = A[0] > 0.0 && cofactor[8] > 0.0;
+    if (!definite || !(det > well_conditioned * mean * mean * mean)) return false;
+    for (int k = 0; k < 9; k++) inverse[k] = cofactor[k] / det;
+    return true;
+}
+
 void tw_symmetric3_pseudo_inverse(const double A[9], double smallest, double inverse[9])
 {
+    if (invert_well_conditioned(A, inverse)) return;
     double D[9];
     double V[9];
     diagonalise(A, D, V);
