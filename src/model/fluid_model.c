@@ -104,9 +104,10 @@ static double neighbour_distance(const tw_particles *p, const bool *known, int64
 static tw_status choose_radii(const tw_model *model, bool *known, double *radius, tw_error *error)
 {
     const tw_particles *p = &model->particles;
-    for (const tw_fibre_set *set = model->fibres.list;
-         set < model->fibres.list + model->fibres.count; set++)
+    for (int64_t s = 0; s < model->fibres.count; s++) {
+        const tw_fibre_set *set = &model->fibres.list[s];
         for (int64_t f = 0; f < set->count; f++) find_fibre_radii(p->position, set, f, radius);
+    }
     for (int64_t i = 0; i < p->count; i++) known[i] = radius[i] > 0.0;
 
     for (int64_t i = 0; i < p->count; i++) {

@@ -14,8 +14,18 @@ enum { FIRST_FORCES = 16 };
 tw_status tw_model_create(tw_model **out, tw_error *error)
 {
     if (!out) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
-    *out = TW_NEW(tw_model);
-    if (!*out) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    *out = NULL;
+    tw_model *model = TW_NEW(tw_model);
+    if (!model) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+
+    /* The list of forces is never NULL: loops over it go from its first address to its last. */
+    model->forces = TW_NEW_ARRAY(FIRST_FORCES, tw_force);
+    if (!model->forces) {
+        tw_model_free(model);
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    }
+    model->force_capacity = FIRST_FORCES;
+    *out = model;
     return TW_OK;
 }
 
@@ -169,7 +179,7 @@ tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *e
 {
     /* The list grows by doubling. */
     if (model->force_count == model->force_capacity) {
-        int capacity = 2 * model->force_capacity + FIRST_FORCES;
+        int capacity = 2 * model->force_capacity;
         if (!enlarge((void **)&model->forces, model->force_count, capacity, sizeof *force)) {
             force->table->release(force->data);
             return tw_fail_plain(error, TW_OUT_OF_MEMORY);
