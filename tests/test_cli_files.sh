@@ -174,6 +174,38 @@ expect 2 "$twang" resume changed --quiet
 grep -q "a file that the scene reads was changed since the run began" err || fail "a changed mesh: $(cat err)"
 [ "$(wc -l <err)" -eq 1 ] || fail "more than a line for a changed mesh"
 
+# Every file that a scene reads: roots of fibres, the surface of an obstacle, each mesh of a sequence, both of TetGen.
+for number in 1 2 3; do
+    printf 'v 0 0 -%d\nv 1 0 -%d\nv 0 1 -%d\nf 1 2 3\n' $number $number $number >floor_0$number.obj
+done
+cp floor_01.obj floor.obj
+cp "$source_tree/tests/meshes/meshio_solid.node" "$source_tree/tests/meshes/meshio_solid.ele" .
+printf '0,0,2,0,0,1\n0.1,0,2,0,0,1\n' >roots.csv
+cat >files.yaml <<'END'
+name: files
+duration: 0.003
+integrator: {name: verlet, step: 1e-5}
+bodies:
+  - {kind: fibres, roots: {points: roots.csv}, segments: 2, length: 0.1, thickness: 1e-3, youngs_modulus: 1e5,
+     shear_modulus: 4e4, density: 1000}
+  - {kind: mesh, file: meshio_solid.node, material: springs, stiffness: 1, mass: 1, origin: [0, 0, 9]}
+obstacles:
+  - {kind: mesh, file: floor.obj, motion: {kind: sequence, files: floor_##.obj, count: 3}}
+contact: {distance: 0.01}
+END
+expect 0 "$twang" run files.yaml -o files --quiet
+rm files/run.json
+for name in roots.csv floor.obj floor_01.obj floor_02.obj floor_03.obj meshio_solid.node meshio_solid.ele; do
+    rm -rf changed
+    cp -r files changed
+    cp "$name" kept
+    if [ "$name" = roots.csv ]; then echo '0.2,0,2,0,0,1' >>"$name"; else echo '# changed' >>"$name"; fi
+    expect 2 "$twang" resume changed --quiet
+    grep -q "changed: a file that the scene reads was changed since the run began" err || fail "$name was changed: $(cat err)"
+    cp kept "$name"
+done
+expect 0 "$twang" resume files --quiet
+
 # ---- files that go while the run writes them ----
 for gone in telemetry.csv scene.yaml frames; do
     "$twang" run rope --integrator verlet --dt 1e-5 --duration 100 --quiet --set output.checkpoint_every=0.05 -o "gone-$gone" 2>err &

@@ -44,7 +44,7 @@ TW_API tw_status tw_scene_parse(const char *origin, const char *text, size_t siz
 TW_API void tw_scene_free(tw_scene *scene);
 
 /** The path of the file number `index` (from 0) that the scene reads besides itself: meshes, roots
- *  of fibres. NULL past the last. Lives as long as the scene. */
+ *  of fibres, sequences of meshes. NULL past the last. Lives as long as the scene. */
 TW_API const char *tw_scene_file(const tw_scene *scene, int index);
 
 TW_API const char *tw_scene_name(const tw_scene *scene);

@@ -59,6 +59,7 @@ void tw_scene_free(tw_scene *scene)
 {
     if (!scene) return;
     tw_tree_free(&scene->tree);
+    tw_release((void *)scene->files);
     tw_release(scene);
 }
 

@@ -7,11 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/allocate.h"
 #include "base/fail.h"
 #include "scene/scene_internal.h"
 #include "scene/sequence_motion.h"
 
-enum { PATH_SIZE = 4096 };
+enum {
+    PATH_SIZE = 4096,
+    FIRST_FILES = 16 /* room in the list of files at first */
+};
 
 static const char MESH_HINT[] = "; `twang fetch-meshes` gets the bunny and the dragon";
 
@@ -68,6 +72,23 @@ static bool find_file(const tw_node *file, char path[PATH_SIZE])
     return find_in(folder, slash ? slash + 1 : file->text, path);
 }
 
+/* Adds a file to those that the scene reads. The tree has the text of its path. */
+static tw_status note_file(tw_scene *scene, const char *path, tw_error *error)
+{
+    /* The list grows by doubling. */
+    if (scene->file_count == scene->file_capacity) {
+        int capacity = scene->file_capacity ? 2 * scene->file_capacity : FIRST_FILES;
+        const char **larger = TW_NEW_ARRAY(capacity, const char *);
+        if (!larger) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+        for (int i = 0; i < scene->file_count; i++) larger[i] = scene->files[i];
+        tw_release((void *)scene->files);
+        scene->files = larger;
+        scene->file_capacity = capacity;
+    }
+    scene->files[scene->file_count++] = path;
+    return TW_OK;
+}
+
 /* Puts the absolute path of a file into the tree. `hint` is what a user may do if it is absent. */
 static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const char *hint,
                          tw_error *error)
@@ -83,6 +104,23 @@ static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const
     free(absolute);
     if (!text) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     file->text = text;
+    return note_file(scene, text, error);
+}
+
+/* Adds the files of a sequence after its first one to those that the scene reads. */
+static tw_status note_sequence(tw_scene *scene, const tw_node *motion, const char *pattern,
+                               int64_t first, tw_error *error)
+{
+    int64_t count = tw_node_integer(motion, "count");
+    for (int64_t number = first + 1; number < first + count; number++) {
+        char path[TW_SEQUENCE_PATH_SIZE];
+        if (!tw_sequence_file(pattern, number, path))
+            return tw_fail_at(error, motion->mark, "the name of file %lld is too long",
+                              (long long)number);
+        const char *text = tw_tree_text(&scene->tree, path, strlen(path));
+        if (!text) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+        TW_TRY(note_file(scene, text, error));
+    }
     return TW_OK;
 }
 
@@ -92,9 +130,10 @@ static tw_status resolve_sequence(tw_scene *scene, const tw_node *motion, const 
 {
     tw_node *files = tw_node_find(motion, "files");
     if (!files) return TW_OK;
-    const tw_node *number = tw_node_find(motion, "first");
+    const tw_node *given = tw_node_find(motion, "first");
+    int64_t number = given ? (int64_t)given->number : 1;
     char first[TW_SEQUENCE_PATH_SIZE];
-    if (!tw_sequence_file(files->text, number ? (int64_t)number->number : 1, first))
+    if (!tw_sequence_file(files->text, number, first))
         return tw_fail_at(error, files->mark,
                           "%s.motion.files is '%.200s', must have # in one place for the digits of "
                           "the number",
@@ -112,7 +151,8 @@ static tw_status resolve_sequence(tw_scene *scene, const tw_node *motion, const 
     int length = snprintf(pattern, sizeof pattern, "%.*s%s", folder, found.text,
                           name ? name + 1 : files->text);
     files->text = tw_tree_text(&scene->tree, pattern, (size_t)length);
-    return files->text ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    if (!files->text) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    return note_sequence(scene, motion, files->text, number, error);
 }
 
 /* The meshes of obstacles. */
@@ -131,49 +171,33 @@ static tw_status resolve_obstacles(tw_scene *scene, tw_error *error)
     return TW_OK;
 }
 
-tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
+/* The meshes of bodies, and the lists of the roots of fibres. */
+static tw_status resolve_bodies(tw_scene *scene, tw_error *error)
 {
-    TW_TRY(resolve_obstacles(scene, error));
-    const tw_node *bodies = tw_scene_node(scene, "bodies");
-    if (!bodies) return TW_OK;
-
+    const tw_node *list = tw_scene_node(scene, "bodies");
     int index = 0;
-    for (const tw_node *body = bodies->first; body; body = body->next) {
+    for (const tw_node *body = list ? list->first : NULL; body; body = body->next, index++) {
         char path[TW_ENTRY_PATH_SIZE];
-        snprintf(path, sizeof path, "bodies.%d", index++);
+        snprintf(path, sizeof path, "bodies.%d", index);
         tw_node *file = tw_node_find(body, "file");
         if (file) TW_TRY(resolve(scene, file, path, MESH_HINT, error));
 
-        /* A list of the roots of fibres. */
         const tw_node *roots = tw_node_find(body, "roots");
         tw_node *points = roots ? tw_node_find(roots, "points") : NULL;
-        snprintf(path, sizeof path, "bodies.%d.roots", index - 1);
+        snprintf(path, sizeof path, "bodies.%d.roots", index);
         if (points) TW_TRY(resolve(scene, points, path, "", error));
     }
     return TW_OK;
 }
 
-/* The file of a body or an obstacle that has the key `roots.points` or `file`; NULL if it has none. */
-static const tw_node *named_file(const tw_node *body, bool of_roots)
+tw_status tw_scene_resolve_files(tw_scene *scene, tw_error *error)
 {
-    if (!of_roots) return tw_node_find(body, "file");
-    const tw_node *roots = tw_node_find(body, "roots");
-    return roots ? tw_node_find(roots, "points") : NULL;
+    TW_TRY(resolve_bodies(scene, error));
+    return resolve_obstacles(scene, error);
 }
 
 const char *tw_scene_file(const tw_scene *scene, int index)
 {
-    static const char *const lists[] = {"bodies", "obstacles"};
-    if (!scene) return NULL;
-
-    int found = 0;
-    for (int l = 0; l < 2; l++) {
-        const tw_node *list = tw_scene_node(scene, lists[l]);
-        for (const tw_node *node = list ? list->first : NULL; node; node = node->next)
-            for (int of_roots = 0; of_roots < 2; of_roots++) {
-                const tw_node *file = named_file(node, of_roots != 0);
-                if (file && found++ == index) return file->text;
-            }
-    }
-    return NULL;
+    if (!scene || index < 0 || index >= scene->file_count) return NULL;
+    return scene->files[index];
 }

@@ -9,6 +9,9 @@
 
 struct tw_scene {
     tw_tree tree;
+    const char **files; /* that the scene reads besides itself; the tree owns the texts */
+    int file_count;
+    int file_capacity;
 };
 
 enum { TW_ENTRY_PATH_SIZE = 32 }; /* "motions.1000000" and its terminator */
