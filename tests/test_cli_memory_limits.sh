@@ -91,6 +91,15 @@ for limit in 200000 300000 500000; do bounded "$limit" "$twang" check mesh.yaml;
 OPENBLAS_NUM_THREADS=4 bounded 200000 "$twang" run rope --duration 0.01 --quiet --force -o out-dir
 OPENBLAS_NUM_THREADS=4 bounded 600000 "$twang" run rope --duration 0.01 --quiet --force -o out-dir
 
+# OpenMP ends the program where it cannot start a thread. The command tries first, and does with fewer.
+cp "$source_tree/tests/meshes/meshio_surface.obj" box.obj
+for limit in 66000 70000 76000 84000 100000 140000; do
+    OMP_NUM_THREADS=8 bounded "$limit" "$twang" mesh box.obj box.vtk --vertices 3000 --quiet
+    [ "$code" -ne 1 ] || grep -q memory err || fail "threads within $limit KiB: $(cat err)"
+done
+OMP_NUM_THREADS=8 bounded 100000 "$twang" mesh box.obj box.vtk --vertices 3000 --quiet
+[ "$code" -eq 0 ] || fail "a mesh with fewer threads: $(cat err)"
+
 # The sweep has met both ends, and the reason is said.
 [ "$refusals" -ge 10 ] || fail "only $refusals of $ended were refused"
 [ "$results" -ge 20 ] || fail "only $results of $ended had a result"

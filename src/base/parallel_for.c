@@ -1,9 +1,12 @@
 /* The parallel loop over OpenMP, and the decision whether several threads pay. */
+#define _DEFAULT_SOURCE
 #include "base/parallel_for.h"
 
 #include <assert.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "base/timer.h"
 
@@ -82,6 +85,49 @@ int tw_threads(void)
     return threads > 0 ? threads : 1;
 }
 
+/* ---- room for threads ---- */
+
+/* The stacks of other threads may take at most this share of the address space that is left. */
+static const size_t STACK_SHARE = 2; /* a half */
+
+static _Thread_local int largest_team = 1; /* that there was room for */
+static _Thread_local bool is_narrow;       /* a larger one had no room */
+
+/* Whether the stacks of a team fit into the address space, with room left for other things. OpenMP ends
+ * the program where it cannot start a thread, as under a limit of the address space (ulimit -v). */
+static bool has_room(int threads)
+{
+    pthread_attr_t usual;
+    size_t stack = 0;
+    if (pthread_attr_init(&usual) != 0) return false;
+    pthread_attr_getstacksize(&usual, &stack);
+    pthread_attr_destroy(&usual);
+
+    /* Anonymous memory has the descriptor -1. */
+    size_t bytes = STACK_SHARE * stack * (size_t)(threads - 1);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    /* cppcheck-suppress invalidFunctionArg */
+    void *probe = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+    if (probe == MAP_FAILED) return false;
+    munmap(probe, bytes);
+    return true;
+}
+
+/* The size of the team for `wanted` threads: as wanted, or else as before. A thread that calls has a
+ * team of its own, which stays. */
+static int team_size(int wanted)
+{
+    if (wanted <= largest_team) return wanted;
+    if (is_narrow || !has_room(wanted)) {
+        is_narrow = true;
+        return largest_team;
+    }
+    largest_team = wanted;
+    return wanted;
+}
+
+/* ---- the loop ---- */
+
 /* Calls the function with the range of one block; the last block may be shorter. */
 static void call_block(int64_t count, int64_t block, int64_t index, tw_parallel_block *function,
                        void *context)
@@ -98,9 +144,11 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_block *function, 
     int64_t wanted = tw_threads();
     int threads = (int)(wanted < blocks ? wanted : blocks);
 
-    /* One thread suffices, or several were slower in the last trial. */
-    if (threads <= 1 || team.alone > 0) {
-        if (threads > 1) team.alone--;
+    /* One thread suffices, or several were slower in the last trial, or there cannot be more. */
+    bool rests = team.alone > 0;
+    if (threads > 1 && rests) team.alone--;
+    if (!rests) threads = team_size(threads);
+    if (rests || threads <= 1) {
         for (int64_t b = 0; b < blocks; b++) call_block(count, block, b, function, context);
         return;
     }
