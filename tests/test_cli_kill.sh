@@ -34,7 +34,7 @@ kill_often() {
     seconds=$(sed -n 's/.*"wall_seconds": \([0-9.]*\).*/\1/p' "$whole/run.json")
     killed=0 attempt=0 finished=0
     # a checked build is slow: there a tenth of the kills has to do
-    awk "BEGIN { exit !($seconds > 2) }" && wanted=$((wanted / 10))
+    [ "${TWANG_SAMPLE:-}" ] && wanted=$((wanted / 10))
     while [ "$killed" -lt "$wanted" ]; do
         attempt=$((attempt + 1))
         [ "$attempt" -gt $((6 * wanted)) ] && { echo "$name: the runs end before they can be killed" >&2; exit 1; }
