@@ -99,6 +99,8 @@ static bool has_room(int threads)
 {
     pthread_attr_t usual;
     size_t stack = 0;
+
+    /* The usual size of a stack, as OpenMP takes it. */
     if (pthread_attr_init(&usual) != 0) return false;
     pthread_attr_getstacksize(&usual, &stack);
     pthread_attr_destroy(&usual);
@@ -122,6 +124,7 @@ static int team_size(int wanted)
         is_narrow = true;
         return largest_team;
     }
+
     largest_team = wanted;
     return wanted;
 }

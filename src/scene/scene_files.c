@@ -85,6 +85,7 @@ static tw_status note_file(tw_scene *scene, const char *path, tw_error *error)
         scene->files = larger;
         scene->file_capacity = capacity;
     }
+
     scene->files[scene->file_count++] = path;
     return TW_OK;
 }
@@ -117,6 +118,7 @@ static tw_status note_sequence(tw_scene *scene, const tw_node *motion, const cha
         if (!tw_sequence_file(pattern, number, path))
             return tw_fail_at(error, motion->mark, "the name of file %lld is too long",
                               (long long)number);
+
         const char *text = tw_tree_text(&scene->tree, path, strlen(path));
         if (!text) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
         TW_TRY(note_file(scene, text, error));
@@ -145,11 +147,13 @@ static tw_status resolve_sequence(tw_scene *scene, const tw_node *motion, const 
     snprintf(motion_path, sizeof motion_path, "%.20s.motion", path);
     TW_TRY(resolve(scene, &found, motion_path, "", error));
 
+    /* That folder, and the name of the pattern. */
     const char *name = strrchr(files->text, '/');
     char pattern[2 * PATH_SIZE];
     int folder = (int)(strrchr(found.text, '/') - found.text) + 1;
     int length = snprintf(pattern, sizeof pattern, "%.*s%s", folder, found.text,
                           name ? name + 1 : files->text);
+
     files->text = tw_tree_text(&scene->tree, pattern, (size_t)length);
     if (!files->text) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     return note_sequence(scene, motion, files->text, number, error);
