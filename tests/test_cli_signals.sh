@@ -138,4 +138,46 @@ for format in obj vtu csv; do
     rm -rf whole
 done
 
+# A signal that comes while a file is written waits until the file is whole. Writing takes its time here, so that the
+# signal always comes then.
+cat >slow.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+/* What the stream still holds is written late, and so is the second half of a long piece. */
+int fclose(FILE *file)
+{
+    usleep(300000);
+    return ((int (*)(FILE *))dlsym(RTLD_NEXT, "fclose"))(file);
+}
+ssize_t write(int descriptor, const void *bytes, size_t size)
+{
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    if (size < 1000) return next(descriptor, bytes, size);
+    usleep(300000);
+    return next(descriptor, bytes, size / 2);
+}
+C
+cc -shared -fPIC -D_GNU_SOURCE -o slow.so slow.c -ldl || fail "no library that makes writing slow"
+# slow_write BEGUN FILE WHOLE COMMAND...: sends SIGTERM when BEGUN is there; afterwards FILE is the same as WHOLE.
+slow_write() {
+    begun=$1
+    file=$2
+    whole=$3
+    shift 3
+    answer=$(python3 "$source_tree/tests/support/signal_command.py" TERM "$begun" 0 \
+        env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$PWD/slow.so" "$@")
+    [ "${answer% *}" = -15 ] || fail "$*: $answer after a signal inside a file: $(cat err)"
+    [ "$begun" = "$file" ] || [ ! -e "$begun" ] || fail "$*: a signal left $begun"
+    cmp "$file" "$whole" || fail "$*: a signal left half of $file"
+}
+sed 's/: 200,/: 12,/g' sheet.yaml >small.yaml
+"$twang" run small.yaml --quiet -o few --frames vtu || fail "a run of small frames"
+"$twang" export few --format obj -o whole --quiet || fail "a whole export of small frames"
+slow_write slow/frame_000000.obj slow/frame_000000.obj whole/frame_000000.obj \
+    "$twang" export few --format obj -o slow --quiet
+[ ! -e slow/frame_000001.obj ] || fail "export went on after a signal"
+"$twang" mesh octahedron.obj whole.vtk --vertices 60 >/dev/null || fail "a whole mesh"
+slow_write slow.vtk.part slow.vtk whole.vtk "$twang" mesh octahedron.obj slow.vtk --vertices 60
+
 finish "signals act within a second, and leave whole files"
