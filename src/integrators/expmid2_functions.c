@@ -129,12 +129,15 @@ static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memor
                              bool reuse, tw_error *error)
 {
     /* One function for each output and start vector. */
+    tw_mode_point point = {.lambda = NAN};
     tw_mode_function modes[2 * TW_MAX_BLOCK];
     tw_spectral_function functions[2 * TW_MAX_BLOCK];
     for (int i = 0; i < 2 * group->count; i++) {
         modes[i] = mode_of(integrator, theta);
         modes[i].output = outputs->kind[i / group->count];
         modes[i].start = group->kinds[i % group->count];
+        modes[i].by_hand = tw_mode_by_hand(&modes[i]);
+        modes[i].point = &point;
         functions[i] = (tw_spectral_function){tw_mode_value, &modes[i]};
     }
 

@@ -85,8 +85,9 @@ static double turning_load(const tw_mode_function *f, double lambda)
 
 /* The state that one unit of the start vector makes. The rate a_t is a load `b` on a resolved mode,
  * and the speed g = a_t / lambda of the support of an unresolved one. */
-static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
+static mode_state begin(const tw_mode_function *f, const tw_mode_point *point, bool resolved)
 {
+    double lambda = point->lambda;
     double t = 0.5 * f->h;
     double v = f->start == TW_MODE_FROM_V;
     double a = f->start == TW_MODE_FROM_A;
@@ -98,9 +99,8 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
 
     mode_state m = {.lambda = lambda, .delta = f->alpha + f->beta * lambda};
     if (resolved) {
-        double share = flow_share(f, lambda);
-        m.delta = f->alpha + share * f->beta * lambda;
-        r *= share * load_share(f, lambda);
+        m.delta = point->delta;
+        r *= flow_share(f, lambda) * load_share(f, lambda);
         m.b = a_t + r;
     } else {
         m.g = a_t / lambda;
@@ -118,13 +118,18 @@ static mode_state begin(const tw_mode_function *f, double lambda, bool resolved)
     return m;
 }
 
+/* The time of the flow: the half step, or that of the output. */
+static double flow_time(const tw_mode_function *f)
+{
+    bool is_half = f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET;
+    return is_half ? 0.5 * f->h : f->theta * f->h;
+}
+
 /* The exact flow after the time s: the changes of displacement and velocity,
  *     (Y, Y') = s phi_1 (w, B) + s^2 phi_2 (0, b) + s^3 phi_3 (0, turn),
  * phi_k at s [[0, 1], [-lambda, -delta]]. */
-static void flow(const mode_state *m, double s, double *Y, double *rate)
+static void flow(const mode_state *m, double s, const double phi[4][4], double *Y, double *rate)
 {
-    double phi[4][4]; /* entries xx, xv, vx, vv of phi_1, phi_2 and phi_3 */
-    tw_mode_phi(s, m->lambda, m->delta, 1u << 1 | 1u << 2 | 1u << 3, phi);
     *Y = s *
          (phi[1][0] * m->w + phi[1][1] * m->B + s * (phi[2][1] * m->b + s * phi[3][1] * m->turn));
     *rate = s * (phi[1][2] * m->w + phi[1][3] * m->B +
@@ -138,12 +143,12 @@ static bool wants_v(const tw_mode_function *f)
 }
 
 /* x - x_n, or v, of a resolved mode at theta. */
-static double resolved_path(const tw_mode_function *f, double lambda)
+static double resolved_path(const tw_mode_function *f, const tw_mode_point *point)
 {
-    mode_state m = begin(f, lambda, true);
+    mode_state m = begin(f, point, true);
     double Y = 0;
     double rate = 0;
-    flow(&m, f->theta * f->h, &Y, &rate);
+    flow(&m, flow_time(f), point->phi, &Y, &rate);
     return wants_v(f) ? m.w + rate : Y;
 }
 
@@ -170,77 +175,85 @@ static double unresolved(const tw_mode_function *f, const mode_state *m, double 
 }
 
 /* The same of an unresolved mode of finite lambda > 0. */
-static double unresolved_path(const tw_mode_function *f, double lambda)
+static double unresolved_path(const tw_mode_function *f, const tw_mode_point *point)
 {
-    mode_state m = begin(f, lambda, false);
+    mode_state m = begin(f, point, false);
     return unresolved(f, &m, settled_share(f, m.delta));
 }
 
 /* q, the move of x_m that puts it where the half step ends. Seen from x_m, the half step ends at y +
  * Y(t). If x_m moves by q, this changes by -G q: by -q, because y does, and by what the damping
- * outside the flow, delta - m.delta, does to a_m, since v_m moves by 2 q / t. Strong damping does not
- * open this filter, because the move of the target would grow without bound. */
-static double half_step(const tw_mode_function *f, double lambda)
+ * outside the flow, delta - m.delta, does to a_m, since v_m moves by 2 q / t. */
+static double half_step(const tw_mode_function *f, const tw_mode_point *point)
 {
     double t = 0.5 * f->h;
-    double chi = exp(-filter_exponent(f->h * f->h * lambda, f->cutoff));
-    if (chi == 0) return 0;
+    double lambda = point->lambda;
+    if (point->chi == 0) return 0;
 
-    mode_state m = begin(f, lambda, true);
+    mode_state m = begin(f, point, true);
     double Y = 0;
     double rate = 0;
-    flow(&m, t, &Y, &rate);
+    flow(&m, t, point->phi, &Y, &rate);
 
     /* What a constant acceleration of 1 makes of Y(t). */
-    mode_state unit = {.lambda = lambda, .delta = m.delta, .B = 1};
-    double Y_unit = 0;
-    flow(&unit, t, &Y_unit, &rate);
+    double Y_unit = t * point->phi[1][1];
     double outside = f->alpha + f->beta * lambda - m.delta;
     double G = 1 + 2 / t * outside * Y_unit;
-    return chi * (m.y + Y) / G;
+    return point->chi * (m.y + Y) / G;
 }
 
 /* The argument of the filter: h^2 lambda where damping is weak, 2 h / beta where it is strong. A mode
  * whose damping carries more than its stiffness creeps, at the rate 1/beta, and the exact flow
  * creeps alike. Measured: with h/beta a pendulum on a link of k = 1e6, beta = 1e-3 loses its order
- * at h = 5 beta, and with 4 h/beta a stretched link of h = 2 beta creeps at an eighth of its rate. */
+ * at h = 5 beta, and with 4 h/beta a stretched link of h = 2 beta creeps at an eighth of its rate.
+ * Strong damping does not open the filter of the half step, because the move of the target would
+ * grow without bound. */
 static double filtered_stiffness(const tw_mode_function *f, double lambda)
 {
+    double z = f->h * f->h * lambda;
+    if (f->output == TW_MODE_HALF || f->output == TW_MODE_TARGET) return z;
+
     double damping = 0.5 * f->h * fmax(f->alpha + f->beta * lambda, 0);
-    return f->h * f->h * lambda / sqrt(1 + damping * damping);
+    return z / sqrt(1 + damping * damping);
 }
 
-/* 1 - chi with all its digits, which is 0 for lambda <= 0. */
-static double unresolved_share(const tw_mode_function *f, double lambda)
+/* What depends on lambda, but not on the start vector. */
+static tw_mode_point point_at(const tw_mode_function *f, double lambda)
 {
-    return -expm1(-filter_exponent(filtered_stiffness(f, lambda), f->cutoff));
+    double exponent = filter_exponent(filtered_stiffness(f, lambda), f->cutoff);
+    tw_mode_point point = {.lambda = lambda,
+                           .chi = exp(-exponent),
+                           .not_chi = -expm1(-exponent),
+                           .delta = f->alpha + flow_share(f, lambda) * f->beta * lambda};
+
+    /* An error of the filter needs the flow of modes that are not resolved, too. */
+    bool compares = f->output == TW_MODE_FILTER_X || f->output == TW_MODE_FILTER_V;
+    if (point.chi > 0 || compares)
+        tw_mode_phi(flow_time(f), lambda, point.delta, 1u << 1 | 1u << 2 | 1u << 3, point.phi);
+    return point;
 }
 
 /* x - x_n, or v: the two paths in their shares. */
-static double mixed_path(const tw_mode_function *f, double lambda)
+static double mixed_path(const tw_mode_function *f, const tw_mode_point *point)
 {
-    double not_chi = unresolved_share(f, lambda);
-    double chi = exp(-filter_exponent(filtered_stiffness(f, lambda), f->cutoff));
-
     double value = 0;
-    if (chi > 0) value += chi * resolved_path(f, lambda);
-    if (not_chi > 0) value += not_chi * unresolved_path(f, lambda);
+    if (point->chi > 0) value += point->chi * resolved_path(f, point);
+    if (point->not_chi > 0) value += point->not_chi * unresolved_path(f, point);
     return value;
 }
 
 /* (1 - chi) times the difference between the exact flow and what an unresolved mode does. It is an
  * error where the mode takes part in the motion, lambda slow^2 <= 1; a mode that is much faster
  * rides on the motion. */
-static double filter_error(const tw_mode_function *f, double lambda)
+static double filter_error(const tw_mode_function *f, const tw_mode_point *point)
 {
-    double not_chi = unresolved_share(f, lambda);
-    if (not_chi == 0) return 0;
-    double difference = resolved_path(f, lambda) - unresolved_path(f, lambda);
+    if (point->not_chi == 0) return 0;
+    double difference = resolved_path(f, point) - unresolved_path(f, point);
 
     /* The fourth power leaves out modes that hardly take part. Measured: the second power makes a
      * rope of k = 1e10 take twenty times as many steps. */
-    double fast = 1 + fabs(lambda) * f->slow * f->slow;
-    return not_chi * difference / (fast * fast * fast * fast);
+    double fast = 1 + fabs(point->lambda) * f->slow * f->slow;
+    return point->not_chi * difference / (fast * fast * fast * fast);
 }
 
 /* The share of a vibration's velocity that is lost within the time in which the motion changes: the
@@ -255,9 +268,9 @@ static double lost_share(const tw_mode_function *f, double lambda)
 }
 
 /* u = w + (2/t) y of an unresolved mode. */
-static double vibration(const tw_mode_function *f, double lambda)
+static double vibration(const tw_mode_function *f, const tw_mode_point *point)
 {
-    mode_state m = begin(f, lambda, false);
+    mode_state m = begin(f, point, false);
     return m.w + 4 / f->h * m.y;
 }
 
@@ -277,11 +290,12 @@ static double middle_velocity(const tw_mode_function *f)
 
 double tw_mode_by_hand(const tw_mode_function *f)
 {
-    double infinite = infinite_stiffness / (f->h * f->h);
     if (f->start == TW_MODE_FROM_T || f->start == TW_MODE_FROM_R) return 0;
-    if (f->output == TW_MODE_VIBRATION) return lost_share(f, infinite) * vibration(f, infinite);
+    tw_mode_point infinite = point_at(f, infinite_stiffness / (f->h * f->h));
+    if (f->output == TW_MODE_VIBRATION)
+        return lost_share(f, infinite.lambda) * vibration(f, &infinite);
     if (f->output != TW_MODE_X && f->output != TW_MODE_V) return 0;
-    return mixed_path(f, infinite);
+    return mixed_path(f, &infinite);
 }
 
 double tw_mode_value(const void *context, double lambda)
@@ -290,27 +304,31 @@ double tw_mode_value(const void *context, double lambda)
     double t = 0.5 * f->h;
     lambda = fmax(lambda, -fastest_growth / (f->h * f->h));
 
+    /* The first function at this lambda finds what the others share. */
+    tw_mode_point *point = f->point;
+    if (point->lambda != lambda) *point = point_at(f, lambda);
+
     switch (f->output) {
     case TW_MODE_HALF:
-        return half_step(f, lambda);
+        return half_step(f, point);
     case TW_MODE_TARGET:
         /* The move of the target that makes q. */
         return (1 + f->kappa * t * (t * lambda + 2 * (f->alpha + f->beta * lambda))) *
-               half_step(f, lambda);
+               half_step(f, point);
     case TW_MODE_CARRIED:
         if (f->start != TW_MODE_FROM_T || !(lambda > 0)) return 0;
-        return unresolved_share(f, lambda) / lambda;
+        return point->not_chi / lambda;
     case TW_MODE_FILTER_X:
     case TW_MODE_FILTER_V:
-        return filter_error(f, lambda);
+        return filter_error(f, point);
     case TW_MODE_VIBRATION:
-        if (!(lambda > 0)) return -tw_mode_by_hand(f);
-        return lost_share(f, lambda) * vibration(f, lambda) - tw_mode_by_hand(f);
+        if (!(lambda > 0)) return -f->by_hand;
+        return lost_share(f, lambda) * vibration(f, point) - f->by_hand;
     case TW_MODE_SLOW_A:
         return (f->start == TW_MODE_FROM_A) * slow_share(f, lambda);
     case TW_MODE_SLOW_V:
         return middle_velocity(f) * slow_share(f, lambda);
     default:
-        return mixed_path(f, lambda) - tw_mode_by_hand(f);
+        return mixed_path(f, point) - f->by_hand;
     }
 }

@@ -84,6 +84,15 @@ typedef enum tw_mode_output {
     TW_MODE_SLOW_A     /* a_m of the same */
 } tw_mode_output;
 
+/* What all functions of one request share at one lambda. */
+typedef struct tw_mode_point {
+    double lambda;    /* NAN: nothing is known yet */
+    double chi;       /* of the filter */
+    double not_chi;   /* 1 - chi with all its digits */
+    double delta;     /* damping in the flow of a resolved mode */
+    double phi[4][4]; /* of that flow: entries xx, xv, vx, vv of phi_1, phi_2 and phi_3 */
+} tw_mode_point;
+
 typedef struct tw_mode_function {
     double h, theta;    /* the state at t_n + theta h of a step h */
     double cutoff;      /* of the filter */
@@ -97,9 +106,11 @@ typedef struct tw_mode_function {
     double rest_time;   /* for SLOW_V and SLOW_A [s] */
     tw_mode_start start;
     tw_mode_output output;
+    double by_hand;       /* tw_mode_by_hand of this function */
+    tw_mode_point *point; /* of the functions that differ in start and output alone */
 } tw_mode_function;
 
-/* The coefficient of a mode with lambda = infinity. */
+/* The coefficient of a mode with lambda = infinity. It reads neither by_hand nor point. */
 double tw_mode_by_hand(const tw_mode_function *f);
 
 /* The rest, as tw_spectral_function.value wants it (context is a tw_mode_function). */

@@ -176,6 +176,15 @@ tw_status tw_accept_rounding(tw_status status, const tw_phi_statistics *statisti
 
 /* ---- scalar functions of the spectrum ---- */
 
+/* phi_k(t [[0, 1], [-lambda, -delta]]) for all k of a sum, at the last t and lambda. The functions of
+ * a block ask for the same matrix one after the other. */
+typedef struct mode_matrix {
+    double t;
+    double lambda; /* NAN: nothing is known yet */
+    unsigned orders;
+    double entries[TW_PHI_MAX_ORDER + 1][4];
+} mode_matrix;
+
 /* The scalar function f(lambda) by which a start vector (the x- or v-part of a source) contributes
  * to one part (x or v) of a row. */
 typedef struct part_function {
@@ -185,15 +194,20 @@ typedef struct part_function {
     int entry; /* of the 2x2 matrix phi_k: 2 * (output is v) + (start is the v-part) */
     double alpha;
     double beta;
+    mode_matrix *matrix; /* shared by the functions of a block */
 } part_function;
 
 /* The entry of phi_k(t [[0, 1], [-lambda, -delta]]), delta = alpha + beta lambda. */
 static double phi_entry(const part_function *part, int k, double t, double lambda)
 {
-    double delta = part->alpha + part->beta * lambda;
-    double entries[TW_PHI_MAX_ORDER + 1][4];
-    tw_mode_phi(t, lambda, delta, 1u << k, entries);
-    return entries[k][part->entry];
+    mode_matrix *matrix = part->matrix;
+    if (matrix->lambda != lambda || matrix->t != t) {
+        double delta = part->alpha + part->beta * lambda;
+        tw_mode_phi(t, lambda, delta, matrix->orders, matrix->entries);
+        matrix->t = t;
+        matrix->lambda = lambda;
+    }
+    return matrix->entries[k][part->entry];
 }
 
 static double part_value(const void *context, double lambda)
@@ -256,6 +270,7 @@ typedef struct spectral_block {
     int start_count;
     int output_count;
     part_function parts[MAX_OUTPUTS * TW_MAX_BLOCK];
+    mode_matrix matrix;
     tw_spectral_function functions[MAX_OUTPUTS * TW_MAX_BLOCK];
     double reference[MAX_OUTPUTS];
     bool velocity[MAX_OUTPUTS];
@@ -265,6 +280,10 @@ typedef struct spectral_block {
 static void describe_functions(const tw_system *system, const tw_phi_sum *sum,
                                const start_list *list, spectral_block *block)
 {
+    /* The orders k of all terms. */
+    block->matrix = (mode_matrix){.lambda = NAN};
+    for (int i = 0; i < sum->term_count; i++) block->matrix.orders |= 1u << sum->term[i].k;
+
     for (int o = 0; o < block->output_count; o++)
         for (int j = 0; j < block->start_count; j++) {
             int at = o * block->start_count + j;
@@ -277,7 +296,8 @@ static void describe_functions(const tw_system *system, const tw_phi_sum *sum,
                                                .source = source,
                                                .entry = 2 * (o % 2) + list->is_v[list->first + j],
                                                .alpha = system->pair.rayleigh_mass,
-                                               .beta = system->pair.rayleigh_stiffness};
+                                               .beta = system->pair.rayleigh_stiffness,
+                                               .matrix = &block->matrix};
 
             /* A row without a term on this source gets the zero function. */
             block->functions[at] = (tw_spectral_function){NULL, &block->parts[at]};

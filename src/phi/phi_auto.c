@@ -12,6 +12,7 @@
 enum {
     CANDIDATES = TW_PHI_ENGINE_COUNT,
     BOUND_STEPS = 6, /* products with K that look for the largest eigenvalue */
+    TINY_ORDER = 12, /* order up to which K is decomposed sooner than its spectrum is estimated */
     MAX_STARTS = 2 * (TW_PHI_MAX_ORDER + 1)
 };
 
@@ -391,14 +392,39 @@ static tw_status auto_first_order(tw_phi_workspace *workspace, const tw_operator
     return try_in_order(workspace, &found, &call, products, statistics, error);
 }
 
+/* Whether dense is the engine without a question. */
+static bool is_tiny(const tw_phi_workspace *workspace, const tw_second_order *op)
+{
+    return workspace->memory[TW_PHI_DENSE] && is_spectral(op) &&
+           op->stiffness.space.local_size <= TINY_ORDER;
+}
+
+/* Moves the dense engine before all others. */
+static void put_dense_first(choices *c)
+{
+    int at = 0;
+    while (at < c->count && c->list[at].engine != TW_PHI_DENSE) at++;
+    if (at == c->count) return;
+
+    choice dense = c->list[at];
+    for (; at > 0; at--) c->list[at] = c->list[at - 1];
+    c->list[0] = dense;
+}
+
 /* Finds the bound of the spectrum, ranks the engines and calls them. */
 static tw_status answer_pair(tw_phi_workspace *workspace, pair_question *q, auto_call *call,
                              tw_phi_statistics *statistics, tw_error *error)
 {
     int64_t products = 0;
     choices found;
-    tw_status status = find_bound(workspace, &q->op, &products);
-    if (status == TW_OK) status = rank_pair(workspace, q, &found, &products);
+    tw_status status = TW_OK;
+    if (is_tiny(workspace, &q->op)) {
+        found = rank_with(workspace, q, 0);
+        put_dense_first(&found);
+    } else {
+        status = find_bound(workspace, &q->op, &products);
+        if (status == TW_OK) status = rank_pair(workspace, q, &found, &products);
+    }
     if (status) return tw_fail_plain(error, status);
 
     call->pair = &q->op;

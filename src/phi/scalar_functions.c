@@ -10,6 +10,7 @@
  * with cosine and sine in the place of exp(z). */
 #include "phi/scalar_functions.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Users ask for up to 16 functions; the oscillator needs two more on its way. */
@@ -203,11 +204,16 @@ static void cosine_and_sine(double z, double s, int count, double *c)
     double rest = 0;
     if (s > 0) rest = fma(-s, s, z) / (2 * s);
 
-    /* cos(s + rest) and sin(s + rest)/s by the addition theorems */
+    /* cos(s + rest) and sin(s + rest)/s by the addition theorems; cos(rest) = 1 - rest^2/2 and
+     * sin(rest) = rest (1 - rest^2/6) round to 1 and rest where rest^2 is below the last digit. */
     double cosine = cos(s);
     double sine = sin(s);
-    double rest_cosine = cos(rest);
-    double rest_sine = sin(rest);
+    double rest_cosine = 1;
+    double rest_sine = rest;
+    if (rest * rest > DBL_EPSILON / 4) {
+        rest_cosine = cos(rest);
+        rest_sine = sin(rest);
+    }
     c[0] = cosine * rest_cosine - sine * rest_sine;
     if (count > 1) c[1] = s > 0 ? (sine * rest_cosine + cosine * rest_sine) / s : 1;
 }

@@ -223,18 +223,50 @@ tw_status tw_dense_symmetric_second_order(tw_phi_workspace *workspace, const tw_
 
 /* ---- functions of the spectrum ---- */
 
-/* Functions of one output of a spectral request. */
-typedef struct spectral_row {
+/* Functions of some outputs of a spectral request. */
+typedef struct spectral_rows {
     const tw_spectral_function *functions;
     int count;
-} spectral_row;
+} spectral_rows;
 
 static void spectral_table(const void *context, double lambda, double *table)
 {
-    const spectral_row *row = context;
-    for (int j = 0; j < row->count; j++) {
-        const tw_spectral_function *function = &row->functions[j];
+    const spectral_rows *rows = context;
+    for (int j = 0; j < rows->count; j++) {
+        const tw_spectral_function *function = &rows->functions[j];
         table[j] = function->value ? function->value(function->context, lambda) : 0;
+    }
+}
+
+/* Outputs i, i + 1, ..., as many as a modal job has: at every eigenvalue their functions are
+ * evaluated one after the other, so that they can share what they have in common. */
+static void spectral_group(const tw_dense_memory *memory, const tw_dense_basis *basis,
+                           const tw_spectral_request *request, int first, double unit,
+                           tw_phi_statistics *statistics)
+{
+    size_t n = (size_t)memory->n;
+    int starts = request->start_count;
+    int outputs = request->output_count - first;
+    if (outputs > TW_DENSE_MAX_PARTS) outputs = TW_DENSE_MAX_PARTS;
+
+    /* Rows `first` ... of the functions, applied in modal coordinates. */
+    spectral_rows rows = {request->functions + (size_t)first * (size_t)starts, outputs * starts};
+    tw_dense_modal_job job = {
+        .inputs = starts, .outputs = outputs, .functions = spectral_table, .context = &rows};
+    for (int j = 0; j < starts; j++) job.in[j] = memory->vectors + (size_t)j * n;
+    for (int r = 0; r < outputs; r++) job.out[r] = memory->columns + (size_t)r * n;
+    tw_dense_modal(basis, &job, memory->modal);
+
+    for (int r = 0; r < outputs; r++) {
+        /* The error relates to the output or the reference. */
+        double reference = request->reference ? request->reference[first + r] / unit : 0;
+        double size = fmax(tw_dense_norm((int)n, job.out[r]), reference);
+        tw_dense_note_error(statistics, job.error[r], size);
+
+        /* Back from modal coordinates. */
+        double *output = request->outputs[first + r];
+        tw_dense_apply(false, (int)n, (int)n, basis->X, job.out[r], output);
+        tw_vector_scale((int64_t)n, unit, output);
     }
 }
 
@@ -247,31 +279,10 @@ static tw_status spectral_outputs(tw_phi_workspace *workspace, const tw_dense_ba
     size_t n = (size_t)memory->n;
     size_t entries = n * (size_t)basis->start_count;
     double unit = tw_dense_unit((int64_t)entries, basis->starts);
-    double *scaled = memory->vectors;
-    for (size_t i = 0; i < entries; i++) scaled[i] = basis->starts[i] / unit;
+    for (size_t i = 0; i < entries; i++) memory->vectors[i] = basis->starts[i] / unit;
 
-    for (int i = 0; i < request->output_count; i++) {
-        /* Row i of the functions, applied in modal coordinates. */
-        spectral_row row = {request->functions + (size_t)i * (size_t)request->start_count,
-                            request->start_count};
-        tw_dense_modal_job job = {.inputs = request->start_count,
-                                  .outputs = 1,
-                                  .out = {memory->columns},
-                                  .functions = spectral_table,
-                                  .context = &row};
-        for (int j = 0; j < request->start_count; j++)
-            job.in[j] = row.functions[j].value ? scaled + (size_t)j * n : NULL;
-        tw_dense_modal(basis, &job, memory->modal);
-
-        /* The error relates to the output or the reference. */
-        double reference = request->reference ? request->reference[i] / unit : 0;
-        double size = fmax(tw_dense_norm((int)n, job.out[0]), reference);
-        tw_dense_note_error(statistics, job.error[0], size);
-
-        /* Back from modal coordinates. */
-        tw_dense_apply(false, (int)n, (int)n, basis->X, job.out[0], request->outputs[i]);
-        tw_vector_scale((int64_t)n, unit, request->outputs[i]);
-    }
+    for (int i = 0; i < request->output_count; i += TW_DENSE_MAX_PARTS)
+        spectral_group(memory, basis, request, i, unit, statistics);
     statistics->dimension = (int)n;
     return tw_dense_judge(workspace, statistics, error);
 }

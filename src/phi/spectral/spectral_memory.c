@@ -151,8 +151,8 @@ void tw_spectral_open_slot(tw_spectral_memory *memory, int slot)
 {
     tw_spectral_slot *own = &memory->slot[slot];
 
-    /* The vectors go back to the pool. */
-    for (int64_t v = 0; v < memory->pool_vectors; v++)
+    /* The vectors go back to the pool. All of them lie before the place of the next search. */
+    for (int64_t v = 0; v < own->searched; v++)
         if (memory->owner[v] == slot) memory->owner[v] = -1;
     own->searched = 0;
 
