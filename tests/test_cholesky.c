@@ -116,6 +116,64 @@ START_TEST(solids_are_supernodal_and_chains_are_not)
 }
 END_TEST
 
+/* Entries of L in one part of the tree, or in the top. */
+static double part_work(const tw_cholesky *factor, int part)
+{
+    const int *super = factor->L->super;
+    const int *row_start = factor->L->pi;
+    double work = 0;
+    for (int i = factor->tree.start[part]; i < factor->tree.start[part + 1]; i++) {
+        int s = factor->tree.order[i];
+        work += (double)(super[s + 1] - super[s]) * (row_start[s + 1] - row_start[s]);
+    }
+    return work;
+}
+
+/* A bar falls into two halves of nearly equal work, and they lead to the same bits on any number of
+ * threads. */
+START_TEST(a_long_solid_is_substituted_in_parts)
+{
+    static const test_lattice bar = {5, 5, 120, 3, 0.01};
+    tw_sparse *K = test_lattice_matrix(&bar, TW_STORE_UPPER);
+    tw_cholesky *factor = create_factor(K, NULL);
+    ck_assert_int_eq(tw_cholesky_factor(factor, 1, NULL, 1), TW_OK);
+    check_solves(factor, 1, NULL, 1);
+
+    /* The top is small, and the first and the second half of the parts have about the same work. */
+    double top = part_work(factor, TW_TREE_PARTS);
+    double halves[2] = {0, 0};
+    for (int part = 0; part < TW_TREE_PARTS; part++)
+        halves[2 * part / TW_TREE_PARTS] += part_work(factor, part);
+    double all = top + halves[0] + halves[1];
+    ck_assert_double_eq(all, (double)factor->L->xsize);
+    ck_assert_double_lt(top, 0.1 * all);
+    ck_assert_double_lt(halves[0], 0.55 * all);
+    ck_assert_double_lt(halves[1], 0.55 * all);
+
+    /* One thread, two, three and more than there are parts. */
+    test_random random = {11};
+    size_t bytes = (size_t)(factor->n * TW_MAX_BLOCK) * sizeof(double);
+    double *b = test_random_vector(&random, factor->n * TW_MAX_BLOCK);
+    double *alone = test_allocate(1, bytes);
+    double *together = test_allocate(1, bytes);
+    tw_set_threads(1);
+    ck_assert_int_eq(tw_cholesky_solve(factor, TW_MAX_BLOCK, b, alone), TW_OK);
+    static const int threads[] = {2, 3, TW_TREE_PARTS + 3};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        tw_set_threads(threads[i]);
+        ck_assert_int_eq(tw_cholesky_solve(factor, TW_MAX_BLOCK, b, together), TW_OK);
+        ck_assert_mem_eq(alone, together, bytes);
+    }
+    tw_set_threads(0);
+
+    free(b);
+    free(alone);
+    free(together);
+    tw_cholesky_free(factor);
+    tw_sparse_free(K);
+}
+END_TEST
+
 START_TEST(mass_matrix_of_another_pattern_and_block_is_added)
 {
     tw_sparse *K = test_lattice_matrix(&solid3, TW_STORE_UPPER);
@@ -433,6 +491,7 @@ int main(void)
     TCase *cases = tcase_create("cholesky");
     tcase_add_test(cases, solutions_satisfy_the_equations);
     tcase_add_test(cases, solids_are_supernodal_and_chains_are_not);
+    if (SUPERNODAL_IS_ALLOWED) tcase_add_test(cases, a_long_solid_is_substituted_in_parts);
     tcase_add_test(cases, mass_matrix_of_another_pattern_and_block_is_added);
     tcase_add_test(cases, indefinite_is_a_status_and_silent);
     tcase_add_test(cases, not_finite_is_a_status);

@@ -11,6 +11,9 @@
 #include "linalg/cholesky_internal.h"
 #include "linalg/vector.h"
 
+/* Nodes of a graph that is worth cutting in two. */
+enum { LEAST_CUT = 1000 };
+
 /* Entries per block of a permutation: some tens of microseconds of work. */
 enum { PERMUTE_BLOCK = 32768 };
 
@@ -60,32 +63,57 @@ static cholmod_factor *analyse_alone(cholmod_sparse *A, cholmod_common *common)
     return symbolic;
 }
 
-/* Orders the graph by minimum degree and by nested dissection and writes the better of the two,
- * granule by granule. */
-static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int granule, int *order)
+/* Fill that a graph cut in two may have beyond the best ordering. Both halves are then worked on at
+ * the same time (cholesky_tree.c). Minimum degree eliminates a long body from one end to the other:
+ * on the coil it leaves nothing to do at the same time, and the cut costs 1 % more entries. */
+static const double FILL_OF_A_CUT = 1.05;
+
+/* Analyses the graph with up to two ways of ordering; NULL after a failure. */
+static cholmod_factor *analyse_graph(tw_cholesky *factor, const tw_triangle *graph, int ways,
+                                     const int *ordering)
 {
     cholmod_sparse A = triangle_view(graph);
-    factor->common.supernodal = CHOLMOD_SIMPLICIAL;
-    factor->common.nmethods = 2;
-    factor->common.method[0].ordering = CHOLMOD_AMD;
-    factor->common.method[1].ordering = CHOLMOD_METIS;
+    cholmod_common *common = &factor->common;
+    common->supernodal = CHOLMOD_SIMPLICIAL;
+    common->nmethods = ways;
+    for (int i = 0; i < ways; i++) common->method[i].ordering = ordering[i];
 
-    cholmod_factor *symbolic = analyse_alone(&A, &factor->common);
+    /* A part of at most half of the nodes is not cut again (CHOLMOD_NESDIS). */
+    common->method[0].nd_small = (size_t)(graph->n / 2);
+    cholmod_factor *symbolic = analyse_alone(&A, common);
 
     /* A failed analysis leaves no factor, or one that is not to be used. */
-    tw_status status = tw_cholesky_status(factor);
-    if (!status && !symbolic) status = TW_INTERNAL;
-    if (status) {
-        cholmod_free_factor(&symbolic, &factor->common);
-        return status;
+    if (tw_cholesky_status(factor) != TW_OK) cholmod_free_factor(&symbolic, common);
+    return symbolic;
+}
+
+/* Orders the graph by minimum degree and by nested dissection and takes the better of the two, or a
+ * graph that is cut in two if this is nearly as good; writes the order granule by granule. */
+static tw_status order_graph(tw_cholesky *factor, const tw_triangle *graph, int granule, int *order)
+{
+    static const int whole[] = {CHOLMOD_AMD, CHOLMOD_METIS};
+    static const int cut[] = {CHOLMOD_NESDIS};
+    cholmod_factor *best = analyse_graph(factor, graph, 2, whole);
+    double fill = factor->common.lnz;
+    if (!best) return tw_cholesky_status(factor) ? tw_cholesky_status(factor) : TW_INTERNAL;
+
+    /* A CHOLMOD without this way of ordering goes on with the best of the others. */
+    tw_status status = TW_OK;
+    if (graph->n >= LEAST_CUT) {
+        cholmod_factor *halves = analyse_graph(factor, graph, 1, cut);
+        if (tw_cholesky_status(factor) == TW_OUT_OF_MEMORY) status = TW_OUT_OF_MEMORY;
+
+        bool serves = halves && factor->common.lnz <= FILL_OF_A_CUT * fill;
+        cholmod_free_factor(serves ? &best : &halves, &factor->common);
+        if (serves) best = halves;
     }
 
     /* The unknowns of a node of the graph stay together and in their order. */
-    const int *nodes = symbolic->Perm;
+    const int *nodes = best->Perm;
     for (int k = 0; k < graph->n; k++)
         for (int c = 0; c < granule; c++) order[k * granule + c] = nodes[k] * granule + c;
-    cholmod_free_factor(&symbolic, &factor->common);
-    return TW_OK;
+    cholmod_free_factor(&best, &factor->common);
+    return status;
 }
 
 /* The symbolic factor of the matrix in this order (or a postordering of it). */
@@ -195,8 +223,9 @@ static tw_status prepare(tw_cholesky *factor)
 
     factor->solution = TW_NEW_ARRAY(factor->n * TW_MAX_BLOCK, double);
     factor->panel_rows = tw_cholesky_panel_rows(factor->L);
-    factor->panel = TW_NEW_ARRAY(factor->panel_rows * TW_MAX_BLOCK, double);
+    factor->panel = TW_NEW_ARRAY(factor->panel_rows * TW_MAX_BLOCK * (TW_TREE_PARTS + 1), double);
     if (!factor->solution || !factor->panel) return TW_OUT_OF_MEMORY;
+    TW_TRY(tw_cholesky_tree_create(factor->L, &factor->tree));
     return rehearse(factor);
 }
 
@@ -268,6 +297,7 @@ void tw_cholesky_free(tw_cholesky *factor)
     tw_permuted_free(&factor->permuted);
     tw_release(factor->solution);
     tw_release(factor->panel);
+    tw_cholesky_tree_free(&factor->tree);
     tw_release(factor);
 }
 

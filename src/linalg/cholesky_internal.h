@@ -85,6 +85,23 @@ void tw_solver_memory_leave(tw_solver_memory *previous);
 /* Releases what is kept, and keeps nothing from now on. */
 void tw_solver_memory_drain(tw_solver_memory *memory);
 
+/* ---- independent parts of the factor (cholesky_tree.c) ---- */
+
+enum { TW_TREE_PARTS = 8 /* as many threads can work at once */ };
+
+/* The supernodes of a factor, as parts that do not meet and the top that they all lead to. */
+typedef struct tw_cholesky_tree {
+    int *order; /* supernodes: those of part 0, of part 1, ..., of the top */
+    int start[TW_TREE_PARTS + 2];
+    int *place;       /* per row of L: its place among the rows of the top, or -1 */
+    int64_t top_rows; /* rows of the top */
+    double *sums;     /* per part: top_rows * TW_MAX_BLOCK */
+} tw_cholesky_tree;
+
+/* Free with tw_cholesky_tree_free, also after failure. A simplicial factor has no tree. */
+tw_status tw_cholesky_tree_create(const cholmod_factor *L, tw_cholesky_tree *tree);
+void tw_cholesky_tree_free(tw_cholesky_tree *tree);
+
 /* ---- the object (cholesky.c), and the numerical work (cholesky_numeric.c,
  * cholesky_substitute.c) ---- */
 
@@ -100,9 +117,10 @@ struct tw_cholesky {
     cholmod_factor *L;
     tw_permuted permuted; /* the triangle that is factorised, permuted by L->Perm */
     double *solution;     /* n * TW_MAX_BLOCK, permuted */
-    double *panel;        /* supernodal solves: panel_rows * TW_MAX_BLOCK */
-    int64_t panel_rows;   /* rows of the tallest supernode */
-    double bytes;         /* of the numbers of CHOLMOD's factor; 0 before the pattern is analysed */
+    tw_cholesky_tree tree;
+    double *panel;      /* per part of the tree, and for the top: panel_rows * TW_MAX_BLOCK */
+    int64_t panel_rows; /* rows of the tallest supernode */
+    double bytes;       /* of the numbers of CHOLMOD's factor; 0 before the pattern is analysed */
     bool factored;
     tw_cholesky_counts counts;
 };
