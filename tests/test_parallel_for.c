@@ -1,9 +1,11 @@
 /* labels: threads */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <twang/twang.h>
 
 #include "base/parallel_for.h"
@@ -140,6 +142,44 @@ START_TEST(the_number_belongs_to_the_calling_thread)
 }
 END_TEST
 
+/* ThreadSanitizer wants all threads in every loop, and has them. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ALL_THREADS_ALWAYS
+#endif
+#endif
+
+#ifndef ALL_THREADS_ALWAYS
+/* A thread that waits, as one does that has no processor. */
+static void wait_a_little(void *context, int64_t begin, int64_t end, int64_t index)
+{
+    (void)begin;
+    (void)end;
+    const struct timespec wait = {.tv_nsec = 100000000};
+    if (index == 0) *(int *)context = omp_get_num_threads();
+    nanosleep(&wait, NULL);
+}
+
+/* Threads that mostly wait bring nothing: after a trial the loops run on the calling thread. */
+START_TEST(threads_without_a_processor_are_given_up)
+{
+    enum { TRIAL = 6, LATER = 4 };
+    int threads = 0;
+    tw_set_threads(2);
+    tw_parallel_for(2, 1, wait_a_little, &threads);
+    ck_assert_int_eq(threads, 2);
+
+    /* The trial ends after some of these loops, and many loops on one thread follow. */
+    for (int i = 1; i < TRIAL && threads > 1; i++) tw_parallel_for(2, 1, wait_a_little, &threads);
+    for (int i = 0; i < LATER; i++) {
+        ck_assert_int_eq(threads, 1);
+        tw_parallel_for(2, 1, wait_a_little, &threads);
+    }
+    tw_set_threads(0);
+}
+END_TEST
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("parallel_for");
@@ -148,6 +188,9 @@ int main(void)
     tcase_add_test(cases, nothing_to_do_calls_nothing);
     tcase_add_test(cases, a_sum_over_blocks_is_bitwise_the_same);
     tcase_add_test(cases, the_number_belongs_to_the_calling_thread);
+#ifndef ALL_THREADS_ALWAYS
+    tcase_add_test(cases, threads_without_a_processor_are_given_up);
+#endif
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

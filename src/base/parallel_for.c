@@ -12,14 +12,16 @@
 
 /* Whether several threads are faster than one. On a machine that runs other programs as well, all
  * threads wait for the one that has no processor: two threads were seen to take five times as long
- * as one. Therefore a trial of some loops compares the seconds that all threads worked with the
- * seconds that passed. If the gain is small, the next loops run on the calling thread alone, and
- * after these there is another trial. Results do not depend on it. */
+ * as one. Therefore a trial of some loops compares the seconds for which the threads had a processor
+ * with the seconds that passed. If the gain is small, the next loops run on the calling thread alone,
+ * and after these there is another trial. If it is large, the next loops are not measured, because
+ * asking for the time of a thread is a call of the system. Results do not depend on it. */
 typedef struct team_record {
     int loops;     /* loops in this trial */
-    double worked; /* seconds that all threads worked, added up */
+    double worked; /* seconds for which the threads had a processor, added up */
     double lasted; /* seconds that passed */
     int alone;     /* loops that still run on the calling thread alone */
+    int trusted;   /* loops that still run on all threads without being measured */
     int penalty;   /* loops that ran alone after the last trial; 0 if the threads were faster */
 } team_record;
 
@@ -27,6 +29,9 @@ typedef struct team_record {
  * a mean, short enough to lose little. */
 enum { TRIAL_LOOPS = 256, FEW_LOOPS = 4 };
 static const double TRIAL_SECONDS = 5e-2;
+
+/* Loops to run on all threads after a trial with gain. */
+enum { TRUSTED_LOOPS = 256 };
 
 /* Loops to run alone after a trial without gain: doubled from trial to trial, because the reason
  * mostly lasts. */
@@ -69,7 +74,8 @@ static void note_loop(double worked, double lasted)
         penalty = team.penalty > 0 ? 2 * team.penalty : LEAST_PENALTY;
         if (penalty > LARGEST_PENALTY) penalty = LARGEST_PENALTY;
     }
-    team = (team_record){.penalty = penalty, .alone = penalty};
+    team =
+        (team_record){.penalty = penalty, .alone = penalty, .trusted = gains ? TRUSTED_LOOPS : 0};
 }
 
 void tw_set_threads(int threads)
@@ -156,15 +162,22 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_block *function, 
         return;
     }
 
+    if (team.trusted > 0) {
+        team.trusted--;
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t b = 0; b < blocks; b++) call_block(count, block, b, function, context);
+        return;
+    }
+
     /* Threads share the blocks; their seconds of work are added up. */
     double begin = tw_clock();
     double worked = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : worked)
     {
-        double start = tw_clock();
+        double start = tw_thread_clock();
 #pragma omp for schedule(static) nowait
         for (int64_t b = 0; b < blocks; b++) call_block(count, block, b, function, context);
-        worked += tw_clock() - start;
+        worked += tw_thread_clock() - start;
     }
     note_loop(worked, tw_clock() - begin);
 }
