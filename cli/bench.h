@@ -40,15 +40,17 @@ typedef struct bench {
     tw_integrator_options options; /* the scene's */
     double duration;               /* [s] */
     double omega;                  /* highest frequency at t = 0 [1/s]; 0 if unknown */
-    double wanted;   /* error that is asked for; 0: the scene's step is taken as it is */
-    double limit;    /* seconds for one trial */
-    int repeats;     /* times that each trial is made, in turns */
-    tw_scheme rival; /* ratios are given to it as well; TW_SCHEME_COUNT: to none */
-    int64_t rows;    /* of the tables below */
-    int columns;     /* of the tables below */
-    int coordinates; /* columns that are a position */
-    double *start;   /* table of the state at t = 0; owns the tables */
-    double *end;     /* table of a trial */
+    double wanted;          /* error that is asked for; 0: the scene's step is taken as it is */
+    double limit;           /* seconds for one trial; a scheme has twice that for all its steps */
+    double reference_limit; /* seconds for the reference; 0: as long as it takes */
+    double deadline;        /* of the clock: the search for a step of the present scheme ends [s] */
+    int repeats;            /* times that each trial is made, in turns */
+    tw_scheme rival;        /* ratios are given to it as well; TW_SCHEME_COUNT: to none */
+    int64_t rows;           /* of the tables below */
+    int columns;            /* of the tables below */
+    int coordinates;        /* columns that are a position */
+    double *start;          /* table of the state at t = 0; owns the tables */
+    double *end;            /* table of a trial */
     reference reference;
     trial trials[MOST_TRIALS];
     int trial_count;

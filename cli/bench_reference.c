@@ -163,8 +163,18 @@ static double extrapolate(const bench *b, int order, const double *coarse, const
     return bench_distance(b, fine, rows);
 }
 
+/* Integrates until the deadline of the reference at most. */
+static void integrate_in_time(bench *b, trial *t, double deadline, double *rows)
+{
+    b->limit = deadline - clock_seconds();
+    bench_integrate(b, t, rows);
+}
+
 static tw_status compute(bench *b, double needed)
 {
+    double deadline = INFINITY;
+    if (b->reference_limit > 0) deadline = clock_seconds() + b->reference_limit;
+
     size_t entries = (size_t)b->rows * (size_t)b->columns;
     double *coarse = malloc(2 * entries * sizeof *coarse);
     if (!coarse) return TW_OUT_OF_MEMORY;
@@ -173,14 +183,15 @@ static tw_status compute(bench *b, double needed)
     int order = 2;
     trial t = {.scheme = TW_SCHEME_RK4};
     choose_scheme(b, &t, &order);
-    bench_integrate(b, &t, coarse);
+    integrate_in_time(b, &t, deadline, coarse);
     b->reference.error = INFINITY;
     for (int i = 0; i < MOST_HALVINGS && b->reference.error > needed; i++) {
         /* A coarse step that failed is no reason to give up. */
         bool has_coarse = t.status == TW_OK;
         t.step /= 2;
-        bench_integrate(b, &t, fine);
+        integrate_in_time(b, &t, deadline, fine);
         if (t.status != TW_OK && has_coarse) break;
+        if (t.status == TW_BUDGET_EXHAUSTED) break;
         if (has_coarse) b->reference.error = extrapolate(b, order, coarse, fine, b->reference.rows);
         memcpy(coarse, fine, entries * sizeof *coarse);
     }
@@ -188,6 +199,7 @@ static tw_status compute(bench *b, double needed)
     b->reference.scheme = t.scheme;
     b->reference.step = t.step;
     free(coarse);
+    if (t.status == TW_BUDGET_EXHAUSTED && b->reference.error > needed) return t.status;
     if (isfinite(b->reference.error)) return TW_OK;
     return t.status == TW_OK ? TW_NOT_CONVERGED : t.status;
 }
@@ -201,9 +213,8 @@ tw_status bench_find_reference(bench *b)
     bool has_file = name_file(b, path, sizeof path);
     if (has_file && read_reference(b, path, needed)) return TW_OK;
 
-    /* The reference may take as long as it needs. */
+    /* The reference has a limit of its own, or none. */
     double limit = b->limit;
-    b->limit = INFINITY;
     tw_status status = compute(b, needed);
     b->limit = limit;
     if (status == TW_OK && has_file) keep_reference(b, path);

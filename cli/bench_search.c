@@ -20,6 +20,12 @@ static const double SHARE_OF_STABLE_STEP = 0.9;
 /* Schemes with steps of their own begin with this tolerance where no error is asked for. */
 static const double USUAL_TOLERANCE = 1e-4;
 
+/* Limits of a trial that the search for the step of one scheme may take. */
+static const double LIMITS_PER_SCHEME = 2;
+
+/* A trial that takes longer is not repeated: its seconds vary little [s]. */
+static const double LONG_TRIAL = 1;
+
 /* After steps h and 2 h that met and missed the error, this share of 2 h is tried. */
 static const double BETWEEN = 0.70710678;
 
@@ -51,6 +57,12 @@ double bench_first_step(const bench *b, tw_scheme scheme)
     if (has_own_steps(scheme)) return b->wanted > 0 ? b->wanted : USUAL_TOLERANCE;
     double of_scene = b->options.step > 0 ? b->options.step : b->duration / USUAL_STEPS;
     return fmin(of_scene, bench_stable_step(b, scheme));
+}
+
+/* Whether the search for a step has taken its time. */
+static bool is_late(const bench *b)
+{
+    return clock_seconds() > b->deadline;
 }
 
 static trial try_step(bench *b, tw_scheme scheme, double step)
@@ -94,7 +106,7 @@ static void lengthen_step(bench *b, trial *best, double step)
                          : fmin(b->duration, bench_stable_step(b, best->scheme));
     if (step >= longest) return;
 
-    for (int i = 0; i < MOST_TRIES && 2 * step <= longest; i++) {
+    for (int i = 0; i < MOST_TRIES && 2 * step <= longest && !is_late(b); i++) {
         step *= 2;
         if (take_if_met(b, best, step)) continue;
         take_if_met(b, best, BETWEEN * step);
@@ -105,7 +117,7 @@ static void lengthen_step(bench *b, trial *best, double step)
 /* The first step does not meet the error: halves it until it does. */
 static void shorten_step(bench *b, trial *best, double step)
 {
-    for (int i = 0; i < MOST_TRIES && !is_hopeless(best); i++) {
+    for (int i = 0; i < MOST_TRIES && !is_hopeless(best) && !is_late(b); i++) {
         step /= 2;
         *best = try_step(b, best->scheme, step);
 
@@ -118,6 +130,7 @@ static void shorten_step(bench *b, trial *best, double step)
 void bench_try_scheme(bench *b, tw_scheme scheme)
 {
     double step = bench_first_step(b, scheme);
+    b->deadline = clock_seconds() + LIMITS_PER_SCHEME * b->limit;
     trial best = try_step(b, scheme, step);
 
     if (b->wanted > 0 && best.error <= b->wanted)
@@ -140,7 +153,7 @@ void bench_repeat_trials(bench *b)
         for (int i = 0; i < b->trial_count; i++) {
             trial *t = &b->trials[i];
             trial again = *t;
-            if (t->status != TW_OK) continue;
+            if (t->status != TW_OK || t->repeats[0] > LONG_TRIAL) continue;
             bench_integrate(b, &again, b->end);
             if (again.status == TW_OK) t->repeats[t->repeat_count++] = again.seconds;
         }

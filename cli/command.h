@@ -139,10 +139,26 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
 bool step_works(tw_simulation *simulation, const tw_integrator_options *options, double step,
                 int steps, double duration);
 
+/* --- choose_integrator.c --- */
+
+/* What `--integrator auto` found: values of keys of the scene. */
+typedef struct automatic {
+    char name[40];    /* integrator.name */
+    char step[40];    /* integrator.step */
+    char reason[300]; /* integrator.chosen */
+} automatic;
+
+/* Chooses for an error at the end of the scene, relative to the displacement. TW_NOT_CONVERGED if no
+ * integrator reaches it. */
+tw_status choose_integrator(tw_scene *scene, double wanted, automatic *choice, tw_error *error);
+
 /* --- scene_arguments.c --- */
 
 /* Loads SCENE with what --integrator, --phi, --dt, --rtol, --duration, --fps and --set say. */
 tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error);
+/* The same, where --integrator may be auto: then a short trial on the scene chooses integrator and
+ * step for the error of --error. */
+tw_status load_scene_to_run(const arguments *a, tw_scene **scene, tw_error *error);
 /* The options above, for the tables of verbs. */
 #define SCENE_OPTIONS                                                                              \
     {"--integrator", NULL, "NAME", "integrate with this scheme (twang list integrators)",          \

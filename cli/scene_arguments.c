@@ -41,10 +41,11 @@ static const struct {
 };
 
 typedef struct settings {
-    tw_scene_setting list[2 * MAX_GIVEN + 1];
+    tw_scene_setting list[2 * MAX_GIVEN + 6];
     char texts[MAX_GIVEN][512]; /* the options as they were typed */
     char paths[MAX_GIVEN][256]; /* the paths of --set, and the lists that options stand for */
     int count;
+    bool leaves_choice; /* --integrator auto: not a name of a scheme */
 } settings;
 
 static bool add_set(settings *s, int index, const char *value)
@@ -96,6 +97,7 @@ static bool collect(const arguments *a, settings *s)
         const char *name = a->given[i].option->name;
         const char *value = a->given[i].value;
         snprintf(s->texts[i], sizeof s->texts[0], "%s %s", name, value ? value : "");
+        if (s->leaves_choice && strcmp(name, "--integrator") == 0) continue;
         if (strcmp(name, "--set") != 0)
             add_shorthand(s, i, name, value);
         else if (!add_set(s, i, value))
@@ -154,7 +156,21 @@ static bool is_mesh(const char *file)
     return false;
 }
 
-tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
+/* Adds what `--integrator auto` chose. */
+static void add_choice(settings *s, const automatic *choice)
+{
+    const char *source = "--integrator auto";
+    s->list[s->count++] = (tw_scene_setting){source, "integrator.name", choice->name};
+    s->list[s->count++] = (tw_scene_setting){source, "integrator.step", choice->step};
+    s->list[s->count++] = (tw_scene_setting){source, "integrator.rtol", NULL};
+    s->list[s->count++] = (tw_scene_setting){source, "integrator.chosen", choice->reason};
+    if (!sets_tests(s)) s->list[s->count++] = (tw_scene_setting){source, "tests", NULL};
+}
+
+/* Loads SCENE with the options; --integrator is left out if it is auto, and `choice` (or NULL) takes
+ * its place. */
+static tw_status load_with(const arguments *a, bool leaves_choice, const automatic *choice,
+                           tw_scene **scene, tw_error *error)
 {
     *scene = NULL;
     error->text[0] = '\0';
@@ -163,17 +179,74 @@ tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
         wrong_use("out of memory");
         return TW_OUT_OF_MEMORY;
     }
+    s->leaves_choice = leaves_choice;
 
     /* A complaint that is already printed leaves the text of the error empty. */
     char buffer[4096];
     const char *path = find_scene(a->positional[0], buffer, sizeof buffer);
     tw_status status = TW_INVALID_ARGUMENT;
-    if (!path)
+    if (!path) {
         no_such_scene(a->positional[0]);
-    else if (is_mesh(path))
+    } else if (is_mesh(path)) {
         wrong_use("%s is a mesh, and not a scene: twang new %s makes a scene of it", path, path);
-    else if (collect(a, s))
+    } else if (collect(a, s)) {
+        if (choice) add_choice(s, choice);
         status = tw_scene_load(path, s->count, s->list, scene, error);
+    }
     free(s);
     return status;
+}
+
+tw_status load_scene(const arguments *a, tw_scene **scene, tw_error *error)
+{
+    return load_with(a, false, NULL, scene, error);
+}
+
+/* The error that is asked for by --error, 1 % if it is not given; false after it has complained. */
+static bool read_wanted(const arguments *a, double *wanted)
+{
+    *wanted = 1e-2;
+    const char *text = value_of(a, "--error");
+    if (!text) return true;
+
+    char *end = NULL;
+    *wanted = strtod(text, &end);
+    if (end != text && !*end && *wanted > 0 && *wanted < 1) return true;
+    wrong_use("--error %s is not a number between 0 and 1", text);
+    return false;
+}
+
+tw_status load_scene_to_run(const arguments *a, tw_scene **scene, tw_error *error)
+{
+    const char *name = value_of(a, "--integrator");
+    bool is_automatic = name && strcmp(name, "auto") == 0;
+    double wanted = 0;
+    error->text[0] = '\0';
+    *scene = NULL;
+    if (!read_wanted(a, &wanted)) return TW_INVALID_ARGUMENT;
+    if (!is_automatic) {
+        if (!is_given(a, "--error")) return load_scene(a, scene, error);
+        wrong_use("--error belongs to --integrator auto");
+        return TW_INVALID_ARGUMENT;
+    }
+    if (is_given(a, "--dt") || is_given(a, "--rtol")) {
+        wrong_use("--integrator auto chooses the step itself: leave --dt and --rtol out");
+        return TW_INVALID_ARGUMENT;
+    }
+
+    /* A trial on the scene as it is, then the scene with what the trial chose. */
+    tw_scene *trial = NULL;
+    automatic choice;
+    tw_status status = load_with(a, true, NULL, &trial, error);
+    if (status != TW_OK) return status;
+    status = choose_integrator(trial, wanted, &choice, error);
+    tw_scene_free(trial);
+    if (status == TW_NOT_CONVERGED)
+        wrong_use("--integrator auto: no integrator is expected to reach an error of %g, name one "
+                  "and --dt or --rtol",
+                  wanted);
+    if (status != TW_OK) return status;
+
+    if (!is_given(a, "--quiet") && !is_given(a, "--json")) printf("auto: %s\n", choice.reason);
+    return load_with(a, true, &choice, scene, error);
 }

@@ -8,7 +8,8 @@
 
 enum {
     USUAL_LIMIT = 60, /* seconds for one trial */
-    QUICK_LIMIT = 8,
+    QUICK_LIMIT = 4,
+    QUICK_REFERENCE = 60, /* seconds for a reference; a row that needs longer is left out */
     FULL_LIMIT = 120,
     USUAL_REPEATS = 1,
     SUITE_REPEATS = 3
@@ -168,6 +169,7 @@ static int bench_row(const suite_row *row, const request *r, int place, int plac
 
     bench b = {.suite = row->suite, .label = row->label, .place = place, .places = places};
     b.wanted = r->wanted > 0 ? r->wanted : row->error;
+    if (!r->is_full) b.reference_limit = QUICK_REFERENCE;
     tw_error error = {0};
     tw_status status = load_suite_row(row, duration, &b.scene, &error);
     if (status != TW_OK) {

@@ -40,6 +40,11 @@ within expmid2 factorizations 650
 within expmid2 stiffness_products 9600
 within exprb42 stiffness_products 2400
 within pexprb43 stiffness_products 6400
+"$twang" bench fput --duration 10 --csv >counts.csv
+within exprb42 stiffness_products 6500
+within pexprb43 stiffness_products 7000
+within expmid2 stiffness_products 6500
+within expmid2 factorizations 1900
 # Those of the coil take minutes in checked builds, which look for errors of memory.
 if [ -z "${TWANG_SAMPLE:-}" ]; then
     "$twang" bench coil --duration 1 --integrators expmid2,exprb42,midpoint --threads 1 --csv >counts.csv

@@ -240,8 +240,8 @@ static bool counts_make_sense(const tw_integrator_statistics *c)
         if (!is_count(counts[i])) return false;
 
     const double values[] = {
-        c->last_step, c->next_step, c->error_estimate,    c->phi_error_estimate, c->pole,
-        c->asymmetry, c->work,      c->unresolved_energy, c->resolved_kinetic};
+        c->last_step, c->next_step, c->error_estimate, c->phi_error_estimate, c->pole,
+        c->asymmetry, c->work,      c->solver_work,    c->unresolved_energy,  c->resolved_kinetic};
     return all_finite(sizeof values / sizeof *values, values) && (int)c->engine >= 0 &&
            c->engine <= TW_PHI_ENGINE_COUNT;
 }

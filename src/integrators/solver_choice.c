@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/fail.h"
+#include "phi/phi_internal.h"
 
 /* Below this number of unknowns either way is fast. */
 static const int64_t fewest_unknowns = 600;
@@ -40,9 +41,7 @@ static const double products_per_solve = 1.5;
 static const double solves_per_start = 30;
 static const double factor_count = 2;
 
-/* Bytes that a flop of a factorisation counts for, and vectors that a product or a solve moves
- * besides its matrix. */
-static const double factor_flop_bytes = 0.5;
+/* Vectors that a product or a solve moves besides its matrix. */
 static const double vectors_per_product = 9.5;
 static const double vectors_per_solve = 60;
 
@@ -70,7 +69,7 @@ static double bytes_with_factors(const tw_system *system, const tw_integrator_op
     double rounds = 1 + options->expmid2.corrections;
     double solves = rounds * (start_count * solves_per_start + iteration_count);
     double vectors = vectors_per_solve * 8 * (double)system->n;
-    return factor_count * factor_flop_bytes * shifted->factor_flops +
+    return factor_count * TW_FACTOR_FLOP_BYTES * shifted->factor_flops +
            solves * (shifted->solve_bytes + vectors);
 }
 

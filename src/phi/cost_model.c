@@ -4,9 +4,6 @@
 
 #include "phi/phi_internal.h"
 
-/* Bytes that a flop of a factorisation counts for: it runs beside others, on data in the cache. */
-static const double factor_flop_bytes = 0.5;
-
 /* Bytes that a flop of a small eigenproblem counts for: it waits for the one before. */
 static const double small_flop_bytes = 2;
 
@@ -134,7 +131,7 @@ double tw_phi_cost(const tw_phi_statistics *s, const tw_phi_setting *w)
     /* Products and solves; the vectors moved with each of them; factorisations; small matrices. */
     double operators = (double)s->products * w->product_bytes + (double)s->solves * w->solve_bytes;
     double each = (double)(s->engine == TW_PHI_SHIFT_INVERT ? s->solves : s->products) * moved;
-    double factors = (double)s->factorisations * w->factor_flops * factor_flop_bytes;
+    double factors = (double)s->factorisations * w->factor_flops * TW_FACTOR_FLOP_BYTES;
 
     return operators + each + factors + small_flop_bytes * small_flops(s, w) +
            value_bytes * values_taken(s, w);

@@ -178,6 +178,9 @@ tw_operator tw_phi_pair_operator(tw_phi_pair *pair);
  * on sizes and counts only, never on time, so that repeated and resumed runs choose alike.
  * docs/phi.md says how its constants were found. */
 
+/* Bytes that a flop of a factorisation counts for: it runs beside others, on data in the cache. */
+#define TW_FACTOR_FLOP_BYTES 0.5
+
 /* What a call is about. */
 typedef struct tw_phi_setting {
     double n;             /* entries of one vector that the engine orthogonalises: N or 2N */

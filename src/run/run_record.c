@@ -55,6 +55,7 @@ static void add_outcome(const tw_run *run, tw_json *json, tw_run_state state, co
     tw_json_string(json, "reason", why ? why->text : NULL);
 
     tw_json_string(json, "integrator", tw_scene_word(run->scene, "integrator.name"));
+    tw_json_string(json, "integrator_chosen", tw_scene_word(run->scene, "integrator.chosen"));
     tw_json_string(json, "phi", tw_scene_word(run->scene, "phi.name"));
 }
 

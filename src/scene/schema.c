@@ -30,6 +30,8 @@ static const tw_schema_field integrator_fields[] = {
     {"step", TW_FIELD_NUMBER, .unit = "s", .range = ABOVE(0),
      .doc = "fixed step, made a little shorter if the duration is no multiple of it; with rtol the "
             "first step to try"},
+    {"chosen", TW_FIELD_TEXT,
+     .doc = "why `--integrator auto` chose name and step; run.json repeats it"},
     {"rtol", TW_FIELD_NUMBER, .range = INSIDE(0, 1),
      .doc = "relative tolerance of the local error: given, the step adapts itself"},
     {"atol", TW_FIELD_NUMBER, .range = AT_LEAST(0), .fallback = "1e-12",
