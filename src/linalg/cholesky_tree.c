@@ -55,6 +55,7 @@ static void describe_nodes(const cholmod_factor *L, const int *node_of_row, tree
 static int heaviest_root(const tree_node *nodes, int count)
 {
     int heaviest = -1;
+
     for (int s = 0; s < count; s++)
         if (nodes[s].part == ROOT && (heaviest < 0 || nodes[s].within > nodes[heaviest].within))
             heaviest = s;
@@ -64,6 +65,7 @@ static int heaviest_root(const tree_node *nodes, int count)
 static int least_of(const double *load, int count)
 {
     int least = 0;
+
     for (int i = 1; i < count; i++)
         if (load[i] < load[least]) least = i;
     return least;
@@ -73,6 +75,7 @@ static int least_of(const double *load, int count)
 static void cut_once(tree_node *nodes, int root)
 {
     nodes[root].part = TOP;
+
     for (int s = 0; s < root; s++)
         if (nodes[s].parent == root) nodes[s].part = ROOT;
 }
