@@ -237,8 +237,8 @@ typedef struct tw_integrator_statistics {
     /** expmid2: relative distance between the stage of the last step and that of its reversal. */
     double asymmetry;
     tw_phi_engine engine; /**< of the last phi evaluation; TW_PHI_ENGINE_COUNT if none */
-    double work;          /**< of forces and phi-functions, in units of the cost model (bytes moved) */
-    double solver_work;   /**< of factors and solves of implicit stages, in the same units */
+    double work; /**< of forces and phi-functions, in units of the cost model (bytes moved) */
+    double solver_work; /**< of factors and solves of implicit stages, in the same units */
 } tw_integrator_statistics;
 
 /** An integration in progress. One thread at a time; different integrators never meet. */
