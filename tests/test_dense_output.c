@@ -386,7 +386,7 @@ START_TEST(outputs_of_adaptive_steps)
 END_TEST
 
 /* In steps that are short compared with every period the weights of expmid4 cancel, -phi_2 + 4 phi_3
- * of the force to 1e-13: chebyshev found no end of that series. */
+ * of the force to 1e-13: chebyshev never ended that series. */
 START_TEST(short_steps_with_every_engine)
 {
     tw_phi_engine engine = adaptive_engines[_i];
