@@ -1,6 +1,7 @@
 #include "integrators/propagator.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
@@ -176,12 +177,13 @@ tw_status tw_accept_rounding(tw_status status, const tw_phi_statistics *statisti
 
 /* ---- scalar functions of the spectrum ---- */
 
-/* phi_k(t [[0, 1], [-lambda, -delta]]) for all k of a sum, at the last t and lambda. The functions of
- * a block ask for the same matrix one after the other. */
+/* phi_k(t [[0, 1], [-lambda, -delta]]) at the last t and lambda. The functions of a block ask for the
+ * same matrix one after the other. Each order is computed alone: the bits of phi_k then do not depend on
+ * which other orders are asked for, and a step does not on announced points of output. */
 typedef struct mode_matrix {
     double t;
-    double lambda; /* NAN: nothing is known yet */
-    unsigned orders;
+    double lambda;
+    unsigned known; /* bit k: phi_k is known */
     double entries[TW_PHI_MAX_ORDER + 1][4];
 } mode_matrix;
 
@@ -201,11 +203,16 @@ typedef struct part_function {
 static double phi_entry(const part_function *part, int k, double t, double lambda)
 {
     mode_matrix *matrix = part->matrix;
-    if (matrix->lambda != lambda || matrix->t != t) {
+    if (matrix->lambda != lambda || matrix->t != t) matrix->known = 0;
+    matrix->t = t;
+    matrix->lambda = lambda;
+
+    if (!(matrix->known & 1u << k)) {
         double delta = part->alpha + part->beta * lambda;
-        tw_mode_phi(t, lambda, delta, matrix->orders, matrix->entries);
-        matrix->t = t;
-        matrix->lambda = lambda;
+        double entries[TW_PHI_MAX_ORDER + 1][4];
+        tw_mode_phi(t, lambda, delta, 1u << k, entries);
+        memcpy(matrix->entries[k], entries[k], sizeof entries[k]);
+        matrix->known |= 1u << k;
     }
     return matrix->entries[k][part->entry];
 }
@@ -280,9 +287,7 @@ typedef struct spectral_block {
 static void describe_functions(const tw_system *system, const tw_phi_sum *sum,
                                const start_list *list, spectral_block *block)
 {
-    /* The orders k of all terms. */
-    block->matrix = (mode_matrix){.lambda = NAN};
-    for (int i = 0; i < sum->term_count; i++) block->matrix.orders |= 1u << sum->term[i].k;
+    block->matrix = (mode_matrix){0};
 
     for (int o = 0; o < block->output_count; o++)
         for (int j = 0; j < block->start_count; j++) {
