@@ -328,7 +328,8 @@ static tw_status look_at_step(tw_integrator *integrator, double t_new, const dou
 static tw_status judge_by_ends(tw_integrator *integrator, double t_new, double scale,
                                tw_energy_watch *watch)
 {
-    bool divided = t_new - integrator->t < 0.99 * integrator->step_taken;
+    /* Shorter than the step before. A resumed run knows t and t_old, but not step_taken. */
+    bool divided = t_new - integrator->t < 0.99 * (integrator->t - integrator->t_old);
     if (!integrator->scheme->energy_state || !divided) return TW_NOT_CONVERGED;
 
     tw_energy_look ends[2];
