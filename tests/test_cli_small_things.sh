@@ -244,4 +244,34 @@ expect 0 "$twang" run block.yaml -o block
 grep -q '^warning: that is more than the kinetic energy of all other motion' out || fail "no warning: $(cat out)"
 [ "$(json 'd["energy_unresolved"] > d["kinetic_resolved"]' <block/run.json)" = True ] || fail "run.json: $(cat block/run.json)"
 
+# ---- an impact has its restitution by every scheme, and run.json has the work of a belt ----
+cat >impact.yaml <<'END'
+name: impact
+duration: 0.15
+fps: 0
+integrator: {name: midpoint, step: 1e-4}
+bodies: [{kind: rope, count: 1, length: 0.1, mass: 0.4, stiffness: 100, origin: [0, 0, 0.04], velocity: [0, 0, -1]}]
+obstacles: [{kind: plane}]
+contact: {distance: 0.01, friction: 0, restitution: 0.5, stiffness: 5000}
+END
+for scheme in bdf1 bdf2 semi-implicit midpoint verlet; do
+    expect 0 "$twang" run impact.yaml --integrator $scheme -o impact --force --quiet
+    awk -F, 'NR == 2 { exit !($6 > 0.47 && $6 < 0.51) }' impact/final.csv || fail "$scheme: $(sed -n 2p impact/final.csv)"
+done
+cat >belt.yaml <<'END'
+name: belt
+duration: 0.1
+fps: 0
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 2e-3}
+bodies: [{kind: box, cells: [1, 1, 1], mass: 0.1, stiffness: 1e4, origin: [0, 0, 0.008]}]
+obstacles: [{kind: plane, motion: {kind: velocity, velocity: [1, 0, 0]}}]
+contact: {distance: 0.01, friction: 0.5}
+END
+expect 0 "$twang" run belt.yaml -o belt --quiet
+column=$(head -1 belt/telemetry.csv | tr , '\n' | grep -n '^outside_work$' | cut -d: -f1)
+work=$(tail -1 belt/telemetry.csv | cut -d, -f"$column")
+[ "$(json "abs(d['outside_work'] - $work) < 1e-12 and d['outside_work'] > 0.01" <belt/run.json)" = True ] ||
+    fail "the work of a belt: $work in telemetry.csv, $(grep outside_work belt/run.json)"
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

@@ -217,6 +217,36 @@ static double stop(meeting *m, double *v)
     return 0.5 * speed * speed / m->inverse_mass;
 }
 
+/* theta = (w - u_n) . (u - u_n) / |u - u_n|^2, how much of the end is in the mean velocity w of a step. */
+static double share_of_end(const double u[3], const double before[3], const double mean[3])
+{
+    double square = 0.0;
+    double product = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double change = u[k] - before[k];
+
+        square += change * change;
+        product += change * (mean[k] - before[k]);
+    }
+    if (!(square > 0.0)) return 0.5;
+    return fmin(fmax(product / square, 0.5), 1.0);
+}
+
+/* The part of the released energy that the scheme did not lose. One that moves by
+ * h (theta v_{n+1} + (1 - theta) v_n) loses (theta - 1/2) m (v_{n+1} - v_n)^2 of the work: nothing by the
+ * midpoint rule, half of it by bdf1 from rest. Motion lacks as much then: without it nothing was lost. */
+static double given_back(const meeting *m, double speed)
+{
+    double before = tw_dot3(m->earlier, m->frame.normal);
+    double theta = share_of_end(m->velocity, m->earlier, m->mean);
+    double change = speed - before;
+    double by_scheme = (theta - 0.5) * change * change / m->inverse_mass;
+
+    double away = fmax(before, 0.0);
+    double lacking = m->released - 0.5 * (speed * speed - away * away) / m->inverse_mass;
+    return m->released - fmax(fmin(by_scheme, lacking), 0.0);
+}
+
 /* Takes 1 - e^2 of what was given back. Returns the energy. */
 static double restitute(meeting *m, double *v)
 {
@@ -224,7 +254,7 @@ static double restitute(meeting *m, double *v)
     double speed = tw_dot3(m->velocity, m->frame.normal);
     if (e >= 1.0 || speed <= 0.0 || (m->released <= 0.0 && m->rebound == 0.0)) return 0.0;
 
-    double square = speed * speed - 2.0 * (1.0 - e * e) * m->released * m->inverse_mass;
+    double square = speed * speed - 2.0 * (1.0 - e * e) * given_back(m, speed) * m->inverse_mass;
     double left = sqrt(fmax(square, 0.0));
     if (m->rebound > 0.0) left = fmin(speed, e * m->rebound);
     double size = (speed - left) / m->inverse_mass;
@@ -253,21 +283,6 @@ static bool rubs_by_force(const meeting *m)
         held[first] = held[first] && tw_contact_is_held(m->contact, m->pair->vertex[i]);
     }
     return held[0] || held[1];
-}
-
-/* theta = (w - u_n) . (u - u_n) / |u - u_n|^2, how much of the end is in the mean velocity w of a step. */
-static double share_of_end(const double u[3], const double before[3], const double mean[3])
-{
-    double square = 0.0;
-    double product = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double change = u[k] - before[k];
-
-        square += change * change;
-        product += change * (mean[k] - before[k]);
-    }
-    if (!(square > 0.0)) return 0.5;
-    return fmin(fmax(product / square, 0.5), 1.0);
 }
 
 /* Slows the sliding down, as far as friction can. Returns the energy. */

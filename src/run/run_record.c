@@ -125,7 +125,7 @@ static void add_energies(const tw_run *run, tw_json *json, tw_run_state state)
         {"energy_start", m->energy_start},
         {"energy_end", m->energy_end},
         {"damping_work", m->damping.sum},
-        {"outside_work", m->outside.sum},
+        {"outside_work", m->outside.sum + m->driven.sum},
         {"contact_work", m->contact.sum},
         {"friction_work", m->friction.sum + m->sliding_work},
         {"plastic_work", m->plastic_work},
