@@ -159,6 +159,7 @@ static int receive(view_server *server, view_client *client, const void *in, siz
 
 static int welcome(view_server *server, struct lws *wsi, view_client *client)
 {
+    view_guest_leaves(&server->guests, wsi);
     *client = (view_client){.wsi = wsi};
     for (int i = 0; i < VIEW_CLIENTS; i++) {
         if (server->clients[i]) continue;

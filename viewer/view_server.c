@@ -188,7 +188,16 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
     (void)size;
     view_server *server = lws_context_user(lws_get_context(wsi));
     switch (reason) {
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        view_guest_speaks(&server->guests, wsi);
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        view_guest_leaves(&server->guests, wsi);
+        return 0;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return -1; /* a WebSocket without our protocol */
     case LWS_CALLBACK_HTTP:
+        view_guest_speaks(&server->guests, wsi);
         return answer(server, wsi, user, in);
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return deliver(wsi, user);

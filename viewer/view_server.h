@@ -11,6 +11,7 @@
 enum {
     VIEW_HOSTS = 4,         /* names by which the server may be called */
     VIEW_CLIENTS = 16,      /* pages at the same time */
+    VIEW_GUESTS = 64,       /* connections that are no pages yet */
     VIEW_CHUNK = 64 * 1024, /* bytes that are written at once */
     VIEW_TOKEN_SIZE = 33
 };
@@ -42,12 +43,19 @@ typedef struct view_client {
     bool uploading;
 } view_client;
 
+/* Connections that are no pages yet; the one that has been silent longest comes first. */
+typedef struct view_guests {
+    struct lws *list[VIEW_GUESTS];
+    int count;
+} view_guests;
+
 typedef struct view_server {
     struct lws_context *context;
     const view_options *options;
     view_session *session;
     view_stage stage;
     view_client *clients[VIEW_CLIENTS];
+    view_guests guests;
     lws_sorted_usec_list_t timer; /* sixty times a second while there is something to show */
     bool is_ticking;
     lws_sorted_usec_list_t heartbeat; /* lets the loop ask whether it is to end */
@@ -57,6 +65,14 @@ typedef struct view_server {
 
 /* Shows frames again after a rest: a page has come, or something was published. */
 void view_server_wake(view_server *server);
+
+/* ---- view_guests.c ---- */
+
+/* A guest has come, or has asked for something. The most silent one goes if there are too many. */
+void view_guest_speaks(view_guests *guests, struct lws *wsi);
+
+/* The connection has become a page, or has ended. */
+void view_guest_leaves(view_guests *guests, const struct lws *wsi);
 
 /* ---- view_client.c ---- */
 

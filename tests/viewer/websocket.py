@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 class Client:
-    def __init__(self, url, receive_buffer=None, host=None, origin=None):
+    def __init__(self, url, receive_buffer=None, host=None, origin=None, protocol="twang"):
         place = urlsplit(url)
         self.socket = socket.socket()
         if receive_buffer:
@@ -18,9 +18,10 @@ class Client:
         key = base64.b64encode(os.urandom(16)).decode()
         own = f"http://{place.netloc}" if origin is None else origin
         origin_line = f"Origin: {own}\r\n" if own else ""
+        protocol_line = f"Sec-WebSocket-Protocol: {protocol}\r\n" if protocol else ""
         self.socket.sendall((f"GET /?{place.query} HTTP/1.1\r\nHost: {host or place.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"{origin_line}Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-                             "Sec-WebSocket-Protocol: twang\r\n\r\n").encode())
+                             f"{protocol_line}\r\n").encode())
         self.data = b""
         while b"\r\n\r\n" not in self.data:
             part = self.socket.recv(65536)
