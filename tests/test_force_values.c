@@ -190,6 +190,47 @@ START_TEST(wind_pushes_drags_and_lifts)
 }
 END_TEST
 
+/* A triangle without area feels no wind, and does not disturb its neighbours, wherever it stands in the list: triangles
+ * are handled in fours. All others are the triangle of blow(). */
+START_TEST(triangles_without_area_feel_no_wind)
+{
+    enum { MOST = 6 };
+    const double line[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0};
+    const int count = _i / MOST + 1;
+    const int thin = _i % MOST;
+    int64_t triangles[3 * MOST];
+    for (int e = 0; e < count; e++) {
+        const int64_t ends[3] = {0, 1, e == thin ? 3 : 2};
+        memcpy(triangles + 3 * e, ends, sizeof ends);
+    }
+
+    tw_model *model = four();
+    tw_wind wind = tw_wind_default();
+    wind.density = 4;
+    wind.velocity[2] = 3;
+    ck_assert_int_eq(tw_model_add_wind(model, count, triangles, &wind, NULL), TW_OK);
+    tw_simulation *simulation = finished(model);
+
+    /* Each of the others has the force 9, of which a corner feels a third. */
+    double force[12];
+    double zero[12] = {0};
+    const int others = count - (thin < count ? 1 : 0);
+    forces_at(simulation, 0, line, zero, force);
+    for (int i = 0; i < 3; i++) expect(force + 3 * i, 0, 0, 3 * others);
+    expect(force + 9, 0, 0, 0);
+
+    /* Its tangent is zero: what its third corner does is not felt. */
+    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
+    double product[12];
+    double moved[12] = {0};
+    moved[9] = moved[10] = moved[11] = 1;
+    ck_assert_int_eq(p->linearise(p->context, 0, line, zero), TW_OK);
+    ck_assert_int_eq(p->apply_stiffness(p->context, 1, moved, product), TW_OK);
+    for (int i = 0; i < 4; i++) expect(product + 3 * i, 0, 0, 0);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 START_TEST(loads_and_shaking_push)
 {
     tw_model *model = four();
@@ -508,6 +549,7 @@ int main(void)
     tcase_add_test(cases, a_hinge_closes_with_its_moment);
     tcase_add_test(cases, a_rolled_sheet_has_the_energy_of_a_plate);
     tcase_add_test(cases, wind_pushes_drags_and_lifts);
+    tcase_add_loop_test(cases, triangles_without_area_feel_no_wind, 0, 36);
     tcase_add_test(cases, loads_and_shaking_push);
     tcase_add_test(cases, masses_are_lumped);
     tcase_add_loop_test(cases, motions_are_consistent, 0, sizeof prescribers / sizeof *prescribers);

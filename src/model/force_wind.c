@@ -1,14 +1,7 @@
-/* Wind with drag and lift on triangles (tw_wind).
+/* Wind with drag and lift on triangles (tw_wind). The law is in wind_law.h.
  *
- * Let a = (x_1 - x_0) x (x_2 - x_0) / 2 be the area vector of a triangle, A = |a|, n = a/A,
- * u the velocity of the air relative to the mean of the corners, U = |u| and p = u . a.
- * Each corner feels a third of
- *     F = k1 p^2 u / (A U) + k2 p U n,     k1 = rho (drag - lift) / 2,  k2 = rho lift / 2.
- * The derivatives of F by a and by u are
- *     F_a = k1 [2 p u u^T - (p^2/A) u n^T] / (A U) + k2 U [n u^T + (p/A) (I - n n^T)]
- *     F_u = k1 [2 p u a^T + p^2 I - (p^2/U^2) u u^T] / (A U) + k2 [U n a^T + (p/U) n u^T].
- * A displacement d_c of corner c changes a by -o_c x d_c / 2 with o_c = x_{c+1} - x_{c+2}. K is not
- * symmetric. S = 0 serves Newton's method, because wind is soft compared with elastic forces. */
+ * K is not symmetric. S = 0 serves Newton's method, because wind is soft compared with elastic
+ * forces. Triangles are handled in groups of four, one per lane. */
 #include <math.h>
 #include <string.h>
 #include <twang/forces.h>
@@ -21,23 +14,30 @@
 #include "linalg/vector.h"
 #include "model/incidence.h"
 #include "model/model_internal.h"
+#include "model/wind_law.h"
+
+enum {
+    LANES = TW_WIDE_LANES,                      /* triangles of a group */
+    TANGENT = 27,                               /* F_a, F_u (row by row) and o_0, o_1, o_2 */
+    GROUP_BLOCK = TW_PARTICLE_BLOCK / LANES / 2 /* groups per block of a parallel loop */
+};
 
 typedef struct wind {
     tw_wind given;
+    tw_wind_law law;
     int64_t count;
-    int32_t *corner; /* three per triangle */
+    int64_t groups;
+    int32_t *corner; /* three per triangle; the last group is filled up with the last triangle */
     const tw_particles *particles;
     tw_incidence incidence;
-    double *push;      /* force on each corner: a vector per triangle and column */
-    double *tangent;   /* TANGENT numbers per triangle, at the last linearisation */
+    double *push;      /* force on each corner: LANES numbers per column and triangle */
+    double *tangent;   /* TANGENT numbers per lane of a group, at the last linearisation */
     double *point;     /* x, then v, of the last linearisation */
     double air[3];     /* velocity of the air there */
     bool is_stale;     /* the tangents are still those of an earlier one */
     int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
     int64_t *block;    /* of the pairs (0, 1), (1, 2), (2, 0) of corners; -1 if one is pinned */
 } wind;
-
-enum { TANGENT = 27 /* F_a, F_u (nine each, row by row), o_0, o_1, o_2 */ };
 
 static void wind_release(void *data)
 {
@@ -66,8 +66,8 @@ static tw_status wind_complete(void *data, const tw_particles *particles)
     w->particles = particles;
 
     /* Scratch, tangents, and places in the matrix. */
-    w->push = TW_NEW_ARRAY(3 * TW_MAX_BLOCK * w->count, double);
-    w->tangent = TW_NEW_ARRAY(TANGENT * w->count, double);
+    w->push = TW_NEW_ARRAY(LANES * TW_MAX_BLOCK * LANES * w->groups, double);
+    w->tangent = TW_NEW_ARRAY(TANGENT * LANES * w->groups, double);
     w->point = TW_NEW_ARRAY(6 * particles->count, double);
     w->diagonal = TW_NEW_ARRAY(particles->free_count, int64_t);
     w->block = TW_NEW_ARRAY(3 * w->count, int64_t);
@@ -139,126 +139,85 @@ typedef struct loop {
     int count; /* columns of in and out */
 } loop;
 
-static const double at_rest[3] = {0.0, 0.0, 0.0};
+/* ---- groups of triangles ---- */
 
-/* Finds a and u of a triangle. Returns false where there is no area or no wind, hence no force. */
-static bool situation(const loop *p, int64_t e, double a[3], double u[3])
+/* The vectors of one corner of four triangles, with a triangle in each row. */
+TW_ALWAYS_INLINE void load_corner(const int32_t *corner, const double *vectors, tw_wide row[LANES])
 {
-    const int32_t *corner = p->w->corner + 3 * e;
-    const double *x[3];
-    const double *v[3];
+    for (int lane = 0; lane < LANES; lane++)
+        row[lane] = tw_wide_load3(vectors + 3 * (int64_t)corner[3 * lane]);
+}
 
-    /* The corners. */
+/* Rows of triangles become lanes. */
+TW_ALWAYS_INLINE tw_wide3 to_lanes(tw_wide row[LANES])
+{
+    tw_wide_transpose4(row);
+    return (tw_wide3){{row[0], row[1], row[2]}};
+}
+
+/* Finds a, u and what follows from them for a group. */
+TW_ALWAYS_INLINE tw_wind_state situation(const loop *p, int64_t group)
+{
+    const int32_t *corner = p->w->corner + 3 * LANES * group;
+    tw_wide x[3][LANES];
+    tw_wide v[3][LANES];
     for (int c = 0; c < 3; c++) {
-        x[c] = p->x + 3 * (int64_t)corner[c];
-        v[c] = p->v + 3 * (int64_t)corner[c];
+        load_corner(corner + c, p->x, x[c]);
+        load_corner(corner + c, p->v, v[c]);
     }
 
-    /* Two edges, and u = air - (v_0 + v_1 + v_2) / 3. */
-    double e1[3];
-    double e2[3];
-    for (int k = 0; k < 3; k++) {
-        e1[k] = x[1][k] - x[0][k];
-        e2[k] = x[2][k] - x[0][k];
-        u[k] = p->air[k] - (v[0][k] + v[1][k] + v[2][k]) / 3.0;
+    /* Two edges, and the sum of the velocities. */
+    for (int lane = 0; lane < LANES; lane++) {
+        x[1][lane] = tw_wide_subtract(x[1][lane], x[0][lane]);
+        x[2][lane] = tw_wide_subtract(x[2][lane], x[0][lane]);
+        v[0][lane] = tw_wide_add(v[0][lane], tw_wide_add(v[1][lane], v[2][lane]));
     }
+    tw_wide3 edge1 = to_lanes(x[1]);
+    tw_wide3 edge2 = to_lanes(x[2]);
+    tw_wide3 sum = to_lanes(v[0]);
 
-    /* a = e1 x e2 / 2. */
-    tw_cross3(e1, e2, a);
-    for (int k = 0; k < 3; k++) a[k] *= 0.5;
-    return tw_dot3(a, a) > 0.0 && tw_dot3(u, u) > 0.0;
+    /* u = air - (v_0 + v_1 + v_2) / 3. */
+    tw_wide3 u;
+    for (int k = 0; k < 3; k++)
+        u.at[k] = tw_wide_fma(tw_wide_splat(-1.0 / 3.0), sum.at[k], tw_wide_splat(p->air[k]));
+    return tw_wind_state_of(&edge1, &edge2, &u);
 }
 
-/* k1 and k2. */
-static void coefficients(const wind *w, double *k1, double *k2)
+/* The tangents of four triangles. */
+typedef struct tangents {
+    tw_wide33 F_a;
+    tw_wide33 F_u;
+    tw_wide33 o; /* row c is o_c = x_{c+1} - x_{c+2} */
+} tangents;
+
+TW_ALWAYS_INLINE tangents linearise(const loop *p, int64_t group)
 {
-    *k1 = 0.5 * w->given.density * (w->given.drag - w->given.lift);
-    *k2 = 0.5 * w->given.density * w->given.lift;
-}
-
-static void find_force(const wind *w, const double a[3], const double u[3], double F[3])
-{
-    double k1;
-    double k2;
-    double A = sqrt(tw_dot3(a, a));
-    double U = sqrt(tw_dot3(u, u));
-    double p = tw_dot3(u, a);
-
-    /* F = k1 p^2 u / (A U) + k2 p U n. */
-    coefficients(w, &k1, &k2);
-    for (int k = 0; k < 3; k++) F[k] = k1 * p * p / (A * U) * u[k] + k2 * p * U / A * a[k];
-}
-
-/* F_a and F_u, row by row; here k1 contains the factor 1 / (A U). */
-static void find_tangent(const wind *w, const double a[3], const double u[3], double F_a[9],
-                         double F_u[9])
-{
-    double k1;
-    double k2;
-    double A = sqrt(tw_dot3(a, a));
-    double U = sqrt(tw_dot3(u, u));
-    double p = tw_dot3(u, a);
-
-    coefficients(w, &k1, &k2);
-    k1 /= A * U;
-
-    /* Entry (r, c); `same` is that of I, and n = a/A. */
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            double same = r == c ? 1.0 : 0.0;
-            double nr = a[r] / A;
-            double nc = a[c] / A;
-            F_a[3 * r + c] = k1 * u[r] * (2.0 * p * u[c] - p * p / A * nc) +
-                             k2 * U * (nr * u[c] + p / A * (same - nr * nc));
-            F_u[3 * r + c] = k1 * (2.0 * p * u[r] * a[c] + p * p * (same - u[r] * u[c] / (U * U))) +
-                             k2 * (U * nr * a[c] + p / U * nr * u[c]);
-        }
-}
-
-/* Fills F_a, F_u and o_0, o_1, o_2 of triangle e. */
-static void linearise(const loop *p, int64_t e, double tangent[TANGENT])
-{
-    double a[3], u[3];
-    const int32_t *corner = p->w->corner + 3 * e;
-
-    /* Without wind or area F_a and F_u are zero. */
-    memset(tangent, 0, TANGENT * sizeof *tangent);
-    if (situation(p, e, a, u)) find_tangent(p->w, a, u, tangent, tangent + 9);
-
-    /* o_c = x_{c+1} - x_{c+2}. */
-    for (int k = 0; k < 9; k++)
-        tangent[18 + k] = p->x[3 * (int64_t)corner[(k / 3 + 1) % 3] + k % 3] -
-                          p->x[3 * (int64_t)corner[(k / 3 + 2) % 3] + k % 3];
-}
-
-/* out -= scale M b, with M row by row. */
-static inline void subtract_product(const double *M, const double b[3], double scale, double out[3])
-{
-    for (int k = 0; k < 3; k++) out[k] -= scale * tw_dot3(M + 3 * k, b);
-}
-
-/* The product with K: out -= F_a da / 3, where da = -sum_c o_c x in_c / 2. */
-static inline void stiffness_product(const double *tangent, const double *const in[3],
-                                     double out[3])
-{
-    double change[3] = {0.0, 0.0, 0.0};
-    double part[3];
+    const int32_t *corner = p->w->corner + 3 * LANES * group;
+    tw_wind_state at = situation(p, group);
+    tangents t;
+    tw_wind_tangent(&p->w->law, &at, &t.F_a, &t.F_u);
 
     for (int c = 0; c < 3; c++) {
-        /* A displacement of corner c changes a by -o_c x in_c / 2. */
-        tw_cross3(tangent + 18 + 3 * c, in[c], part);
-        for (int k = 0; k < 3; k++) change[k] -= 0.5 * part[k];
+        tw_wide next[LANES];
+        tw_wide other[LANES];
+        load_corner(corner + (c + 1) % 3, p->x, next);
+        load_corner(corner + (c + 2) % 3, p->x, other);
+        for (int lane = 0; lane < LANES; lane++)
+            next[lane] = tw_wide_subtract(next[lane], other[lane]);
+        tw_wide3 o = to_lanes(next);
+        for (int k = 0; k < 3; k++) t.o.at[3 * c + k] = o.at[k];
     }
-    subtract_product(tangent, change, 1.0 / 3.0, out);
+    return t;
 }
 
-/* The product with D: out += F_u mean / 3, where mean = sum_c in_c / 3. */
-static inline void damping_product(const double *tangent, const double *const in[3], double out[3])
+/* Writes the pushes of a group in one of `count` columns: entry 4 of a triangle is unused. */
+TW_ALWAYS_INLINE void store_pushes(const wind *w, int64_t group, int count, int column,
+                                   const tw_wide3 *push)
 {
-    double mean[3] = {0.0, 0.0, 0.0};
-    for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 3; k++) mean[k] += in[c][k] / 3.0;
-    subtract_product(tangent + 9, mean, -1.0 / 3.0, out);
+    tw_wide row[LANES] = {push->at[0], push->at[1], push->at[2], tw_wide_zero()};
+    tw_wide_transpose4(row);
+    for (int lane = 0; lane < LANES; lane++)
+        tw_wide_store(w->push + LANES * (count * (LANES * group + lane) + column), row[lane]);
 }
 
 /* ---- force and time derivative ---- */
@@ -266,17 +225,12 @@ static inline void damping_product(const double *tangent, const double *const in
 static void push_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-
-    /* push = F / 3. */
-    for (int64_t e = begin; e < end; e++) {
-        double a[3];
-        double u[3];
-        double F[3] = {0.0, 0.0, 0.0};
-
-        /* Without wind or area there is no force. */
-        if (situation(p, e, a, u)) find_force(p->w, a, u, F);
-        for (int k = 0; k < 3; k++) p->w->push[3 * e + k] = F[k] / 3.0;
+    const loop p = *(const loop *)context;
+    const tw_wind_law law = p.w->law;
+    for (int64_t group = begin; group < end; group++) {
+        tw_wind_state at = situation(&p, group);
+        tw_wide3 push = tw_wind_push(&law, &at);
+        store_pushes(p.w, group, 1, 0, &push);
     }
 }
 
@@ -289,61 +243,81 @@ static bool is_zero3(const double x[3])
 static void air_rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    for (int64_t e = begin; e < end; e++) {
-        double tangent[TANGENT];
-        double *push = p->w->push + 3 * e;
-        linearise(p, e, tangent);
-        memset(push, 0, 3 * sizeof *push);
-        subtract_product(tangent + 9, p->air_rate, -1.0 / 3.0, push);
+    const loop *p = context;
+    tw_wide3 rate;
+    for (int k = 0; k < 3; k++) rate.at[k] = tw_wide_splat(p->air_rate[k]);
+
+    for (int64_t group = begin; group < end; group++) {
+        tangents t = linearise(p, group);
+        tw_wide3 push = tw_wide33_product(1.0 / 3.0, &t.F_u, &rate);
+        store_pushes(p->w, group, 1, 0, &push);
     }
+}
+
+/* Whether a corner of the group has a rate. */
+static bool group_moves(const loop *p, int64_t group)
+{
+    const int32_t *corner = p->w->corner + 3 * LANES * group;
+    for (int c = 0; c < 3 * LANES; c++) {
+        int64_t i = 3 * (int64_t)corner[c];
+        if (!is_zero3(p->x_rate + i) || !is_zero3(p->v_rate + i)) return true;
+    }
+    return false;
 }
 
 /* The rates of the corners, which prescribed motions have: push = -(K x' + D v'). */
 static void corner_rate_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    for (int64_t e = begin; e < end; e++) {
-        double *push = p->w->push + 3 * e;
-        memset(push, 0, 3 * sizeof *push);
+    const loop *p = context;
+    for (int64_t group = begin; group < end; group++) {
+        tw_wide3 push = {{tw_wide_zero(), tw_wide_zero(), tw_wide_zero()}};
 
         /* Most triangles have no moved corner. */
-        const double *x[3];
-        const double *v[3];
-        bool moves = false;
-        for (int c = 0; c < 3; c++) {
-            x[c] = p->x_rate + 3 * (int64_t)p->w->corner[3 * e + c];
-            v[c] = p->v_rate + 3 * (int64_t)p->w->corner[3 * e + c];
-            moves = moves || !is_zero3(x[c]) || !is_zero3(v[c]);
-        }
-        if (!moves) continue;
+        if (group_moves(p, group)) {
+            tw_wide3 x[3];
+            tw_wide3 v[3];
+            for (int c = 0; c < 3; c++) {
+                const int32_t *corner = p->w->corner + 3 * LANES * group + c;
+                tw_wide row[LANES];
+                load_corner(corner, p->x_rate, row);
+                x[c] = to_lanes(row);
+                load_corner(corner, p->v_rate, row);
+                v[c] = to_lanes(row);
+            }
 
-        double tangent[TANGENT];
-        double change[3] = {0.0, 0.0, 0.0};
-        linearise(p, e, tangent);
-        stiffness_product(tangent, x, change);
-        damping_product(tangent, v, change);
-        for (int k = 0; k < 3; k++) push[k] -= change[k];
+            tangents t = linearise(p, group);
+            tw_wide3 stiff = tw_wind_stiffness_push(&t.F_a, &t.o, x);
+            tw_wide3 damped = tw_wind_damping_push(&t.F_u, v);
+            for (int k = 0; k < 3; k++)
+                push.at[k] =
+                    tw_wide_subtract(tw_wide_zero(), tw_wide_add(stiff.at[k], damped.at[k]));
+        }
+        store_pushes(p->w, group, 1, 0, &push);
     }
 }
 
 static void gather_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    const tw_incidence *incidence = &p->w->incidence;
+    const loop p = *(const loop *)context;
+    const int64_t *start = p.w->incidence.start;
+    const int32_t *entry = p.w->incidence.entry;
+    const double *push = p.w->push;
 
     /* out_i += the pushes of its triangles. */
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t n = incidence->start[i]; n < incidence->start[i + 1]; n++)
-            for (int k = 0; k < 3; k++)
-                p->out[3 * i + k] += p->w->push[3 * (int64_t)(incidence->entry[n] / 3) + k];
+    for (int64_t i = begin; i < end; i++) {
+        if (start[i] == start[i + 1]) continue;
+        tw_wide sum = tw_wide_load3(p.out + 3 * i);
+        for (int64_t n = start[i]; n < start[i + 1]; n++)
+            sum = tw_wide_add(sum, tw_wide_load(push + LANES * (int64_t)(entry[n] / 3)));
+        tw_wide_store3(p.out + 3 * i, sum);
+    }
 }
 
 static tw_status add_pushes(loop *p, tw_parallel_block *body)
 {
-    tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
+    tw_parallel_for(p->w->groups, GROUP_BLOCK, body, p);
     tw_parallel_for(p->w->particles->count, TW_PARTICLE_BLOCK, gather_block, p);
     return TW_OK;
 }
@@ -377,8 +351,16 @@ static tw_status wind_add_rate(void *data, const tw_force_view *at, const double
 static void linearise_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    loop *p = context;
-    for (int64_t e = begin; e < end; e++) linearise(p, e, p->w->tangent + TANGENT * e);
+    const loop *p = context;
+    for (int64_t group = begin; group < end; group++) {
+        tangents t = linearise(p, group);
+        double *to = p->w->tangent + TANGENT * LANES * group;
+        for (int k = 0; k < 9; k++) {
+            tw_wide_store(to + LANES * k, t.F_a.at[k]);
+            tw_wide_store(to + LANES * (9 + k), t.F_u.at[k]);
+            tw_wide_store(to + LANES * (18 + k), t.o.at[k]);
+        }
+    }
 }
 
 /* Newton's method linearises in every iteration and has no use for these tangents, because S = 0.
@@ -402,60 +384,81 @@ static void refresh(wind *w)
     if (!w->is_stale) return;
     loop p = {.w = w, .x = w->point, .v = w->point + 3 * w->particles->count};
     memcpy(p.air, w->air, sizeof p.air);
-    tw_parallel_for(w->count, TW_PARTICLE_BLOCK, linearise_block, &p);
+    tw_parallel_for(w->groups, GROUP_BLOCK, linearise_block, &p);
     w->is_stale = false;
 }
 
-/* push = the product of each triangle with the columns of `in`. It is
- * inlined with either product. */
-TW_ALWAYS_INLINE void find_pushes(const loop *p, int64_t begin, int64_t end,
-                                  void (*product)(const double *, const double *const[3],
-                                                  double[3]))
+/* A matrix that linearise_block stored. */
+TW_ALWAYS_INLINE tw_wide33 load_matrix(const double *from)
 {
-    const wind *w = p->w;
-    int64_t stride = 3 * w->particles->free_count;
+    tw_wide33 M;
+    for (int k = 0; k < 9; k++) M.at[k] = tw_wide_load(from + LANES * k);
+    return M;
+}
 
-    for (int64_t e = begin; e < end; e++)
-        for (int column = 0; column < p->count; column++) {
-            /* Pinned corners are at rest. */
-            const double *in[3];
-            for (int c = 0; c < 3; c++) {
-                int32_t i = w->particles->unknown[w->corner[3 * e + c]];
-                in[c] = i >= 0 ? p->in + column * stride + 3 * (int64_t)i : at_rest;
-            }
+/* The corners of a group in one column of `in`. Pinned corners are at rest. */
+TW_ALWAYS_INLINE void load_column(const loop *p, int64_t group, int column, tw_wide3 in[3])
+{
+    const int32_t *unknown = p->w->particles->unknown;
+    const int32_t *corner = p->w->corner + 3 * LANES * group;
+    const double *vectors = p->in + column * 3 * p->w->particles->free_count;
 
-            double push[3] = {0.0, 0.0, 0.0};
-            product(w->tangent + TANGENT * e, in, push);
-            memcpy(w->push + 3 * (p->count * e + column), push, sizeof push);
+    for (int c = 0; c < 3; c++) {
+        tw_wide row[LANES];
+        for (int lane = 0; lane < LANES; lane++) {
+            int32_t i = unknown[corner[3 * lane + c]];
+            row[lane] = i >= 0 ? tw_wide_load3(vectors + 3 * (int64_t)i) : tw_wide_zero();
         }
+        in[c] = to_lanes(row);
+    }
 }
 
 static void stiffness_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    find_pushes(context, begin, end, stiffness_product);
+    const loop p = *(const loop *)context;
+    for (int64_t group = begin; group < end; group++) {
+        const double *tangent = p.w->tangent + TANGENT * LANES * group;
+        tw_wide33 F_a = load_matrix(tangent);
+        tw_wide33 o = load_matrix(tangent + LANES * 18);
+
+        for (int column = 0; column < p.count; column++) {
+            tw_wide3 in[3];
+            load_column(&p, group, column, in);
+            tw_wide3 push = tw_wind_stiffness_push(&F_a, &o, in);
+            store_pushes(p.w, group, p.count, column, &push);
+        }
+    }
 }
 
 static void damping_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
-    find_pushes(context, begin, end, damping_product);
+    const loop p = *(const loop *)context;
+    for (int64_t group = begin; group < end; group++) {
+        tw_wide33 F_u = load_matrix(p.w->tangent + LANES * (TANGENT * group + 9));
+
+        for (int column = 0; column < p.count; column++) {
+            tw_wide3 in[3];
+            load_column(&p, group, column, in);
+            tw_wide3 push = tw_wind_damping_push(&F_u, in);
+            store_pushes(p.w, group, p.count, column, &push);
+        }
+    }
 }
 
 /* out_i += the pushes of its triangles in one column. */
-static void gather_column(const loop *p, int64_t i, int column, double *out)
+TW_ALWAYS_INLINE void gather_column(const loop *p, int64_t i, int column, double *out)
 {
     const wind *w = p->w;
     int64_t particle = w->particles->particle[i];
-    double sum[3] = {0.0, 0.0, 0.0};
 
-    /* The pushes of all triangles at the particle. */
+    tw_wide sum = tw_wide_load3(out + 3 * i);
     for (int64_t n = w->incidence.start[particle]; n < w->incidence.start[particle + 1]; n++) {
-        const double *push =
-            w->push + 3 * (p->count * (int64_t)(w->incidence.entry[n] / 3) + column);
-        for (int k = 0; k < 3; k++) sum[k] += push[k];
+        int64_t triangle = w->incidence.entry[n] / 3;
+        sum = tw_wide_add(sum, tw_wide_load(w->push + LANES * (p->count * triangle + column)));
     }
-    for (int k = 0; k < 3; k++) out[3 * i + k] += sum[k];
+    tw_wide_store3(out + 3 * i, sum);
 }
 
 static void gather_columns_block(void *context, int64_t begin, int64_t end, int64_t block)
@@ -472,7 +475,7 @@ static void gather_columns_block(void *context, int64_t begin, int64_t end, int6
 static void add_products(loop *p, tw_parallel_block *body)
 {
     refresh(p->w);
-    tw_parallel_for(p->w->count, TW_PARTICLE_BLOCK, body, p);
+    tw_parallel_for(p->w->groups, GROUP_BLOCK, body, p);
     tw_parallel_for(p->w->particles->free_count, TW_PARTICLE_BLOCK, gather_columns_block, p);
 }
 
@@ -506,7 +509,7 @@ static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
     refresh(w);
 
     for (int64_t e = 0; e < w->count; e++) {
-        const double *F_u = w->tangent + TANGENT * e + 9;
+        const double *F_u = w->tangent + LANES * (TANGENT * (e / LANES) + 9) + e % LANES;
         for (int c = 0; c < 3; c++) {
             int32_t i = w->particles->unknown[w->corner[3 * e + c]];
             int64_t here[2] = {i >= 0 ? w->diagonal[i] : -1, w->block[3 * e + c]};
@@ -514,7 +517,8 @@ static void wind_add_damping(void *data, double factor, tw_sparse *matrix)
             for (int k = 0; k < 18; k++)
                 if (here[k / 9] >= 0)
                     values[9 * here[k / 9] + k % 9] +=
-                        factor / 18.0 * (F_u[k % 9] + F_u[3 * (k % 9 % 3) + k % 9 / 3]);
+                        factor / 18.0 *
+                        (F_u[LANES * (k % 9)] + F_u[LANES * (3 * (k % 9 % 3) + k % 9 / 3)]);
         }
     }
 }
@@ -589,15 +593,20 @@ tw_status tw_model_add_wind(tw_model *model, int64_t triangle_count, const int64
     if (status != TW_OK) return status;
 
     wind *w = TW_NEW(wind);
-    int32_t *corner = TW_NEW_ARRAY(3 * triangle_count, int32_t);
+    int64_t groups = tw_parallel_blocks(triangle_count, LANES);
+    int32_t *corner = TW_NEW_ARRAY(3 * LANES * groups, int32_t);
     if (!w || !corner) {
         tw_release(w);
         tw_release(corner);
         return tw_fail_plain(error, TW_OUT_OF_MEMORY);
     }
 
+    /* The last group is filled up with the last triangle: no particle asks for its copies. */
     for (int64_t i = 0; i < 3 * triangle_count; i++) corner[i] = (int32_t)triangles[i];
-    *w = (wind){.given = *given, .count = triangle_count, .corner = corner};
+    for (int64_t i = 3 * triangle_count; i < 3 * LANES * groups; i++) corner[i] = corner[i - 3];
+    *w = (wind){.given = *given, .count = triangle_count, .groups = groups, .corner = corner};
+    w->law.k1 = 0.5 * given->density * (given->drag - given->lift);
+    w->law.k2 = 0.5 * given->density * given->lift;
 
     /* The context stays with the caller until the force is in the model. */
     w->given.release = NULL;
