@@ -302,6 +302,76 @@ START_TEST(strong_dashpots_cost_newton_nothing)
 }
 END_TEST
 
+/* ---- particles that are moved ---- */
+
+/* Counts its calls. The particle swings along x. */
+static void count_and_swing(void *context, double t, const double start[3], double position[3],
+                            double velocity[3], double acceleration[3])
+{
+    int *calls = context;
+    (*calls)++;
+    for (int k = 0; k < 3; k++) {
+        double size = k == 0 ? 0.01 : 0.0;
+        position[k] = start[k] + size * sin(t);
+        velocity[k] = size * cos(t);
+        acceleration[k] = -size * sin(t);
+    }
+}
+
+/* The same for many particles. */
+static void count_and_swing_all(void *context, double t, int64_t count, const double *start,
+                                double *position, double *velocity, double *acceleration)
+{
+    int calls = 0;
+    for (int64_t i = 0; i < 3 * count; i += 3)
+        count_and_swing(&calls, t, start + i, position + i, velocity + i, acceleration + i);
+    (*(int *)context)++;
+}
+
+/* Ten steps of expmid2 on a cube whose first SIDE particles swing. Returns how often the motion was
+ * asked. */
+static int calls_of_ten_steps(const tw_motion *motion, double *x)
+{
+    cube *c = new_cube(1e4);
+    tw_model *model = model_of(c);
+    ck_assert_int_eq(tw_model_prescribe(model, 0, SIDE - 1, motion, NULL), TW_OK);
+    tw_simulation *simulation = finished(model);
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = TW_SCHEME_EXPMID2;
+    options.step = 0.01;
+    tw_integrator *integrator = NULL;
+    ck_assert_int_eq(tw_simulation_integrator(simulation, &options, &integrator, NULL), TW_OK);
+
+    int *calls = motion->context;
+    *calls = 0;
+    ck_assert_int_eq(tw_integrator_advance(integrator, 0.1, NULL), TW_OK);
+    int made = *calls;
+    memcpy(x, tw_integrator_state_view(integrator), 3 * (COUNT - SIDE) * sizeof *x);
+    tw_integrator_free(integrator);
+    tw_simulation_free(simulation);
+    free(c);
+    return made;
+}
+
+/* However many iterations a step takes, a motion is asked for each time once: in the middle of the
+ * step, at its end, and where the energy is judged. */
+START_TEST(motions_are_evaluated_once_per_time)
+{
+    int calls = 0;
+    double one_by_one[3 * COUNT];
+    double all[3 * COUNT];
+    tw_motion motion = {.context = &calls, .at = count_and_swing};
+    int made = calls_of_ten_steps(&motion, one_by_one);
+    ck_assert_int_ge(made, 10 * SIDE);
+    ck_assert_int_le(made, 4 * 10 * SIDE);
+
+    motion.all_at = count_and_swing_all;
+    int blocks = calls_of_ten_steps(&motion, all);
+    ck_assert_int_eq(blocks * SIDE, made);
+    ck_assert_mem_eq(one_by_one, all, 3 * (COUNT - SIDE) * sizeof *all);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("forces in time");
@@ -313,6 +383,7 @@ int main(void)
     tcase_add_test(cases, the_power_of_damping_accounts_for_the_energy);
     tcase_add_loop_test(cases, forces_of_time_and_velocity_keep_the_order, 0, ORDERS);
     tcase_add_test(cases, strong_dashpots_cost_newton_nothing);
+    tcase_add_test(cases, motions_are_evaluated_once_per_time);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

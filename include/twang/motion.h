@@ -19,6 +19,10 @@ typedef struct tw_motion {
      *  from several threads at once. */
     void (*at)(void *context, double t, const double start[3], double position[3],
                double velocity[3], double acceleration[3]);
+    /** The same for `count` particles at once, three entries each, for motions that have much in
+     *  common for all particles at one time. NULL: `at` is called for each of them. */
+    void (*all_at)(void *context, double t, int64_t count, const double *start, double *position,
+                   double *velocity, double *acceleration);
     void (*release)(void *context); /**< called once when the model is freed; NULL: nothing to do */
 } tw_motion;
 

@@ -297,7 +297,8 @@ tw_status tw_model_complete(tw_model *model, tw_error *error)
         for (int k = 0; k < 3; k++) model->lumped_mass[3 * i + k] = p->mass[p->particle[i]];
     for (int64_t i = 0; i < p->free_count; i++)
         model->inverse_mass[i] = 1.0 / p->mass[p->particle[i]];
-    tw_motions_evaluate(&model->motions, p, 0.0, model->x, model->v, NULL);
+    model->moved_at = NAN;
+    tw_model_move(model, 0.0);
 
     /* Damping must be set before the forces are completed, because it
      * decides what they allocate. */

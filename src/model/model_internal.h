@@ -2,6 +2,7 @@
 #ifndef TW_MODEL_INTERNAL_H
 #define TW_MODEL_INTERNAL_H
 
+#include <stddef.h>
 #include <twang/model.h>
 #include <twang/motion.h>
 #include <twang/plasticity.h>
@@ -17,8 +18,17 @@ typedef struct tw_model_fluid tw_model_fluid;   /* model/fluid_model.h */
 typedef struct tw_rigid_motion tw_rigid_motion; /* model/rigid_motion.h */
 
 enum {
-    TW_MODEL_RATES = 5, /* arrays of all particles in model->rates (model_rates.c) */
-    TW_MODEL_SUMS = 7   /* kinetic energy, momentum and angular momentum (model_measure.c) */
+    TW_MODEL_SUMS = 7 /* kinetic energy, momentum and angular momentum (model_measure.c) */
+};
+
+/* The arrays in model->rates, each of all particles. */
+enum {
+    TW_X_RATE, /* velocities of moved particles, 0 of all others */
+    TW_V_RATE, /* their accelerations, likewise */
+    TW_MOVED_X,
+    TW_MOVED_V,
+    TW_SIDE_FORCE,
+    TW_MODEL_RATES
 };
 
 /* The particles `first` to `last`, and the motion that they follow. */
@@ -70,6 +80,7 @@ struct tw_model {
     double *v;                   /* velocities, likewise */
     double *force;               /* forces, likewise */
     double *rates;               /* TW_MODEL_RATES such arrays; NULL if no particle is moved */
+    double moved_at;             /* time of the moved particles in x and v; NAN: none */
     double *friction;            /* two such arrays; NULL if nothing gives or takes energy */
     double *before;              /* two such arrays: a state before a step; NULL if not needed */
     int64_t internal_count;      /* internal variables of all forces */
@@ -89,16 +100,21 @@ struct tw_model {
     double eigenvalue_at_rest; /* the same at rest, as an estimate; 0 if some force has none */
 };
 
+/* One of the arrays in model->rates. */
+static inline double *tw_model_rates(const tw_model *model, int which)
+{
+    return model->rates ? model->rates + which * 3 * model->particles.count : NULL;
+}
+
 /* Takes the force over, also on failure: then it is released. (model.c) */
 tw_status tw_model_add_force(tw_model *model, const tw_force *force, tw_error *error);
 
 /* Whether a motion moves one of the particles first ... last. (motion.c) */
 bool tw_motions_touch(const tw_motions *motions, int64_t first, int64_t last);
 void tw_motions_free(tw_motions *motions);
-/* Writes positions, velocities and, unless NULL, accelerations of the moved particles into arrays
- * of all particles. (motion.c) */
-void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
-                         double *x, double *v, double *a);
+/* Puts the moved particles where they are at time t: model->x and model->v, and the rates TW_X_RATE
+ * and TW_V_RATE. It does nothing if they are there already. (motion.c) */
+void tw_model_move(tw_model *model, double t);
 
 /* Numbers the unknowns, completes the forces, allocates. (model_complete.c) */
 tw_status tw_model_complete(tw_model *model, tw_error *error);

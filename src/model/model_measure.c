@@ -113,7 +113,10 @@ tw_status tw_model_energy(void *context, double t, const double *x, const double
     TW_TRY(find_potential(model, t, potential));
 
     /* The motion is that in the world. */
-    if (model->rigid) tw_rigid_motion_place(model->rigid, t, model->x, model->v);
+    if (model->rigid) {
+        tw_rigid_motion_place(model->rigid, t, model->x, model->v);
+        model->moved_at = NAN;
+    }
     find_sums(model, sums);
     *kinetic = sums[0];
     return TW_OK;
@@ -294,7 +297,10 @@ tw_status tw_model_measure(void *context, double t, const double *u, tw_measurem
     TW_TRY(find_potential(model, t, &out->potential));
 
     /* Kinetic energy and momenta, in the world. */
-    if (model->rigid) tw_rigid_motion_place(model->rigid, t, model->x, model->v);
+    if (model->rigid) {
+        tw_rigid_motion_place(model->rigid, t, model->x, model->v);
+        model->moved_at = NAN;
+    }
     find_sums(model, sums);
     out->has_energy = true;
     out->kinetic = sums[0];

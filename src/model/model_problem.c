@@ -54,7 +54,7 @@ static void unpack_block(void *context, int64_t begin, int64_t end, int64_t bloc
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v)
 {
     /* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
-    tw_motions_evaluate(&model->motions, &model->particles, t, model->x, model->v, NULL);
+    tw_model_move(model, t);
 
     copy c = {.model = model, .x = x, .v = v};
     tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_block, &c);
@@ -175,6 +175,7 @@ static tw_status model_finish_step(void *context, double t, double h, const doub
         if (f->table->finish_step)
             TW_TRY(f->table->finish_step(f->data, h, &from, t + h, model->x, model->v, changed));
     if (!*changed) return TW_OK;
+    model->moved_at = NAN;
 
     /* Back to the unknowns. */
     for (int64_t i = 0; i < p->free_count; i++)

@@ -7,29 +7,21 @@
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
-/* The arrays in model->rates, each of all particles. */
-enum { X_RATE, V_RATE, MOVED_X, MOVED_V, SIDE_FORCE };
-
-static double *array_of(const tw_model *model, int which)
-{
-    return model->rates + which * 3 * model->particles.count;
-}
-
 /* out += f(x + s x_rate, v + s v_rate) / (2 s): one side of a central
  * difference, s > 0 or s < 0. */
 static tw_status add_side(tw_model *model, const tw_force *force, const tw_force_view *at, double s,
                           double *out)
 {
     int64_t n = 3 * model->particles.count;
-    double *x = array_of(model, MOVED_X);
-    double *v = array_of(model, MOVED_V);
-    double *side = array_of(model, SIDE_FORCE);
+    double *x = tw_model_rates(model, TW_MOVED_X);
+    double *v = tw_model_rates(model, TW_MOVED_V);
+    double *side = tw_model_rates(model, TW_SIDE_FORCE);
 
     /* The point a little ahead or behind on the motion. */
     tw_vector_copy(n, at->x, x);
     tw_vector_copy(n, at->v, v);
-    tw_vector_axpy(n, s, array_of(model, X_RATE), x);
-    tw_vector_axpy(n, s, array_of(model, V_RATE), v);
+    tw_vector_axpy(n, s, tw_model_rates(model, TW_X_RATE), x);
+    tw_vector_axpy(n, s, tw_model_rates(model, TW_V_RATE), v);
 
     /* The force there. */
     tw_vector_fill(n, 0.0, side);
@@ -48,7 +40,7 @@ static tw_status add_difference(tw_model *model, const tw_force *force, const tw
     tw_space space = {.local_size = 3 * model->particles.count};
 
     tw_vector_norm(&space, at->x, &size);
-    tw_vector_norm(&space, array_of(model, X_RATE), &rate);
+    tw_vector_norm(&space, tw_model_rates(model, TW_X_RATE), &rate);
 
     /* The step cbrt(eps), relative to the size of x, balances truncation
      * (s^2) and rounding (eps/s). */
@@ -65,21 +57,12 @@ static tw_status add_rate(tw_model *model, const tw_force *force, const tw_force
                           double *out)
 {
     if (force->table->add_rate)
-        return force->table->add_rate(force->data, at, array_of(model, X_RATE),
-                                      array_of(model, V_RATE), out);
+        return force->table->add_rate(force->data, at, tw_model_rates(model, TW_X_RATE),
+                                      tw_model_rates(model, TW_V_RATE), out);
 
     /* A force without a tangent does not depend on x or v. */
     if (!force->table->linearise) return TW_OK;
     return add_difference(model, force, at, out);
-}
-
-/* Writes the rates of the moved particles. The rates of all others are zero from the start. */
-static void find_motion_rates(tw_model *model, double t)
-{
-    double *x_rate = array_of(model, X_RATE);
-    double *v_rate = array_of(model, V_RATE);
-    double *unused = array_of(model, MOVED_X);
-    tw_motions_evaluate(&model->motions, &model->particles, t, unused, x_rate, v_rate);
 }
 
 tw_status tw_model_time_derivative(void *context, double t, const double *x, const double *v,
@@ -90,7 +73,6 @@ tw_status tw_model_time_derivative(void *context, double t, const double *x, con
     tw_vector_fill(3 * model->particles.count, 0.0, model->force);
     tw_force_view at = {t, model->x, model->v};
     bool moves = model->motions.count > 0;
-    if (moves) find_motion_rates(model, t);
 
     /* df/dt, and then df/dx_p v_p + df/dv_p a_p, of each force. */
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {

@@ -4,6 +4,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/parallel_for.h"
 #include "linalg/vector.h"
 #include "model/model_internal.h"
 
@@ -23,17 +24,49 @@ bool tw_motions_touch(const tw_motions *motions, int64_t first, int64_t last)
     return false;
 }
 
-void tw_motions_evaluate(const tw_motions *motions, const tw_particles *particles, double t,
-                         double *x, double *v, double *a)
+/* What the blocks of the loop over the particles of one motion share. */
+typedef struct moves {
+    const tw_prescribed *prescribed;
+    double t;
+    const double *start; /* of all particles */
+    double *x, *v, *a;   /* of all particles */
+} moves;
+
+static void move_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    double unused[3];
+    (void)block;
+    const moves *m = context;
+    const tw_motion *motion = &m->prescribed->motion;
+    int64_t i = 3 * (m->prescribed->first + begin);
+    int64_t last = 3 * (m->prescribed->first + end);
+    if (motion->all_at) {
+        motion->all_at(motion->context, m->t, end - begin, m->start + i, m->x + i, m->v + i,
+                       m->a + i);
+        return;
+    }
+
+    for (; i < last; i += 3)
+        motion->at(motion->context, m->t, m->start + i, m->x + i, m->v + i, m->a + i);
+}
+
+void tw_model_move(tw_model *model, double t)
+{
+    if (t == model->moved_at) return;
+    model->moved_at = t;
+    double *rate = tw_model_rates(model, TW_X_RATE);
 
     /* A later motion of a particle overwrites an earlier one. */
-    for (int m = 0; m < motions->count; m++) {
-        const tw_prescribed *p = &motions->list[m];
-        for (int64_t i = p->first; i <= p->last; i++)
-            p->motion.at(p->motion.context, t, particles->position + 3 * i, x + 3 * i, v + 3 * i,
-                         a ? a + 3 * i : unused);
+    for (int i = 0; i < model->motions.count; i++) {
+        const tw_prescribed *p = &model->motions.list[i];
+        moves m = {.prescribed = p,
+                   .t = t,
+                   .start = model->particles.position,
+                   .x = model->x,
+                   .v = rate,
+                   .a = tw_model_rates(model, TW_V_RATE)};
+        tw_parallel_for(p->last - p->first + 1, TW_PARTICLE_BLOCK, move_block, &m);
+        memcpy(model->v + 3 * p->first, rate + 3 * p->first,
+               3 * (size_t)(p->last - p->first + 1) * sizeof *rate);
     }
 }
 

@@ -46,42 +46,61 @@ static void angle_at(const rotation *r, double t, double angle[3])
     angle[2] = acceleration[0];
 }
 
-void tw_rotate(const double point[3], const double axis[3], const double angle[3],
-               const double start[3], tw_moved *out)
+tw_turn tw_turn_of(const double point[3], const double axis[3], const double angle[3])
 {
-    double c = cos(angle[0]);
-    double s = sin(angle[0]);
+    return (tw_turn){.point = point,
+                     .axis = axis,
+                     .cosine = cos(angle[0]),
+                     .sine = sin(angle[0]),
+                     .rate = angle[1],
+                     .acceleration = angle[2]};
+}
+
+void tw_rotate(const tw_turn *turn, const double start[3], tw_moved *out)
+{
+    double c = turn->cosine;
+    double s = turn->sine;
 
     /* arm = along n + across, and beside = n x across. */
     double arm[3];
     double across[3];
     double beside[3];
-    for (int k = 0; k < 3; k++) arm[k] = start[k] - point[k];
-    double along = tw_dot3(arm, axis);
-    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * axis[k];
-    tw_cross3(axis, across, beside);
+    for (int k = 0; k < 3; k++) arm[k] = start[k] - turn->point[k];
+    double along = tw_dot3(arm, turn->axis);
+    for (int k = 0; k < 3; k++) across[k] = arm[k] - along * turn->axis[k];
+    tw_cross3(turn->axis, across, beside);
 
     /* Written as a change of start, the position is exactly start at the angle 0. */
     for (int k = 0; k < 3; k++) {
         double e = c * beside[k] - s * across[k];
         out->position[k] = start[k] + (c - 1.0) * across[k] + s * beside[k];
-        out->velocity[k] = angle[1] * e;
-        out->acceleration[k] = angle[2] * e - angle[1] * angle[1] * (c * across[k] + s * beside[k]);
+        out->velocity[k] = turn->rate * e;
+        out->acceleration[k] =
+            turn->acceleration * e - turn->rate * turn->rate * (c * across[k] + s * beside[k]);
+    }
+}
+
+static void rotation_all_at(void *context, double t, int64_t count, const double *start,
+                            double *position, double *velocity, double *acceleration)
+{
+    const rotation *r = context;
+    double angle[3];
+    angle_at(r, t, angle);
+    tw_turn turn = tw_turn_of(r->point, r->axis, angle);
+
+    for (int64_t i = 0; i < 3 * count; i += 3) {
+        tw_moved moved;
+        tw_rotate(&turn, start + i, &moved);
+        memcpy(position + i, moved.position, sizeof moved.position);
+        memcpy(velocity + i, moved.velocity, sizeof moved.velocity);
+        memcpy(acceleration + i, moved.acceleration, sizeof moved.acceleration);
     }
 }
 
 static void rotation_at(void *context, double t, const double start[3], double position[3],
                         double velocity[3], double acceleration[3])
 {
-    const rotation *r = context;
-    double angle[3];
-    tw_moved moved;
-
-    angle_at(r, t, angle);
-    tw_rotate(r->point, r->axis, angle, start, &moved);
-    memcpy(position, moved.position, sizeof moved.position);
-    memcpy(velocity, moved.velocity, sizeof moved.velocity);
-    memcpy(acceleration, moved.acceleration, sizeof moved.acceleration);
+    rotation_all_at(context, t, 1, start, position, velocity, acceleration);
 }
 
 static tw_status check_axis(const double point[3], const double axis[3], tw_error *error)
@@ -109,7 +128,8 @@ static rotation *create(const double point[3], const double axis[3])
 static tw_status prescribe(tw_model *model, int64_t first, int64_t last, rotation *r,
                            tw_error *error)
 {
-    tw_motion motion = {.context = r, .at = rotation_at, .release = rotation_release};
+    tw_motion motion = {
+        .context = r, .at = rotation_at, .all_at = rotation_all_at, .release = rotation_release};
     tw_status status = tw_model_prescribe(model, first, last, &motion, error);
     if (status != TW_OK) rotation_release(r);
     return status;

@@ -74,23 +74,33 @@ typedef struct formulas {
     double axis[3]; /* |axis| = 1 */
 } formulas;
 
-static void formulas_at(void *context, double t, const double start[3], double position[3],
-                        double velocity[3], double acceleration[3])
+static void formulas_all_at(void *context, double t, int64_t count, const double *start,
+                            double *position, double *velocity, double *acceleration)
 {
     const formulas *f = context;
     tw_jet turn = tw_formula_at(&f->formula[ANGLE], t);
     double angle[3] = {RADIANS_PER_DEGREE * (turn.value - f->begin[ANGLE]),
                        RADIANS_PER_DEGREE * turn.rate, RADIANS_PER_DEGREE * turn.acceleration};
-    tw_moved moved;
-    tw_rotate(f->point, f->axis, angle, start, &moved);
+    tw_jet along[3];
+    for (int k = 0; k < 3; k++) along[k] = tw_formula_at(&f->formula[k], t);
 
     /* The displacement is added to the turned position. */
-    for (int k = 0; k < 3; k++) {
-        tw_jet along = tw_formula_at(&f->formula[k], t);
-        position[k] = moved.position[k] + along.value - f->begin[k];
-        velocity[k] = moved.velocity[k] + along.rate;
-        acceleration[k] = moved.acceleration[k] + along.acceleration;
+    tw_turn frame = tw_turn_of(f->point, f->axis, angle);
+    for (int64_t i = 0; i < count; i++) {
+        tw_moved moved;
+        tw_rotate(&frame, start + 3 * i, &moved);
+        for (int k = 0; k < 3; k++) {
+            position[3 * i + k] = moved.position[k] + along[k].value - f->begin[k];
+            velocity[3 * i + k] = moved.velocity[k] + along[k].rate;
+            acceleration[3 * i + k] = moved.acceleration[k] + along[k].acceleration;
+        }
     }
+}
+
+static void formulas_at(void *context, double t, const double start[3], double position[3],
+                        double velocity[3], double acceleration[3])
+{
+    formulas_all_at(context, t, 1, start, position, velocity, acceleration);
 }
 
 tw_status tw_prescribe_formulas(tw_model *model, const tw_node *node, int64_t first, int64_t last,
@@ -110,7 +120,8 @@ tw_status tw_prescribe_formulas(tw_model *model, const tw_node *node, int64_t fi
         sqrt(f->axis[0] * f->axis[0] + f->axis[1] * f->axis[1] + f->axis[2] * f->axis[2]);
     for (int k = 0; k < 3; k++) f->axis[k] /= length;
 
-    tw_motion motion = {.context = f, .at = formulas_at, .release = tw_release};
+    tw_motion motion = {
+        .context = f, .at = formulas_at, .all_at = formulas_all_at, .release = tw_release};
     tw_status status = tw_model_prescribe(model, first, last, &motion, error);
     if (status != TW_OK) tw_release(f);
     return status;
