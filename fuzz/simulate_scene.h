@@ -1,8 +1,11 @@
 /* A scene all the way: read, built, integrated for a few steps, freed. Shared by the libFuzzer target fuzz_simulation and
  * by tests/robustness/scene_server.c, which tests/robustness/fuzz_scenes feeds with whole scenes.
  *
- * What is insisted on: a failure has one line of text; a scene that is refused is told where, FILE:LINE:COLUMN; no state and no time that is not finite; no internal error; not
- * a byte left behind. */
+ * What is insisted on: a failure has one line of text; a scene that is refused is told where, FILE:LINE:COLUMN; no state
+ * and no time that is not finite; no internal error; not a byte left behind.
+ *
+ * Steps that take longer than PATIENCE seconds of processor time are interrupted. Whoever calls this waits a little
+ * longer only: so it shows as well that dear steps can be interrupted. */
 #ifndef FUZZ_SIMULATE_SCENE_H
 #define FUZZ_SIMULATE_SCENE_H
 
@@ -12,7 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <twang/twang.h>
+
+/* Processor time that the steps of one scene may take, in seconds. */
+enum { PATIENCE = 2 };
 
 /* An allocator with a budget: what asks for more is refused, as on a small machine. It can also refuse
  * the nth allocation. */
@@ -56,11 +63,25 @@ static int is_finite_state(const tw_integrator *integrator, int64_t size)
     return isfinite(t);
 }
 
+static double processor_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Whether the time in *context, in seconds of the process, has passed. */
+static bool is_too_late(void *context)
+{
+    const double *end = context;
+    return processor_seconds() > *end;
+}
+
 static void step_simulation(tw_integrator *integrator, tw_simulation *simulation, int most,
                             outcome *o)
 {
     const double far = 1e6; /* s */
     int64_t size = tw_simulation_state_size(simulation);
+    double end = processor_seconds() + PATIENCE;
+    tw_integrator_on_interrupt(integrator, is_too_late, &end);
     o->where = "start";
     o->status = tw_integrator_start(integrator, 0, tw_simulation_start(simulation), &o->error);
     while (o->status == TW_OK && o->steps < most) {
