@@ -19,7 +19,7 @@
 #include <twang/twang.h>
 
 /* Processor time that the steps of one scene may take, in seconds. */
-enum { PATIENCE = 2 };
+enum { PATIENCE = 1 };
 
 /* An allocator with a budget: what asks for more is refused, as on a small machine. It can also refuse
  * the nth allocation. */

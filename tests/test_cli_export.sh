@@ -147,6 +147,8 @@ rm broken/frames/*.csv
 truncate -s -10 broken/frames/frame_000008.vtu
 "$twang" export broken --format obj --json | grep -q '"frames": 9' || fail "a trailer alone was missed"
 truncate -s 600 broken/frames/frame_000008.vtu
+expect 2 "$twang" export broken --format obj # run.json counts nine of them
+rm broken/run.json                           # as after a kill
 "$twang" export broken --format obj --json | grep -q '"frames": 8' || fail "a half-written last frame was not left out"
 truncate -s 600 broken/frames/frame_000003.vtu
 refused "broken/frames/frame_000003.vtu: is damaged, or was not written by twang" "$twang" export broken --format obj

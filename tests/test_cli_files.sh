@@ -133,6 +133,88 @@ ln -s ../../elsewhere "$frame"
 "$twang" export linked-frame --format ply -o linked-out --quiet 2>err && fail "a frame was read through a link"
 grep -q 'is a link, which twang does not follow here' err || fail "a link as a frame: $(cat err)"
 
+# ---- what is no file: a pipe is never waited for ----
+# at_once COMMAND...: it ends by itself, with code 2 and one line that names $piped
+at_once() {
+    timeout 20 "$@" >out 2>err
+    code=$?
+    [ "$code" -eq 2 ] || fail "$*: exit $code with a pipe as $piped: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "$*: not one line: $(cat err)"
+    grep -q "$piped: is not a regular file, which twang expects here" err || fail "a pipe as $piped: $(cat err)"
+}
+for name in telemetry.csv scene.yaml checkpoint.bin run.json final.csv last_good.csv; do
+    unfinished "pipe-$name"
+    rm -f "pipe-$name/$name"
+    mkfifo "pipe-$name/$name"
+    piped=pipe-$name/$name
+    at_once "$twang" resume "pipe-$name" --quiet
+    [ -p "$piped" ] || fail "$piped was replaced"
+done
+cp -r source pipe-frame
+piped=$(find pipe-frame/frames -name 'frame_*' | sort | head -n 1)
+rm "$piped"
+mkfifo "$piped"
+at_once "$twang" export pipe-frame --format ply -o pipe-out --quiet
+at_once "$twang" report pipe-frame --quiet
+cp -r source pipe-manifest
+piped=pipe-manifest/manifest.txt
+rm "$piped"
+mkfifo "$piped"
+# shellcheck disable=SC2086
+at_once "$twang" run $run -o pipe-manifest --force
+cp -r source pipe-half
+piped=pipe-half/run.json.part
+mkfifo "$piped"
+rm pipe-half/run.json
+at_once "$twang" resume pipe-half --quiet
+
+# A report reads what it finds, and does not wait for the rest.
+cp -r source pipe-report
+rm pipe-report/telemetry.csv
+mkfifo pipe-report/telemetry.csv
+timeout 60 "$twang" report pipe-report --quiet 2>err || fail "a report with a pipe as telemetry.csv: $(cat err)"
+
+# A mesh is read more than once, which a pipe does not allow.
+mkfifo mesh.obj
+cat >piped.yaml <<'END'
+name: piped
+duration: 0.01
+integrator: {name: verlet, step: 0.001}
+bodies: [{kind: mesh, file: mesh.obj, vertices: 60, material: springs, stiffness: 100, mass: 0.1}]
+END
+refused "piped.yaml:4:29: bodies.0.file is 'mesh.obj', which is not a regular file" timeout 20 "$twang" run piped.yaml -o piped --quiet
+[ -e piped ] && fail "a run that could not start left its directory"
+
+# ---- frames that were removed ----
+# source has six frames, 0 to 5
+for number in 0 2 5; do
+    rm -rf gap
+    cp -r source gap
+    rm gap/frames/frame_00000$number.csv
+    refused "gap/frames/frame_00000$number.csv: is missing" "$twang" export gap --format ply -o gap-out --quiet
+    refused "gap/frames/frame_00000$number.csv: is missing" "$twang" report gap --quiet
+done
+[ -e gap/report.html ] && fail "a report of a run with a gap"
+# A finished run's last frame is never dropped silently; a killed run's last one may be half.
+cp -r source half
+: >half/frames/frame_000005.csv
+expect 2 "$twang" export half --format ply -o half-out --quiet
+rm half/run.json
+expect 0 "$twang" export half --format ply -o half-out --json
+grep -q '"frames": 5,' out || fail "the half frame of a killed run: $(cat out)"
+
+# ---- report ----
+cp -r source reported
+echo "my page" >reported/report.html
+refused "reported/report.html: is there already and is no report, name another file by -o" "$twang" report reported --quiet
+same reported/report.html "my page"
+rm reported/report.html
+echo precious >elsewhere
+ln -s ../elsewhere reported/report.html.part
+expect 0 "$twang" report reported --quiet
+same elsewhere precious
+expect 0 "$twang" report reported --quiet # its own report it may write again
+
 # ---- a header that was changed, and a version that would garble the terminal ----
 unfinished damaged
 cp damaged/checkpoint.bin good.bin

@@ -274,4 +274,22 @@ work=$(tail -1 belt/telemetry.csv | cut -d, -f"$column")
 [ "$(json "abs(d['outside_work'] - $work) < 1e-12 and d['outside_work'] > 0.01" <belt/run.json)" = True ] ||
     fail "the work of a belt: $work in telemetry.csv, $(grep outside_work belt/run.json)"
 
+# ---- a body at rest keeps its energy, whatever rounding does to it ----
+cat >rest.yaml <<'END'
+name: rest
+duration: 1
+fps: 0
+bodies: [{kind: rope, count: 5, length: 0.1, mass: 1, stiffness: 1000, direction: [0.3, 0.5, 0.1]}]
+integrator: {name: bdf2, step: 0.01}
+END
+for step in 0.01 0.001; do
+    for stiffness in 1e3 1e9; do
+        expect 0 "$twang" run rest.yaml --dt $step --set bodies.0.stiffness=$stiffness -o rest --force --quiet
+        grep -q '"energy_verdict": "kept"' rest/run.json || fail "at rest: $(grep energy rest/run.json)"
+    done
+done
+# The same rope let go in bdf2's large steps really loses energy.
+expect 0 "$twang" run rest.yaml --dt 0.1 --set bodies.0.spin='[0, 0, 3]' -o rest --force --quiet
+grep -q '"energy_verdict": "lost"' rest/run.json || fail "a spinning rope: $(grep energy rest/run.json)"
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

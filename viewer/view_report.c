@@ -3,10 +3,12 @@
  * Frames are decimated. Positions are 16-bit shares of the box that holds the whole run, fields
  * shares of their range; each frame is stored as its difference to the one before, and all of it is
  * deflated. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "view.h"
@@ -20,6 +22,9 @@ enum {
     MOST_BYTES = 24 << 20, /* of all frames before they are deflated */
     MOST_ROWS = 1200       /* of the charts */
 };
+
+/* Every report has it near its begin. */
+static const char title[] = "<title>Twang report</title>";
 
 typedef struct report {
     const char *directory;
@@ -290,9 +295,8 @@ static tw_status compose(report *r, view_text *text)
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-        "<title>Twang report</title>\n<style>";
-    view_text_add(text, "%s", head);
+        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n";
+    view_text_add(text, "%s%s\n<style>", head, title);
     tw_status status = add_page_file(text, "/page.css");
     view_text_add(text, "</style>\n</head>\n<body>\n<div id=\"page\"></div>\n"
                         "<script type=\"application/json\" id=\"twang-report\">");
@@ -303,12 +307,34 @@ static tw_status compose(report *r, view_text *text)
     return status == TW_OK && text->failed ? TW_OUT_OF_MEMORY : status;
 }
 
+/* Whether the file at `path` is a report, or empty, or not there: others are not replaced. */
+static bool may_replace(const char *path)
+{
+    char begin[1024] = "";
+    struct stat about;
+    if (lstat(path, &about) != 0) return true;
+    FILE *file = view_open_file(path);
+    if (!file) return false;
+    size_t size = fread(begin, 1, sizeof begin - 1, file);
+    fclose(file);
+    return size == 0 || strstr(begin, title) != NULL;
+}
+
 /* The file is whole, or it is not there. */
 static tw_status save(const view_text *text, const char *path, tw_error *error)
 {
+    if (!may_replace(path)) {
+        snprintf(error->text, sizeof error->text,
+                 "%s: is there already and is no report, name another file by -o", path);
+        return TW_BAD_INPUT;
+    }
+
+    /* A link that somebody put in place of the half file is not written through. */
     char part[4096];
     int length = snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = length > 0 && (size_t)length < sizeof part ? fopen(part, "wb") : NULL;
+    bool fits = length > 0 && (size_t)length < sizeof part;
+    if (fits) remove(part);
+    FILE *file = fits ? fopen(part, "wbx") : NULL;
     bool good = file && fwrite(text->bytes, 1, text->size, file) == text->size;
     if (file) good = fclose(file) == 0 && good;
     if (good) good = rename(part, path) == 0;

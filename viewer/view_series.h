@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "view_frame.h"
 
@@ -22,6 +23,8 @@ bool view_series_read(view_series *series, const char *directory);
 void view_series_free(view_series *series);
 /* The last row that is not after t; NULL if there is none. */
 const view_series_row *view_series_at(const view_series *series, double t);
+/* Opens a file to read it, but no link and nothing that is no file: a pipe would be waited for. NULL if it cannot. */
+FILE *view_open_file(const char *path);
 /* A whole file as text, NULL if it cannot be read. Free it. */
 char *view_read_file(const char *directory, const char *name);
 

@@ -11,6 +11,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/own_file.h"
 
 /* Bytes of the first buffer where the size of the file is not known before (a pipe). */
 enum { FIRST_BYTES = 65536 };
@@ -69,11 +70,6 @@ static tw_status fill(int descriptor, size_t most, buffer *b)
 static tw_status read_and_close(const char *path, int descriptor, size_t most, char **bytes,
                                 size_t *size, tw_error *error)
 {
-    *bytes = NULL;
-    *size = 0;
-    if (descriptor < 0)
-        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be opened: %s", path, strerror(errno));
-
     buffer b = {0};
     tw_status status = fill(descriptor, most, &b);
     int reason = errno;
@@ -91,7 +87,11 @@ static tw_status read_and_close(const char *path, int descriptor, size_t most, c
 
 tw_status tw_read_file(const char *path, size_t most, char **bytes, size_t *size, tw_error *error)
 {
+    *bytes = NULL;
+    *size = 0;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be opened: %s", path, strerror(errno));
     return read_and_close(path, descriptor, most, bytes, size, error);
 }
 
@@ -100,11 +100,7 @@ tw_status tw_read_own_file(const char *path, size_t most, char **bytes, size_t *
 {
     *bytes = NULL;
     *size = 0;
-
-    /* The descriptor of a link is refused with ELOOP. */
-    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor < 0 && errno == ELOOP)
-        return tw_fail(error, TW_BAD_INPUT, "%s: is a link, which twang does not follow here",
-                       path);
+    int descriptor = -1;
+    TW_TRY(tw_own_file_open(path, O_RDONLY, "opened", &descriptor, error));
     return read_and_close(path, descriptor, most, bytes, size, error);
 }

@@ -16,8 +16,7 @@
  * or "PATH: cannot be read: REASON", or TW_OUT_OF_MEMORY. */
 tw_status tw_read_file(const char *path, size_t most, char **bytes, size_t *size, tw_error *error);
 
-/* The same for a file in the directory of a run. What is in there is ours and leads nowhere else:
- * a link is TW_BAD_INPUT with "PATH: is a link, which twang does not follow here". */
+/* The same for a file in the directory of a run, which is opened by tw_own_file_open(). */
 tw_status tw_read_own_file(const char *path, size_t most, char **bytes, size_t *size,
                            tw_error *error);
 

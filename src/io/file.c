@@ -11,6 +11,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/own_file.h"
 
 enum { BUFFER_BYTES = 65536 }; /* of a file that grows */
 
@@ -69,8 +70,11 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
 {
     char temporary[TW_FILE_PATH_SIZE + 8];
     snprintf(temporary, sizeof temporary, "%s.part", path);
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) return cannot(error, path, "written");
+    int descriptor = -1;
+    tw_status opened =
+        tw_own_file_open(temporary, O_WRONLY | O_CREAT | O_TRUNC, "written", &descriptor, error);
+    if (opened == TW_INPUT_OUTPUT) return cannot(error, path, "written");
+    if (opened != TW_OK) return opened;
 
     /* Closing may fail too, and may overwrite the reason of an earlier failure. */
     bool good = write_all(descriptor, bytes, size) && fsync(descriptor) == 0;
@@ -94,8 +98,8 @@ tw_status tw_file_replace(const char *path, const void *bytes, size_t size, tw_e
 
 tw_status tw_file_overwrite(const char *path, const void *bytes, size_t size, tw_error *error)
 {
-    int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor < 0) return cannot(error, path, "written");
+    int descriptor = -1;
+    TW_TRY(tw_own_file_open(path, O_WRONLY, "written", &descriptor, error));
 
     /* The unit of st_blocks is 512 bytes, whatever the file system has. */
     enum { BLOCK_UNIT = 512 };
@@ -136,6 +140,14 @@ tw_status tw_file_refuse_link(const char *path, tw_error *error)
     return tw_fail(error, TW_BAD_INPUT, "%s: is a link, which twang does not follow here", path);
 }
 
+tw_status tw_file_expect_regular(const char *path, tw_error *error)
+{
+    TW_TRY(tw_file_refuse_link(path, error));
+    if (!tw_file_is_special(path)) return TW_OK;
+    return tw_fail(error, TW_BAD_INPUT, "%s: is not a regular file, which twang expects here",
+                   path);
+}
+
 tw_status tw_file_remove(const char *path, tw_error *error)
 {
     if (unlink(path) == 0 || errno == ENOENT) return TW_OK;
@@ -155,14 +167,10 @@ tw_status tw_file_flush(const char *path, tw_error *error)
 
 static tw_status open_and_cut(tw_appender *file, int64_t keep, tw_error *error)
 {
-    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file->descriptor < 0) return cannot(error, file->path, "opened");
+    TW_TRY(tw_own_file_open(file->path, O_WRONLY | O_CREAT, "opened", &file->descriptor, error));
     struct stat about;
     if (fstat(file->descriptor, &about) != 0) return cannot(error, file->path, "read");
     file->size = keep;
-
-    /* A pipe or a device cannot be cut. */
-    if (!S_ISREG(about.st_mode)) return TW_OK;
     if (about.st_size < keep)
         return tw_fail(error, TW_BAD_INPUT,
                        "%s: has %lld bytes, the checkpoint says it had %lld: it was changed",
@@ -227,8 +235,7 @@ tw_status tw_appender_flush(tw_appender *file, tw_error *error)
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: was removed or replaced while it was written",
                        file->path);
 
-    /* EINVAL means that this is no file on a disk (a pipe), so there is nothing to flush. */
-    if (fsync(file->descriptor) == 0 || errno == EINVAL) return TW_OK;
+    if (fsync(file->descriptor) == 0) return TW_OK;
     return cannot(error, file->path, "written");
 }
 

@@ -30,6 +30,8 @@ bool tw_file_is_special(const char *path);
 tw_status tw_file_expect_directory(const char *path, tw_error *error);
 /* TW_BAD_INPUT if it is a link: what is inside a run's directory is ours, and leads nowhere else. */
 tw_status tw_file_refuse_link(const char *path, tw_error *error);
+/* The same, and TW_BAD_INPUT for what is no file, a pipe, say. What is missing is no error. */
+tw_status tw_file_expect_regular(const char *path, tw_error *error);
 /* Removes the file. A file that is missing is no error. */
 tw_status tw_file_remove(const char *path, tw_error *error);
 /* Flushes a file that was closed before. TW_INPUT_OUTPUT if it was removed. */

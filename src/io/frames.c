@@ -13,6 +13,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/own_file.h"
 #include "io/frames_internal.h"
 
 tw_table tw_table_of(const tw_simulation *simulation, const double *values)
@@ -176,11 +177,12 @@ tw_status tw_frames_begin(tw_frames *frames, const char *directory, const char *
  * written again by a resumed run. */
 static tw_status write_file(const char *path, const tw_text *text, tw_error *error)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    int descriptor = -1;
+    TW_TRY(tw_own_file_open(path, O_WRONLY | O_CREAT | O_TRUNC, "written", &descriptor, error));
+    FILE *file = fdopen(descriptor, "wb");
     if (!file) {
         int reason = errno;
-        if (descriptor >= 0) close(descriptor);
+        close(descriptor);
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be written: %s", path, strerror(reason));
     }
 

@@ -1,6 +1,10 @@
 /* A run read back from its directory. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/read_file.h"
 #include "run/run_internal.h"
 
 static tw_status frame_path(const tw_playback *p, unsigned format, int64_t index,
@@ -28,6 +32,22 @@ static tw_status load_scene(tw_playback *p, const char *directory, tw_error *err
     return tw_file_path(p->folder, directory, TW_RUN_FRAME_FOLDER, error);
 }
 
+/* How many frames run.json says there are; 0 where it is missing. */
+static int64_t recorded_frames(const char *directory)
+{
+    static const char key[] = "\n  \"frames\": ";
+    char path[TW_FILE_PATH_SIZE];
+    char *record = NULL;
+    size_t size = 0;
+    if (tw_file_path(path, directory, "run.json", NULL) != TW_OK) return 0;
+    if (tw_read_own_file(path, TW_READ_ALL, &record, &size, NULL) != TW_OK) return 0;
+
+    const char *at = strstr(record, key);
+    int64_t count = at ? strtoll(at + sizeof key - 1, NULL, 10) : 0;
+    tw_release(record);
+    return count;
+}
+
 /* Does not count the last frame if it cannot be read: a kill may have left it half written. */
 static tw_status drop_half_frame(tw_playback *p, tw_error *error)
 {
@@ -40,17 +60,34 @@ static tw_status drop_half_frame(tw_playback *p, tw_error *error)
 
 static tw_status count_frames(tw_playback *p, const char *directory, tw_error *error)
 {
+    unsigned formats = tw_run_frame_formats(p->scene) & (TW_FRAMES_CSV | TW_FRAMES_VTU);
+    if (!formats)
+        return tw_fail(error, TW_BAD_INPUT,
+                       "%s: has no frames in csv or vtu, which hold all of a state; run it with "
+                       "fps > 0 and one of these",
+                       directory);
+
     /* Frames are numbered from 0 without gaps. Files behind the last one are somebody else's. */
     int64_t total = tw_run_frame_total(p->fps, p->duration);
-    p->format = is_there(p, TW_FRAMES_CSV, 0) ? TW_FRAMES_CSV : TW_FRAMES_VTU;
+    p->format = formats & TW_FRAMES_CSV ? TW_FRAMES_CSV : TW_FRAMES_VTU;
+    bool has_both = formats == (TW_FRAMES_CSV | TW_FRAMES_VTU);
+    if (has_both && !is_there(p, TW_FRAMES_CSV, 0)) p->format = TW_FRAMES_VTU;
     while (p->frame_count < total && is_there(p, p->format, p->frame_count)) p->frame_count++;
 
-    if (p->frame_count > 0) TW_TRY(drop_half_frame(p, error));
+    /* A gap, or an end before the recorded one, is a frame that somebody removed. */
+    int64_t recorded = recorded_frames(directory);
+    tw_frame_range later = {p->format, p->frame_count, total};
+    bool is_missing = p->frame_count < total && p->frame_count < recorded;
+    if (is_missing || tw_frames_exist(p->folder, later)) {
+        char path[TW_FILE_PATH_SIZE];
+        TW_TRY(frame_path(p, p->format, p->frame_count, path, error));
+        return tw_fail(error, TW_BAD_INPUT, "%s: is missing", path);
+    }
+
+    /* A run that was killed before its first frame was whole has none. */
+    if (p->frame_count > recorded) TW_TRY(drop_half_frame(p, error));
     if (p->frame_count > 0) return TW_OK;
-    return tw_fail(error, TW_BAD_INPUT,
-                   "%s: has no frames in csv or vtu, which hold all of a state; run it with fps > "
-                   "0 and one of these",
-                   directory);
+    return tw_fail(error, TW_BAD_INPUT, "%s: has no frames yet, resume the run", directory);
 }
 
 tw_status tw_playback_open(const char *directory, tw_playback **out, tw_error *error)

@@ -383,7 +383,7 @@ tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_set
         return tw_fail(error, TW_BAD_INPUT,
                        "%s: holds no run (no scene.yaml in it), name the directory of one",
                        directory);
-    TW_TRY(tw_file_refuse_link(path, error));
+    TW_TRY(tw_file_expect_regular(path, error));
     return tw_scene_load(path, count, settings, scene, error);
 }
 
@@ -416,6 +416,7 @@ static tw_status begin_again(tw_run *run, tw_error *error)
 static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_error *error)
 {
     TW_TRY(tw_run_lock_directory(run, error));
+    TW_TRY(tw_run_check_files(run, error));
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
     bool has_checkpoint = tw_file_exists(path);

@@ -72,13 +72,33 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 
 /* ---- what a run wrote ---- */
 
-/* All files that this run may write. The checkpoint is the first: it is removed first, and after a
- * kill in between the directory looks like a run that has not begun. */
+/* What every run writes besides its frames. The checkpoint is the first: it is removed first, and
+ * after a kill in between the directory looks like a run that has not begun. */
+static const char *const file_names[] = {"checkpoint.bin", "run.json",      "telemetry.csv",
+                                         "final.csv",      "last_good.csv", "scene.yaml"};
+enum { FILE_NAMES = sizeof file_names / sizeof *file_names };
+
+tw_status tw_run_check_files(const tw_run *run, tw_error *error)
+{
+    for (int i = 0; i < FILE_NAMES; i++) {
+        char path[TW_FILE_PATH_SIZE];
+        TW_TRY(tw_file_path(path, run->directory, file_names[i], error));
+        TW_TRY(tw_file_expect_regular(path, error));
+
+        /* The half file beside it. */
+        char half[LONGEST_FILE_NAME];
+        snprintf(half, sizeof half, "%s.part", file_names[i]);
+        TW_TRY(tw_file_path(path, run->directory, half, error));
+        TW_TRY(tw_file_expect_regular(path, error));
+    }
+    return TW_OK;
+}
+
+/* All files that this run may write. */
 static tw_status list_files(const tw_run *run, tw_manifest *manifest, tw_error *error)
 {
     *manifest = (tw_manifest){.scene_hash = run->memory.scene_hash};
-    tw_text_add(&manifest->lines, "checkpoint.bin\nrun.json\ntelemetry.csv\nfinal.csv\n"
-                                  "last_good.csv\nscene.yaml\n");
+    for (int i = 0; i < FILE_NAMES; i++) tw_text_add(&manifest->lines, "%s\n", file_names[i]);
     tw_frames_list(run->frames, TW_RUN_FRAME_FOLDER, &manifest->lines);
     return manifest->lines.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : TW_OK;
 }

@@ -117,6 +117,8 @@ tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_set
 /* run_directory.c */
 /* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
+/* TW_BAD_INPUT if one of the run's files is a link, or no file at all but a pipe, say. */
+tw_status tw_run_check_files(const tw_run *run, tw_error *error);
 /* Refuses to replace somebody else's files by frames that the run did not have before. */
 tw_status tw_run_check_room(tw_run *run, tw_error *error);
 /* Writes scene.yaml and the manifest of a run whose scene ends later than before. The outputs are open.

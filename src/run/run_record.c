@@ -18,12 +18,32 @@ double tw_run_wall_seconds(const tw_run *run)
     return run->earlier_seconds + tw_clock() - run->session_begin;
 }
 
+/* A body at rest: rounding moves it by this share of its coordinates at most. */
+static const double REST_SHARE = 1e-13;
+
+/* The energy of a body that is at rest but for rounding: it moves by REST_SHARE of its coordinates in a step of the mean
+ * size, or vibrates by as much. */
+static double rest_energy(const tw_run *run)
+{
+    tw_simulation_summary body = tw_simulation_summarise(run->simulation);
+    double reach = 0.0;
+    for (int k = 0; k < 3; k++) reach = fmax(reach, fmax(fabs(body.lower[k]), fabs(body.upper[k])));
+
+    double t = 0.0;
+    tw_integrator_state(run->integrator, &t, NULL);
+    double steps = (double)tw_integrator_statistics_now(run->integrator).steps;
+    double rate = t > 0.0 ? fmax(steps / t, body.omega_bound) : 0.0;
+    double speed = REST_SHARE * reach * rate;
+    return 0.5 * body.mass * speed * speed;
+}
+
 double tw_run_energy_scale(const tw_run *run)
 {
     /* Energies have about 16 digits: a change of less than this share of their size is
      * mostly rounding. */
     const double smallest_share = 1e-9;
-    return fmax(run->memory.converted_max, smallest_share * run->memory.energy_size_max);
+    double moving = fmax(run->memory.converted_max, smallest_share * run->memory.energy_size_max);
+    return fmax(moving, rest_energy(run));
 }
 
 double tw_run_energy_drift(const tw_run *run)

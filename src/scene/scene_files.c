@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/allocate.h"
@@ -90,6 +91,13 @@ static tw_status note_file(tw_scene *scene, const char *path, tw_error *error)
     return TW_OK;
 }
 
+/* A file is read more than once: when the scene is built, and for its hash. A pipe cannot be. */
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 /* Puts the absolute path of a file into the tree. `hint` is what a user may do if it is absent. */
 static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const char *hint,
                          tw_error *error)
@@ -98,6 +106,10 @@ static tw_status resolve(tw_scene *scene, tw_node *file, const char *path, const
     if (!find_file(file, found))
         return tw_fail_at(error, file->mark, "%s.%s is '%.200s', which is not there%s", path,
                           file->key, file->text, hint);
+
+    if (!is_regular(found))
+        return tw_fail_at(error, file->mark, "%s.%s is '%.200s', which is not a regular file", path,
+                          file->key, file->text);
 
     char *absolute = realpath(found, NULL);
     if (!absolute) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
