@@ -18,8 +18,8 @@
 #include <time.h>
 #include <twang/twang.h>
 
-/* Processor time that the steps of one scene may take, in seconds. */
-enum { PATIENCE = 1 };
+/* Processor time that the steps of one scene may take, in seconds: ten times that of most. */
+static const double PATIENCE = 0.25;
 
 /* An allocator with a budget: what asks for more is refused, as on a small machine. It can also refuse
  * the nth allocation. */

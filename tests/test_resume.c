@@ -12,8 +12,9 @@
 #include "support/run_suite.h"
 
 enum {
-    STEPS = 6, /* of the run that is left alone */
-    AFTER = 2  /* steps that a restored run takes */
+    STEPS = 6,       /* of the run that is left alone */
+    MOST_STEPS = 30, /* of a case that needs more of them */
+    AFTER = 2        /* steps that a restored run takes */
 };
 
 static const double END = 0.5;    /* [s] */
@@ -82,6 +83,7 @@ typedef struct run_case {
         *scene; /* of the bodies and the options; of the options alone for a problem of its own */
     own_problem own;
     asked asked;
+    int steps;
 } run_case;
 
 /* One program's copy of a case: nothing is shared with another. */
@@ -226,16 +228,16 @@ static bool step(const life *l, tw_text *out, size_t *snapshot)
 /* The bytes of the run that is left alone. Step 0 is the start. */
 typedef struct diary {
     tw_text bytes;
-    int count;                  /* steps */
-    size_t begin[STEPS + 2];    /* of what step k wrote */
-    size_t snapshot[STEPS + 2]; /* of the integrator's bytes in it */
+    int count;                       /* steps */
+    size_t begin[MOST_STEPS + 2];    /* of what step k wrote */
+    size_t snapshot[MOST_STEPS + 2]; /* of the integrator's bytes in it */
 } diary;
 
 static void live(life *l, diary *d)
 {
     ck_assert_int_eq(tw_integrator_start(l->integrator, 0.0, l->start, NULL), TW_OK);
     d->snapshot[0] = append_snapshot(l, &d->bytes);
-    for (d->count = 0; d->count < STEPS; d->count++) {
+    for (d->count = 0; d->count < l->c->steps; d->count++) {
         d->begin[d->count + 1] = d->bytes.size;
         if (!step(l, &d->bytes, &d->snapshot[d->count + 1])) break;
     }
@@ -297,15 +299,15 @@ static bool compare(const run_case *c)
     return d.count > 0;
 }
 
-static bool compare_text(const char *body, own_problem own, const char *settings, asked what)
+/* The settings and the body are those of a scene; `c` has the rest. */
+static bool compare_text(run_case c, const char *body, const char *settings)
 {
     char text[2048];
     snprintf(text, sizeof text, "name: test\nduration: %g\n%s%s", END, settings, body);
     char description[2560];
-    snprintf(description, sizeof description, "%s(own problem %d, asked %d)", text, (int)own,
-             (int)what);
-
-    run_case c = {.description = description, .own = own, .asked = what};
+    snprintf(description, sizeof description, "%s(own problem %d, asked %d)", text, (int)c.own,
+             (int)c.asked);
+    c.description = description;
     tw_error error = {0};
     ck_assert_msg(tw_scene_parse("test", text, strlen(text), 0, NULL, &c.scene, &error) == TW_OK,
                   "%s: %s", text, error.text);
@@ -321,10 +323,14 @@ static int compare_all(const char *settings, int variant)
     int count = 0;
     int every = cases_to_run(1, 3);
     for (int body = (every - variant % every) % every; body < BODIES; body += every)
-        count += compare_text(bodies[body], OWN_NONE, settings, (asked)((body + variant) % ASKED));
+        count +=
+            compare_text((run_case){.asked = (asked)((body + variant) % ASKED), .steps = STEPS},
+                         bodies[body], settings);
     for (int own = OWN_NONE + 1; own < OWN_PROBLEMS; own++)
-        count += compare_text(bodies[BODIES - 1], (own_problem)own, settings,
-                              (asked)((own + variant) % ASKED));
+        count += compare_text((run_case){.own = (own_problem)own,
+                                         .asked = (asked)((own + variant) % ASKED),
+                                         .steps = STEPS},
+                              bodies[BODIES - 1], settings);
     return count;
 }
 
@@ -383,6 +389,23 @@ START_TEST(every_engine)
 }
 END_TEST
 
+/* ---- steps that are divided over a contact ---- */
+
+/* The energy guard judges such a step by its ends where the stage shows a gain. It has to know that the step is shorter
+ * than the one before, also after a restore: a step of this cloth fails otherwise. The case was found by search. */
+START_TEST(divided_steps)
+{
+    static const char cloth[] =
+        "gravity: [0, 0, -9.81]\n"
+        "bodies: [{kind: cloth, columns: 3, rows: 3, mass: 0.1, stiffness: 43000, shear: 10, "
+        "bending: 0.1, origin: [0, 0, 0.003], velocity: [-1.77, -0.62, -0.63]}]\n"
+        "obstacles: [{kind: plane}]\n"
+        "contact: {distance: 0.014, friction: 0.3, restitution: 1}\n";
+    ck_assert(
+        compare_text((run_case){.steps = 22}, cloth, "integrator: {name: expmid2, step: 0.024}\n"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("resume");
@@ -391,5 +414,10 @@ int main(void)
     tcase_add_loop_test(cases, every_scheme_with_every_option, 0, TW_SCHEME_COUNT);
     tcase_add_loop_test(cases, every_engine, 0, TW_PHI_ENGINE_COUNT);
     suite_add_tcase(suite, cases);
+
+    TCase *contacts = tcase_create("contacts");
+    tcase_set_timeout(contacts, 300);
+    tcase_add_test(contacts, divided_steps);
+    suite_add_tcase(suite, contacts);
     return run_suite(suite);
 }
