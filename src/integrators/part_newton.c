@@ -144,6 +144,7 @@ typedef struct job {
     const tw_stage *stage;
     const double *tension; /* of the elements, for the matrix */
     double tolerance;
+    double g, divisor; /* Newton's matrix is divisor (M + g K) */
 } job;
 
 typedef void part_function(const job *j, int64_t p, part *it);
@@ -277,10 +278,10 @@ static bool clip_failed(tw_implicit *implicit)
 /* Makes the matrices of the active parts. Where one is not definite, compressed elements of this
  * part count as slack across their line. Where that is not enough, those of all active parts do, and
  * contacts as well; and at last the mass is raised. */
-static tw_status prepare(const job *j, double g)
+static tw_status prepare(const job *j)
 {
     tw_implicit *implicit = j->implicit;
-    *implicit->linear = (tw_linear_record){.t = j->stage->t, .g = g};
+    *implicit->linear = (tw_linear_record){.t = j->stage->t, .g = j->g};
     for_each(j, record_part);
     tw_status status = tw_implicit_prepare_record(implicit);
 
@@ -301,12 +302,11 @@ static tw_status prepare(const job *j, double g)
 
 tw_status tw_part_newton_renew(tw_implicit *implicit, const tw_stage *stage)
 {
-    double divisor = 0;
-    double g = tw_implicit_shift_of(implicit, stage, &divisor);
     job j = {.implicit = implicit, .stage = stage, .tension = implicit->tension};
+    j.g = tw_implicit_shift_of(implicit, stage, &j.divisor);
     activate_all(implicit->parts);
     focus(implicit, NULL);
-    tw_status status = prepare(&j, g);
+    tw_status status = prepare(&j);
 
     /* All parts are active, so that one rule holds for all. A raised mass is none for functions. */
     implicit->parts->mixed = false;
@@ -446,6 +446,38 @@ static void halve_old(const job *j, int64_t p, part *it)
     if (!it->is_new) halve(j, p, it);
 }
 
+/* v = v_star + sigma way, the velocity that belongs to x. */
+static void set_velocity(const job *j, int64_t p, part *it)
+{
+    (void)it;
+    if (!j->stage->v_star) return;
+    part_copy(j->implicit, p, j->stage->v_star, j->implicit->v);
+    part_axpy(j->implicit, p, j->stage->sigma, j->implicit->way, j->implicit->v);
+}
+
+/* residual = gamma a - way. */
+static void set_residual(const job *j, int64_t p, part *it)
+{
+    (void)it;
+    const tw_implicit *implicit = j->implicit;
+    const int32_t *row = NULL;
+    int64_t count = rows_of(implicit->parts, p, &row);
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t i = 3 * (int64_t)row[r]; i < 3 * (int64_t)row[r] + 3; i++)
+            implicit->residual[i] = j->stage->gamma * implicit->a[i] - implicit->way[i];
+}
+
+/* The residual of the active parts. */
+static tw_status evaluate(const job *j)
+{
+    tw_implicit *implicit = j->implicit;
+    for_each(j, set_velocity);
+    TW_TRY(tw_system_acceleration(implicit->system, j->stage->t, j->stage->x, implicit->v,
+                                  implicit->a));
+    for_each(j, set_residual);
+    return TW_OK;
+}
+
 /* The residual behind the corrections. Parts that search shorten theirs until they do not overshoot;
  * all parts do where the force is not defined. */
 static tw_status search(const job *j)
@@ -454,7 +486,7 @@ static tw_status search(const job *j)
     tw_part_newton *parts = implicit->parts;
     tw_status status = TW_OK;
     for (int halving = 0; halving <= MOST_HALVINGS; halving++) {
-        status = tw_implicit_evaluate(implicit, j->stage, j->stage->x, implicit->way);
+        status = evaluate(j);
         bool undefined = status == TW_NOT_FINITE || status == TW_RECOVERABLE;
         if (status != TW_OK && !undefined) return status;
 
@@ -466,18 +498,30 @@ static tw_status search(const job *j)
         for (int64_t p = 0; p < parts->rows.count; p++) after += parts->list[p].share;
         if (after == before) return status;
     }
-    return tw_implicit_evaluate(implicit, j->stage, j->stage->x, implicit->way);
+    return evaluate(j);
+}
+
+/* force = M residual / divisor. */
+static void weigh_part(const job *j, int64_t p, part *it)
+{
+    (void)it;
+    const tw_implicit *implicit = j->implicit;
+    const double *mass = implicit->system->second.lumped_mass;
+    const int32_t *row = NULL;
+    int64_t count = rows_of(implicit->parts, p, &row);
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t i = 3 * (int64_t)row[r]; i < 3 * (int64_t)row[r] + 3; i++)
+            implicit->force[i] = mass[i] * implicit->residual[i] / j->divisor;
 }
 
 /* correction = (M + g K)^-1 M residual / divisor, and what it does to the tensions. */
-static tw_status find_correction(const job *j, double divisor)
+static tw_status find_correction(const job *j)
 {
     tw_implicit *implicit = j->implicit;
     tw_system *system = implicit->system;
     const tw_second_order_problem *problem = &system->second;
-    TW_TRY(tw_system_mass(system, implicit->residual, implicit->force));
+    for_each(j, weigh_part);
     TW_TRY(tw_stage_matrix_solve(implicit->matrix, 0, implicit->force, implicit->correction));
-    tw_vector_scale(system->n, 1 / divisor, implicit->correction);
     system->counts->newton_iterations++;
 
     if (implicit->tension_count == 0) return TW_OK;
@@ -490,11 +534,8 @@ static tw_status iterate(const job *j)
 {
     tw_implicit *implicit = j->implicit;
     tw_part_newton *parts = implicit->parts;
-    double divisor = 0;
-    double g = tw_implicit_shift_of(implicit, j->stage, &divisor);
-
-    TW_TRY(prepare(j, g));
-    TW_TRY(find_correction(j, divisor));
+    TW_TRY(prepare(j));
+    TW_TRY(find_correction(j));
 
     for_each(j, measure_part);
     set_reach(j);
@@ -528,6 +569,7 @@ tw_status tw_part_newton_solve(tw_implicit *implicit, const tw_stage *stage,
              .stage = stage,
              .tension = implicit->iterate,
              .tolerance = stage->tolerance};
+    j.g = tw_implicit_shift_of(implicit, stage, &j.divisor);
     activate_all(parts);
 
     /* The residual of the guess. */

@@ -1,5 +1,6 @@
 #include "linalg/batch_cholesky.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/allocate.h"
@@ -265,6 +266,7 @@ typedef struct solve_job {
     int count;
     const double *in;
     double *out;
+    atomic_bool bad; /* a solution is not finite */
 } solve_job;
 
 static void load_lanes(const batch *b, int64_t group, const double *in, double *y)
@@ -288,24 +290,45 @@ static void store_lanes(const batch *b, int64_t group, const double *y, double *
     }
 }
 
+/* 0 * y is NaN where y is not finite, and a sum with a NaN in it stays NaN. */
+static bool are_finite(int64_t count, const double *y)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++) sum += 0.0 * y[i];
+    return sum == 0.0;
+}
+
 static void solve_groups(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    solve_job *job = context;
+    const batch *b = job->b;
+    double y[3 * TW_BATCH_MOST_ROWS * TW_BATCH_LANES];
+    int64_t numbers = 3 * (int64_t)TW_BATCH_LANES * b->pattern.rows;
+    for (int64_t group = begin; group < end; group++) {
+        if (!is_active(b, group, job->active)) continue;
+
+        for (int v = 0; v < job->count; v++) {
+            load_lanes(b, group, job->in + v * job->n, y);
+            tw_batch_solve(&b->pattern, b->L + group * group_size(b), y);
+            if (!are_finite(numbers, y)) atomic_store(&job->bad, true);
+            store_lanes(b, group, y, job->out + v * job->n);
+        }
+    }
+}
+
+/* Copies the solutions of active parts. */
+static void copy_groups(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     const solve_job *job = context;
     const batch *b = job->b;
-    double y[3 * TW_BATCH_MOST_ROWS * TW_BATCH_LANES];
-    size_t bytes = 3 * TW_BATCH_LANES * (size_t)b->pattern.rows * sizeof *y;
-    for (int64_t group = begin; group < end; group++) {
-        bool active = is_active(b, group, job->active);
-
-        for (int v = 0; v < job->count; v++) {
-            if (active) {
-                load_lanes(b, group, job->in + v * job->n, y);
-                tw_batch_solve(&b->pattern, b->L + group * group_size(b), y);
-            } else {
-                memset(y, 0, bytes);
-            }
-            store_lanes(b, group, y, job->out + v * job->n);
+    for (int64_t part = TW_BATCH_LANES * begin; part < TW_BATCH_LANES * end; part++) {
+        const int32_t *rows = b->rows + part * b->pattern.rows;
+        if (part >= b->part_count || (job->active && !job->active[rows[0]])) continue;
+        for (int i = 0; i < job->count * b->pattern.rows; i++) {
+            int64_t at = 3 * (int64_t)rows[i % b->pattern.rows] + i / b->pattern.rows * job->n;
+            memcpy(job->out + at, job->in + at, 3 * sizeof *job->out);
         }
     }
 }
@@ -313,14 +336,20 @@ static void solve_groups(void *context, int64_t begin, int64_t end, int64_t bloc
 tw_status tw_batch_cholesky_solve(tw_batch_cholesky *batches, int count, const double *in,
                                   double *out)
 {
+    bool bad = false;
     for (int i = 0; i < batches->batch_count; i++) {
         const batch *b = &batches->batches[i];
-        solve_job job = {b, batches->active, batches->n, count, in, batches->solution};
+        solve_job job = {b, batches->active, batches->n, count, in, batches->solution, false};
         tw_parallel_for(b->group_count, TW_BATCH_GROUPS_PER_JOB, solve_groups, &job);
+        bad = bad || atomic_load(&job.bad);
     }
 
     /* The result is handed out only if it is good. */
-    if (!tw_vector_is_finite(batches->n * count, batches->solution)) return TW_NOT_FINITE;
-    tw_vector_copy(batches->n * count, batches->solution, out);
+    if (bad) return TW_NOT_FINITE;
+    for (int i = 0; i < batches->batch_count; i++) {
+        const batch *b = &batches->batches[i];
+        solve_job job = {b, batches->active, batches->n, count, batches->solution, out, false};
+        tw_parallel_for(b->group_count, TW_BATCH_GROUPS_PER_JOB, copy_groups, &job);
+    }
     return TW_OK;
 }

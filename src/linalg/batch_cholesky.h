@@ -20,7 +20,8 @@ tw_status tw_batch_cholesky_factor(tw_batch_cholesky *batches, double mass_facto
 tw_status tw_batch_cholesky_solve(tw_batch_cholesky *batches, int count, const double *in,
                                   double *out);
 
-/* From now on parts without an active row keep the factor that they have, and their solutions are 0.
+/* From now on parts without an active row keep the factor that they have, and their entries of a
+ * solution are left as they are.
  * `active` has an entry per block row; NULL: all are active. It must live until the next call. */
 void tw_batch_cholesky_focus(tw_batch_cholesky *batches, const unsigned char *active);
 

@@ -99,15 +99,39 @@ typedef struct loop {
     tw_contact *c;
     const tw_force_view *at;
     tw_pair_order order;   /* of the tangents */
+    bool kept;             /* the tangents of pairs that are not wanted stay */
     atomic_bool undefined; /* a pair meets, and has no normal */
 } loop;
+
+/* Whether a pair of these vertices acts on an active particle. Its free particles are all active, or
+ * none is. */
+static bool is_wanted(const tw_contact *c, const int32_t vertex[TW_PAIR_VERTICES])
+{
+    if (!c->particles->active) return true;
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
+        for (int k = 0; k < parts.count; k++) {
+            int32_t row = c->particles->unknown[parts.particle[k]];
+            if (row >= 0) return tw_particles_want(c->particles, row);
+        }
+    }
+    return false;
+}
+
+/* The energies of wanted pairs become 0; others keep what they have. */
+static void clear_energies(tw_contact *c, int64_t begin, int64_t end)
+{
+    for (int64_t p = begin; p < end; p++)
+        if (is_wanted(c, c->pairs[p].vertex)) c->pair_energy[p] = 0.0;
+}
 
 static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *l = context;
-    memset(l->c->pair_energy + begin, 0, (size_t)(end - begin) * sizeof(double));
+    clear_energies(l->c, begin, end);
     for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, 1, &l->at->x)) < end; p++) {
+        if (!is_wanted(l->c, l->c->pairs[p].vertex)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
@@ -131,8 +155,9 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     loop *l = context;
     tw_contact *c = l->c;
-    memset(c->pair_energy + begin, 0, (size_t)(end - begin) * sizeof(double));
+    clear_energies(c, begin, end);
     for (int64_t p = begin; (p = tw_contact_next(c, p, end, 1, &l->at->x)) < end; p++) {
+        if (!is_wanted(c, c->pairs[p].vertex)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(c, &c->pairs[p], l->at->x, x);
@@ -191,11 +216,26 @@ tw_status tw_contact_add_force(void *data, const tw_force_view *at, double *forc
 
 /* ---- tangents ---- */
 
-/* Lists the pairs in contact at this point. */
-static tw_status list_active(tw_contact *c, const tw_force_view *at)
+/* Whether the list of tangents holds all pairs in contact, and no other. */
+static bool is_listed(const tw_contact *c)
+{
+    int64_t count = 0;
+    for (int64_t p = 0; p < c->pair_count; p++) {
+        if (c->pair_energy[p] == 0.0) continue;
+        if (count == c->tangent_count || c->tangents[count].pair != p) return false;
+        count++;
+    }
+    return count == c->tangent_count;
+}
+
+/* Lists the pairs in contact at this point. Tangents of pairs that are not wanted stay, unless the list
+ * becomes another one. */
+static tw_status list_active(tw_contact *c, const tw_force_view *at, bool *kept)
 {
     loop l = {.c = c, .at = at};
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, energy_block, &l);
+    *kept = c->particles->active && is_listed(c);
+    if (*kept) return TW_OK;
 
     int64_t count = 0;
     for (int64_t p = 0; p < c->pair_count; p++) count += c->pair_energy[p] != 0.0;
@@ -214,12 +254,7 @@ static tw_status list_active(tw_contact *c, const tw_force_view *at)
 
     c->tangent_count = 0;
     for (int64_t p = 0; p < c->pair_count; p++)
-        if (c->pair_energy[p] != 0.0) {
-            tw_pair_tangent *tangent = &c->tangents[c->tangent_count++];
-
-            tangent->pair = p;
-            memcpy(tangent->vertex, c->pairs[p].vertex, sizeof tangent->vertex);
-        }
+        if (c->pair_energy[p] != 0.0) c->tangents[c->tangent_count++].pair = p;
     return TW_OK;
 }
 
@@ -230,19 +265,21 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
     for (int64_t i = begin; i < end; i++) {
         tw_pair_tangent *tangent = &l->c->tangents[i];
         const tw_contact_pair *pair = &l->c->pairs[tangent->pair];
+        if (l->kept && !is_wanted(l->c, pair->vertex)) continue;
         double x[4][3];
         tw_pair_state state;
 
         tw_contact_take(l->c, pair, l->at->x, x);
         tw_pair_evaluate(pair, x, l->order, &state);
+        memcpy(tangent->vertex, pair->vertex, sizeof tangent->vertex);
         memcpy(tangent->hessian, state.hessian, sizeof state.hessian);
     }
 }
 
 static tw_status linearise(tw_contact *c, const tw_force_view *at, tw_pair_order order)
 {
-    TW_TRY(list_active(c, at));
     loop l = {.c = c, .at = at, .order = order};
+    TW_TRY(list_active(c, at, &l.kept));
     tw_parallel_for(c->tangent_count, TW_PARTICLE_BLOCK, tangent_block, &l);
     return TW_OK;
 }
@@ -372,6 +409,7 @@ static void contact_add_tangent(void *data, tw_sparse *matrix)
     const tw_contact *c = data;
     for (int64_t t = 0; t < c->tangent_count; t++) {
         const tw_pair_tangent *tangent = &c->tangents[t];
+        if (!is_wanted(c, tangent->vertex)) continue;
 
         /* Both orders of two vertices: one of them is in the upper triangle. */
         for (int a = 0; a < TW_PAIR_VERTICES; a++)

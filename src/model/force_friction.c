@@ -75,6 +75,18 @@ static double secant(const tw_grip *grip, double length, double s)
     return grip->limit / s;
 }
 
+/* Whether a grip holds an active particle. */
+static bool is_wanted(const tw_friction *f, const tw_grip *grip)
+{
+    if (!f->particles->active) return true;
+    tw_vertex_parts parts = tw_contact_parts(f->contact, grip->vertex);
+    for (int k = 0; k < parts.count; k++) {
+        int32_t row = f->particles->unknown[parts.particle[k]];
+        if (row >= 0 && tw_particles_want(f->particles, row)) return true;
+    }
+    return false;
+}
+
 static tw_status friction_add_energy(void *data, const tw_force_view *at, double *energy)
 {
     const tw_friction *f = data;
@@ -100,6 +112,7 @@ static tw_status friction_add_force(void *data, const tw_force_view *at, double 
     const tw_friction *f = data;
     for (int64_t i = 0; i < f->grip_count; i++) {
         const tw_grip *grip = &f->grips[i];
+        if (!is_wanted(f, grip)) continue;
         double push[3];
         double s = tw_grip_stretch(f, grip, at->x, push);
 
@@ -140,7 +153,8 @@ static void find_tangent(const tw_friction *f, const double *x, tw_grip *grip)
 static tw_status friction_linearise(void *data, const tw_force_view *at)
 {
     tw_friction *f = data;
-    for (int64_t g = 0; g < f->grip_count; g++) find_tangent(f, at->x, &f->grips[g]);
+    for (int64_t g = 0; g < f->grip_count; g++)
+        if (is_wanted(f, &f->grips[g])) find_tangent(f, at->x, &f->grips[g]);
     return TW_OK;
 }
 
@@ -174,6 +188,7 @@ static void friction_add_tangent(void *data, tw_sparse *matrix)
     const tw_friction *f = data;
     for (int64_t g = 0; g < f->grip_count; g++) {
         const tw_grip *grip = &f->grips[g];
+        if (!is_wanted(f, grip)) continue;
         tw_vertex_parts parts = tw_contact_parts(f->contact, grip->vertex);
 
         for (int i = 0; i < parts.count * parts.count; i++) {

@@ -16,7 +16,6 @@
 #include "base/allocate.h"
 #include "base/parallel_for.h"
 #include "base/vector3.h"
-#include "linalg/vector.h"
 #include "model/joined_bodies.h"
 #include "model/symmetric3.h"
 
@@ -148,8 +147,11 @@ static void write_block(void *context, int64_t begin, int64_t end, int64_t block
     const mass_damping *d = p->d;
 
     for (int64_t i = begin; i < end; i++) {
-        int32_t body = d->bodies.body[d->particles->particle[i]];
-        p->write(p, i, &p->motion[body], d->bodies.held[body]);
+        int64_t stop = tw_particles_run(d->particles, &i, end);
+        for (; i < stop; i++) {
+            int32_t body = d->bodies.body[d->particles->particle[i]];
+            p->write(p, i, &p->motion[body], d->bodies.held[body]);
+        }
     }
 }
 
@@ -280,13 +282,29 @@ static tw_status mass_damping_add_force(void *data, const tw_force_view *at, dou
     return TW_OK;
 }
 
+/* Keeps x and v of the bodies that are wanted. */
+static void keep_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const loop *p = context;
+    const tw_bodies *b = &p->d->bodies;
+    for (int64_t i = begin; i < end; i++) {
+        if (!is_wanted(p->d, i)) continue;
+        for (int64_t n = b->start[i]; n < b->start[i + 1]; n++) {
+            int64_t at = 3 * (int64_t)b->particle[n];
+            memcpy(p->d->x + at, p->x + at, 3 * sizeof(double));
+            memcpy(p->d->v + at, p->v + at, 3 * sizeof(double));
+        }
+    }
+}
+
 static tw_status mass_damping_linearise(void *data, const tw_force_view *at)
 {
     mass_damping *d = data;
 
     /* Products need x and v of this point. */
-    tw_vector_copy(3 * d->particles->count, at->x, d->x);
-    tw_vector_copy(3 * d->particles->count, at->v, d->v);
+    loop p = {.d = d, .x = at->x, .v = at->v};
+    tw_parallel_for(d->bodies.count, BODY_BLOCK, keep_block, &p);
     find_motion(d, d->x, d->v, d->fixed);
     return TW_OK;
 }

@@ -29,8 +29,9 @@ static void springs_release(void *data)
     tw_incidence_free(&s->incidence);
     tw_spring_parts_free(&s->parts);
 
-    void *arrays[] = {s->corner,  s->stiffness, s->rest_length, s->cubic,   s->damping,  s->pull,
-                      s->tangent, s->slide,     s->root,        s->partial, s->diagonal, s->block};
+    void *arrays[] = {s->corner,   s->stiffness, s->rest_length, s->cubic, s->damping,
+                      s->pull,     s->tangent,   s->slide,       s->root,  s->partial,
+                      s->diagonal, s->block,     s->span};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release(arrays[i]);
     tw_release(s);
 }
@@ -52,6 +53,25 @@ static void springs_set_rayleigh(void *data, double beta)
     ((tw_springs *)data)->beta = beta;
 }
 
+/* Finds the particles of each block of springs. */
+static tw_status find_spans(tw_springs *s)
+{
+    int64_t blocks = tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK);
+    s->span = TW_NEW_ARRAY(2 * blocks, int32_t);
+    if (!s->span) return TW_OUT_OF_MEMORY;
+    for (int64_t b = 0; b < blocks; b++) {
+        s->span[2 * b] = INT32_MAX;
+        s->span[2 * b + 1] = 0;
+    }
+
+    for (int64_t i = 0; i < s->corners * s->count; i++) {
+        int32_t *span = s->span + 2 * (i / s->corners / TW_PARTICLE_BLOCK);
+        if (s->corner[i] < span[0]) span[0] = s->corner[i];
+        if (s->corner[i] >= span[1]) span[1] = s->corner[i] + 1;
+    }
+    return TW_OK;
+}
+
 static tw_status springs_complete(void *data, const tw_particles *particles)
 {
     tw_springs *s = data;
@@ -63,6 +83,7 @@ static tw_status springs_complete(void *data, const tw_particles *particles)
     s->partial = TW_NEW_ARRAY(tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK), double);
     s->tangent = TW_NEW_ARRAY(TW_SPRING_TANGENT * s->count, double);
     if (!s->pull || !s->partial || !s->tangent) return TW_OUT_OF_MEMORY;
+    TW_TRY(find_spans(s));
 
     /* Only damped springs have tangents of damping. */
     if (tw_springs_are_damped(s)) {
@@ -101,6 +122,7 @@ static void pull_block(void *context, int64_t begin, int64_t end, int64_t block)
     bool damped = tw_springs_are_damped(s);
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
+    if (!tw_springs_want_block(p->s, begin)) return;
 
     /* Springs of any kind, one at a time. */
     for (int64_t e = begin; e < end; e++) {
@@ -126,7 +148,9 @@ static void gather_block(void *context, int64_t begin, int64_t end, int64_t bloc
     const tw_springs *s = p->s;
 
     /* out_i -= sum of weight * pull over the springs of particle i. */
+    const int32_t *unknown = s->particles->unknown;
     for (int64_t i = begin; i < end; i++) {
+        if (unknown[i] >= 0 && !tw_particles_want(s->particles, unknown[i])) continue;
         tw_wide sum = tw_wide_load3(p->out + 3 * i);
         for (int64_t n = s->incidence.start[i]; n < s->incidence.start[i + 1]; n++) {
             int32_t entry = s->incidence.entry[n];

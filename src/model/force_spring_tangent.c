@@ -102,6 +102,7 @@ static void linearise_block(void *context, int64_t begin, int64_t end, int64_t b
     const tw_springs *s = p->s;
     double d[3];
     double y[3] = {0.0, 0.0, 0.0};
+    if (!tw_springs_want_block(p->s, begin)) return;
 
     for (int64_t e = begin; e < end; e++) {
         if (!tw_springs_wants(s, e)) continue;
@@ -127,6 +128,7 @@ static void plain_linearise_block(void *context, int64_t begin, int64_t end, int
     (void)block;
     loop *p = context;
     tw_spring_batch batch;
+    if (!tw_springs_want_block(p->s, begin)) return;
 
     /* n, T/l and T' - T/l of four plain springs at a time. */
     for (int64_t first = begin; first < end; first += 4) {
@@ -391,8 +393,10 @@ static void plain_matrix_block(void *context, int64_t begin, int64_t end, int64_
     (void)block;
     loop *p = context;
     double *values = tw_sparse_values(p->matrix);
-    for (int64_t i = begin; i < end; i++)
-        if (tw_particles_want(p->s->particles, i)) add_plain_row(p->s, i, values);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t stop = tw_particles_run(p->s->particles, &i, end);
+        for (; i < stop; i++) add_plain_row(p->s, i, values);
+    }
 }
 
 /* A row of the upper triangle, (i, i) and (i, j) with j > i, is written by the loop over its

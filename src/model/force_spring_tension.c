@@ -37,6 +37,7 @@ static void plain_body(void *context, int64_t begin, int64_t end, int64_t block)
     loop *p = context;
     const tw_springs *s = p->s;
     tw_spring_batch batch;
+    if (!tw_springs_want_block(p->s, begin)) return;
 
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
@@ -62,6 +63,7 @@ static void replace_body(void *context, int64_t begin, int64_t end, int64_t bloc
     (void)block;
     const loop *p = context;
     const tw_springs *s = p->s;
+    if (!tw_springs_want_block(p->s, begin)) return;
 
     for (int64_t e = begin; e < end; e++) {
         if (!tw_springs_wants(s, e)) continue;
@@ -141,6 +143,7 @@ static void predict_body(void *context, int64_t begin, int64_t end, int64_t bloc
 {
     (void)block;
     const loop *p = context;
+    if (!tw_springs_want_block(p->s, begin)) return;
     for (int64_t e = begin; e < end; e++)
         if (tw_springs_wants(p->s, e)) predict_one(p, e);
 }
@@ -186,6 +189,7 @@ static void plain_predict_body(void *context, int64_t begin, int64_t end, int64_
 {
     (void)block;
     const loop *p = context;
+    if (!tw_springs_want_block(p->s, begin)) return;
     for (int64_t first = begin; first < end; first += 4) {
         int count = end - first < 4 ? (int)(end - first) : 4;
         if (tw_springs_want(p->s, first, count)) predict_batch(p, first, count);

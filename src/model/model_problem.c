@@ -29,13 +29,24 @@ static bool are_in_a_row(const tw_particles *p, int64_t begin, int64_t end)
     return p->particle[end - 1] - p->particle[begin] == end - 1 - begin;
 }
 
-static void unpack_block(void *context, int64_t begin, int64_t end, int64_t block)
+/* A function of the free particles begin ... end - 1, of which there is at least one. */
+typedef void copy_run(const copy *c, int64_t begin, int64_t end);
+
+/* Calls the function for all runs of wanted particles of a block. */
+static void for_wanted(const copy *c, int64_t begin, int64_t end, copy_run *function)
 {
-    (void)block;
-    const copy *c = context;
+    for (int64_t i = begin; i < end;) {
+        int64_t stop = tw_particles_run(&c->model->particles, &i, end);
+        if (i < stop) function(c, i, stop);
+        i = stop;
+    }
+}
+
+static void unpack_run(const copy *c, int64_t begin, int64_t end)
+{
     const tw_particles *p = &c->model->particles;
 
-    /* Mostly the particles of a block are in a row. */
+    /* Mostly the particles of a run are in a row. */
     if (are_in_a_row(p, begin, end)) {
         int64_t first = 3 * (int64_t)p->particle[begin];
         size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
@@ -51,6 +62,12 @@ static void unpack_block(void *context, int64_t begin, int64_t end, int64_t bloc
     }
 }
 
+static void unpack_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    for_wanted(context, begin, end, unpack_run);
+}
+
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v)
 {
     /* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
@@ -60,14 +77,12 @@ void tw_model_unpack(tw_model *model, double t, const double *x, const double *v
     tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_block, &c);
 }
 
-static void divide_block(void *context, int64_t begin, int64_t end, int64_t block)
+static void divide_run(const copy *c, int64_t begin, int64_t end)
 {
-    (void)block;
-    const copy *c = context;
     const tw_particles *p = &c->model->particles;
     const double *inverse = c->model->inverse_mass;
 
-    /* a_i = force_i / m_i. Mostly the particles of a block are in a row. */
+    /* a_i = force_i / m_i. Mostly the particles of a run are in a row. */
     if (are_in_a_row(p, begin, end)) {
         const double *force = c->force + 3 * ((int64_t)p->particle[begin] - begin);
         for (int64_t i = begin; i < end; i++)
@@ -77,6 +92,12 @@ static void divide_block(void *context, int64_t begin, int64_t end, int64_t bloc
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++)
             c->a[3 * i + k] = c->force[3 * (int64_t)p->particle[i] + k] * inverse[i];
+}
+
+static void divide_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    for_wanted(context, begin, end, divide_run);
 }
 
 /* a_i = force_i, without the mass. */
@@ -109,14 +130,44 @@ tw_status tw_model_divide_by_mass(tw_model *model, const double *force, double *
 /* ---- callbacks ---- */
 
 /* The force begins with the weight m g, to which all other forces are added. */
-static void weigh_block(void *context, int64_t begin, int64_t end, int64_t block)
+static void weigh(const tw_model *model, int64_t begin, int64_t end)
 {
-    (void)block;
-    tw_model *model = context;
     const double *load = model->particles.load;
     const double *g = model->gravity;
     for (int64_t i = begin; i < end; i++)
         for (int k = 0; k < 3; k++) model->force[3 * i + k] = load[i] * g[k];
+}
+
+static void weigh_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    weigh(context, begin, end);
+}
+
+/* The same for free particles that are wanted. */
+static void weigh_run(const copy *c, int64_t begin, int64_t end)
+{
+    const tw_particles *p = &c->model->particles;
+    if (are_in_a_row(p, begin, end)) {
+        weigh(c->model, p->particle[begin], p->particle[end - 1] + 1);
+        return;
+    }
+    for (int64_t i = begin; i < end; i++) weigh(c->model, p->particle[i], p->particle[i] + 1);
+}
+
+static void weigh_wanted_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    for_wanted(context, begin, end, weigh_run);
+}
+
+static void begin_force(tw_model *model)
+{
+    copy c = {.model = model};
+    if (model->particles.active)
+        tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, weigh_wanted_block, &c);
+    else
+        tw_parallel_for(model->particles.count, TW_PARTICLE_BLOCK, weigh_block, model);
 }
 
 static tw_status model_acceleration(void *context, double t, const double *x, const double *v,
@@ -125,7 +176,7 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
     tw_model *model = context;
     bool needs_velocity = model->traits & TW_FORCE_VELOCITY;
     tw_model_unpack(model, t, x, needs_velocity ? v : NULL);
-    tw_parallel_for(model->particles.count, TW_PARTICLE_BLOCK, weigh_block, model);
+    begin_force(model);
     tw_force_view at = {t, model->x, model->v};
     for (int i = 0; i < model->force_count; i++) {
         const tw_force *f = &model->forces[i];

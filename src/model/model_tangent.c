@@ -211,9 +211,10 @@ static void clear_block(void *context, int64_t begin, int64_t end, int64_t block
     (void)block;
     const clear_job *job = context;
     for (int64_t i = begin; i < end; i++) {
-        size_t entries = 9 * (size_t)(job->row_start[i + 1] - job->row_start[i]);
-        if (tw_particles_want(job->particles, i))
-            memset(job->values + 9 * job->row_start[i], 0, entries * sizeof(double));
+        int64_t stop = tw_particles_run(job->particles, &i, end);
+        size_t entries = 9 * (size_t)(job->row_start[stop] - job->row_start[i]);
+        memset(job->values + 9 * job->row_start[i], 0, entries * sizeof(double));
+        i = stop;
     }
 }
 

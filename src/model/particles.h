@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { TW_PARTICLE_BLOCK = 1024 /* particles or elements per block of a parallel loop */ };
 
@@ -26,6 +27,37 @@ typedef struct tw_particles {
 static inline bool tw_particles_want(const tw_particles *particles, int64_t i)
 {
     return !particles->active || particles->active[i];
+}
+
+/* Finds the next run of free particles that are wanted, from *begin on and before `end`. *begin becomes
+ * its first one. Returns where it ends; *begin = `end` if there is none. */
+static inline int64_t tw_particles_run(const tw_particles *particles, int64_t *begin, int64_t end)
+{
+    const unsigned char *active = particles->active;
+    if (!active || *begin >= end) return end;
+    const unsigned char *first = memchr(active + *begin, 1, (size_t)(end - *begin));
+    if (!first) {
+        *begin = end;
+        return end;
+    }
+    *begin = first - active;
+    const unsigned char *last = memchr(first, 0, (size_t)(end - *begin));
+    return last ? last - active : end;
+}
+
+/* Whether one of the particles begin ... end - 1, free or not, is wanted. */
+static inline bool tw_particles_want_some(const tw_particles *particles, int64_t begin, int64_t end)
+{
+    if (!particles->active) return true;
+
+    /* Free indices ascend with the particles. */
+    while (begin < end && particles->unknown[begin] < 0) begin++;
+    while (begin < end && particles->unknown[end - 1] < 0) end--;
+    if (begin == end) return false;
+    int64_t first = particles->unknown[begin];
+    int64_t last = particles->unknown[end - 1];
+    tw_particles_run(particles, &first, last + 1);
+    return first <= last;
 }
 
 #endif

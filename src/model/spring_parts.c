@@ -12,7 +12,8 @@
 enum {
     GROUP = 16,              /* lower ends that take turns */
     SPRINGS_PER_PART = 4096, /* ten microseconds of work: enough to start a thread for */
-    MOST_PARTS = 64,
+    FEW_PARTS = 64,          /* so many are enough for threads; more of them fit into caches */
+    MOST_PARTS = 4096,
     MOST_WORKERS = 64,
     LANES = TW_WIDE_LANES /* numbers per particle */
 };
@@ -125,9 +126,9 @@ tw_status tw_spring_parts_create(tw_spring_parts *parts, const tw_springs *s)
 
     /* A particle of a window costs about as much time as half a spring. Therefore there are fewer
      * parts where the windows would have more particles than a quarter of the springs; for particles
-     * in random order one part is left. */
+     * in random order one part is left. Many parts must have windows that cost nothing. */
     int64_t total = cut(parts, count, s);
-    while (count > 1 && total > s->count / 4) {
+    while (count > 1 && total > s->count / (count > FEW_PARTS ? 64 : 4)) {
         count /= 2;
         total = cut(parts, count, s);
     }
@@ -136,13 +137,14 @@ tw_status tw_spring_parts_create(tw_spring_parts *parts, const tw_springs *s)
     parts->most_workers = count < MOST_WORKERS ? count : MOST_WORKERS;
     parts->windows = TW_NEW_ARRAY(3 * total, double);
     parts->scratch = TW_NEW_ARRAY(parts->most_workers * 2 * LANES * parts->rows, double);
-    return parts->windows && parts->scratch ? TW_OK : TW_OUT_OF_MEMORY;
+    parts->rests = TW_NEW_ARRAY(count, bool);
+    return parts->windows && parts->scratch && parts->rests ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
 void tw_spring_parts_free(tw_spring_parts *parts)
 {
-    void *arrays[] = {parts->spring, parts->own,     parts->end,
-                      parts->window, parts->windows, parts->scratch};
+    void *arrays[] = {parts->spring,  parts->own,     parts->end,  parts->window,
+                      parts->windows, parts->scratch, parts->rests};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release(arrays[i]);
     *parts = (tw_spring_parts){0};
 }
@@ -256,6 +258,8 @@ static void evaluate_part(loop *p, int64_t part, double *room)
     const tw_spring_parts *parts = p->parts;
     int64_t begin = parts->own[part];
     int64_t rows = parts->end[part] - begin;
+    parts->rests[part] = !tw_particles_want_some(p->s->particles, begin, parts->end[part]);
+    if (parts->rests[part]) return;
 
     /* Positions and sums of particle i stand at LANES i. */
     view at = {.x = room - LANES * begin, .sums = room + LANES * (parts->rows - begin)};
@@ -289,6 +293,7 @@ static void add_windows(const loop *p)
 {
     const tw_spring_parts *parts = p->parts;
     for (int part = 0; part < parts->count; part++) {
+        if (parts->rests[part]) continue;
         int64_t own = parts->own[part + 1];
         int64_t length = 3 * (parts->end[part] - own);
         const double *window = parts->windows + 3 * parts->window[part];

@@ -26,6 +26,7 @@ typedef struct tw_spring_parts {
     int most_workers;
     double *windows; /* three numbers per particle */
     double *scratch; /* of each worker: positions, then sums */
+    bool *rests;     /* nothing of the part is wanted */
 } tw_spring_parts;
 
 /* Writes the order in which springs with two ends are stored: order[e] is the spring that becomes

@@ -57,8 +57,9 @@ typedef struct tw_springs {
     double *slide;         /* TW_SPRING_SLIDE numbers per spring; NULL without damping */
     double *root;          /* TW_SPRING_ROOT numbers per spring; NULL without damping */
     double *partial;       /* energy per block of springs */
-    int64_t *diagonal;     /* index of the diagonal matrix block of each free particle */
-    int64_t *block;        /* matrix block of each pair of corners; -1 if one of them is pinned */
+    int32_t *span;     /* the particles of each block of springs: first, and one after the last */
+    int64_t *diagonal; /* index of the diagonal matrix block of each free particle */
+    int64_t *block;    /* matrix block of each pair of corners; -1 if one of them is pinned */
 } tw_springs;
 
 static inline bool tw_springs_are_damped(const tw_springs *s)
@@ -91,6 +92,14 @@ static inline bool tw_springs_wants(const tw_springs *s, int64_t e)
         if (i >= 0) return tw_particles_want(s->particles, i);
     }
     return false;
+}
+
+/* Whether a spring may be wanted of the block that begins with spring `begin`, TW_PARTICLE_BLOCK
+ * springs long. */
+static inline bool tw_springs_want_block(const tw_springs *s, int64_t begin)
+{
+    const int32_t *span = s->span + 2 * (begin / TW_PARTICLE_BLOCK);
+    return tw_particles_want_some(s->particles, span[0], span[1]);
 }
 
 /* Whether one of the springs first ... first + count - 1 is wanted. */
