@@ -101,6 +101,7 @@ static void release(tw_run *run)
 
     tw_run_unlock_directory(run);
     tw_appender_close(&run->telemetry);
+    tw_frame_writer_free(run->writer);
     tw_frames_free(run->frames);
     tw_integrator_free(run->integrator);
     tw_simulation_free(run->simulation);

@@ -50,7 +50,7 @@ tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
 
     /* First the outputs that the checkpoint counts. */
     TW_TRY(tw_appender_flush(&run->telemetry, error));
-    TW_TRY(tw_frames_flush(run->frames, run->memory.frame_count, error));
+    TW_TRY(tw_run_flush_frames(run, error));
 
     size_t size = 0;
     TW_TRY(take_snapshot(run, &size, error));

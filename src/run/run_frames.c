@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <twang/parallel.h>
 
 #include "base/fail.h"
 #include "run/run_internal.h"
@@ -21,16 +22,17 @@ static double largest_value(const tw_run *run)
     return has_doubles ? DBL_MAX : largest_in_32_bits;
 }
 
-static tw_status fill_table(tw_run *run, double t, const double *u, tw_error *error)
+/* Fills rows with the state u at the time t. */
+static tw_status fill_rows(tw_run *run, double t, const double *u, double *rows, tw_error *error)
 {
-    tw_status status = tw_simulation_rows(run->simulation, t, u, run->rows);
+    tw_status status = tw_simulation_rows(run->simulation, t, u, rows);
     if (status != TW_OK) return tw_fail_plain(error, status);
 
     /* No NaN and no infinity is written, not even by moved particles or by a format's rounding. */
     const tw_table *table = &run->table;
     double largest = largest_value(run);
     for (int64_t i = 0; i < table->row_count * table->column_count; i++)
-        if (!(fabs(run->rows[i]) <= largest))
+        if (!(fabs(rows[i]) <= largest))
             return tw_fail(
                 error, TW_NOT_FINITE, "at t = %g s, %s of row %lld is too large to write", t,
                 table->columns[i % table->column_count], (long long)(i / table->column_count));
@@ -41,7 +43,7 @@ tw_status tw_run_check_table(tw_run *run, tw_error *error)
 {
     double t = 0.0;
     tw_integrator_state(run->integrator, &t, NULL);
-    return fill_table(run, t, tw_integrator_state_view(run->integrator), error);
+    return fill_rows(run, t, tw_integrator_state_view(run->integrator), run->rows, error);
 }
 
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error)
@@ -85,8 +87,12 @@ tw_status tw_run_create_frames(tw_run *run, tw_error *error)
     int64_t count = tw_run_frame_total(run->fps, run->duration);
     status = tw_frames_create(formats, run->simulation, run->fps, count, &run->frames, error);
     if (status == TW_UNSUPPORTED) return tw_scene_blame(run->scene, "output.frames", error);
-    if (status == TW_OK) tw_frames_set_y_up(run->frames, tw_run_y_is_up(run->scene));
-    return status;
+    if (status != TW_OK) return status;
+    tw_frames_set_y_up(run->frames, tw_run_y_is_up(run->scene));
+
+    /* A run with one thread writes its frames itself. */
+    if (!formats) return TW_OK;
+    return tw_frame_writer_create(run->frames, &run->table, tw_threads() > 1, &run->writer, error);
 }
 
 bool tw_run_y_is_up(const tw_scene *scene)
@@ -121,14 +127,13 @@ int64_t tw_run_frame_total(double fps, double duration)
 
 static tw_status write_frame(tw_run *run, int64_t index, double t, const double *u, tw_error *error)
 {
-    TW_TRY(fill_table(run, t, u, error));
-    tw_frame frame = {.index = index, .t = t, .table = &run->table};
-    return tw_frames_write(run->frames, &frame, error);
+    TW_TRY(fill_rows(run, t, u, tw_frame_writer_rows(run->writer), error));
+    return tw_frame_writer_post(run->writer, index, t, error);
 }
 
 tw_status tw_run_write_frames(tw_run *run, tw_error *error)
 {
-    if (tw_run_frame_formats(run->scene) == 0) return TW_OK;
+    if (!run->writer) return TW_OK;
 
     double now = 0.0;
     tw_integrator_state(run->integrator, &now, NULL);
@@ -144,4 +149,10 @@ tw_status tw_run_write_frames(tw_run *run, tw_error *error)
         }
         TW_TRY(write_frame(run, run->memory.frame_count, t, u, error));
     }
+}
+
+tw_status tw_run_flush_frames(tw_run *run, tw_error *error)
+{
+    if (run->writer) TW_TRY(tw_frame_writer_drain(run->writer, error));
+    return tw_frames_flush(run->frames, run->memory.frame_count, error);
 }

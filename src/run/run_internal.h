@@ -7,6 +7,7 @@
 #include "io/file.h"
 #include "io/frames.h"
 #include "io/json.h"
+#include "run/frame_writer.h"
 
 /* The integral of a power over time. */
 typedef struct tw_run_work {
@@ -89,6 +90,7 @@ typedef struct tw_run {
     int64_t telemetry_every; /* steps per row; 0: no rows */
     int64_t measure_every;   /* steps from one measurement of the energy to the next */
     tw_frames *frames;
+    tw_frame_writer *writer; /* of the frames; NULL without frames */
     double checkpoint_every; /* [s] of wall time */
     double last_checkpoint;  /* of the clock [s] */
     void *snapshot;          /* the integrator's bytes */
@@ -153,8 +155,10 @@ void tw_run_prepare_table(tw_run *run);
 tw_status tw_run_check_table(tw_run *run, tw_error *error);
 /* Writes the state now as a table, to final.csv or last_good.csv. */
 tw_status tw_run_write_table(tw_run *run, const char *name, tw_error *error);
-/* Writes every frame that the last step has passed; before the first step the frame at t = 0. */
+/* Hands over every frame that the last step has passed; before the first step the frame at t = 0. */
 tw_status tw_run_write_frames(tw_run *run, tw_error *error);
+/* Brings all of them to the disk. */
+tw_status tw_run_flush_frames(tw_run *run, tw_error *error);
 
 /* run_checkpoint.c */
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error);
