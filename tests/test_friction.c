@@ -6,6 +6,8 @@
 #include <string.h>
 #include <twang/twang.h>
 
+#include "model/point_slabs.h"
+#include "support/random.h"
 #include "support/run_suite.h"
 
 /* ---- runs ---- */
@@ -416,6 +418,53 @@ START_TEST(bad_lengths_are_refused)
 }
 END_TEST
 
+/* ---- the nearest particle of an obstacle ---- */
+
+enum { POINTS = 3000 };
+
+/* The nearest point of a positive weight, by trying all. */
+static int64_t nearest_of_all(const double *x, const double *weight, const double place[3])
+{
+    int64_t nearest = -1;
+    double least = INFINITY;
+    for (int64_t p = 0; p < POINTS; p++) {
+        double square = 0;
+        for (int k = 0; k < 3; k++) square += (x[3 * p + k] - place[k]) * (x[3 * p + k] - place[k]);
+        if (weight[p] == 0 || square >= least) continue;
+        least = square;
+        nearest = p;
+    }
+    return nearest;
+}
+
+/* A cloud, a rod along each axis, a lattice where many are equally near, and one place. */
+START_TEST(slabs_find_the_nearest_point)
+{
+    static double x[3 * POINTS], weight[POINTS];
+    test_random random = {.state = 7};
+    for (int p = 0; p < POINTS; p++) {
+        weight[p] = p % 7 == 0 ? 0 : 1;
+        for (int k = 0; k < 3; k++) {
+            double size = _i == 5 || (_i >= 1 && _i <= 3 && k != _i - 1) ? 0 : 1;
+            x[3 * p + k] = size * test_random_between(&random, -1, 1);
+            if (_i == 4) x[3 * p + k] = floor(4 * x[3 * p + k]);
+        }
+    }
+
+    tw_point_slabs slabs;
+    ck_assert_int_eq(tw_point_slabs_create(&slabs, POINTS), TW_OK);
+    tw_point_slabs_sort(&slabs, 0, POINTS, weight, x);
+    for (int trial = 0; trial < 300; trial++) {
+        double place[3];
+        for (int k = 0; k < 3; k++) place[k] = test_random_between(&random, -5, 5);
+        for (int k = 0; k < 3 && _i == 4; k++) place[k] = floor(place[k]);
+        ck_assert_int_eq(tw_point_slabs_nearest(&slabs, x, place),
+                         nearest_of_all(x, weight, place));
+    }
+    tw_point_slabs_free(&slabs);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("friction");
@@ -430,6 +479,7 @@ int main(void)
     tcase_add_loop_test(cases, bad_lengths_are_refused, 0, 6);
     tcase_add_test(cases, wear_has_colours);
     tcase_add_loop_test(cases, spheres_have_rings, 0, 6);
+    tcase_add_loop_test(cases, slabs_find_the_nearest_point, 0, 6);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

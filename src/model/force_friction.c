@@ -13,6 +13,7 @@ static void friction_release(void *data)
     tw_release(f->grip_of);
     tw_release(f->obstacle);
     tw_release(f->area);
+    tw_point_slabs_free(&f->slabs);
     tw_release(f);
 }
 

@@ -19,6 +19,7 @@
 #define TW_MODEL_FRICTION_H
 
 #include "model/contact_force.h"
+#include "model/point_slabs.h"
 
 /* The grip of a vertex during a step. */
 typedef struct tw_grip {
@@ -47,10 +48,12 @@ typedef struct tw_friction {
     int64_t grip_count;
     int64_t grip_capacity;
     tw_grip *grips;
-    int32_t *grip_of;  /* of each vertex: index in grips, or -1; scratch of a search */
-    int32_t *obstacle; /* of each particle; -1: it belongs to none */
-    double *area;      /* of the obstacle around each particle [m^2] */
-    double taken;      /* work lost before the present grips, which their energy lacks [J] */
+    int32_t *grip_of;       /* of each vertex: index in grips, or -1; scratch of a search */
+    int32_t *obstacle;      /* of each particle; -1: it belongs to none */
+    double *area;           /* of the obstacle around each particle [m^2] */
+    tw_point_slabs slabs;   /* the particles of one obstacle at the end of a step */
+    int32_t slabs_obstacle; /* that obstacle; -1: none */
+    double taken;           /* work lost before the present grips, which their energy lacks [J] */
 } tw_friction;
 
 /* y = P (x - a) of a grip at these positions, and its length. (force_friction.c) */

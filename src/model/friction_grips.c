@@ -51,7 +51,13 @@ tw_status tw_friction_prepare(tw_friction *f)
 
     for (int64_t v = 0; v < f->vertex_count; v++) f->grip_of[v] = -1;
     list_obstacles(f);
-    return TW_OK;
+
+    /* Room for the largest obstacle. */
+    int64_t most = 0;
+    const tw_obstacle_list *obstacles = f->contact->source.obstacles;
+    for (int i = 0; i < obstacles->count; i++)
+        if (obstacles->list[i].count > most) most = obstacles->list[i].count;
+    return tw_point_slabs_create(&f->slabs, most);
 }
 
 /* ---- internal variables ---- */
@@ -246,25 +252,20 @@ tw_status tw_friction_begin_step(void *data, double h, const tw_force_view *at, 
 /* ---- the end of a step ---- */
 
 /* The particle of an obstacle that is nearest to a point. */
-static int64_t nearest_particle(const tw_friction *f, int32_t obstacle, const double *x,
+static int64_t nearest_particle(tw_friction *f, int32_t obstacle, const double *x,
                                 const double point[3])
 {
     const tw_placed_obstacle *o = &f->contact->source.obstacles->list[obstacle];
-    int64_t nearest = o->first;
-    double least = INFINITY;
-    for (int64_t p = o->first; p < o->first + o->count; p++) {
-        double square = 0.0;
-        for (int k = 0; k < 3; k++) square += (x[3 * p + k] - point[k]) * (x[3 * p + k] - point[k]);
-        if (square >= least || f->area[p] == 0.0) continue;
-        least = square;
-        nearest = p;
-    }
-    return nearest;
+    if (f->slabs_obstacle != obstacle)
+        tw_point_slabs_sort(&f->slabs, o->first, o->count, f->area, x);
+    f->slabs_obstacle = obstacle;
+    int64_t nearest = tw_point_slabs_nearest(&f->slabs, x, point);
+    return nearest < 0 ? o->first : nearest;
 }
 
 /* Adds work to the surface where a grip is: to the corners of a triangle, or to the nearest particle
  * that shows a sphere, a capsule or a plane. */
-static void wear_surface(const tw_friction *f, const tw_grip *grip, const double *x,
+static void wear_surface(tw_friction *f, const tw_grip *grip, const double *x,
                          const double point[3], double lost)
 {
     double *work = work_of(f);
@@ -286,6 +287,7 @@ tw_status tw_friction_finish_step(void *data, double h, const tw_force_view *fro
     (void)changed;
     tw_friction *f = data;
     double *lost = lost_of(f);
+    f->slabs_obstacle = -1;
 
     for (int64_t g = 0; g < f->grip_count; g++) {
         const tw_grip *grip = &f->grips[g];
