@@ -179,6 +179,33 @@ static void degree_thirteen(expm_work *work, double *E)
     tw_dense_multiply(work->n, 1.0, work->power[2], high, 1.0, work->V);
 }
 
+/* Marks in work->integers the indices i that are diagonal blocks by themselves: A is block triangular
+ * with the block a_ii, as every block of a triangular matrix is. */
+static void find_single_blocks(expm_work *work)
+{
+    size_t n = (size_t)work->n;
+    const double *A = work->A;
+
+    /* Column j has its last entry in row last_j: i is single if no column j <= i reaches below it,
+     * and none before it reaches it. */
+    size_t reached = 0;
+    for (size_t j = 0; j < n; j++) {
+        size_t last = n;
+        while (last > 0 && A[j * n + last - 1] == 0) last--;
+        work->integers[j] = reached <= j && last <= j + 1;
+        if (last > reached) reached = last;
+    }
+}
+
+/* exp(A) has the diagonal block exp(a_ii) where a_ii is a block by itself. Without this, a rounding of
+ * exp(2^-s a_ii) would be multiplied by 2^s. */
+static void restore_single_blocks(const expm_work *work, double factor, double *E)
+{
+    size_t n = (size_t)work->n;
+    for (size_t i = 0; i < n; i++)
+        if (work->integers[i]) E[i * n + i] = exp(factor * work->A[i * n + i]);
+}
+
 /* E = (V - U)^-1 (V + U), then squared s times. */
 static tw_status divide_and_square(expm_work *work, int s, double *E)
 {
@@ -193,9 +220,12 @@ static tw_status divide_and_square(expm_work *work, int s, double *E)
     tw_status status = tw_dense_solve(work->n, work->V, work->n, E, work->integers);
     if (status) return status == TW_SINGULAR ? TW_INTERNAL : status;
 
-    for (int i = 0; i < s; i++) {
+    find_single_blocks(work);
+    restore_single_blocks(work, 1, E);
+    for (int i = 1; i <= s; i++) {
         memcpy(work->U, E, square * sizeof *E);
         tw_dense_multiply(work->n, 1.0, work->U, work->U, 0.0, E);
+        restore_single_blocks(work, ldexp(1.0, i), E);
     }
     return tw_dense_is_finite(square, E) ? TW_OK : TW_NOT_FINITE;
 }
