@@ -247,6 +247,24 @@ START_TEST(found_cases)
 }
 END_TEST
 
+/* Backwards in time a mode of less than a rounding of the start takes over: no polynomial of A knows
+ * how much of it there was, and expmv answered with 25 tol. */
+START_TEST(a_hidden_mode_is_refused)
+{
+    static const tw_phi_engine polynomials[] = {TW_PHI_EXPMV, TW_PHI_LEJA};
+    phi_case c;
+    truth t;
+    truth_start(&t, LARGEST);
+    damped_case_make(28232, LARGEST, &c);
+    find_truth(&c, &t);
+    trial r = try_engine(&c, &t, polynomials[_i]);
+    ck_assert_int_eq(r.status, TW_ILL_CONDITIONED);
+    ck_assert(r.statistics.estimated_error > c.tolerance);
+    phi_case_free(&c);
+    truth_stop(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("damped search");
@@ -254,6 +272,7 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, generated_cases);
     tcase_add_loop_test(cases, found_cases, 0, FINDINGS);
+    tcase_add_loop_test(cases, a_hidden_mode_is_refused, 0, 2);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

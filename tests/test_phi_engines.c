@@ -2,7 +2,7 @@
  *
  * Truth is an own computation with 31 digits for small cases and the dense engine for the others, whose own error
  * estimate is then allowed for. Environment: TWANG_PHI_CASES, how many cases (default 2,400; fewer under sanitizers);
- * TWANG_PHI_CASE, only this one, with a line per engine; TWANG_PHI_ENGINE, only this engine; TWANG_PHI_LIST, a line
+ * TWANG_PHI_FIRST, the first one; TWANG_PHI_CASE, only this one, with a line per engine; TWANG_PHI_ENGINE, only this engine; TWANG_PHI_LIST, a line
  * also for every well-conditioned case an engine did not solve. */
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +16,9 @@
 #include "support/run_suite.h"
 
 enum { CASES = 2400, MAX_PRODUCTS = 4000, LISTED = 40 };
+
+/* No success may have an error above this, in units of the tolerance: an estimate is not exact. */
+static const double LARGEST_RATIO = 5;
 
 /* Which problems an engine must not call unsupported. */
 typedef enum scope { EVERYTHING, SYMMETRIC_PAIRS } scope;
@@ -176,7 +179,7 @@ static void try_engine(phi_case *c, const demand *d, truth *t, engine_tally *tal
     }
     tally->judged += judged;
     tally->solved += judged && status == TW_OK;
-    bool odd = (status == TW_OK && !(ratio <= 10)) ||
+    bool odd = (status == TW_OK && t->known && !(ratio <= LARGEST_RATIO)) ||
                (judged && status != TW_OK && getenv("TWANG_PHI_LIST"));
     if (is_verbose() || (odd && tally->listed++ < LISTED))
         describe(c, name, status, ratio, &statistics);
@@ -202,8 +205,8 @@ static bool settle(const demand *d, engine_tally *tally)
 {
     int *s = tally->statuses, n = tally->successes;
     qsort(tally->ratios, (size_t)n, sizeof(double), compare_doubles);
-    int beyond = 0; /* successes with more than ten times the tolerance */
-    for (int i = 0; i < n; i++) beyond += !(tally->ratios[i] <= 10);
+    int beyond = 0;
+    for (int i = 0; i < n; i++) beyond += !(tally->ratios[i] <= LARGEST_RATIO);
     double worst = n ? tally->ratios[n - 1] : 0,
            quantile = n ? tally->ratios[(int)(0.995 * (n - 1))] : 0;
     double share = tally->judged ? (double)tally->solved / tally->judged : 0;
@@ -213,11 +216,11 @@ static bool settle(const demand *d, engine_tally *tally)
            tw_phi_engine_name(d->engine), tally->cases, s[TW_OK], s[TW_UNSUPPORTED],
            s[TW_ILL_CONDITIONED], s[TW_NOT_CONVERGED], s[TW_BUDGET_EXHAUSTED], s[TW_NOT_FINITE],
            tally->cases - known, quantile, worst, share, tally->seconds);
-    bool kept = beyond <= 0.005 * n && worst <= 1000 && share >= d->share && tally->refused == 0;
+    bool kept = beyond == 0 && share >= d->share && tally->refused == 0;
     if (!kept)
-        printf("%-17s ^ does not keep its promise: %d of %d beyond 10 tol, share of at least %.3f, "
+        printf("%-17s ^ does not keep its promise: %d of %d beyond %g tol, share of at least %.3f, "
                "%d refused\n",
-               "", beyond, n, d->share, tally->refused);
+               "", beyond, n, LARGEST_RATIO, d->share, tally->refused);
     return kept;
 }
 
@@ -233,19 +236,35 @@ static bool wanted(tw_phi_engine engine)
     return exists(engine) && (!chosen || strcmp(chosen, tw_phi_engine_name(engine)) == 0);
 }
 
+static void truth_start(truth *t)
+{
+    *t = (truth){0};
+    for (int i = 0; i < PHI_CASE_NODES; i++) {
+        t->outputs[i] = test_doubles(800);
+        t->dense[i] = test_doubles(800);
+        t->trial[i] = test_doubles(800);
+    }
+}
+
+static void truth_stop(truth *t)
+{
+    for (int i = 0; i < PHI_CASE_NODES; i++) {
+        free(t->outputs[i]);
+        free(t->dense[i]);
+        free(t->trial[i]);
+    }
+}
+
 START_TEST(generated_cases)
 {
-    int cases = from_environment("TWANG_PHI_CASES", CASES),
-        only = from_environment("TWANG_PHI_CASE", -1);
+    int only = from_environment("TWANG_PHI_CASE", -1);
+    int first = only >= 0 ? only : from_environment("TWANG_PHI_FIRST", 0);
+    int cases = only >= 0 ? 1 : from_environment("TWANG_PHI_CASES", CASES);
     engine_tally tallies[ENGINES] = {0};
     for (int e = 0; e < ENGINES; e++) tallies[e].ratios = test_doubles(cases);
-    truth t = {0};
-    for (int i = 0; i < PHI_CASE_NODES; i++) {
-        t.outputs[i] = test_doubles(800);
-        t.dense[i] = test_doubles(800);
-        t.trial[i] = test_doubles(800);
-    }
-    for (int number = only >= 0 ? only : 0; number < (only >= 0 ? only + 1 : cases); number++) {
+    truth t;
+    truth_start(&t);
+    for (int number = first; number < first + cases; number++) {
         phi_case c;
         phi_case_make(number, &c);
         find_truth(&c, &t);
@@ -261,8 +280,42 @@ START_TEST(generated_cases)
         if (wanted(demands[e].engine)) kept = settle(&demands[e], &tallies[e]) && kept;
     fflush(stdout);
     for (int e = 0; e < ENGINES; e++) free(tallies[e].ratios);
-    for (int i = 0; i < PHI_CASE_NODES; i++) free(t.outputs[i]), free(t.dense[i]), free(t.trial[i]);
+    truth_stop(&t);
     ck_assert_msg(kept || only >= 0, "an engine does not keep its promise: see the table");
+}
+END_TEST
+
+/* What longer searches have found, and what it was. */
+static const int findings[] = {
+    2869,  /* phipm: 23 tol, an exhausted basis of a non-normal matrix, rounding not seen */
+    2922,  /* kiops: 230 tol, duals of the energy product that had drifted away */
+    3050,  /* dense: 700 tol, exp(0) rounded before 25 squarings */
+    11975, /* dense: 3,400 tol, the same */
+    13715, /* phipm: 1e14 tol, a basis too small for its angle judged by its own size */
+    18860, /* phipm: 87 tol, the same */
+};
+enum { FINDINGS = sizeof findings / sizeof findings[0] };
+
+START_TEST(found_cases)
+{
+    phi_case c;
+    truth t;
+    truth_start(&t);
+    phi_case_make(findings[_i], &c);
+    find_truth(&c, &t);
+    ck_assert(t.known);
+    for (int e = 0; e < ENGINES; e++) {
+        tw_phi_statistics statistics = {0};
+        tw_error error = {0};
+        tw_phi_engine engine = demands[e].engine;
+        tw_status status = evaluate(&c, engine, t.trial, &statistics, &error);
+        if (status != TW_OK) continue;
+        double ratio = phi_case_error(&c, t.trial, t.outputs) / c.tolerance;
+        ck_assert_msg(ratio <= LARGEST_RATIO, "case %d, %s: %g tol", c.number,
+                      tw_phi_engine_name(engine), ratio);
+    }
+    phi_case_free(&c);
+    truth_stop(&t);
 }
 END_TEST
 
@@ -272,6 +325,7 @@ int main(void)
     TCase *cases = tcase_create("phi engines");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, generated_cases);
+    tcase_add_loop_test(cases, found_cases, 0, FINDINGS);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

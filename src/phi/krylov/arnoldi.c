@@ -19,7 +19,7 @@ static const double METRIC_NOISE = 1024 * DBL_EPSILON;
  * orthogonalisation takes away, unless that share is usual. Beyond the limit the dual is made anew,
  * which costs a product. */
 static const double USUAL_SHARE = 8;
-static const double MOST_DRIFT = 1e-10;
+static const double MOST_DRIFT = 1e-13;
 
 /* Orthogonalise again if less than this share of L v is left. Against all vectors, "twice is
  * enough" asks for a share close to 1; a window only has to be orthogonal to its own few
@@ -113,6 +113,7 @@ tw_status tw_arnoldi_start(tw_arnoldi *a, const double *u, const double *tail, d
     a->exhausted = false;
     a->steepest = 0;
     a->drift = DBL_EPSILON;
+    a->rounding = DBL_EPSILON;
 
     /* v_1 = (u; tail) / |(u; tail)|. */
     tw_vector_copy(n, u, vector_of(a, 0));
@@ -243,6 +244,7 @@ static tw_status renew_dual(tw_arnoldi *a, int first, int j, double noise, doubl
 {
     if (!a->metric || *rest == 0) return TW_OK;
     a->drift *= fmax(1, whole / (USUAL_SHARE * *rest));
+    a->rounding = fmax(a->rounding, fmin(a->drift, MOST_DRIFT));
     if (a->drift <= MOST_DRIFT) return TW_OK;
 
     TW_TRY(tw_arnoldi_dual(a, vector_of(a, j + 1), dual_of(a, j + 1)));

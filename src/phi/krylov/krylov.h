@@ -71,6 +71,7 @@ typedef struct tw_arnoldi {
 
     int dimension;        /* m: columns of H that are there */
     double steepest;      /* largest |scale A v|_2 / |v|_2 in this basis; 0 without a tail */
+    double rounding;      /* of H, beside |H|: eps, or with a metric the largest drift so far */
     double drift;         /* |dual - G v| / |v| of the last vector, about; only with a metric */
     bool exhausted;       /* the space is invariant up to rounding: it cannot and need not grow */
     int64_t products;     /* done so far, over all bases */
@@ -115,6 +116,7 @@ typedef struct tw_projection {
     double *exponential; /* capacity^2 */
     double *scratch;     /* of tw_expm */
     double *vectors;     /* 8 capacity */
+    double *disturbed;   /* y of tw_projection_disturb */
 
     double *y;         /* y(tau), m entries; points into vectors */
     double *spare;     /* the part of vectors that is free */
@@ -135,6 +137,11 @@ typedef struct tw_projection {
 /* Allocates for m + k + 1 <= capacity. free accepts what a failed create left. */
 tw_status tw_projection_create(tw_projection *projection, int capacity);
 void tw_projection_free(tw_projection *projection);
+
+/* y of an H that is off by `rounding` |H|, into `disturbed`: its distance from y shows what the basis
+ * cannot know. To be followed by tw_projection_evaluate. */
+tw_status tw_projection_disturb(tw_projection *projection, int m, const double *H, int stride,
+                                int k, double tau, double rounding);
 
 /* H is m x m with leading dimension `stride`; k >= 0. TW_NOT_FINITE if the exponential
  * overflows. */
@@ -323,6 +330,7 @@ typedef struct tw_krylov_estimate {
     double floor[2];     /* rounding of products and sums, which no choice of tau avoids */
     double excess[2];    /* rounding by cancellation, which a shorter substep reduces */
     double remainder[2]; /* residual of an exhausted basis: it is rounding, and part of excess */
+    double unknown[2];   /* what the rounding of an exhausted basis makes uncertain */
     double scale[2];     /* the size of u(time + tau) to which the tolerance relates */
     double omega;        /* largest truncation error in units of what the substep may add */
 } tw_krylov_estimate;

@@ -14,6 +14,9 @@ static const double CANCELLATION = 8;
 /* Share of the tolerance that cancellation may use up. */
 static const double CANCELLATION_SHARE = 0.5;
 
+/* The true error is seldom more than this times the difference that one disturbance makes. */
+static const double UNKNOWN_SAFETY = 4;
+
 /* Another inner product may be smaller than the part norms by about this factor
  * (second_order_pair.c). */
 static const double METRIC_MARGIN = 1e3;
@@ -42,8 +45,11 @@ void tw_krylov_scale_at(const tw_krylov_stepper *s, double tau, double scale[2])
 tw_status tw_krylov_project(const tw_krylov_stepper *s, double tau)
 {
     const tw_arnoldi *a = &s->memory->arnoldi;
-    return tw_projection_evaluate(&s->memory->projection, a->dimension, a->H, a->capacity + 1,
-                                  s->index, tau);
+    tw_projection *p = &s->memory->projection;
+    int m = a->dimension;
+    int stride = a->capacity + 1;
+    if (a->exhausted) TW_TRY(tw_projection_disturb(p, m, a->H, stride, s->index, tau, a->rounding));
+    return tw_projection_evaluate(p, m, a->H, stride, s->index, tau);
 }
 
 /* ---- the solution ---- */
@@ -229,6 +235,28 @@ static void estimate_rounding(const tw_krylov_stepper *s, double tau, const doub
     exchange_rounding(s, T, scale, e);
 }
 
+/* An exhausted basis takes substeps of any length, in which the samples of the projection see little
+ * of what happens between them. The same substep with an H that is off by rounding tells what H does
+ * not know. `scratch` is a vector. */
+static tw_status estimate_unknown(const tw_krylov_stepper *s, double *scratch,
+                                  tw_krylov_estimate *e)
+{
+    const tw_arnoldi *a = &s->memory->arnoldi;
+    const tw_projection *p = &s->memory->projection;
+    e->unknown[0] = 0;
+    e->unknown[1] = 0;
+    if (!a->exhausted) return TW_OK;
+
+    /* |beta V (y - y_disturbed)| in each part. */
+    double *c = a->window_products;
+    for (int i = 0; i < a->dimension; i++) c[i] = s->beta * (p->y[i] - p->disturbed[i]);
+    tw_vector_fill(s->n, 0.0, scratch);
+    tw_vector_add_combination(s->n, a->dimension, a->basis, c, scratch);
+    TW_TRY(tw_krylov_norms(s, scratch, e->unknown));
+    for (int b = 0; b < 2; b++) e->unknown[b] *= UNKNOWN_SAFETY;
+    return TW_OK;
+}
+
 bool tw_krylov_cancels(const tw_krylov_stepper *s, const tw_krylov_estimate *e, double tau,
                        const double scale[2])
 {
@@ -257,6 +285,7 @@ tw_status tw_krylov_estimate_substep(tw_krylov_stepper *s, double tau, double *o
     double *scale = e->scale;
     tw_krylov_scale_at(s, tau, scale);
     TW_TRY(estimate_truncation(s, e));
+    TW_TRY(estimate_unknown(s, out, e));
     estimate_rounding(s, tau, scale, e);
     e->omega = error_ratio(s, e, tau, scale);
     s->candidate_is_ready = false;
@@ -269,6 +298,12 @@ tw_status tw_krylov_estimate_substep(tw_krylov_stepper *s, double tau, double *o
     double most = size_at_most(s, tau);
     double hopeful[2] = {fmax(scale[0], most), fmax(scale[1], most)};
     if (!passes(s, e, tau, hopeful)) return TW_OK;
+
+    /* A basis that is too small for the angle may be far off, and its error must not be compared with
+     * its own size: m vectors resolve an angle of m^2 at most (Hochbruck and Lubich 1997). */
+    const tw_arnoldi *a = &s->memory->arnoldi;
+    double resolved = (double)a->dimension * a->dimension;
+    if (!a->exhausted && s->memory->projection.norm > resolved) return TW_OK;
 
     /* Second judgement: with the size that the solution has grown to. */
     double norms[2];

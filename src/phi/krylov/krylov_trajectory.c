@@ -122,7 +122,7 @@ static tw_part_errors errors_of(const tw_krylov_estimate *e)
     for (int b = 0; b < 2; b++) {
         errors.truncation[b] = e->truncation[b];
         if (e->truncation[b] <= e->floor[b]) errors.truncation[b] = 0;
-        errors.rounding[b] = e->floor[b] + e->excess[b];
+        errors.rounding[b] = e->floor[b] + e->excess[b] + e->unknown[b];
     }
     return errors;
 }

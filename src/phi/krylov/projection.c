@@ -1,10 +1,12 @@
 /* phi-functions of the small matrix H_m applied to e_1, and the error that they leave. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/start_vector.h"
 #include "linalg/dense.h"
 #include "phi/krylov/krylov.h"
 
@@ -23,8 +25,9 @@ tw_status tw_projection_create(tw_projection *p, int capacity)
     p->exponential = TW_NEW_ARRAY(side * side, double);
     p->scratch = TW_NEW_ARRAY(tw_dense_expm_scratch(capacity), double);
     p->vectors = TW_NEW_ARRAY(2 * COLUMNS * side, double);
+    p->disturbed = TW_NEW_ARRAY(side, double);
 
-    bool complete = p->matrix && p->exponential && p->scratch && p->vectors;
+    bool complete = p->matrix && p->exponential && p->scratch && p->vectors && p->disturbed;
     return complete ? TW_OK : TW_OUT_OF_MEMORY;
 }
 
@@ -34,6 +37,7 @@ void tw_projection_free(tw_projection *p)
     tw_release(p->exponential);
     tw_release(p->scratch);
     tw_release(p->vectors);
+    tw_release(p->disturbed);
     *p = (tw_projection){0};
 }
 
@@ -156,14 +160,51 @@ static void follow_columns(tw_projection *p, double *now, double *next, samples 
     p->correction = now[order + m - 1];
 }
 
-tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
-                                 double tau)
+/* A repeatable number in [-1, 1). */
+static double random_number(uint64_t index)
 {
-    /* E = exp of the augmented matrix over one piece of the substep. */
+    return (double)(tw_random_bits(index) >> 11) * 0x1p-52 - 1;
+}
+
+/* The leading block gets an error of `rounding` |H| in every column. */
+static void disturb_matrix(tw_projection *p, int m, double rounding)
+{
+    size_t order = (size_t)p->order;
+    double size = rounding * p->norm / SAMPLES / sqrt(m);
+    for (size_t j = 0; j < (size_t)m; j++)
+        for (size_t i = 0; i < (size_t)m; i++)
+            p->matrix[j * order + i] += size * random_number(j * (size_t)m + i);
+}
+
+/* Sets the matrix of one piece of the substep; returns its balance. */
+static double begin(tw_projection *p, int m, const double *H, int stride, int k, double tau)
+{
     double balance = augment(p, m, H, stride, k, tau);
     p->m = m;
     p->order = m + k + 1;
     p->step = tau / SAMPLES;
+    return balance;
+}
+
+tw_status tw_projection_disturb(tw_projection *p, int m, const double *H, int stride, int k,
+                                double tau, double rounding)
+{
+    double balance = begin(p, m, H, stride, k, tau);
+    disturb_matrix(p, m, rounding);
+    TW_TRY(tw_expm(p->order, p->matrix, p->exponential, p->scratch));
+
+    samples ignored;
+    start_columns(p, k, balance, p->vectors);
+    follow_columns(p, p->vectors, p->vectors + (size_t)COLUMNS * (size_t)p->order, &ignored);
+    memcpy(p->disturbed, p->y, (size_t)m * sizeof *p->disturbed);
+    return TW_OK;
+}
+
+tw_status tw_projection_evaluate(tw_projection *p, int m, const double *H, int stride, int k,
+                                 double tau)
+{
+    /* E = exp of the augmented matrix over one piece of the substep. */
+    double balance = begin(p, m, H, stride, k, tau);
     TW_TRY(tw_expm(p->order, p->matrix, p->exponential, p->scratch));
 
     /* Powers of E give the samples. */

@@ -84,6 +84,7 @@ typedef struct tw_amplification {
     /* Logarithm of the probe's part norms over delta in [0, 1], in cells; NAN where nothing was
      * noted. The unit of delta is the longest time of one sign. */
     double logarithm[TW_ERROR_CELLS + 1][2];
+    double rate; /* d log(norm) / d delta of late, for probe and solution; 0: not known */
 } tw_amplification;
 
 void tw_amplification_clear(tw_amplification *amplification);

@@ -16,6 +16,9 @@ static const double TRUNCATION_SHARE = 0.1;
  * help. */
 static const double NEAR_OVERFLOW = 1e250;
 
+/* -log(eps): what grows by this much more than the rest was hidden in the rounding of the start. */
+static const double HIDDEN = 36;
+
 /* Relative rounding of theta and of the nodes: closer times are equal. */
 static const double NODE_ROUNDING = 1e-13;
 static const double END_ROUNDING = 1e-12;
@@ -308,7 +311,23 @@ static tw_status note_probe(progress *p)
     /* The factor that is taken out is remembered. */
     if (total > 0) tw_vector_scale(n, 1 / total, probe);
     p->probe_log += log(total);
+
+    /* The rate at which both the probe and the solution have grown of late. */
+    double grown[2];
+    TW_TRY(norms_of(call, call->substep.vectors.sum, grown));
+    double growth = hypot(grown[0], grown[1]) / hypot(p->norm[0], p->norm[1]);
+    amplification_of(call)->rate = log(fmin(total, growth)) / (p->length * call->trajectory->share);
     return TW_OK;
+}
+
+/* Whether the mode that rules at f, where the solution has this size, was less than a rounding of the
+ * start. Its share of the start is then not known, and the probe, whose start resembles that of the
+ * solution, does not show it. */
+static bool was_hidden(const tw_taylor_call *call, double f, double size)
+{
+    double start = hypot(call->size[0], call->size[1]);
+    double grown = amplification_of(call)->rate * f * call->trajectory->share;
+    return size > 0 && grown - log(size / start) > HIDDEN;
 }
 
 /* ---- errors and outputs ---- */
@@ -347,6 +366,7 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
     /* The error of this substep, and what has become of the earlier ones. */
     double norm[2];
     TW_TRY(norms_of(call, u, norm));
+    bool hidden = was_hidden(call, f, hypot(norm[0], norm[1]));
     for (int b = 0; b < 2; b++) {
         tw_local_error local = local_error(p, o, b, norm);
         tw_local_error arrived = tw_error_ledger_at(&call->memory->ledger, amplification_of(call),
@@ -354,6 +374,7 @@ static tw_status deliver(progress *p, int node, int o, const double *u)
         call->truncation[i][b] += factor * (arrived.truncation + local.truncation);
         call->rounding[i][b] +=
             factor * (arrived.drift + local.drift + hypot(arrived.noise, local.noise));
+        if (hidden) call->rounding[i][b] += factor * norm[b];
     }
     return TW_OK;
 }

@@ -19,6 +19,7 @@ void tw_amplification_clear(tw_amplification *amplification)
 
     /* No time passed: nothing grew. */
     for (int b = 0; b < 2; b++) amplification->logarithm[0][b] = 0;
+    amplification->rate = 0;
 }
 
 /* Of several notes in one cell the largest is kept; a NAN is replaced. */
@@ -33,6 +34,7 @@ void tw_amplification_set_rate(tw_amplification *amplification, double rate)
 {
     for (int i = 0; i <= TW_ERROR_CELLS; i++)
         for (int b = 0; b < 2; b++) amplification->logarithm[i][b] = rate * i / TW_ERROR_CELLS;
+    amplification->rate = 0;
 }
 
 /* The amplification over delta. Its logarithm is interpolated between the nearest notes. Times are
