@@ -132,6 +132,11 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
                                 const char *line),
                   void *context);
 
+/* --- open_sheet.c --- */
+
+/* Whether a surface is a sheet: open, and far from enclosing anything. */
+bool is_open_sheet(const tw_mesh *mesh, const tw_mesh_quality *quality);
+
 /* --- step_trial.c --- */
 
 /* Whether so many fixed steps of this size, by the scheme of the options, follow the simulation from

@@ -82,6 +82,21 @@ static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repa
     printf("}\n");
 }
 
+/* A sheet has no inside: what the mesher would find there are strips between its edges. */
+static tw_status refuse_sheet(const tw_mesh *mesh, tw_error *error)
+{
+    tw_mesh_quality quality = {0};
+    tw_status status = tw_mesh_measure(mesh, &quality, error);
+    if (status != TW_OK || !is_open_sheet(mesh, &quality)) return status;
+
+    error->status = TW_BAD_INPUT;
+    snprintf(error->text, sizeof error->text,
+             "the surface is open (%lld edges) and encloses nothing, expected one that is closed, "
+             "or nearly so; twang new makes a scene in which it is a body of kind: sheet",
+             (long long)quality.open_edges);
+    return TW_BAD_INPUT;
+}
+
 /* Replaces a surface by the solid inside it. An error of the surface names the file. */
 static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fill_report *report,
                       tw_error *error)
@@ -89,7 +104,8 @@ static tw_status fill(const char *path, long long vertices, tw_mesh *mesh, tw_fi
     tw_fill_options options = tw_fill_options_default();
     options.vertex_count = vertices;
     tw_mesh solid;
-    tw_status status = tw_mesh_fill(mesh, &options, &solid, report, error);
+    tw_status status = refuse_sheet(mesh, error);
+    if (status == TW_OK) status = tw_mesh_fill(mesh, &options, &solid, report, error);
     if (status != TW_OK) {
         char text[TW_ERROR_TEXT_SIZE];
         snprintf(text, sizeof text, "%s", error->text);

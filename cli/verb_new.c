@@ -29,17 +29,12 @@ static void stem_of(const char *path, size_t size, char *stem)
     if (stem[0] == '-') stem[0] = '_';
 }
 
-/* A surface is taken for a sheet if the areas of its triangles, as vectors, add up to more than this
- * share of its area. They add up to nothing where it is closed, to little where it has holes, to all
- * of it where it is flat, and to a half of it in a hemisphere. */
-static const double OPEN_SHARE = 0.2;
-
 /* Sheets of less than this share of their longest side in height count as level. */
 static const double LEVEL_SHARE = 0.01;
 
 /* Steps to begin with [s]: the folds of a sheet are faster than a solid that wobbles. */
 static const double SOLID_STEP = 0.02;
-static const double SHEET_STEP = 0.01;
+static const double SHEET_STEP = 0.005;
 
 /* Vertices of the solid that the scene makes of a surface. */
 enum { SCENE_VERTICES = 1000 };
@@ -54,31 +49,6 @@ typedef struct shape {
     int64_t open_edges;        /* of a solid: holes that are closed when it is filled */
 } shape;
 
-/* |sum of a_i| / sum of |a_i| over the triangles, a_i their areas as vectors. */
-static double open_share(const tw_mesh *mesh)
-{
-    double sum[3] = {0};
-    double area = 0;
-    for (int64_t i = 0; i < mesh->triangle_count; i++) {
-        const int64_t *corner = mesh->triangles + 3 * i;
-
-        /* Two of its sides. */
-        double d[2][3];
-        for (int k = 0; k < 6; k++)
-            d[k / 3][k % 3] = mesh->vertices[3 * corner[1 + k / 3] + k % 3] -
-                              mesh->vertices[3 * corner[0] + k % 3];
-
-        /* a = d_0 x d_1, twice the area. */
-        double a[3];
-        for (int k = 0; k < 3; k++)
-            a[k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
-
-        for (int k = 0; k < 3; k++) sum[k] += a[k];
-        area += sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    }
-    return area > 0 ? sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / area : 0;
-}
-
 /* Looks whether the surface can be filled, as the scene will do it. */
 static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
 {
@@ -90,7 +60,7 @@ static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
     if (status != TW_OK) return status;
 
     s->open_edges = quality.open_edges;
-    s->is_sheet = quality.open_edges > 0 && open_share(mesh) > OPEN_SHARE;
+    s->is_sheet = is_open_sheet(mesh, &quality);
     if (s->is_sheet) return TW_OK;
 
     /* What cannot be filled for want of thickness is a sheet, too. */

@@ -102,7 +102,10 @@ static int show(const arguments *a, const view_options *options)
     tw_status status = load_scene(a, &scene, &error);
     if (status == TW_OK) status = view_scene(scene, options, &error);
     tw_scene_free(scene);
-    return status == TW_OK ? EXIT_DONE : report_error(&error, false);
+    if (status == TW_OK) return EXIT_DONE;
+
+    /* A scene that is not there was complained about already. */
+    return error.text[0] ? report_error(&error, false) : EXIT_WRONG_USE;
 }
 
 static int view(const arguments *a)

@@ -155,6 +155,11 @@ grep -q "5 particles (1 held)" out || fail "the corners of an obstacle are count
 mkdir empty
 expect 0 "$twang" run floor.yaml --quiet -o empty
 [ -s empty/final.csv ] || fail "a run does not go into an empty directory"
+# Rows of final.csv: the particles come first, then the points of the obstacles.
+[ "$(awk -F, 'NR > 1 && NR < 7 && $3 == 0 { n++ } END { print NR, n + 0 }' empty/final.csv)" = "10 0" ] ||
+    fail "the first five rows of final.csv are not the rope: $(cat empty/final.csv)"
+[ "$(awk -F, 'NR > 6 && $3 == 0 { n++ } END { print n }' empty/final.csv)" -eq 4 ] ||
+    fail "the last four rows of final.csv are not the floor: $(cat empty/final.csv)"
 refused "empty: exists already, name another directory or give --force" "$twang" run floor.yaml --quiet -o empty
 
 # ---- bodies, pins, forces and obstacles by name ----

@@ -27,8 +27,14 @@ no_solid "solid.xyz: unknown format, expected a name ending in .node, .ele, .msh
     "$twang" mesh "$box" solid.xyz --vertices 100
 no_solid "none.obj: cannot be opened: No such file or directory" "$twang" mesh none.obj solid.vtk
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >sheet.obj
-no_solid "sheet.obj: the surface encloses nothing, expected one that is closed, or nearly so; a scene takes it as a body of kind: sheet" \
-    "$twang" mesh sheet.obj solid.vtk --vertices 100
+sheet_text="encloses nothing, expected one that is closed, or nearly so; twang new makes a scene in which it is a body of kind: sheet"
+no_solid "sheet.obj: the surface is open (3 edges) and $sheet_text" "$twang" mesh sheet.obj solid.vtk --vertices 100
+# A bent sheet, too, for any number of vertices.
+awk 'BEGIN { for (i = 0; i < 100; i++) { x = (i % 10) / 9; printf "v %g %g %g\n", x, int(i / 10) / 9, 0.3 * x * x }
+    for (i = 1; i < 90; i++) if (i % 10) printf "f %d %d %d %d\n", i, i + 1, i + 11, i + 10 }' >bent.obj
+for count in 1000 40000; do
+    no_solid "bent.obj: the surface is open (36 edges) and $sheet_text" "$twang" mesh bent.obj solid.vtk --vertices $count
+done
 expect 1 "$twang" mesh "$box" no/such/folder/solid.vtk
 [ "$(wc -l <err)" -eq 1 ] || fail "an unwritable folder: $(cat err)"
 
