@@ -123,11 +123,12 @@ static void add_rest(writer *w, const tw_simulation *simulation, const double *r
 }
 
 bool view_geometry_write(const tw_simulation *simulation, const int64_t *free_at,
-                         const double *rest, view_text *out)
+                         const double *rest, const view_series *series, view_text *out)
 {
     writer w = {0};
     write_head(&w, simulation, free_at);
     add_rest(&w, simulation, rest);
+    if (series) view_series_write(series, &w.head);
     view_text_add(&w.head, "}");
     while (w.head.size % 4 != 0 && !w.head.failed) view_text_add(&w.head, " ");
 

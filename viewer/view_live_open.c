@@ -73,7 +73,7 @@ static tw_status reshape(view_live *live)
     const double *start = tw_simulation_start(lane->simulation);
     tw_status status = tw_simulation_rows(lane->simulation, 0.0, start, lane->rows);
     if (status != TW_OK) return status;
-    if (!view_geometry_write(lane->simulation, lane->free_at, lane->rows, &geometry))
+    if (!view_geometry_write(lane->simulation, lane->free_at, lane->rows, NULL, &geometry))
         return TW_OUT_OF_MEMORY;
     view_session_publish_geometry(live->session, &geometry);
     return TW_OK;

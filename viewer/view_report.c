@@ -19,8 +19,7 @@
 
 enum {
     MOST_FRAMES = 240,
-    MOST_BYTES = 24 << 20, /* of all frames before they are deflated */
-    MOST_ROWS = 1200       /* of the charts */
+    MOST_BYTES = 24 << 20 /* of all frames before they are deflated */
 };
 
 /* Every report has it near its begin. */
@@ -195,28 +194,6 @@ static void add_state(const report *r, view_text *text)
     view_text_add(text, "]}");
 }
 
-/* The charts, with at most MOST_ROWS rows. */
-static void add_series(const report *r, view_text *text)
-{
-    size_t count = r->series.count < MOST_ROWS ? r->series.count : MOST_ROWS;
-    size_t last = count > 1 ? count - 1 : 1;
-    view_text_add(text, ",\"series\":{\"t\":[");
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) view_text_add(text, ",");
-        view_text_number(text, r->series.rows[i * (r->series.count - 1) / last].t);
-    }
-    view_text_add(text, "],\"rows\":[");
-    for (int k = 0; k < VIEW_TELEMETRY_COUNT; k++) {
-        view_text_add(text, "%s[", k ? "," : "");
-        for (size_t i = 0; i < count; i++) {
-            if (i > 0) view_text_add(text, ",");
-            view_text_number(text, r->series.rows[i * (r->series.count - 1) / last].numbers[k]);
-        }
-        view_text_add(text, "]");
-    }
-    view_text_add(text, "]}");
-}
-
 /* run.json as it is, but for what could end the script element. */
 static void add_record(const report *r, view_text *text)
 {
@@ -239,7 +216,8 @@ static tw_status add_geometry(report *r, view_text *text)
     view_text geometry = {0};
     tw_status status = free_at && rest ? TW_OK : TW_OUT_OF_MEMORY;
     if (status == TW_OK) status = view_rows_free(r->simulation, rest, free_at);
-    if (status == TW_OK && !view_geometry_write(r->simulation, free_at, rest, &geometry))
+    if (status == TW_OK &&
+        !view_geometry_write(r->simulation, free_at, rest, &r->series, &geometry))
         status = TW_OUT_OF_MEMORY;
 
     view_text_add(text, ",\"geometry\":\"");
@@ -262,7 +240,6 @@ static tw_status add_data(report *r, view_text *text)
     add_list(text, "upper", 3, r->upper);
     add_list(text, "field_lower", r->shape.fields, r->field_lower);
     add_list(text, "field_upper", r->shape.fields, r->field_upper);
-    add_series(r, text);
     add_record(r, text);
     view_text_add(text, ",\"frames\":\"");
     view_text_base64(text, r->packed.bytes, r->packed.size);

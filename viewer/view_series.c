@@ -178,3 +178,37 @@ const view_series_row *view_series_at(const view_series *series, double t)
     }
     return &series->rows[low];
 }
+
+/* Rows in charts: more than the pixels of a chart. */
+enum { MOST_ROWS = 1200 };
+
+/* The row that stands at place `i` of `count` in the charts. */
+static const view_series_row *row_of_chart(const view_series *series, size_t i, size_t count)
+{
+    size_t last = count > 1 ? count - 1 : 1;
+    return &series->rows[i * (series->count - 1) / last];
+}
+
+void view_series_write(const view_series *series, view_text *out)
+{
+    size_t count = series->count < MOST_ROWS ? series->count : MOST_ROWS;
+
+    /* The times. */
+    view_text_add(out, ",\"series\":{\"t\":[");
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) view_text_add(out, ",");
+        view_text_number(out, row_of_chart(series, i, count)->t);
+    }
+
+    /* The numbers, one list for each. */
+    view_text_add(out, "],\"rows\":[");
+    for (int k = 0; k < VIEW_TELEMETRY_COUNT; k++) {
+        view_text_add(out, "%s[", k ? "," : "");
+        for (size_t i = 0; i < count; i++) {
+            if (i > 0) view_text_add(out, ",");
+            view_text_number(out, row_of_chart(series, i, count)->numbers[k]);
+        }
+        view_text_add(out, "]");
+    }
+    view_text_add(out, "]}");
+}

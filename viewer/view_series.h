@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "view_frame.h"
+#include "view_text.h"
 
 typedef struct view_series_row {
     double t;
@@ -25,6 +26,8 @@ void view_series_free(view_series *series);
 const view_series_row *view_series_at(const view_series *series, double t);
 /* Opens a file to read it, but no link and nothing that is no file: a pipe would be waited for. NULL if it cannot. */
 FILE *view_open_file(const char *path);
+/* Adds `,"series":` and the rows as JSON, evenly spaced and few enough for charts. */
+void view_series_write(const view_series *series, view_text *out);
 /* A whole file as text, NULL if it cannot be read. Free it. */
 char *view_read_file(const char *directory, const char *name);
 

@@ -344,7 +344,7 @@ contact: {distance: 0.005}
   await until(page, `page.frame.t > ${before[0]} + 0.1`);
   const after = await get(page, `[page.frame.t, page.frame.positions[0][${3 * ball}]]`);
   assert.ok(Math.abs(after[1] - before[1] - 0.1 * (after[0] - before[0])) < 1e-5, "the ball does not move as it should");
-  await until(page, "page.frame.contacts[0].length > 0 && page.stage.lanes[0].contacts.visible");
+  await until(page, "page.frame.contacts[0].length > 0 && page.stage.lanes[0].contacts[0].visible");
 
   // Contacts lie on the ball or on the floor, and can be hidden.
   const places = await get(page, "Array.from(page.frame.contacts[0])");
@@ -354,7 +354,7 @@ contact: {distance: 0.005}
     assert.ok(off < 0.02 || Math.abs(places[i + 2]) < 0.02, `a contact at ${places.slice(i, i + 3)}, ${off} m off the ball`);
   }
   await page.click("#contacts");
-  await until(page, "!page.stage.lanes[0].contacts.visible");
+  await until(page, "!page.stage.lanes[0].contacts[0].visible");
   await page.context().close();
   await server.stop();
 });
@@ -588,6 +588,17 @@ function readCsv(directory, index) {
   return text.trim().split("\n").slice(1).flatMap((line) => line.split(",").slice(0, 3).map((v) => Math.fround(Number(v))));
 }
 
+/** The charts have all of the run, and their headings the numbers of the moment that is shown. */
+async function checkHeadings(page, t) {
+  const row = `page.series.rows[page.state.telemetry.indexOf("kinetic")]`;
+  const at = `page.series.t.findLastIndex((t) => t <= ${t} + 1e-9)`;
+  const wanted = await get(page, `${row}[${at}]`);
+  assert.ok(wanted > 0, "the charts have no kinetic energy");
+  assert.ok((await get(page, "page.series.t.at(-1)")) >= 1.99, "the charts end before the run");
+  const heading = `Number(document.querySelector(".chart-values").textContent.match(/kinetic ([-0-9.e]+)/)?.[1])`;
+  await until(page, `Math.abs(${heading} - (${wanted})) <= 1e-3 * ${wanted}`);
+}
+
 test("a replay shows the frames on the disk", async () => {
   const directory = makeRun();
   const server = serve(directory, "--paused");
@@ -598,6 +609,8 @@ test("a replay shows the frames on the disk", async () => {
     await until(page, `Math.abs(page.frame.t - ${index / 20}) < 1e-9`);
     assert.deepEqual(await get(page, "Array.from(page.frame.positions[0])"), readCsv(directory, index), `frame ${index}`);
   }
+  await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.6 }));
+  await checkHeadings(page, 0.6);
   await page.keyboard.press("Space");
   await until(page, "!page.state.paused && page.frame.t > 0 && page.frame.t < 1.5");
   await page.context().close();
@@ -622,6 +635,9 @@ test("a report opens from the disk, without a network", async () => {
   await until(page, "Math.abs(page.frame.t - 1.15) < 1e-9");
   const shown = await get(page, "Array.from(page.frame.positions[0])");
   readCsv(directory, 23).forEach((x, i) => assert.ok(Math.abs(x - shown[i]) < 2e-5, `coordinate ${i}: ${shown[i]} instead of ${x}`));
+  await checkHeadings(page, 1.15);
+  await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.3 }));
+  await checkHeadings(page, 0.3);
   assert.ok((await page.locator("#tables tr").count()) > 10, "the tables are empty");
   assert.ok((await page.locator(".chart canvas").count()) >= 8, "there are no charts");
   const picture = await pixels(page);

@@ -20,7 +20,7 @@
 
 #define LOOPBACK "127.0.0.1"
 
-enum { MESSAGE_SIZE = 200000, WINDOW = 48, PATIENCE = 20000 /* ms */ };
+enum { MESSAGE_SIZE = 200000, WINDOW = 48, PATIENCE = 200000 /* ms */ };
 
 static uint64_t random_state = 1;
 static unsigned char message[MESSAGE_SIZE];

@@ -16,15 +16,26 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
 });
 
+/** A picture that takes longer than this [ms] is not made: something is wrong. */
+const LONGEST = 240000;
+
 async function until(page, condition) {
-  while (!(await page.evaluate(`(() => { const page = window.twang; return Boolean(page && (${condition})); })()`))) await page.waitForTimeout(50);
+  const end = Date.now() + LONGEST;
+  while (!(await page.evaluate(`(() => { const page = window.twang; return Boolean(page && (${condition})); })()`))) {
+    if (Date.now() > end) throw new Error(`not within ${LONGEST / 1000} s: ${condition}`);
+    await page.waitForTimeout(50);
+  }
 }
 
 /** Opens a page of `twang view`, lets `act` do something with it, and takes the picture. */
 async function picture(name, words, act, { width = 1200, height = 720, theme = "dark", scale = 1 } = {}) {
   if (process.argv.length > 2 && !process.argv.includes(name)) return;
   const child = spawn(twang, ["view", ...words, "--no-browser", "--threads", "1"], { stdio: ["ignore", "pipe", "inherit"] });
-  const url = await new Promise((resolve) => child.stdout.once("data", (text) => resolve(String(text).trim())));
+  process.on("exit", () => child.kill());
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.once("data", (text) => resolve(String(text).trim()));
+    child.once("exit", (code) => reject(new Error(`${name}: twang view ended with ${code}`)));
+  });
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, deviceScaleFactor: scale });
   const page = await context.newPage();
   await page.goto(url);

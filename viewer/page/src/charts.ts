@@ -6,6 +6,7 @@ interface Curve {
   key: string;
   label: string;
   colour: string;
+  from?: string; // the number whose first value is taken from this one
 }
 
 interface ChartPlan {
@@ -22,15 +23,15 @@ const RED = "var(--bad)";
 
 const PLANS: ChartPlan[] = [
   {
-    title: "Energy",
+    title: "Energy, potential counted from the start",
     unit: "J",
     curves: [
       { key: "kinetic", label: "kinetic", colour: ORANGE },
-      { key: "potential", label: "potential", colour: GREEN },
-      { key: "total", label: "total", colour: BLUE },
+      { key: "potential", label: "potential", colour: GREEN, from: "potential" },
+      { key: "total", label: "total", colour: BLUE, from: "potential" },
     ],
   },
-  { title: "Energy balance: what is missing", unit: "J", curves: [{ key: "energy_error", label: "error", colour: BLUE }] },
+  { title: "Energy balance: gained (+) or lost (−)", unit: "J", curves: [{ key: "energy_error", label: "error", colour: BLUE }] },
   {
     title: "Work: damping, outside, contact, plastic flow",
     unit: "J",
@@ -89,6 +90,13 @@ class Record {
     if (this.times.length > MOST_POINTS) this.thin();
   }
 
+  /** The last point that is not after t; the newest if t is NaN. */
+  indexAt(t: number): number {
+    let index = this.times.length - 1;
+    while (index > 0 && this.times[index] > t + 1e-9) index--;
+    return index;
+  }
+
   /** Forgets what is not before t. */
   private cut(t: number): void {
     let keep = this.times.length;
@@ -105,6 +113,12 @@ class Record {
   }
 }
 
+/** The numbers of a finished run over time, one row per number. */
+export interface Series {
+  t: number[];
+  rows: number[][];
+}
+
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -117,6 +131,7 @@ class Chart {
   private readonly root = document.createElement("figure");
   private readonly place = document.createElement("div");
   private readonly values = document.createElement("span");
+  private at = NaN; // the moment that is marked [s]; NaN: none
 
   constructor(
     parent: HTMLElement,
@@ -157,24 +172,54 @@ class Chart {
           { ...axis, size: 52, space: 22, values: format },
         ],
         series,
+        hooks: { draw: [(plot) => this.drawMark(plot, text)] },
       },
       [[], ...series.slice(1).map(() => [])] as uPlot.AlignedData,
       this.place,
     );
   }
 
-  update(record: Record, names: string[]): void {
+  /** A line at the moment that is shown. */
+  private drawMark(plot: uPlot, colour: string): void {
+    if (Number.isNaN(this.at)) return;
+    const x = Math.round(plot.valToPos(this.at, "x", true));
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = window.devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  /** One value with a mark in the colour of its curve. */
+  private entry(curve: Curve, lane: number, lanes: number, value: number): HTMLElement {
+    const entry = document.createElement("span");
+    const mark = document.createElement("i");
+    mark.style.color = curve.colour;
+    if (lane > 0) mark.className = "dashed";
+    entry.append(mark, `${curve.label}${lanes > 1 ? " " + "AB"[lane] : ""} ${shortNumber(value)}`);
+    return entry;
+  }
+
+  /** Draws the record, with the values at one moment; NaN: the newest. */
+  update(record: Record, names: string[], at: number): void {
+    this.at = at;
+    const index = record.indexAt(at);
     const columns: (number | null)[][] = [record.times];
-    const shown: string[] = [];
+    const shown: HTMLElement[] = [];
     record.rows.forEach((rows, lane) => {
       for (const curve of this.plan.curves) {
-        const row = rows[names.indexOf(curve.key)] ?? [];
-        columns.push(this.plan.log ? row.map((v) => (v > 0 ? v : null)) : row);
+        const start = curve.from ? (rows[names.indexOf(curve.from)]?.[0] ?? 0) : 0;
+        const row = (rows[names.indexOf(curve.key)] ?? []).map((v) => v - start);
         const isZero = row.every((v) => !(Math.abs(v) > 0));
-        if (!isZero) shown.push(`${curve.label}${record.rows.length > 1 ? " " + "AB"[lane] : ""} ${shortNumber(row[row.length - 1])}`);
+        columns.push(this.plan.log || isZero ? row.map((v) => (v > 0 ? v : null)) : row);
+        if (!isZero) shown.push(this.entry(curve, lane, record.rows.length, row[index]));
       }
     });
-    this.values.textContent = shown.join("  ");
+    this.values.replaceChildren(...shown);
 
     // What has been 0 all the time is not shown: no contacts, no plastic flow, fixed steps.
     this.root.hidden = shown.length === 0;
@@ -192,17 +237,20 @@ export class Charts {
   private lanes = 0;
   private isDirty = false;
   private isStale = false; // the plots are to be made anew
-  private timer: number;
+  private isComplete = false; // all of a finished run is here
+  private at = NaN; // the moment that is shown; NaN: the newest
 
   constructor(parent: HTMLElement) {
     this.charts = PLANS.map((plan) => new Chart(parent, plan));
-    this.timer = window.setInterval(() => this.draw(), 120);
+    window.setInterval(() => this.draw(), 120);
   }
 
   /** Begins anew. */
   open(names: string[], lanes: number): void {
     this.names = names;
     this.lanes = lanes;
+    this.isComplete = false;
+    this.at = NaN;
     this.record.clear(lanes, names.length);
     this.rebuild();
   }
@@ -213,26 +261,27 @@ export class Charts {
   }
 
   add(frame: Frame): void {
-    if (frame.past || this.names.length === 0) return;
+    if (this.names.length === 0) return;
+    const isStored = frame.past || this.isComplete;
+    this.at = isStored ? frame.t : NaN;
+    this.isDirty = true;
+    if (isStored) return;
     if (frame.lanes !== this.lanes) this.open(this.names, frame.lanes);
     this.record.add(frame.t, frame.telemetry);
-    this.isDirty = true;
   }
 
   /** All of a finished run at once. */
-  load(names: string[], times: number[], rows: number[][]): void {
-    window.clearInterval(this.timer);
+  load(names: string[], series: Series): void {
     this.open(names, 1);
-    this.record.times = times;
-    this.record.rows = [rows];
-    this.isDirty = true;
-    this.draw();
+    this.isComplete = true;
+    this.record.times = series.t;
+    this.record.rows = [series.rows];
   }
 
   private draw(): void {
     if (!this.isDirty || document.hidden) return;
     if (this.isStale) for (const chart of this.charts) chart.build(this.lanes);
     this.isDirty = this.isStale = false;
-    for (const chart of this.charts) chart.update(this.record, this.names);
+    for (const chart of this.charts) chart.update(this.record, this.names, this.at);
   }
 }

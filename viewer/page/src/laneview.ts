@@ -17,7 +17,7 @@ export class LaneView {
   readonly group = new THREE.Group();
   positions: Float32Array = new Float32Array(0);
   private readonly shapes: Shape[] = [];
-  private readonly contacts: THREE.InstancedMesh;
+  private readonly contacts: THREE.InstancedMesh[];
   private readonly mark: THREE.Mesh;
   private readonly pull: Pull;
 
@@ -33,7 +33,7 @@ export class LaneView {
     const held = pinsOfBodies(geometry);
     if (held.length > 0 && held.length <= MOST_PINS) this.add(ballShape(held, 0.007 * size, PIN));
     this.contacts = newContacts(size);
-    this.group.add(this.contacts);
+    this.group.add(...this.contacts);
     this.mark = newMark(size);
     this.pull = new Pull(size);
     this.group.add(this.mark, this.pull.group);
@@ -61,12 +61,13 @@ export class LaneView {
   /** Draws balls where surfaces touch. */
   showContacts(places: Float32Array | undefined): void {
     const count = Math.min(MOST_CONTACTS, (places?.length ?? 0) / 3);
-    this.contacts.count = count;
-    this.contacts.visible = count > 0;
-    if (count === 0) return;
     const at = new THREE.Matrix4();
-    for (let i = 0; i < count; i++) this.contacts.setMatrixAt(i, at.makeTranslation(places![3 * i], places![3 * i + 1], places![3 * i + 2]));
-    this.contacts.instanceMatrix.needsUpdate = true;
+    for (const balls of this.contacts) {
+      balls.count = count;
+      balls.visible = count > 0;
+      for (let i = 0; i < count; i++) balls.setMatrixAt(i, at.makeTranslation(places![3 * i], places![3 * i + 1], places![3 * i + 2]));
+      balls.instanceMatrix.needsUpdate = true;
+    }
   }
 
   /** Marks a particle; -1: none. */
@@ -84,6 +85,7 @@ export class LaneView {
 
   dispose(): void {
     for (const shape of this.shapes) shape.dispose();
+    for (const balls of this.contacts) balls.dispose();
     this.group.removeFromParent();
   }
 }
@@ -104,14 +106,16 @@ function pinsOfBodies(geometry: Geometry): Uint32Array {
   return geometry.pinned.filter((p) => moving.some((b) => p >= b.first && p < b.first + b.count));
 }
 
-/** Balls that are seen through what touches. */
-function newContacts(size: number): THREE.InstancedMesh {
-  const look = new THREE.MeshBasicMaterial({ color: CONTACT, depthTest: false, transparent: true, opacity: 0.7 });
-  const mesh = new THREE.InstancedMesh(new THREE.SphereGeometry(0.003 * size, 8, 6), look, MOST_CONTACTS);
-  mesh.frustumCulled = false;
-  mesh.renderOrder = 8;
-  mesh.visible = false;
-  return mesh;
+/** Balls where surfaces touch, drawn twice: bright where they are in sight, faint through what hides them. */
+function newContacts(size: number): THREE.InstancedMesh[] {
+  const ball = new THREE.SphereGeometry(0.004 * size, 10, 8);
+  return [{ depthTest: false, opacity: 0.22 }, { depthTest: true, opacity: 1 }].map((way) => {
+    const mesh = new THREE.InstancedMesh(ball, new THREE.MeshBasicMaterial({ color: CONTACT, transparent: true, ...way }), MOST_CONTACTS);
+    mesh.frustumCulled = false;
+    mesh.renderOrder = 8;
+    mesh.visible = false;
+    return mesh;
+  });
 }
 
 function newMark(size: number): THREE.Mesh {

@@ -1,7 +1,7 @@
 // The whole page: stage, panel, transport, and what connects them with a source of frames.
 import * as THREE from "three";
 import { gradient } from "./colours";
-import { shortNumber } from "./charts";
+import { shortNumber, type Series } from "./charts";
 import { Panel, fieldText } from "./controls";
 import { button, make } from "./dom";
 import { Drag } from "./drag";
@@ -32,6 +32,7 @@ export class Page implements Listener {
   frames = 0;
   film: Film | null = null;
   connected = false;
+  series: Series | null = null;
 
   private readonly canvas = make("canvas", { id: "canvas", tabindex: 0, role: "application", "aria-label": "The simulation. Arrow keys turn the view, P pulls." });
   private readonly title = make("h1", {}, "Twang");
@@ -94,7 +95,7 @@ export class Page implements Listener {
     this.updateBadge();
     this.updateRate();
     this.labels.replaceChildren(...(state.lanes.length > 1 ? state.lanes.map((lane, i) => make("span", {}, `${"AB"[i]}  ${lane.integrator}`)) : []));
-    if (isNew) this.panel.charts.open(state.telemetry, state.lanes.length);
+    if (isNew) this.openCharts();
     if (failure) this.say(`The step failed: ${failure.text}. ${failure.particle >= 0 ? `The largest acceleration is at particle ${failure.particle}, marked red. ` : ""}Try a smaller step or another integrator, or go back in time.`, "bad");
     else this.say(state.message, state.message ? "bad" : "");
     this.markFailures();
@@ -103,7 +104,16 @@ export class Page implements Listener {
   onGeometry(geometry: Geometry): void {
     this.stage.open(geometry);
     this.drag.open(geometry);
-    if (this.state) this.panel.charts.open(this.state.telemetry, this.state.lanes.length);
+    this.series = geometry.series;
+    this.openCharts();
+  }
+
+  /** The charts of a finished run are whole; those of a live one begin. */
+  private openCharts(): void {
+    if (!this.state) return;
+    const { charts } = this.panel;
+    if (this.series) charts.load(this.state.telemetry, this.series);
+    else charts.open(this.state.telemetry, this.state.lanes.length);
   }
 
   onFrame(frame: Frame): void {

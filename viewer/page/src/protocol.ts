@@ -1,4 +1,5 @@
 // What the server and the page say to each other. docs/viewer.md describes the bytes.
+import type { Series } from "./charts";
 
 export interface Failure {
   particle: number;
@@ -53,6 +54,7 @@ export interface Geometry {
   bodies: Body[];
   pinned: Uint32Array;
   rest: Float32Array;
+  series: Series | null; // of a finished run
 }
 
 export interface Frame {
@@ -133,6 +135,7 @@ function readGeometry(buffer: ArrayBuffer): Geometry {
     bodies,
     pinned: indices(head.pinned),
     rest: numbers(head.rest),
+    series: head.series ?? null,
   };
 }
 

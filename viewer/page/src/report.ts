@@ -1,5 +1,5 @@
 // A report: the page without a server. Frames, charts and tables are in the file itself.
-import { shortNumber } from "./charts";
+import { shortNumber, type Series } from "./charts";
 import { make } from "./dom";
 import type { Film, Page } from "./page";
 import { dispatch, type Command, type Frame, type Source, type State } from "./protocol";
@@ -14,7 +14,6 @@ interface Data {
   field_lower: number[]; // per field
   field_upper: number[];
   frames: string; // base64 of the deflated frames
-  series: { t: number[]; rows: number[][] };
   run: { [key: string]: unknown }; // run.json
 }
 
@@ -132,8 +131,8 @@ function table(title: string, rows: [string, string][]): HTMLElement {
 }
 
 /** The energy balance from the first row of the telemetry to the last. */
-function balance(data: Data): [string, string][] {
-  const of = (name: string) => data.series.rows[data.state.telemetry.indexOf(name)] ?? [];
+function balance(data: Data, series: Series): [string, string][] {
+  const of = (name: string) => series.rows[data.state.telemetry.indexOf(name)] ?? [];
   const last = (name: string) => `${shortNumber(of(name)[of(name).length - 1] ?? NaN)} J`;
   const largest = of("energy_error").reduce((m, v) => Math.max(m, Math.abs(v)), 0);
   return [
@@ -143,23 +142,22 @@ function balance(data: Data): [string, string][] {
     ["given from outside", last("outside_work")],
     ["taken by contact and friction", last("contact_work")],
     ["taken by plastic flow", last("plastic_work")],
-    ["missing at the end", last("energy_error")],
-    ["missing at most", `${shortNumber(largest)} J`],
+    ["gained (+) or lost (−) by the end", last("energy_error")],
+    ["gained or lost at most", `${shortNumber(largest)} J`],
   ];
 }
 
-function tables(data: Data): HTMLElement {
+function tables(data: Data, series: Series): HTMLElement {
   const record = Object.entries(data.run).map(([key, value]) => [key.replaceAll("_", " "), textOf(value)] as [string, string]);
-  return make("article", { id: "tables" }, table("Energy balance", balance(data)), table("The run", record));
+  return make("article", { id: "tables" }, table("Energy balance", balance(data, series)), table("The run", record));
 }
 
 export async function openReport(page: Page, root: HTMLElement, json: string): Promise<void> {
   const data: Data = JSON.parse(json);
   document.body.classList.add("report");
-  root.append(tables(data));
   page.onState({ ...data.state });
   dispatch(bytesOf(data.geometry).buffer, page);
-  page.panel.charts.load(data.state.telemetry, data.series.t, data.series.rows);
+  root.append(tables(data, page.series!));
   const packed = undelta(new Uint16Array(await inflate(bytesOf(data.frames))), data);
   const reel = new Reel(page, data, packed);
   page.source = reel;

@@ -1,11 +1,12 @@
 // The drawn shapes of one body: a surface of triangles, or tubes along its edges.
 import * as THREE from "three";
 import { paintValue, stain, type Paint } from "./colours";
+import { floorCorners, floorPicture, isFloor } from "./floor";
 import type { Body } from "./protocol";
 
 /** Colours of bodies without a scalar field, and of obstacles. */
 const PALETTE = [0x3f8efc, 0xf6a23c, 0x47b881, 0xc277e0, 0xe5616e, 0x2bb5c4];
-const OBSTACLE = 0x8f96a3;
+const OBSTACLE = 0x7d8798;
 
 export interface Shape {
   object: THREE.Object3D;
@@ -22,11 +23,11 @@ function takesColour(body: Body, paint: Paint): boolean {
   return paint.map === stain ? body.stained : !body.fixed;
 }
 
-function material(body: Body, index: number): THREE.MeshStandardMaterial {
-  return new THREE.MeshStandardMaterial({
+function material(body: Body, index: number): THREE.MeshPhongMaterial {
+  return new THREE.MeshPhongMaterial({
     color: body.fixed ? OBSTACLE : PALETTE[index % PALETTE.length],
-    roughness: body.fixed ? 0.9 : 0.5,
-    metalness: 0.03,
+    specular: body.fixed ? 0x000000 : 0x333333,
+    shininess: 28,
     side: THREE.DoubleSide,
   });
 }
@@ -102,9 +103,14 @@ export function surfaceShape(body: Body, index: number): Shape {
 
   const look = material(body, index);
   const own = look.color.clone();
+  if (isFloor(body)) {
+    geometry.setAttribute("uv", floorCorners());
+    look.map = floorPicture();
+    look.transparent = true;
+  }
   const mesh = new THREE.Mesh(geometry, look);
   mesh.frustumCulled = false;
-  mesh.castShadow = true;
+  mesh.castShadow = !isFloor(body);
   mesh.receiveShadow = true;
   return {
     object: mesh,
@@ -133,6 +139,7 @@ export function surfaceShape(body: Body, index: number): Shape {
     },
     dispose() {
       geometry.dispose();
+      look.map?.dispose();
       look.dispose();
     },
   };
@@ -235,7 +242,7 @@ function placeBall(x: Float32Array, p: number, m: Float32Array, at: number): voi
 /** Balls at single particles: pins, points of a system of equations. */
 export function ballShape(particles: Uint32Array, radius: number, colour: number): Shape {
   const ball = new THREE.SphereGeometry(radius, 10, 8);
-  const look = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.6 });
+  const look = new THREE.MeshPhongMaterial({ color: colour });
   const mesh = new THREE.InstancedMesh(ball, look, particles.length);
   mesh.frustumCulled = false;
   mesh.castShadow = true;

@@ -4,6 +4,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { LaneView, valuesOf } from "./laneview";
 import { diverging, mapOf } from "./colours";
 import type { Body, Frame, Geometry } from "./protocol";
+import { isFloor } from "./floor";
 import { Strain } from "./strain";
 
 /** The range of colours follows the values: up at once, down by this share per frame. */
@@ -35,6 +36,9 @@ const REST = 500;
 /** More pixels per pixel of the page are not drawn. */
 const MOST_PIXELS = 3;
 
+/** Obstacles are framed up to this size, as a share of that of the moving bodies. */
+const LARGE_OBSTACLE = 1.5;
+
 interface Range {
   low: number;
   high: number;
@@ -61,8 +65,25 @@ function addSwing(box: THREE.Box3, x: Float32Array, body: Body, pinned: Uint32Ar
   box.expandByPoint(point.set(pin.x, pin.y, pin.z - reach));
 }
 
+/** The box of a body's particles. */
+function boxOf(x: Float32Array, body: Body): THREE.Box3 {
+  const box = new THREE.Box3();
+  const point = new THREE.Vector3();
+  for (let p = body.first; p < body.first + body.count; p++) box.expandByPoint(point.fromArray(x, 3 * p));
+  return box;
+}
+
+/** Adds obstacles that are not much larger than what moves: a ball on which something falls, not the ground. */
+function addObstacles(box: THREE.Box3, x: Float32Array, geometry: Geometry): void {
+  const size = box.getSize(new THREE.Vector3()).length();
+  for (const body of geometry.bodies.filter((b) => b.fixed && !isFloor(b))) {
+    const own = boxOf(x, body);
+    if (own.getSize(new THREE.Vector3()).length() < LARGE_OBSTACLE * size) box.union(own);
+  }
+}
+
 function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
-  // Planes may be much larger than the bodies: only what moves is framed.
+  // Planes may be much larger than the bodies: they are not framed.
   const bodies = geometry.bodies.filter((b) => !b.fixed);
   const box = new THREE.Box3();
   const point = new THREE.Vector3();
@@ -74,6 +95,7 @@ function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
     addSwing(box, x, body, geometry.pinned);
     addSwing(box, geometry.rest, body, geometry.pinned);
   }
+  addObstacles(box, x, geometry);
   if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const size = box.getSize(point).length() || 1;
   return { centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
@@ -98,7 +120,8 @@ export class Stage {
   onRange: (range: Range, map: Float32Array) => void = () => {};
 
   private readonly scene = new THREE.Scene();
-  private readonly sun = new THREE.DirectionalLight(0xffffff, 2.6);
+  private readonly sun = new THREE.DirectionalLight(0xfff3e2, 2.9);
+  private readonly back = new THREE.DirectionalLight(0x9fc0ff, 1.1); // from behind: edges stand out
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x56607a, 1.5);
   private readonly floor: THREE.Mesh;
   private grid: THREE.GridHelper | null = null;
@@ -128,6 +151,7 @@ export class Stage {
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.debug.checkShaderErrors = false; // asking for errors waits for the compiler
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
@@ -139,9 +163,10 @@ export class Stage {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.bias = -0.0004;
+    this.sun.shadow.radius = 2.5;
     this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ opacity: 0.28 }));
     this.floor.receiveShadow = true;
-    this.scene.add(this.sun, this.sun.target, this.sky, this.floor);
+    this.scene.add(this.sun, this.sun.target, this.back, this.back.target, this.sky, this.floor);
   }
 
   /** Another scene. */
@@ -231,7 +256,7 @@ export class Stage {
 
   setTheme(dark: boolean): void {
     this.dark = dark;
-    this.sky.intensity = dark ? 1.25 : 1.9;
+    this.sky.intensity = dark ? 0.85 : 1.5;
     this.sky.groundColor.set(dark ? 0x2a3146 : 0x8a90a0);
     (this.floor.material as THREE.ShadowMaterial).opacity = dark ? 0.45 : 0.22;
     this.drawGrid();
@@ -246,6 +271,8 @@ export class Stage {
     const s = bounds.size;
     this.sun.target.position.copy(bounds.centre);
     this.sun.position.copy(bounds.centre).add(new THREE.Vector3(0.7 * s, -1.1 * s, 1.9 * s));
+    this.back.target.position.copy(bounds.centre);
+    this.back.position.copy(bounds.centre).add(new THREE.Vector3(-1.4 * s, 1.2 * s, 0.9 * s));
     const box = this.sun.shadow.camera;
     box.left = box.bottom = -1.3 * s;
     box.right = box.top = 1.3 * s;
