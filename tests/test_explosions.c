@@ -55,6 +55,24 @@ static const driven scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
+/* A rope that falls on a plane, which may be a belt. Contact has frequencies of its own. */
+#define FALLING                                                                                    \
+    "gravity: [0, 0, -9.81]\n"                                                                     \
+    "bodies: [{kind: rope, count: 10, length: 0.1, mass: 0.1, stiffness: 1e4, "                    \
+    "direction: [1, 0, 0.1], origin: [0, 0, 0.02]}]\n"                                             \
+    "contact: {distance: 0.01, friction: 0.3, restitution: 0.5}\n"
+static const driven touching[] = {
+    {"touching", HEAD FALLING "obstacles: [{kind: plane}]\n", 632, false},
+    {"on a belt",
+     HEAD FALLING "obstacles: [{kind: plane, motion: {kind: velocity, velocity: [1, 0, 0]}}]\n",
+     632, false},
+    {"damped on a belt",
+     HEAD FALLING "obstacles: [{kind: plane, motion: {kind: velocity, velocity: [1, 0, 0]}}]\n"
+                  "forces: [{kind: rayleigh, alpha: 0.1, beta: 1e-5}]\n",
+     632, true},
+};
+enum { TOUCHING = sizeof touching / sizeof *touching };
+
 static tw_simulation *build(const driven *d)
 {
     tw_error error = {0};
@@ -72,7 +90,8 @@ static tw_simulation *build(const driven *d)
 typedef struct outcome {
     bool fits;        /* the scheme applies to the scene */
     tw_status status; /* of the last step */
-    double reach;     /* largest coordinate of a particle at any time [m] */
+    double reach;     /* largest coordinate of a particle at the end of any step [m] */
+    double kinetic;   /* largest kinetic energy there [J] */
     int64_t steps;
     char text[sizeof((tw_error){0}.text)];
 } outcome;
@@ -82,6 +101,17 @@ static double largest(int64_t n, const double *x)
     double most = 0;
     for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
     return most;
+}
+
+/* The kinetic energy of the state now, which is the end of a step. */
+static double kinetic_now(tw_simulation *simulation, const tw_integrator *integrator)
+{
+    double t = 0;
+    tw_measurement m;
+    const double *u = tw_integrator_state_view(integrator);
+    tw_integrator_state(integrator, &t, NULL);
+    ck_assert_int_eq(tw_simulation_measure(simulation, t, u, &m), TW_OK);
+    return m.kinetic;
 }
 
 /* Steps of h, `count` of them unless one fails. */
@@ -103,6 +133,7 @@ static outcome run(const driven *d, tw_scheme scheme, double h, int count)
     for (int i = 0; i < count && status == TW_OK; i++) {
         status = tw_integrator_step(integrator, count * h, &error);
         result.reach = fmax(result.reach, largest(n, tw_integrator_state_view(integrator)));
+        result.kinetic = fmax(result.kinetic, kinetic_now(simulation, integrator));
     }
 
     result.status = status;
@@ -156,6 +187,32 @@ START_TEST(test_every_scheme)
                           tw_status_name(o.status), (long long)o.steps, o.reach);
             ck_assert_msg(!strstr(o.text, "nan"), "%s", o.text);
         }
+}
+END_TEST
+
+/* No energy out of nothing that a success would hide: where a run does not fail, the states at the ends of its steps, which
+ * are what frames show, have not much more kinetic energy than a resolved run has. */
+START_TEST(test_kinetic)
+{
+    static const struct {
+        double product; /* h omega */
+        int steps;
+    } runs[] = {{3.2, 100}, {10, 60}, {60, 20}};
+    const double resolved = 0.2; /* h omega */
+    const double much = 4;
+    const driven *d = _i < SCENES ? &scenes[_i] : &touching[_i - SCENES];
+    for (int i = 0; i < 3; i++) {
+        double end = runs[i].product * runs[i].steps;
+        outcome true_run = run(d, TW_SCHEME_RK4, resolved / d->omega, (int)(end / resolved));
+        ck_assert_msg(true_run.status == TW_OK, "%s: %s", d->name, true_run.text);
+        for (int scheme = 0; scheme < TW_SCHEME_COUNT; scheme++) {
+            if (!tw_scheme_available(scheme)) continue;
+            outcome o = run(d, scheme, runs[i].product / d->omega, runs[i].steps);
+            ck_assert_msg(o.status != TW_OK || o.kinetic <= much * true_run.kinetic,
+                          "%s, %s, h omega = %g: %g J in place of %g J", d->name,
+                          tw_scheme_name(scheme), runs[i].product, o.kinetic, true_run.kinetic);
+        }
+    }
 }
 END_TEST
 
@@ -387,5 +444,10 @@ int main(void)
     tcase_add_loop_test(tests, test_faulty_force, 0, TW_SCHEME_COUNT);
     tcase_add_test(tests, test_many_forces);
     suite_add_tcase(suite, tests);
+
+    TCase *energies = tcase_create("energies");
+    tcase_set_timeout(energies, 300);
+    tcase_add_loop_test(energies, test_kinetic, 0, SCENES + TOUCHING);
+    suite_add_tcase(suite, energies);
     return run_suite(suite);
 }
