@@ -1,10 +1,8 @@
 /* What must be settled before the shared libraries of the command start.
  *
- * OpenMP reads how idle threads wait when the program is loaded, and OpenBLAS how many threads it
- * starts. So the command sets both in its environment and starts itself again. Threads that spin for
- * long make a shared machine up to fifty times slower; threads that sleep at once take longer to wake
- * than a loop of 50 us takes. Ten thousand turns last about 0.1 ms, which is longer than the gap
- * between two loops. Each thread of OpenBLAS takes 128 MiB of address space, and we use one.
+ * OpenBLAS reads how many threads it starts when the program is loaded. Each of them takes 128 MiB of
+ * address space, and we use one. So the command sets the number in its environment and starts itself
+ * again.
  *
  * It happens in .preinit_array, which the loader calls before the first constructor of a library:
  * under a limit of the address space (ulimit -v) the constructor of OpenBLAS cannot start its threads
@@ -17,7 +15,7 @@
 #include <unistd.h>
 
 /* An environment with more variables is left as it is. */
-enum { MOST_VARIABLES = 4096, ADDED_VARIABLES = 3 };
+enum { MOST_VARIABLES = 4096, ADDED_VARIABLES = 1 };
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -29,29 +27,20 @@ static void prepare_threads(int count, char **words, char **environment)
 {
     (void)count;
     static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
-    static char passive[] = "OMP_WAIT_POLICY=passive";
-    static char turns[] = "GOMP_SPINCOUNT=10000";
     static char *changed[MOST_VARIABLES + ADDED_VARIABLES + 1];
 
     /* Everything but the number of OpenBLAS's threads stays. */
     bool has_one_thread = false;
-    bool knows_how_to_wait = false;
     size_t used = 0;
     for (char **at = environment; *at; at++) {
         if (strcmp(*at, one_thread) == 0) has_one_thread = true;
-        if (is_variable(*at, "OMP_WAIT_POLICY") || is_variable(*at, "GOMP_SPINCOUNT"))
-            knows_how_to_wait = true;
         if (is_variable(*at, "OPENBLAS_NUM_THREADS")) continue;
         if (used == MOST_VARIABLES) return;
         changed[used++] = *at;
     }
-    if (has_one_thread && knows_how_to_wait) return;
+    if (has_one_thread) return;
 
     changed[used++] = one_thread;
-    if (!knows_how_to_wait) {
-        changed[used++] = passive;
-        changed[used++] = turns;
-    }
     changed[used] = NULL;
 
     /* Where this is not possible, the command goes on as it is. */

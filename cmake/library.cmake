@@ -24,6 +24,8 @@ foreach(kind STATIC SHARED)
                         VERSION ${PROJECT_VERSION} SOVERSION ${twang_soversion})
 endforeach()
 target_link_libraries(twang_shared PRIVATE twang::link_libraries OpenMP::OpenMP_C)
+# Workers of parallel loops run in the library for as long as their thread lives: dlclose must not unmap it.
+target_link_options(twang_shared PRIVATE LINKER:-z,nodelete)
 target_link_libraries(twang_static PRIVATE twang::link_libraries $<BUILD_INTERFACE:OpenMP::OpenMP_C>)
 target_link_options(twang_static INTERFACE $<INSTALL_INTERFACE:${OpenMP_C_FLAGS}>)
 if(NOT TWANG_SANITIZE)

@@ -1,5 +1,5 @@
 # Builds under ASan+UBSan (any compiler) or TSan (clang: only its OpenMP runtime tells TSan about barriers, by libarcher).
-set(twang_test_environment OMP_WAIT_POLICY=passive)
+set(twang_test_environment)
 if(TWANG_SANITIZE)
   add_compile_options(-fsanitize=${TWANG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TWANG_SANITIZE})

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <twang/twang.h>
+#include <unistd.h>
 
 #include "base/parallel_for.h"
 #include "support/run_suite.h"
@@ -16,7 +19,7 @@ typedef struct visit {
     int *visits;   /* per item */
     int *calls;    /* per block */
     int misplaced; /* ranges that are not what the contract says; written by one thread per block, hence atomic below */
-    int threads;   /* in the team that ran the first block */
+    int slots;     /* one after the highest slot seen, likewise */
 } visit;
 
 static void record_visit(void *context, int64_t begin, int64_t end, int64_t index)
@@ -27,7 +30,12 @@ static void record_visit(void *context, int64_t begin, int64_t end, int64_t inde
         __atomic_fetch_add(&v->misplaced, 1, __ATOMIC_RELAXED);
     for (int64_t i = begin; i < end; i++) v->visits[i]++;
     v->calls[index]++;
-    if (index == 0) v->threads = omp_get_num_threads();
+
+    int slot = tw_parallel_slot();
+    int highest = __atomic_load_n(&v->slots, __ATOMIC_RELAXED);
+    while (slot >= highest && !__atomic_compare_exchange_n(&v->slots, &highest, slot + 1, false,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
 }
 
 static void check_cover(int64_t count, int64_t block, int threads)
@@ -44,7 +52,7 @@ static void check_cover(int64_t count, int64_t block, int threads)
     for (int64_t i = 0; i < count; i++) ck_assert_int_eq(v.visits[i], 1);
     for (int64_t b = 0; b < blocks; b++) ck_assert_int_eq(v.calls[b], 1);
     ck_assert_int_eq(v.misplaced, 0);
-    ck_assert_int_eq(v.threads, threads < blocks ? threads : (int)blocks);
+    ck_assert_int_le(v.slots, threads < blocks ? threads : (int)blocks);
     free(v.visits);
     free(v.calls);
 }
@@ -142,43 +150,119 @@ START_TEST(the_number_belongs_to_the_calling_thread)
 }
 END_TEST
 
-/* ThreadSanitizer wants all threads in every loop, and has them. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ALL_THREADS_ALWAYS
-#endif
-#endif
+/* ---- several threads ---- */
 
-#ifndef ALL_THREADS_ALWAYS
-/* A thread that waits, as one does that has no processor. */
-static void wait_a_little(void *context, int64_t begin, int64_t end, int64_t index)
+/* Each block waits until all blocks have begun, for which as many threads are needed, or ten seconds. */
+typedef struct meeting {
+    atomic_int arrived;
+    atomic_bool failed;
+    atomic_int slots[8]; /* how many blocks ran with each slot */
+} meeting;
+
+static void meet(void *context, int64_t begin, int64_t end, int64_t index)
 {
-    (void)begin;
-    (void)end;
-    const struct timespec wait = {.tv_nsec = 100000000};
-    if (index == 0) *(int *)context = omp_get_num_threads();
-    nanosleep(&wait, NULL);
+    (void)begin, (void)end, (void)index;
+    meeting *m = context;
+    const struct timespec wait = {.tv_nsec = 1000000};
+    atomic_fetch_add(&m->slots[tw_parallel_slot()], 1);
+    atomic_fetch_add(&m->arrived, 1);
+    for (int turn = 0; turn < 10000 && atomic_load(&m->arrived) < 3; turn++) nanosleep(&wait, NULL);
+    if (atomic_load(&m->arrived) < 3) atomic_store(&m->failed, true);
 }
 
-/* Threads that mostly wait bring nothing: after a trial the loops run on the calling thread. */
-START_TEST(threads_without_a_processor_are_given_up)
+START_TEST(as_many_threads_work_as_are_wanted)
 {
-    enum { TRIAL = 6, LATER = 4 };
-    int threads = 0;
-    tw_set_threads(2);
-    tw_parallel_for(2, 1, wait_a_little, &threads);
-    ck_assert_int_eq(threads, 2);
+    meeting m = {0};
+    tw_set_threads(3);
+    tw_parallel_for(3, 1, meet, &m);
+    ck_assert(!atomic_load(&m.failed));
+    for (int slot = 0; slot < 3; slot++) ck_assert_int_eq(atomic_load(&m.slots[slot]), 1);
+    tw_set_threads(0);
+}
+END_TEST
 
-    /* The trial ends after some of these loops, and many loops on one thread follow. */
-    for (int i = 1; i < TRIAL && threads > 1; i++) tw_parallel_for(2, 1, wait_a_little, &threads);
-    for (int i = 0; i < LATER; i++) {
-        ck_assert_int_eq(threads, 1);
-        tw_parallel_for(2, 1, wait_a_little, &threads);
+/* ThreadSanitizer refuses to start threads after a fork. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NO_THREADS_AFTER_FORK
+#endif
+#endif
+
+#ifndef NO_THREADS_AFTER_FORK
+/* In the child of a fork there are no workers: its loops still end, and can have new ones. */
+START_TEST(a_child_has_threads_of_its_own)
+{
+    meeting m = {0};
+    tw_set_threads(3);
+    tw_parallel_for(3, 1, meet, &m);
+    pid_t child = fork();
+    if (child == 0) {
+        meeting again = {0};
+        tw_parallel_for(3, 1, meet, &again);
+        _exit(atomic_load(&again.failed) ? 1 : 0);
     }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
     tw_set_threads(0);
 }
 END_TEST
 #endif
+
+/* A loop inside a block runs on the thread of the block. */
+static void loop_inside(void *context, int64_t begin, int64_t end, int64_t index)
+{
+    (void)begin, (void)end, (void)index;
+    tw_parallel_for(4, 1, meet, context);
+}
+
+START_TEST(a_loop_inside_a_loop_ends)
+{
+    meeting m = {.arrived = 3}; /* nobody waits */
+    tw_set_threads(2);
+    tw_parallel_for(2, 1, loop_inside, &m);
+    ck_assert_int_eq(atomic_load(&m.arrived), 3 + 8);
+    tw_set_threads(0);
+}
+END_TEST
+
+/* Waits as a thread does that has no processor, but on a worker only. */
+static void stop_worker(void *context, int64_t begin, int64_t end, int64_t index)
+{
+    (void)begin, (void)end;
+    atomic_bool *began = context;
+    const struct timespec wait = {.tv_nsec = 100000000};
+    const struct timespec turn = {.tv_nsec = 100000};
+
+    /* The caller runs block 0 and must not take block 1 as well. */
+    for (int i = 0; index == 0 && i < 100000 && !atomic_load(began); i++) nanosleep(&turn, NULL);
+    if (index == 0) return;
+    atomic_store(began, true);
+    nanosleep(&wait, NULL);
+}
+
+static void count_workers(void *context, int64_t begin, int64_t end, int64_t index)
+{
+    (void)begin, (void)end, (void)index;
+    const struct timespec wait = {.tv_nsec = 1000000};
+    if (tw_parallel_slot() > 0) atomic_fetch_add((atomic_int *)context, 1);
+    nanosleep(&wait, NULL);
+}
+
+/* After a worker was waited for that had no processor, the caller works alone for a while. */
+START_TEST(threads_without_a_processor_are_given_up)
+{
+    atomic_bool began = false;
+    tw_set_threads(2);
+    tw_parallel_for(2, 1, stop_worker, &began);
+    ck_assert(atomic_load(&began));
+
+    atomic_int helped = 0;
+    tw_parallel_for(8, 1, count_workers, &helped);
+    ck_assert_int_eq(atomic_load(&helped), 0);
+    tw_set_threads(0);
+}
+END_TEST
 
 int main(void)
 {
@@ -188,9 +272,12 @@ int main(void)
     tcase_add_test(cases, nothing_to_do_calls_nothing);
     tcase_add_test(cases, a_sum_over_blocks_is_bitwise_the_same);
     tcase_add_test(cases, the_number_belongs_to_the_calling_thread);
-#ifndef ALL_THREADS_ALWAYS
-    tcase_add_test(cases, threads_without_a_processor_are_given_up);
+    tcase_add_test(cases, as_many_threads_work_as_are_wanted);
+#ifndef NO_THREADS_AFTER_FORK
+    tcase_add_test(cases, a_child_has_threads_of_its_own);
 #endif
+    tcase_add_test(cases, a_loop_inside_a_loop_ends);
+    tcase_add_test(cases, threads_without_a_processor_are_given_up);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -12,15 +12,11 @@ extern "C" {
 
 /** Sets how many threads parallel loops started from the *calling* thread use; 0 means what OpenMP
  * offers (OMP_NUM_THREADS, else as many as there are cores). Results do not depend on it, only time
- * does. Where several threads were seen to be hardly faster than one, because others use the
- * machine, loops run on the calling thread for a while.
+ * does. More than 64 count as 64.
  *
- * **Waiting.** Idle workers should spin for a moment, then sleep. On a machine shared with other
- * programs, or with more threads than cores, spinning for long costs up to 50 times the run time;
- * workers that sleep at once take longer to wake than a product with a matrix of some thousand rows
- * lasts. OpenMP reads how to wait from the environment when the process starts, so a library cannot
- * choose: start the process with OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=10000 (turns, GNU OpenMP;
- * some 0.1 ms), as the command does. */
+ * Workers start at the first loop that wants them and end with the thread that called. They block all
+ * signals. Where the system refuses a thread, there are fewer. Idle workers spin for 0.1 ms and then
+ * sleep; on a machine that other programs use, loops run on the calling thread alone for a while. */
 TW_API void tw_set_threads(int threads);
 
 /** The number set, or the default; at least 1. */

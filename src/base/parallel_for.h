@@ -8,10 +8,10 @@
  * when all calls have returned; what they wrote is then visible to the caller. block > 0; count <=
  * 0 calls nothing.
  *
- * Small work stays on the calling thread: a count of at most one block starts no other thread, so
- * choose blocks worth a few microseconds. Larger work stays there for a while, too, after several
- * threads gained nothing (parallel_for.c). How idle threads wait is set when the process starts
- * (see tw_set_threads). */
+ * Small work stays on the calling thread: a count of at most one block starts no other thread. Every
+ * thread has its own share of the blocks, the same from loop to loop, and takes blocks of others when
+ * it is done. To start a loop on several threads takes about half a microsecond, so choose blocks worth
+ * one to five microseconds, and several for each thread. */
 #ifndef TW_BASE_PARALLEL_FOR_H
 #define TW_BASE_PARALLEL_FOR_H
 
@@ -27,6 +27,11 @@ static inline int64_t tw_parallel_blocks(int64_t count, int64_t block)
 {
     return count > 0 ? (count - 1) / block + 1 : 0;
 }
+
+/* Number of the calling thread inside a block, for scratch memory: different for threads that run at
+ * the same time, and below TW_PARALLEL_SLOTS, the number of blocks and the number of threads. */
+enum { TW_PARALLEL_SLOTS = 64 };
+int tw_parallel_slot(void);
 
 /* Between hold and resume, OpenMP loops inside the libraries that we call run on the calling thread
  * alone. CHOLMOD has some of four threads each, whose start costs more than they gain. Other

@@ -15,7 +15,7 @@
 enum { LEAST_CUT = 1000 };
 
 /* Entries per block of a permutation: some tens of microseconds of work. */
-enum { PERMUTE_BLOCK = 32768 };
+enum { PERMUTE_BLOCK = 4096 };
 
 /* METIS draws its random numbers from rand(), which all threads share, seeds it for each graph, and
  * catches signals. Two analyses at once would change each other's ordering, and with it the last

@@ -9,7 +9,7 @@
 #include "linalg/sparse_internal.h"
 
 /* Entries per block of a gather: some tens of microseconds of work. */
-enum { GATHER_BLOCK = 16384 };
+enum { GATHER_BLOCK = 4096 };
 
 /* Runs along one row of a sparse matrix, from the diagonal to the right. Rows and columns are
  * counted in granules of one unknown, or of three. */

@@ -5,9 +5,9 @@
 #include "base/parallel_for.h"
 #include "linalg/sparse_internal.h"
 
-/* With fewer rows left in the windows than this, one thread adds them: waking others
- * takes longer. */
-enum { GATHER_ALONE = 8192 };
+/* With fewer rows left in the windows than this, one thread adds them: a loop on several threads takes
+ * longer to start. */
+enum { GATHER_ALONE = 512 };
 
 /* out = A in for `count` vectors. */
 typedef struct apply_job {

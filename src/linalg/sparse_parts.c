@@ -6,9 +6,9 @@
 #include "linalg/sparse_internal.h"
 
 enum {
-    VALUES_PER_PART = 32768, /* a part of fewer values is done before a thread wakes up */
-    FULL_PARTS = 256, /* most parts in full storage: any number of cores shares them evenly */
-    UPPER_PARTS = 64  /* most parts in upper storage, where every part needs a window */
+    VALUES_PER_PART = 8192, /* some microseconds of work */
+    FULL_PARTS = 256,       /* most parts in full storage: any number of cores shares them evenly */
+    UPPER_PARTS = 64        /* most parts in upper storage, where every part needs a window */
 };
 
 /* Cuts the rows into parts of equal work, which is counted as stored blocks + rows: part p ends at
@@ -88,8 +88,9 @@ tw_status tw_sparse_parts_create(tw_sparse *matrix)
     const int64_t wanted = matrix->row_start[matrix->block_rows] * area / VALUES_PER_PART;
     const int most = upper ? UPPER_PARTS : FULL_PARTS;
 
-    int count = wanted < most ? (int)wanted : most;
-    if (count < 1) count = 1;
+    /* A power of two: two, four or eight threads share it evenly. */
+    int count = 1;
+    while (2 * count <= wanted && 2 * count <= most) count *= 2;
 
     matrix->parts.start = TW_NEW_ARRAY(count + 1, int64_t);
     if (!matrix->parts.start) return TW_OUT_OF_MEMORY;

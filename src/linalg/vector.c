@@ -7,8 +7,8 @@
 #include "base/parallel_for.h"
 #include "linalg/vector_kernels.h"
 
-/* Entries per block of a parallel loop: some ten microseconds of work. */
-enum { MAP_BLOCK = 32768 };
+/* Entries per block of a parallel loop: about a microsecond of work. */
+enum { MAP_BLOCK = 4096 };
 
 /* Entries of the outputs that stay in the first-level cache while all basis vectors pass: four
  * outputs take 32 KB. */

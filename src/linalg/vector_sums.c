@@ -10,10 +10,10 @@
 #include "linalg/vector_kernels.h"
 
 enum {
-    SUM_BLOCK = 32768, /* entries of the smallest block: some ten microseconds of work */
-    PARTIALS = 256,    /* most blocks; their sums stand on the stack */
-    PASS = 16,         /* most dot products in one pass over x */
-    CHUNK = 2048       /* entries of x that stay in the first-level cache during a pass: 16 KB */
+    SUM_BLOCK = 4096, /* entries of the smallest block: about a microsecond of work */
+    PARTIALS = 256,   /* most blocks; their sums stand on the stack */
+    PASS = 16,        /* most dot products in one pass over x */
+    CHUNK = 2048      /* entries of x that stay in the first-level cache during a pass: 16 KB */
 };
 
 /* Entries per block, doubled until at most PARTIALS blocks cover n. */

@@ -17,9 +17,9 @@
 #include "model/wind_law.h"
 
 enum {
-    LANES = TW_WIDE_LANES,                      /* triangles of a group */
-    TANGENT = 27,                               /* F_a, F_u (row by row) and o_0, o_1, o_2 */
-    GROUP_BLOCK = TW_PARTICLE_BLOCK / LANES / 2 /* groups per block of a parallel loop */
+    LANES = TW_WIDE_LANES,                  /* triangles of a group */
+    TANGENT = 27,                           /* F_a, F_u (row by row) and o_0, o_1, o_2 */
+    GROUP_BLOCK = TW_PARTICLE_BLOCK / LANES /* groups per block of a parallel loop */
 };
 
 typedef struct wind {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TW_PARTICLE_BLOCK = 1024 /* particles or elements per block of a parallel loop */ };
+enum { TW_PARTICLE_BLOCK = 256 /* particles or elements per block of a parallel loop */ };
 
 typedef struct tw_particles {
     int64_t count;

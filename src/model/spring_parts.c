@@ -11,10 +11,9 @@
 
 enum {
     GROUP = 16,              /* lower ends that take turns */
-    SPRINGS_PER_PART = 4096, /* ten microseconds of work: enough to start a thread for */
+    SPRINGS_PER_PART = 2048, /* some microseconds of work */
     FEW_PARTS = 64,          /* so many are enough for threads; more of them fit into caches */
     MOST_PARTS = 4096,
-    MOST_WORKERS = 64,
     LANES = TW_WIDE_LANES /* numbers per particle */
 };
 
@@ -114,9 +113,9 @@ static int64_t cut(tw_spring_parts *parts, int count, const tw_springs *s)
 
 tw_status tw_spring_parts_create(tw_spring_parts *parts, const tw_springs *s)
 {
-    int64_t wanted = s->count / SPRINGS_PER_PART;
-    int count = wanted < MOST_PARTS ? (int)wanted : MOST_PARTS;
-    if (count < 1) count = 1;
+    /* A power of two: two, four or eight threads share it evenly. */
+    int count = 1;
+    while (2 * count <= s->count / SPRINGS_PER_PART && 2 * count <= MOST_PARTS) count *= 2;
 
     *parts = (tw_spring_parts){.spring = TW_NEW_ARRAY(count + 1, int64_t),
                                .own = TW_NEW_ARRAY(count + 1, int64_t),
@@ -134,9 +133,9 @@ tw_status tw_spring_parts_create(tw_spring_parts *parts, const tw_springs *s)
     }
 
     /* Only the pages that a thread uses take memory. */
-    parts->most_workers = count < MOST_WORKERS ? count : MOST_WORKERS;
     parts->windows = TW_NEW_ARRAY(3 * total, double);
-    parts->scratch = TW_NEW_ARRAY(parts->most_workers * 2 * LANES * parts->rows, double);
+    int64_t rooms = count < TW_PARALLEL_SLOTS ? count : TW_PARALLEL_SLOTS;
+    parts->scratch = TW_NEW_ARRAY(rooms * 2 * LANES * parts->rows, double);
     parts->rests = TW_NEW_ARRAY(count, bool);
     return parts->windows && parts->scratch && parts->rests ? TW_OK : TW_OUT_OF_MEMORY;
 }
@@ -157,7 +156,6 @@ typedef struct loop {
     const tw_springs *s;
     const double *x;
     double *force;
-    int workers;
     atomic_bool undefined; /* a spring has no length, hence no direction, and should have one */
 } loop;
 
@@ -275,17 +273,13 @@ static void evaluate_part(loop *p, int64_t part, double *room)
     hand_over(p, part, at.sums);
 }
 
-/* A worker does its share of the parts, one after another in the same room. */
-static void worker_block(void *context, int64_t begin, int64_t end, int64_t block)
+/* A thread works on one part after another in the same room. */
+static void part_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     (void)block;
     loop *p = context;
-    for (int64_t worker = begin; worker < end; worker++) {
-        double *room = p->parts->scratch + worker * 2 * LANES * p->parts->rows;
-        int64_t first = p->parts->count * worker / p->workers;
-        int64_t last = p->parts->count * (worker + 1) / p->workers;
-        for (int64_t part = first; part < last; part++) evaluate_part(p, part, room);
-    }
+    double *room = p->parts->scratch + (int64_t)tw_parallel_slot() * 2 * LANES * p->parts->rows;
+    for (int64_t part = begin; part < end; part++) evaluate_part(p, part, room);
 }
 
 /* force += the windows, in the order of the parts. */
@@ -305,11 +299,8 @@ static void add_windows(const loop *p)
 tw_status tw_spring_parts_add_force(const tw_spring_parts *parts, const tw_springs *s,
                                     const double *x, double *force)
 {
-    int threads = tw_threads();
-    int workers = threads < parts->most_workers ? threads : parts->most_workers;
-    loop p = {.parts = parts, .s = s, .x = x, .force = force, .workers = workers};
-
-    tw_parallel_for(workers, 1, worker_block, &p);
+    loop p = {.parts = parts, .s = s, .x = x, .force = force};
+    tw_parallel_for(parts->count, 1, part_block, &p);
     add_windows(&p);
     return atomic_load(&p.undefined) ? TW_RECOVERABLE : TW_OK;
 }

@@ -23,9 +23,8 @@ typedef struct tw_spring_parts {
     int64_t *end;    /* one after the last particle of each window */
     int64_t *window; /* where the window of each part begins in `windows`; count + 1 values */
     int64_t rows;    /* most particles of a part, with its window */
-    int most_workers;
     double *windows; /* three numbers per particle */
-    double *scratch; /* of each worker: positions, then sums */
+    double *scratch; /* of each thread: positions, then sums */
     bool *rests;     /* nothing of the part is wanted */
 } tw_spring_parts;
 

@@ -89,6 +89,8 @@ TW_ALWAYS_INLINE tw_wide tw_wind_inverse_root(tw_wide square)
 {
     tw_wide s = tw_wide_inverse_sqrt(square);
     tw_wide excess = tw_wide_subtract(square, tw_wide_splat(TW_WIND_CALM));
+
+    /* Calm lanes are rare, so one test serves all. */
     if (tw_wide_all_positive(excess)) return s;
 
     double root[TW_WIDE_LANES];
@@ -134,6 +136,8 @@ TW_ALWAYS_INLINE tw_wide3 tw_wind_push(const tw_wind_law *law, const tw_wind_sta
 TW_ALWAYS_INLINE tw_wide33 tw_wind_matrix(const tw_wind_state *at, const tw_wide factor[5])
 {
     tw_wide33 matrix;
+
+    /* Column c; entry c of the diagonal gets factor[4] as well. */
     for (int c = 0; c < 3; c++) {
         tw_wide with_u =
             tw_wide_fma(factor[0], at->u.at[c], tw_wide_multiply(factor[1], at->a.at[c]));
@@ -156,6 +160,8 @@ TW_ALWAYS_INLINE void tw_wind_tangent(const tw_wind_law *law, const tw_wind_stat
     tw_wide drag = tw_wide_multiply(tw_wide_splat(law->k1), tw_wide_multiply(at->p, ps));
     tw_wide drag2 = tw_wide_multiply(tw_wide_splat(2.0 * law->k1), ps);
     tw_wide lift_p = tw_wide_multiply(lift, at->p);
+
+    /* -1/A^2 and -1/U^2 */
     tw_wide minus_by_A2 = tw_wide_subtract(tw_wide_zero(), tw_wide_multiply(at->U2, s2));
     tw_wide minus_by_U2 = tw_wide_subtract(tw_wide_zero(), tw_wide_multiply(at->A2, s2));
 

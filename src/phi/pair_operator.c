@@ -7,7 +7,7 @@
 #include "linalg/vector.h"
 #include "phi/phi_internal.h"
 
-enum { MAP_BLOCK = 16384 /* entries of a pass that one thread takes at a time */ };
+enum { MAP_BLOCK = 4096 /* entries of a pass that one thread takes at a time */ };
 
 /* x^T K x may fall this far below omega^2 |x|^2 before K counts as singular. The inner product
  * needs the inverse of K. */

@@ -13,7 +13,7 @@ static const double PROBE_TOLERANCE = 0.01;
 
 /* Entries per block of the parallel loop: four vectors of this length fit into the second-level
  * cache. */
-enum { TERM_BLOCK = 16384 };
+enum { TERM_BLOCK = 4096 };
 
 typedef struct term_job {
     double applied;

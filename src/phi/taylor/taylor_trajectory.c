@@ -24,8 +24,8 @@ static const double NODE_ROUNDING = 1e-13;
 static const double END_ROUNDING = 1e-12;
 
 enum {
-    MAX_REJECTIONS = 60,    /* of one substep */
-    MAGNITUDE_BLOCK = 16384 /* entries per block of the parallel loop */
+    MAX_REJECTIONS = 60,   /* of one substep */
+    MAGNITUDE_BLOCK = 4096 /* entries per block of the parallel loop */
 };
 
 /* Where a trajectory stands. */
