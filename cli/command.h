@@ -139,10 +139,16 @@ bool is_open_sheet(const tw_mesh *mesh, const tw_mesh_quality *quality);
 
 /* --- step_trial.c --- */
 
-/* Whether so many fixed steps of this size, by the scheme of the options, follow the simulation from
- * its start. The run will have `duration` seconds. */
-bool step_works(tw_simulation *simulation, const tw_integrator_options *options, double step,
-                int steps, double duration);
+typedef enum step_verdict {
+    STEP_FAILS,
+    STEP_WORKS,
+    STEP_UNKNOWN /* too dear to try */
+} step_verdict;
+
+/* Whether fixed steps of this size, by the scheme of the options, follow the simulation from its
+ * start over so many seconds, or over one step. The run will have `duration` seconds. */
+step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *options,
+                        double step, double seconds, double duration);
 
 /* --- choose_integrator.c --- */
 

@@ -54,10 +54,11 @@ static const struct {
 };
 enum { ADVICE_COUNT = sizeof advice / sizeof *advice, ADVICE_PER_LINE = 4 };
 
-/* Up to this many unknowns the steps of all schemes are tried, which takes seconds. Beyond it
- * expmid2 alone is tried, which needs no small angle per step, and one step must do. */
+/* Up to this many unknowns the steps of all schemes are tried over the time in which the bodies move
+ * by their own size, which takes seconds. Beyond it expmid2 alone is tried, which needs no small angle
+ * per step, and one step must do. */
 static const int64_t FEW_UNKNOWNS = 3000;
-enum { TRIAL_STEPS = 4, MOST_HALVINGS = 3 };
+enum { MOST_HALVINGS = 3 };
 
 /* So many forces take the time of a step of expmid2 where a sheet folds. Measured on a hanging sheet
  * of 20 x 20 particles: 3 s take 4.3 s in steps of 16 ms, and 0.25 s by rk4 in steps of 0.8 ms. */
@@ -73,9 +74,11 @@ static double followed_step(const checked *c, int i)
 
     tw_integrator_options options = c->options;
     options.scheme = advice[i].scheme;
-    int steps = is_small ? TRIAL_STEPS : 1;
-    for (int halving = 0; halving <= MOST_HALVINGS; halving++, step *= 0.5)
-        if (step_works(c->simulation, &options, step, steps, c->duration)) return step;
+    double seconds = is_small ? c->slow : 0;
+    for (int halving = 0; halving <= MOST_HALVINGS; halving++, step *= 0.5) {
+        step_verdict verdict = judge_step(c->simulation, &options, step, seconds, c->duration);
+        if (verdict != STEP_FAILS) return verdict == STEP_WORKS ? step : 0;
+    }
     return 0;
 }
 
