@@ -108,6 +108,7 @@ typedef struct loop {
 static bool is_wanted(const tw_contact *c, const int32_t vertex[TW_PAIR_VERTICES])
 {
     if (!c->particles->active) return true;
+
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
         for (int k = 0; k < parts.count; k++) {
@@ -220,6 +221,7 @@ tw_status tw_contact_add_force(void *data, const tw_force_view *at, double *forc
 static bool is_listed(const tw_contact *c)
 {
     int64_t count = 0;
+
     for (int64_t p = 0; p < c->pair_count; p++) {
         if (c->pair_energy[p] == 0.0) continue;
         if (count == c->tangent_count || c->tangents[count].pair != p) return false;
@@ -266,6 +268,7 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
         tw_pair_tangent *tangent = &l->c->tangents[i];
         const tw_contact_pair *pair = &l->c->pairs[tangent->pair];
         if (l->kept && !is_wanted(l->c, pair->vertex)) continue;
+
         double x[4][3];
         tw_pair_state state;
 

@@ -83,6 +83,7 @@ static void search_slab(const tw_point_slabs *slabs, int slab, const double *x,
     for (int64_t i = slabs->start[slab]; i < slabs->start[slab + 1]; i++) {
         int64_t p = slabs->point[i];
         double square = 0.0;
+
         for (int k = 0; k < 3; k++) square += (x[3 * p + k] - place[k]) * (x[3 * p + k] - place[k]);
         bool nearer = square < best->square || (square == best->square && p < best->point);
         if (nearer) *best = (found){p, square};
