@@ -58,6 +58,9 @@ typedef struct tw_tension_elements {
     const int32_t *row;
 } tw_tension_elements;
 
+/** Entries of internal variables that share a mark. */
+enum { TW_INTERNAL_BLOCK = 1024 };
+
 /** Variables of a problem that change between steps only, such as the rest lengths of springs that
  *  flow. They belong to the state beside u: an integrator that starts gives them their values at the
  *  start, a rejected attempt leaves no trace in them, and tw_integrator_serialise writes them. */
@@ -68,6 +71,13 @@ typedef struct tw_internal_variables {
      *  They must be finite. Not owned. */
     double *values;
     const double *start; /**< at the start, `count` entries. Not owned */
+    /** A mark for each TW_INTERNAL_BLOCK entries of `values`, so that the integrator copies only blocks that
+     *  have changed: 1 where the integrator, begin_step or finish_step may have written since begin_step
+     *  last cleared the mark. Nobody else clears marks. NULL: every block counts as marked. Not owned. */
+    unsigned char *changed;
+    /** Which integrator wrote there last: several may take turns with one problem. Required with `changed`.
+     *  Not owned. */
+    const void **holder;
 } tw_internal_variables;
 
 /** What the problem goes on with from step to step and what is no part of the state, such as a list

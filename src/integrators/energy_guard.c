@@ -158,11 +158,8 @@ static bool may_rest(const tw_integrator *integrator, double h)
 /* |x_new - x| / |h|, in the norm of the problem. */
 static tw_status mean_velocity(tw_integrator *integrator, double h, double *result)
 {
-    int64_t n = integrator->system.n;
-    double *moved = integrator->scratch;
-
-    tw_vector_add_scaled(n, integrator->u_new, -1.0, integrator->u, moved);
-    TW_TRY(tw_vector_norm(&integrator->system.second.space, moved, result));
+    TW_TRY(tw_vector_distance(&integrator->system.second.space, integrator->u_new, integrator->u,
+                              integrator->scratch, result));
     *result /= fabs(h);
     return TW_OK;
 }

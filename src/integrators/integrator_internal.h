@@ -127,10 +127,11 @@ struct tw_integrator {
     double *u, *u_old, *u_new; /* system.size entries each */
     double *F, *F_old;         /* F(t, u) if F_known; F(t_old, u_old) if F_old_known */
     bool F_known, F_old_known;
-    double F_tally[3];    /* the rates of the tally where F is known */
-    double *internal;     /* internal variables of (t, u); NULL: the problem has none */
-    double *internal_old; /* those of (t_old, u_old) */
-    bool laws_changed;    /* they have changed in the last step, and the scheme does not know yet */
+    double F_tally[3];             /* the rates of the tally where F is known */
+    double *internal;              /* internal variables of (t, u); NULL: the problem has none */
+    double *internal_old;          /* those of (t_old, u_old) */
+    unsigned char *internal_fresh; /* of each block: whether these two may differ there */
+    bool laws_changed; /* they have changed in the last step, and the scheme does not know yet */
     bool started;
     bool stage_known; /* the last attempt was accepted: energy_state is of the last step */
     bool truncated;   /* an event cut the last step short: the state at its full end is in u_new */
@@ -283,6 +284,8 @@ tw_status tw_internal_reserve(tw_integrator *integrator, tw_error *error);
 void tw_internal_free(tw_integrator *integrator);
 /* Gives them their values at the start. */
 void tw_internal_start(tw_integrator *integrator);
+/* Those of (t, u) are others than those that were accepted last. */
+void tw_internal_mark_all(tw_integrator *integrator);
 /* Hands those of (t, u) to the problem: what was evaluated with others is void. */
 void tw_internal_hand_over(tw_integrator *integrator);
 /* Takes those of the end of the accepted step from the problem. */

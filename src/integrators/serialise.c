@@ -345,6 +345,7 @@ tw_status tw_integrator_restore(tw_integrator *integrator, const void *buffer, s
         memcpy(integrator->internal,
                cursor + state_bytes + (history_count + (size_t)s.lists) * sizeof(double),
                internal_count * sizeof(double));
+    tw_internal_mark_all(integrator);
     if (!makes_sense(&s) || !all_finite((size_t)s.size, integrator->u) ||
         !all_finite(history_count, history) || !all_finite(internal_count, integrator->internal))
         return tw_fail(error, TW_BAD_INPUT, "the bytes are damaged: they hold impossible values");

@@ -63,6 +63,7 @@ static void start_from(tw_integrator *integrator, starting_point from)
     integrator->F = from.F;
     integrator->u_new = from.u_new;
     integrator->internal = from.internal;
+    tw_internal_mark_all(integrator);
     integrator->F_known = from.F_known;
     memcpy(integrator->F_tally, from.F_tally, sizeof from.F_tally);
 }
@@ -180,6 +181,7 @@ tw_status tw_doubling_interpolate(tw_integrator *integrator, double theta, doubl
     /* The problem goes on with the internal variables of the end, and so does the scheme. */
     if (!internal) return status;
     tw_status back = tw_integrator_begin_step(integrator, 0.0, NULL);
+    tw_internal_mark_all(integrator);
     integrator->laws_changed = laws_changed || tw_internal_differ(integrator, internal);
     return status != TW_OK ? status : back;
 }

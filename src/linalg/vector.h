@@ -17,6 +17,11 @@ tw_status tw_vector_weighted_dot(const tw_space *space, const double *w, const d
 /* |x|_2 without overflow or underflow of squares: |x_i| may be 1e300 or 1e-300. */
 tw_status tw_vector_norm(const tw_space *space, const double *x, double *result);
 
+/* |x - y|_2 in one pass; `room` has local_size entries, which are written only where squares overflow or
+ * underflow. */
+tw_status tw_vector_distance(const tw_space *space, const double *x, const double *y, double *room,
+                             double *result);
+
 /* results[j] = <V_j, x>, j < count, in one pass over x; V_j = basis + j * local_size. */
 tw_status tw_vector_dots(const tw_space *space, int count, const double *basis, const double *x,
                          double *results);

@@ -205,3 +205,42 @@ tw_status tw_vector_norm(const tw_space *space, const double *x, double *result)
     *result = root_of_scaled(sums);
     return status;
 }
+
+/* The sum of (x_i - y_i)^2, in the order of dot_block. */
+static void distance_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const dot_job *job = context;
+    const double *x = job->x;
+    const double *y = job->y;
+
+    tw_wide sum[4] = {tw_wide_zero(), tw_wide_zero(), tw_wide_zero(), tw_wide_zero()};
+    int64_t i = begin;
+    for (; i + 16 <= end; i += 16)
+        for (int k = 0; k < 4; k++) {
+            tw_wide d = tw_wide_subtract(tw_wide_load(x + i + 4 * k), tw_wide_load(y + i + 4 * k));
+            sum[k] = tw_wide_fma(d, d, sum[k]);
+        }
+
+    double rest = 0;
+    for (; i < end; i++) rest += (x[i] - y[i]) * (x[i] - y[i]);
+    job->partial[block] = sum_of_four(sum) + rest;
+}
+
+tw_status tw_vector_distance(const tw_space *space, const double *x, const double *y, double *room,
+                             double *result)
+{
+    double partial[PARTIALS];
+    const int64_t n = space->local_size;
+    const int64_t block = sum_block(n);
+    tw_parallel_for(n, block, distance_block, &(dot_job){NULL, x, y, partial});
+
+    double square = 0;
+    for (int64_t b = 0; b < tw_parallel_blocks(n, block); b++) square += partial[b];
+    tw_status status = reduce(space, &square, 1);
+    *result = sqrt(square);
+    if (status || (square > SAFE_SQUARE && square <= DBL_MAX)) return status;
+
+    /* Squares overflowed or underflowed, or x is y. */
+    for (int64_t i = 0; i < n; i++) room[i] = x[i] - y[i];
+    return tw_vector_norm(space, room, result);
+}

@@ -124,11 +124,11 @@ static void check_block(void *context, int64_t begin, int64_t end, int64_t block
     loop *l = context;
     tw_contact_check *check = &l->checks[block];
     *check = (tw_contact_check){.near = -1, .worst = -1};
-    for (int64_t p = begin; p < end; p++)
+    for (int64_t p = begin; p < end && l->c->felt[block]; p++)
         if (l->c->pair_energy[p] > 0.0) weigh_felt(l, p, check);
 
-    const double *const ends[2] = {l->from->x, l->x};
-    for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, 2, ends)) < end; p++) {
+    for (int64_t i = 0; i < l->c->near_count[block]; i++) {
+        int64_t p = l->c->near_pairs[begin + i];
         double x[4][3];
         double y[4][3];
         const tw_contact_pair *pair = &l->c->pairs[p];
@@ -152,7 +152,7 @@ static void note_worst(tw_contact *c, const tw_contact_check *sum, const double 
         tw_contact_note_work(c, &c->pairs[worst], y);
 }
 
-/* Checks the pairs of the list. */
+/* Checks the pairs of the list, of which tw_contact_list_near has found those that matter. */
 static tw_status check_listed(tw_contact *c, double h, const tw_force_view *from, const double *x)
 {
     loop l = {.c = c, .from = from, .x = x, .h = h, .checks = c->checks};

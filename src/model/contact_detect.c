@@ -205,7 +205,9 @@ static tw_status make_list(tw_contact *c)
     memcpy(c->list_way, c->from, bytes);
     memcpy(c->list_way + 3 * vertex_total(c), c->to, bytes);
     TW_TRY(tw_contact_search(c, WIDE_SLACK * c->options.distance));
-    return replace_list(c);
+    TW_TRY(replace_list(c));
+    tw_contact_forget_felt(c, true);
+    return TW_OK;
 }
 
 /* Where every vertex is, and where a step of h is expected to lead it: with its velocity, or with
@@ -238,13 +240,6 @@ static bool is_covered(const tw_contact *c)
     return true;
 }
 
-/* The check after the step asks which pairs the scheme felt in its last evaluation. Each attempt begins
- * without any. */
-static void forget_felt(tw_contact *c)
-{
-    if (c->pair_count > 0) memset(c->pair_energy, 0, (size_t)c->pair_count * sizeof(double));
-}
-
 static tw_status update_list(tw_contact *c, double h, const tw_force_view *at, bool *changed)
 {
     if (!c->has_surfaces) return TW_OK;
@@ -266,7 +261,10 @@ tw_status tw_contact_begin_step(void *data, double h, const tw_force_view *at, b
 {
     tw_contact *c = data;
     TW_TRY(update_list(c, h, at, changed));
-    forget_felt(c);
+
+    /* The check after the step asks which pairs the scheme felt in its last evaluation. Each attempt begins
+     * without any. */
+    tw_contact_forget_felt(c, false);
     return TW_OK;
 }
 

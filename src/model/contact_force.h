@@ -161,7 +161,10 @@ typedef struct tw_contact {
     tw_vertex_parts *carried; /* vertices that several particles carry: sections of fibres */
     double *pair_force;       /* TW_PAIR_SIZE entries per pair */
     double *pair_energy;      /* at the last evaluation; 0: the pair is out of reach */
+    unsigned char *felt;      /* of each block of pairs: whether one has an energy that is not 0 */
     tw_contact_check *checks; /* one per block of pairs */
+    int64_t *near_pairs;      /* of block b from b TW_PARTICLE_BLOCK on: see tw_contact_list_near */
+    int64_t *near_count;      /* how many of them, one number per block of pairs */
     tw_error note;            /* why the last attempt was rejected */
     bool touched;             /* a pair touched before or after the last attempt */
 
@@ -169,8 +172,7 @@ typedef struct tw_contact {
     double gain[3];  /* the impulse on them in this attempt, as the scheme integrates it [N s] */
     bool gain_known;
     tw_contact_account account;
-    double *flight;   /* positions of all particles in the middle of a step, without contact */
-    double *reached;  /* velocities of all particles after a step, before impulses */
+    double *reached;  /* velocities after a step, before impulses, of the particles of near pairs */
     double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */
 
     /* Whether surfaces can touch surfaces: there are two bodies, or one touches itself. */
@@ -205,10 +207,15 @@ void tw_contact_take(const tw_contact *contact, const tw_contact_pair *pair, con
 
 /* Lists which of the lasting pairs are those of particles with planes. (contact_planes.c) */
 tw_status tw_contact_list_planes(tw_contact *contact);
-/* The first pair from p on, or `end`, that is not a particle out of reach of a plane at all of the `count` <= 3
- * positions x[i] of all particles. (contact_planes.c) */
-int64_t tw_contact_next(const tw_contact *contact, int64_t p, int64_t end, int count,
-                        const double *const *x);
+/* The first pair from p on, or `end`, that is not a particle out of reach of a plane at the positions x of all
+ * particles. (contact_planes.c) */
+int64_t tw_contact_next(const tw_contact *contact, int64_t p, int64_t end, const double *x);
+/* Fills contact->near_pairs: all pairs but those of particles that are out of reach of a plane before the step of h,
+ * after it at the positions x, and in its middle, if nothing pushed them. (contact_planes.c) */
+void tw_contact_list_near(tw_contact *contact, double h, const tw_force_view *from,
+                          const double *x);
+/* No pair was felt yet. `all`: the list of pairs is new. (contact_surface.c) */
+void tw_contact_forget_felt(tw_contact *contact, bool all);
 
 /* Finds the masses of the bodies and the speeds that impacts may have. (contact_stiffness.c) */
 tw_status tw_contact_weigh(tw_contact *contact);
@@ -296,6 +303,13 @@ void tw_contact_find_spins(const tw_contact *contact, const double *x, const dou
  * other: V = sum_i w_i v_i + roll. (contact_spin.c) */
 void tw_contact_roll(const tw_contact *contact, const tw_contact_pair *pair, const double *spins,
                      const double normal[3], double velocity[3]);
+
+/* The account as TW_CONTACT_ACCOUNT_SIZE numbers: steps may lie between two measurements. TW_BAD_INPUT: they are none.
+ * (contact_impulses.c) */
+enum { TW_CONTACT_ACCOUNT_SIZE = 7 + TW_CONTACT_ENTRIES * 7 };
+_Static_assert(sizeof(tw_contact_entry) == 7 * sizeof(double), "an entry is seven numbers");
+void tw_contact_save_account(const tw_contact *contact, double *values);
+tw_status tw_contact_load_account(tw_contact *contact, const double *values);
 
 /* Fills what contact has in a measurement, at the positions x of all particles, and begins a new
  * account. (contact_impulses.c) */

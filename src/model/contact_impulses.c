@@ -28,7 +28,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/parallel_for.h"
 #include "base/vector3.h"
+#include "linalg/vector.h"
 #include "model/contact_force.h"
 
 /* One pair at the end of a step. */
@@ -97,21 +99,26 @@ static void press_obstacle(double h, const double at[4][4][3], meeting *m)
     }
 }
 
-/* Where all particles would be in the middle of the step without contact, and the velocities that the
- * scheme reached. */
-static void note_flight(tw_contact *c, double h, const tw_force_view *from, const double *v)
+/* Notes the velocities that the scheme reached, of the particles of a pair. */
+static void note_reached(tw_contact *c, const tw_contact_pair *pair, const double *v)
 {
-    int64_t n = 3 * c->particles->count;
-    for (int64_t i = 0; i < n; i++) c->flight[i] = from->x[i] + 0.5 * h * from->v[i];
-    memcpy(c->reached, v, (size_t)n * sizeof(double));
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(c, pair->vertex[i]);
+        for (int part = 0; part < parts.count; part++) {
+            int64_t first = 3 * (int64_t)parts.particle[part];
+            memcpy(c->reached + first, v + first, 3 * sizeof *v);
+        }
+    }
 }
 
-/* Whether a pair touches at these positions of all particles. */
-static bool touches_at(const tw_contact *c, const tw_contact_pair *pair, const double *x)
+/* Whether a pair would touch in the middle of a step of h from x with the velocities v, without contact. */
+static bool touches_within(const tw_contact_pair *pair, double h, const double x[4][3],
+                           const double v[4][3])
 {
     double at[4][3];
     tw_pair_state state;
-    tw_contact_take(c, pair, x, at);
+    for (int i = 0; i < TW_PAIR_SIZE; i++)
+        at[i / 3][i % 3] = x[i / 3][i % 3] + 0.5 * h * v[i / 3][i % 3];
     tw_pair_evaluate(pair, at, TW_PAIR_ENERGY, &state);
     return state.active;
 }
@@ -134,7 +141,6 @@ static void find_rebound(double held, meeting *m)
 /* Fills the meeting; false if the pair did not touch at either end of the step or within it. */
 static bool meet(double h, const tw_force_view *from, const double *x, const double *v, meeting *m)
 {
-    bool within = touches_at(m->contact, m->pair, m->contact->flight);
     double at[4][4][3]; /* positions and velocities before, and after */
     double(*before)[3] = at[0];
     double(*earlier)[3] = at[1];
@@ -149,6 +155,7 @@ static bool meet(double h, const tw_force_view *from, const double *x, const dou
     tw_pair_evaluate(m->pair, before, TW_PAIR_GRADIENT, &old);
     tw_pair_evaluate(m->pair, after, TW_PAIR_GRADIENT, &now);
     bool at_ends = old.active || now.active;
+    bool within = touches_within(m->pair, h, before, earlier);
     if (!at_ends && !within) return false;
     if (!tw_gap_find(m->pair->kind, after, &m->frame)) return false;
 
@@ -345,6 +352,34 @@ static tw_contact_entry *open_entry(tw_contact_account *account, double t)
     return entry;
 }
 
+/* The numbers of an account in a checkpoint: the sums, the entries, and how many there are. */
+void tw_contact_save_account(const tw_contact *contact, double *values)
+{
+    const tw_contact_account *account = &contact->account;
+    const double sums[] = {account->contact_loss, account->friction_loss, account->driven,
+                           account->impulse[0],   account->impulse[1],    account->impulse[2]};
+    memset(values, 0, TW_CONTACT_ACCOUNT_SIZE * sizeof *values);
+    memcpy(values, sums, sizeof sums);
+    memcpy(values + 6, account->entry, (size_t)account->count * sizeof *account->entry);
+    values[TW_CONTACT_ACCOUNT_SIZE - 1] = account->count;
+}
+
+tw_status tw_contact_load_account(tw_contact *contact, const double *values)
+{
+    double count = values[TW_CONTACT_ACCOUNT_SIZE - 1];
+    if (!tw_vector_is_finite(TW_CONTACT_ACCOUNT_SIZE, values)) return TW_BAD_INPUT;
+    if (!(count >= 0.0 && count <= TW_CONTACT_ENTRIES && count == floor(count)))
+        return TW_BAD_INPUT;
+
+    contact->account = (tw_contact_account){.contact_loss = values[0],
+                                            .friction_loss = values[1],
+                                            .driven = values[2],
+                                            .impulse = {values[3], values[4], values[5]},
+                                            .count = (int)count};
+    memcpy(contact->account.entry, values + 6, sizeof contact->account.entry);
+    return TW_OK;
+}
+
 void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *out)
 {
     const tw_contact_account *account = &contact->account;
@@ -361,7 +396,7 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
     contact->account = (tw_contact_account){0};
 
     int64_t end = contact->pair_count;
-    for (int64_t p = 0; (p = tw_contact_next(contact, p, end, 1, &x)) < end; p++) {
+    for (int64_t p = 0; (p = tw_contact_next(contact, p, end, x)) < end; p++) {
         double at[4][3];
         tw_pair_state state;
         tw_contact_take(contact, &contact->pairs[p], x, at);
@@ -374,6 +409,23 @@ void tw_contact_measure(tw_contact *contact, const double *x, tw_measurement *ou
 
 /* ---- the end of a step ---- */
 
+/* The impulses of one pair. Returns whether they changed a velocity. */
+static bool finish_pair(tw_contact *c, const tw_contact_pair *pair, double h,
+                        const tw_force_view *from, const double *x, double *v,
+                        tw_contact_entry *entry)
+{
+    meeting m = {.contact = c, .pair = pair};
+    if (!meet(h, from, x, v, &m)) return false;
+    c->touched = true;
+    double lost = stop(&m, v) + restitute(&m, v);
+    double rubbed = rubs_by_force(&m) ? 0.0 : rub(&m, v);
+    entry->contact_loss += lost;
+    entry->friction_loss += rubbed;
+    entry->driven += m.driven;
+    for (int k = 0; k < 3; k++) entry->impulse[k] += m.impulse[k];
+    return lost != 0.0 || rubbed != 0.0;
+}
+
 tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed)
 {
@@ -383,25 +435,21 @@ tw_status tw_contact_finish_step(void *data, double h, const tw_force_view *from
     for (int k = 0; k < 3 && c->gain_known; k++) entry->impulse[k] = c->gain[k];
     c->note.text[0] = '\0';
     c->touched = false;
+    tw_contact_list_near(c, h, from, x);
     TW_TRY(tw_contact_check_step(c, h, from, x));
     tw_contact_find_spins(c, from->x, from->v, c->spins[0]);
     tw_contact_find_spins(c, x, v, c->spins[1]);
-    note_flight(c, h, from, v);
+
+    int64_t blocks = tw_parallel_blocks(c->pair_count, TW_PARTICLE_BLOCK);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t i = 0; i < c->near_count[b]; i++)
+            note_reached(c, &c->pairs[c->near_pairs[b * TW_PARTICLE_BLOCK + i]], v);
 
     /* The pairs follow each other, each with the velocities that the last one left. */
-    const double *const places[3] = {from->x, c->flight, x};
-    for (int64_t i = 0; (i = tw_contact_next(c, i, c->pair_count, 3, places)) < c->pair_count;
-         i++) {
-        meeting m = {.contact = c, .pair = &c->pairs[i]};
-        if (!meet(h, from, x, v, &m)) continue;
-        c->touched = true;
-        double lost = stop(&m, v) + restitute(&m, v);
-        double rubbed = rubs_by_force(&m) ? 0.0 : rub(&m, v);
-        entry->contact_loss += lost;
-        entry->friction_loss += rubbed;
-        entry->driven += m.driven;
-        for (int k = 0; k < 3; k++) entry->impulse[k] += m.impulse[k];
-        *changed = *changed || lost != 0.0 || rubbed != 0.0;
-    }
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t i = 0; i < c->near_count[b]; i++) {
+            const tw_contact_pair *pair = &c->pairs[c->near_pairs[b * TW_PARTICLE_BLOCK + i]];
+            if (finish_pair(c, pair, h, from, x, v, entry)) *changed = true;
+        }
     return TW_OK;
 }

@@ -10,9 +10,8 @@ int64_t tw_model_contacts(void *context, double t, const double *u, int64_t most
     tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
 
     int64_t count = 0;
-    const double *const x = model->x;
     for (int64_t p = 0; count < most; p++) {
-        p = tw_contact_next(contact, p, contact->pair_count, 1, &x);
+        p = tw_contact_next(contact, p, contact->pair_count, model->x);
         if (p == contact->pair_count) break;
         const tw_contact_pair *pair = &contact->pairs[p];
         double at[TW_PAIR_VERTICES][3];

@@ -1,11 +1,9 @@
 /* Points that are out of reach of a plane. Most points of a body are far from every plane, so that they are passed over
  * in one short loop, without looking at their pairs. */
 #include "base/allocate.h"
+#include "base/parallel_for.h"
 #include "base/vector3.h"
 #include "model/contact_force.h"
-
-/* The largest number of positions at which a point is looked at. */
-enum { MOST_PLACES = 3 };
 
 /* ---- listing ---- */
 
@@ -85,24 +83,16 @@ static bool is_far(const plane *at, const double *point)
     return height > 0.0 && height * height > at->square_reach;
 }
 
-/* The first pair of a row from p on whose point is in reach of the plane at one of the places. */
+/* The first pair of a row from p on whose point is in reach of the plane. */
 static int64_t pass_row(const tw_contact *c, const tw_plane_row *row, int64_t p, int64_t end,
-                        int count, const double *const *x)
+                        const double *x)
 {
-    plane planes[MOST_PLACES];
-    for (int i = 0; i < count; i++) planes[i] = find_plane(row, x[i]);
-
-    for (; p < end; p++) {
-        int64_t at = 3 * (int64_t)c->plane_points[p];
-        bool far = true;
-        for (int i = 0; i < count; i++) far = far && is_far(&planes[i], x[i] + at);
-        if (!far) break;
-    }
+    plane at = find_plane(row, x);
+    while (p < end && is_far(&at, x + 3 * (int64_t)c->plane_points[p])) p++;
     return p;
 }
 
-int64_t tw_contact_next(const tw_contact *c, int64_t p, int64_t end, int count,
-                        const double *const *x)
+int64_t tw_contact_next(const tw_contact *c, int64_t p, int64_t end, const double *x)
 {
     for (int i = 0; i < c->plane_row_count && p < end; i++) {
         const tw_plane_row *row = &c->plane_rows[i];
@@ -110,8 +100,78 @@ int64_t tw_contact_next(const tw_contact *c, int64_t p, int64_t end, int count,
         if (p < row->begin) return p;
 
         int64_t row_end = row->end < end ? row->end : end;
-        p = pass_row(c, row, p, row_end, count, x);
+        p = pass_row(c, row, p, row_end, x);
         if (p < row_end) return p;
     }
     return p;
+}
+
+/* ---- over a step ---- */
+
+/* What the loop over the pairs has. */
+typedef struct loop {
+    tw_contact *c;
+    const tw_force_view *from;
+    const double *x; /* after the step */
+    double half;     /* of the step */
+} loop;
+
+/* Where a particle is in the middle of the step, if nothing pushes it. */
+static void find_flight(const loop *l, int64_t particle, double out[3])
+{
+    const double *x = l->from->x + 3 * particle;
+    const double *v = l->from->v + 3 * particle;
+    for (int k = 0; k < 3; k++) out[k] = x[k] + l->half * v[k];
+}
+
+/* Lists those pairs from p to end - 1 of a row whose points come into reach. Returns the new number of pairs in the
+ * list. */
+static int64_t list_row(const loop *l, const tw_plane_row *row, int64_t p, int64_t end,
+                        int64_t *list, int64_t count)
+{
+    /* The plane in the middle of the step. */
+    double corner[3][3];
+    for (int i = 0; i < 3; i++) find_flight(l, row->plane[i], corner[i]);
+    const tw_plane_row in_corners = {.plane = {0, 1, 2}, .reach = row->reach};
+    plane middle = find_plane(&in_corners, corner[0]);
+    plane before = find_plane(row, l->from->x);
+    plane after = find_plane(row, l->x);
+
+    for (; p < end; p++) {
+        int64_t particle = l->c->plane_points[p];
+        double flight[3];
+        find_flight(l, particle, flight);
+        bool far = is_far(&before, l->from->x + 3 * particle) &&
+                   is_far(&after, l->x + 3 * particle) && is_far(&middle, flight);
+        if (!far) list[count++] = p;
+    }
+    return count;
+}
+
+static void list_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    const loop *l = context;
+    int64_t *list = l->c->near_pairs + begin;
+    int64_t count = 0;
+    int64_t p = begin;
+
+    for (int i = 0; i < l->c->plane_row_count && p < end; i++) {
+        const tw_plane_row *row = &l->c->plane_rows[i];
+        if (p >= row->end) continue;
+
+        /* Pairs before the row are near, whatever they are. */
+        for (; p < row->begin && p < end; p++) list[count++] = p;
+        int64_t row_end = row->end < end ? row->end : end;
+        if (p >= row_end) continue;
+        count = list_row(l, row, p, row_end, list, count);
+        p = row_end;
+    }
+    for (; p < end; p++) list[count++] = p;
+    l->c->near_count[block] = count;
+}
+
+void tw_contact_list_near(tw_contact *c, double h, const tw_force_view *from, const double *x)
+{
+    loop l = {.c = c, .from = from, .x = x, .half = 0.5 * h};
+    tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, list_block, &l);
 }

@@ -27,14 +27,15 @@ static tw_status reserve(tw_contact *contact)
 
     tw_contact_pair *larger = TW_NEW_ARRAY(capacity, tw_contact_pair);
     double *forces = TW_NEW_ARRAY(TW_PAIR_SIZE * capacity, double);
-    double *energies = TW_NEW_ARRAY(capacity, double);
-    tw_contact_check *checks =
-        TW_NEW_ARRAY(tw_parallel_blocks(capacity, TW_PARTICLE_BLOCK), tw_contact_check);
-    if (!larger || !forces || !energies || !checks) {
-        tw_release(larger);
-        tw_release(forces);
-        tw_release(energies);
-        tw_release(checks);
+    double *energies = tw_allocate_zeroed((size_t)capacity, sizeof(double));
+    int64_t *near = TW_NEW_ARRAY(capacity, int64_t);
+    int64_t blocks = tw_parallel_blocks(capacity, TW_PARTICLE_BLOCK);
+    tw_contact_check *checks = TW_NEW_ARRAY(blocks, tw_contact_check);
+    int64_t *counts = TW_NEW_ARRAY(blocks, int64_t);
+    unsigned char *felt = tw_allocate_zeroed((size_t)blocks, 1);
+    if (!larger || !forces || !energies || !near || !checks || !counts || !felt) {
+        void *arrays[] = {larger, forces, energies, near, checks, counts, felt};
+        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release(arrays[i]);
         return TW_OUT_OF_MEMORY;
     }
 
@@ -43,13 +44,31 @@ static tw_status reserve(tw_contact *contact)
     tw_release(contact->pairs);
     tw_release(contact->pair_force);
     tw_release(contact->pair_energy);
+    tw_release(contact->near_pairs);
     tw_release(contact->checks);
+    tw_release(contact->near_count);
+    tw_release(contact->felt);
     contact->pairs = larger;
     contact->pair_force = forces;
     contact->pair_energy = energies;
+    contact->near_pairs = near;
     contact->checks = checks;
+    contact->near_count = counts;
+    contact->felt = felt;
     contact->pair_capacity = capacity;
     return TW_OK;
+}
+
+void tw_contact_forget_felt(tw_contact *contact, bool all)
+{
+    for (int64_t b = 0; b < tw_parallel_blocks(contact->pair_count, TW_PARTICLE_BLOCK); b++) {
+        if (!all && !contact->felt[b]) continue;
+        int64_t begin = b * TW_PARTICLE_BLOCK;
+        int64_t rest = contact->pair_count - begin;
+        size_t count = (size_t)(rest < TW_PARTICLE_BLOCK ? rest : TW_PARTICLE_BLOCK);
+        memset(contact->pair_energy + begin, 0, count * sizeof(double));
+        contact->felt[b] = 0;
+    }
 }
 
 tw_vertex_parts tw_contact_parts(const tw_contact *contact, int32_t vertex)

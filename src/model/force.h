@@ -95,8 +95,9 @@ typedef struct tw_force_table {
     /* Internal variables, which change between steps only: how many; NULL: none. */
     int64_t (*internal_count)(const void *data);
     /* Where they are from now on, in the array of the model, and their values at the start. The
-     * force works on them in begin_step and finish_step. */
-    void (*set_internal)(void *data, double *state);
+     * force works on them in begin_step and finish_step. `changed` are the marks of its blocks, from its
+     * first variable on (tw_internal_variables): a force that never clears one need not set any. */
+    void (*set_internal)(void *data, double *state, unsigned char *changed);
     /* Energy that flow has taken since the start [J], up to time t: the stage of the last step, or
      * its end. NULL: nothing flows. */
     double (*plastic_work)(const void *data, double t);

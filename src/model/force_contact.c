@@ -21,14 +21,16 @@ static void contact_release(void *data)
     tw_release(c->carried);
     tw_release(c->pair_force);
     tw_release(c->pair_energy);
+    tw_release(c->felt);
     tw_release(c->checks);
+    tw_release(c->near_pairs);
+    tw_release(c->near_count);
     tw_release(c->tangents);
 
     tw_bodies_free(&c->bodies);
     tw_release(c->body_mass);
     tw_release(c->elasticity);
     tw_release(c->longest_edge);
-    tw_release(c->flight);
     tw_release(c->reached);
     tw_release(c->spins[0]);
     tw_release(c->spins[1]);
@@ -61,9 +63,8 @@ static tw_status contact_complete(void *data, const tw_particles *particles)
             tw_allocate_zeroed(3 * (size_t)c->source.obstacles->count + 1, sizeof(double));
         if (!c->spins[i]) return TW_OUT_OF_MEMORY;
     }
-    c->flight = TW_NEW_ARRAY(3 * particles->count + 1, double);
     c->reached = TW_NEW_ARRAY(3 * particles->count + 1, double);
-    if (!c->flight || !c->reached) return TW_OUT_OF_MEMORY;
+    if (!c->reached) return TW_OUT_OF_MEMORY;
     TW_TRY(tw_contact_weigh(c));
     TW_TRY(tw_contact_list_surfaces(c));
     TW_TRY(tw_contact_begin(c));
@@ -119,25 +120,45 @@ static bool is_wanted(const tw_contact *c, const int32_t vertex[TW_PAIR_VERTICES
     return false;
 }
 
-/* The energies of wanted pairs become 0; others keep what they have. */
-static void clear_energies(tw_contact *c, int64_t begin, int64_t end)
+/* The energies of the wanted pairs begin ... end - 1 of a block become 0; others keep what they have. */
+static void clear_block(tw_contact *c, int64_t begin, int64_t end, int64_t block)
 {
-    for (int64_t p = begin; p < end; p++)
+    if (!c->felt[block]) return;
+    c->felt[block] = 0;
+    for (int64_t p = begin; p < end; p++) {
         if (is_wanted(c, c->pairs[p].vertex)) c->pair_energy[p] = 0.0;
+        if (c->pair_energy[p] != 0.0) c->felt[block] = 1;
+    }
+}
+
+/* Notes the energy of a pair. */
+static void feel(tw_contact *c, int64_t p, int64_t block, double energy)
+{
+    c->pair_energy[p] = energy;
+    if (energy != 0.0) c->felt[block] = 1;
+}
+
+/* The first pair from p on, or the number of pairs, whose energy is not 0. */
+static int64_t next_felt(const tw_contact *c, int64_t p)
+{
+    while (p < c->pair_count && c->pair_energy[p] == 0.0) {
+        int64_t block = p / TW_PARTICLE_BLOCK;
+        p = c->felt[block] ? p + 1 : (block + 1) * TW_PARTICLE_BLOCK;
+    }
+    return p;
 }
 
 static void energy_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)block;
     loop *l = context;
-    clear_energies(l->c, begin, end);
-    for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, 1, &l->at->x)) < end; p++) {
+    clear_block(l->c, begin, end, block);
+    for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, l->at->x)) < end; p++) {
         if (!is_wanted(l->c, l->c->pairs[p].vertex)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&l->c->pairs[p], x, TW_PAIR_ENERGY, &state);
-        l->c->pair_energy[p] = state.energy;
+        feel(l->c, p, block, state.energy);
     }
 }
 
@@ -147,23 +168,22 @@ static tw_status contact_add_energy(void *data, const tw_force_view *at, double 
     loop l = {.c = c, .at = at};
     tw_parallel_for(c->pair_count, TW_PARTICLE_BLOCK, energy_block, &l);
 
-    for (int64_t p = 0; p < c->pair_count; p++) *energy += c->pair_energy[p];
+    for (int64_t p = 0; (p = next_felt(c, p)) < c->pair_count; p++) *energy += c->pair_energy[p];
     return TW_OK;
 }
 
 static void force_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
-    (void)block;
     loop *l = context;
     tw_contact *c = l->c;
-    clear_energies(c, begin, end);
-    for (int64_t p = begin; (p = tw_contact_next(c, p, end, 1, &l->at->x)) < end; p++) {
+    clear_block(c, begin, end, block);
+    for (int64_t p = begin; (p = tw_contact_next(c, p, end, l->at->x)) < end; p++) {
         if (!is_wanted(c, c->pairs[p].vertex)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(c, &c->pairs[p], l->at->x, x);
         tw_pair_evaluate(&c->pairs[p], x, TW_PAIR_GRADIENT, &state);
-        c->pair_energy[p] = state.energy;
+        feel(c, p, block, state.energy);
         if (!state.active) continue;
 
         if (!state.defined) atomic_store(&l->undefined, true);
@@ -208,10 +228,8 @@ tw_status tw_contact_add_force(void *data, const tw_force_view *at, double *forc
     }
 
     /* The pairs are added in their order, so that the sum does not depend on the threads. */
-    for (int64_t p = 0; p < c->pair_count; p++) {
-        if (c->pair_energy[p] == 0.0) continue;
+    for (int64_t p = 0; (p = next_felt(c, p)) < c->pair_count; p++)
         for (int i = 0; i < TW_PAIR_VERTICES; i++) add_vertex_force(c, p, i, force);
-    }
     return TW_OK;
 }
 
@@ -222,8 +240,7 @@ static bool is_listed(const tw_contact *c)
 {
     int64_t count = 0;
 
-    for (int64_t p = 0; p < c->pair_count; p++) {
-        if (c->pair_energy[p] == 0.0) continue;
+    for (int64_t p = 0; (p = next_felt(c, p)) < c->pair_count; p++) {
         if (count == c->tangent_count || c->tangents[count].pair != p) return false;
         count++;
     }
@@ -240,7 +257,7 @@ static tw_status list_active(tw_contact *c, const tw_force_view *at, bool *kept)
     if (*kept) return TW_OK;
 
     int64_t count = 0;
-    for (int64_t p = 0; p < c->pair_count; p++) count += c->pair_energy[p] != 0.0;
+    for (int64_t p = 0; (p = next_felt(c, p)) < c->pair_count; p++) count++;
 
     /* The room grows by half more than is needed, so that it seldom grows. */
     if (count > c->tangent_capacity) {
@@ -255,8 +272,8 @@ static tw_status list_active(tw_contact *c, const tw_force_view *at, bool *kept)
     }
 
     c->tangent_count = 0;
-    for (int64_t p = 0; p < c->pair_count; p++)
-        if (c->pair_energy[p] != 0.0) c->tangents[c->tangent_count++].pair = p;
+    for (int64_t p = 0; (p = next_felt(c, p)) < c->pair_count; p++)
+        c->tangents[c->tangent_count++].pair = p;
     return TW_OK;
 }
 

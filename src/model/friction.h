@@ -68,7 +68,7 @@ tw_status tw_friction_begin_step(void *data, double h, const tw_force_view *at, 
 tw_status tw_friction_finish_step(void *data, double h, const tw_force_view *from, double t,
                                   double *x, double *v, bool *changed);
 int64_t tw_friction_internal_count(const void *data);
-void tw_friction_set_internal(void *data, double *state);
+void tw_friction_set_internal(void *data, double *state, unsigned char *changed);
 
 /* The work per area that friction did on each particle [J/m^2]. (friction_grips.c) */
 double tw_friction_wear(const tw_friction *friction, int64_t particle);

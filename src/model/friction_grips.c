@@ -69,8 +69,9 @@ int64_t tw_friction_internal_count(const void *data)
 }
 
 /* At the start nothing is anchored, and nothing is worn. */
-void tw_friction_set_internal(void *data, double *state)
+void tw_friction_set_internal(void *data, double *state, unsigned char *changed)
 {
+    (void)changed;
     tw_friction *f = data;
     f->state = state;
     memset(state, 0, (size_t)tw_friction_internal_count(f) * sizeof(double));

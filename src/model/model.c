@@ -61,6 +61,7 @@ void tw_model_free(tw_model *model)
                       model->forces,
                       model->before,
                       model->internal,
+                      model->internal_changed,
                       model->internal_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tw_release(blocks[i]);
 

@@ -125,29 +125,50 @@ static tw_status allocate_before(tw_model *model)
     for (int i = 0; i < model->force_count; i++)
         wanted = wanted || model->forces[i].table->finish_step;
     if (!wanted) return TW_OK;
-    model->before = TW_NEW_ARRAY(6 * model->particles.count, double);
-    return model->before ? TW_OK : TW_OUT_OF_MEMORY;
+    int64_t n = 3 * model->particles.count;
+    model->before = TW_NEW_ARRAY(2 * n, double);
+    if (!model->before) return TW_OUT_OF_MEMORY;
+
+    /* Pinned particles keep these values, unless they are moved. */
+    tw_vector_copy(n, model->x, model->before);
+    tw_vector_copy(n, model->v, model->before + n);
+    return TW_OK;
 }
 
-/* Gives the forces room for their internal variables. */
+/* Blocks of internal variables of a force. */
+static int64_t internal_blocks(const tw_force *f)
+{
+    if (!f->table->internal_count) return 0;
+    return tw_parallel_blocks(f->table->internal_count(f->data), TW_INTERNAL_BLOCK);
+}
+
+/* Gives the forces room for their internal variables. Each force has blocks of its own, and the last one ends
+ * with the last variable. */
 static tw_status allocate_internal(tw_model *model)
 {
+    int64_t blocks = 0;
     int64_t count = 0;
-    for (int i = 0; i < model->force_count; i++)
-        if (model->forces[i].table->internal_count)
-            count += model->forces[i].table->internal_count(model->forces[i].data);
+    for (int i = 0; i < model->force_count; i++) {
+        const tw_force *f = &model->forces[i];
+        if (internal_blocks(f) == 0) continue;
+        count = blocks * TW_INTERNAL_BLOCK + f->table->internal_count(f->data);
+        blocks += internal_blocks(f);
+    }
     model->internal_count = count;
     if (count == 0) return TW_OK;
 
-    model->internal = TW_NEW_ARRAY(count, double);
+    model->internal = tw_allocate_zeroed((size_t)count, sizeof(double));
     model->internal_start = TW_NEW_ARRAY(count, double);
-    if (!model->internal || !model->internal_start) return TW_OUT_OF_MEMORY;
+    model->internal_changed = tw_allocate_zeroed((size_t)blocks, 1);
+    if (!model->internal || !model->internal_start || !model->internal_changed)
+        return TW_OUT_OF_MEMORY;
 
-    double *next = model->internal;
+    int64_t next = 0;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++) {
-        if (!f->table->internal_count) continue;
-        f->table->set_internal(f->data, next);
-        next += f->table->internal_count(f->data);
+        if (internal_blocks(f) == 0) continue;
+        double *state = model->internal + next * TW_INTERNAL_BLOCK;
+        f->table->set_internal(f->data, state, model->internal_changed + next);
+        next += internal_blocks(f);
     }
     memcpy(model->internal_start, model->internal, (size_t)count * sizeof(double));
     return TW_OK;

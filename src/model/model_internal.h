@@ -82,18 +82,20 @@ struct tw_model {
     double *rates;               /* TW_MODEL_RATES such arrays; NULL if no particle is moved */
     double moved_at;             /* time of the moved particles in x and v; NAN: none */
     double *friction;            /* two such arrays; NULL if nothing gives or takes energy */
-    double *before;              /* two such arrays: a state before a step; NULL if not needed */
-    int64_t internal_count;      /* internal variables of all forces */
-    double *internal;            /* their values; NULL: there are none */
-    double *internal_start;      /* the same at the start */
-    double *lumped_mass;         /* of each unknown */
-    double *inverse_mass;        /* 1/m of each free particle */
-    double *momentum;            /* M v and then v of the unknowns; NULL if the mass is lumped */
-    double *partial;             /* TW_MODEL_SUMS sums per block of free particles */
-    int32_t *tension_row;        /* a free particle of each element with a tension, or -1 */
-    tw_sparse *stiffness;        /* S */
-    tw_sparse *first;            /* of the first pattern, which new integrators begin with */
-    tw_sparse *former;           /* the one before, of another pattern; may be NULL */
+    double *before;              /* two such arrays: the state before a step; NULL if not needed */
+    int64_t internal_count;      /* internal variables of all forces, each from a new block on */
+    unsigned char *internal_changed; /* marks of their blocks */
+    const void *internal_holder;     /* the integrator whose values they are */
+    double *internal;                /* their values; NULL: there are none */
+    double *internal_start;          /* the same at the start */
+    double *lumped_mass;             /* of each unknown */
+    double *inverse_mass;            /* 1/m of each free particle */
+    double *momentum;     /* M v and then v of the unknowns; NULL if the mass is lumped */
+    double *partial;      /* TW_MODEL_SUMS sums per block of free particles */
+    int32_t *tension_row; /* a free particle of each element with a tension, or -1 */
+    tw_sparse *stiffness; /* S */
+    tw_sparse *first;     /* of the first pattern, which new integrators begin with */
+    tw_sparse *former;    /* the one before, of another pattern; may be NULL */
     tw_matrix_content content;
     bool multiplies_by_matrix; /* products with S use the matrix, filled at the first product */
     double eigenvalue_bound;   /* of M^-1 K at any state; 0 if some force has no bound */

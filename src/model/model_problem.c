@@ -19,6 +19,8 @@ typedef struct copy {
     const tw_model *model;
     const double *x;     /* of the unknowns */
     const double *v;     /* of the unknowns; may be NULL */
+    double *all_x;       /* of all particles */
+    double *all_v;       /* likewise */
     const double *force; /* of all particles */
     double *a;           /* of the unknowns */
 } copy;
@@ -50,15 +52,15 @@ static void unpack_run(const copy *c, int64_t begin, int64_t end)
     if (are_in_a_row(p, begin, end)) {
         int64_t first = 3 * (int64_t)p->particle[begin];
         size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
-        memcpy(c->model->x + first, c->x + 3 * begin, bytes);
-        if (c->v) memcpy(c->model->v + first, c->v + 3 * begin, bytes);
+        memcpy(c->all_x + first, c->x + 3 * begin, bytes);
+        if (c->v) memcpy(c->all_v + first, c->v + 3 * begin, bytes);
         return;
     }
 
     for (int64_t i = begin; i < end; i++) {
         int64_t particle = c->model->particles.particle[i];
-        for (int k = 0; k < 3; k++) c->model->x[3 * particle + k] = c->x[3 * i + k];
-        for (int k = 0; c->v && k < 3; k++) c->model->v[3 * particle + k] = c->v[3 * i + k];
+        for (int k = 0; k < 3; k++) c->all_x[3 * particle + k] = c->x[3 * i + k];
+        for (int k = 0; c->v && k < 3; k++) c->all_v[3 * particle + k] = c->v[3 * i + k];
     }
 }
 
@@ -68,13 +70,65 @@ static void unpack_block(void *context, int64_t begin, int64_t end, int64_t bloc
     for_wanted(context, begin, end, unpack_run);
 }
 
+/* Writes the unknowns into arrays of all particles. */
+static void unpack_into(const tw_model *model, const double *x, const double *v, double *all_x,
+                        double *all_v)
+{
+    copy c = {.model = model, .x = x, .v = v, .all_x = all_x, .all_v = all_v};
+    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_block, &c);
+}
+
 void tw_model_unpack(tw_model *model, double t, const double *x, const double *v)
 {
     /* Pinned particles keep the values that tw_model_complete gave them, unless they are moved. */
     tw_model_move(model, t);
+    unpack_into(model, x, v, model->x, model->v);
+}
 
-    copy c = {.model = model, .x = x, .v = v};
-    tw_parallel_for(model->particles.free_count, TW_PARTICLE_BLOCK, unpack_block, &c);
+/* The same into model->before, for the state before a step. */
+static void unpack_before(tw_model *model, double t, const double *u)
+{
+    const tw_particles *p = &model->particles;
+    double *x = model->before;
+    double *v = model->before + 3 * p->count;
+
+    /* The moved particles are in the arrays of the model. */
+    tw_model_move(model, t);
+    for (int m = 0; m < model->motions.count; m++) {
+        const tw_prescribed *moved = &model->motions.list[m];
+        int64_t first = 3 * moved->first;
+        size_t bytes = 3 * (size_t)(moved->last - moved->first + 1) * sizeof *x;
+        memcpy(x + first, model->x + first, bytes);
+        memcpy(v + first, model->v + first, bytes);
+    }
+    unpack_into(model, u, u + 3 * p->free_count, x, v);
+}
+
+/* What the parallel loop of pack_state has. */
+typedef struct packing {
+    const tw_model *model;
+    double *x; /* of the unknowns */
+    double *v;
+} packing;
+
+static void pack_state_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const packing *c = context;
+    const tw_model *model = c->model;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t particle = model->particles.particle[i];
+        for (int k = 0; k < 3; k++) c->x[3 * i + k] = model->x[3 * particle + k];
+        for (int k = 0; k < 3; k++) c->v[3 * i + k] = model->v[3 * particle + k];
+    }
+}
+
+/* The unknowns from the arrays of all particles. */
+static void pack_state(const tw_model *model, double *u)
+{
+    int64_t count = model->particles.free_count;
+    packing c = {.model = model, .x = u, .v = u + 3 * count};
+    tw_parallel_for(count, TW_PARTICLE_BLOCK, pack_state_block, &c);
 }
 
 static void divide_run(const copy *c, int64_t begin, int64_t end)
@@ -189,14 +243,15 @@ static tw_status model_acceleration(void *context, double t, const double *x, co
     return tw_model_divide_by_mass(model, model->force, a);
 }
 
-/* Lets the forces look for what a step needs. A matrix of another pattern replaces the one before,
- * which is kept until the next time, because a factor may still refer to it. */
+/* Keeps the state before the step in model->before, and lets the forces look for what a step needs. A matrix
+ * of another pattern replaces the one before, which is kept until the next time, because a factor may
+ * still refer to it. */
 static tw_status model_begin_step(void *context, double t, double h, const double *u,
                                   tw_sparse **matrix)
 {
     tw_model *model = context;
-    tw_model_unpack(model, t, u, u + 3 * model->particles.free_count);
-    tw_force_view at = {t, model->x, model->v};
+    unpack_before(model, t, u);
+    tw_force_view at = {t, model->before, model->before + 3 * model->particles.count};
     bool changed = false;
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         if (f->table->begin_step) TW_TRY(f->table->begin_step(f->data, h, &at, &changed));
@@ -206,34 +261,22 @@ static tw_status model_begin_step(void *context, double t, double h, const doubl
     return TW_OK;
 }
 
-/* Keeps the state before the step in model->before, and lets the forces change the one after it. */
+/* Lets the forces change the state after the step. The one before it is that of the last begin_step. */
 static tw_status model_finish_step(void *context, double t, double h, const double *u,
                                    double *u_new, bool *changed)
 {
+    (void)u;
     tw_model *model = context;
     const tw_particles *p = &model->particles;
-    int64_t n = 3 * p->free_count;
-    double *x = model->before;
-    double *v = model->before + 3 * p->count;
+    tw_model_unpack(model, t + h, u_new, u_new + 3 * p->free_count);
 
-    tw_model_unpack(model, t, u, u + n);
-    tw_vector_copy(3 * p->count, model->x, x);
-    tw_vector_copy(3 * p->count, model->v, v);
-    tw_model_unpack(model, t + h, u_new, u_new + n);
-
-    tw_force_view from = {t, x, v};
+    tw_force_view from = {t, model->before, model->before + 3 * p->count};
     for (const tw_force *f = model->forces; f < model->forces + model->force_count; f++)
         if (f->table->finish_step)
             TW_TRY(f->table->finish_step(f->data, h, &from, t + h, model->x, model->v, changed));
     if (!*changed) return TW_OK;
     model->moved_at = NAN;
-
-    /* Back to the unknowns. */
-    for (int64_t i = 0; i < p->free_count; i++)
-        for (int k = 0; k < 3; k++) {
-            u_new[3 * i + k] = model->x[3 * (int64_t)p->particle[i] + k];
-            u_new[n + 3 * i + k] = model->v[3 * (int64_t)p->particle[i] + k];
-        }
+    pack_state(model, u_new);
     return TW_OK;
 }
 
@@ -269,21 +312,25 @@ static void model_take_impulse(void *context, const double *gain)
     if (gain) memcpy(contact->gain, gain, sizeof contact->gain);
 }
 
-/* What was told of the contact of a rigid body, whose particles touch nothing; or the pairs of
- * contact. */
+/* What was told of the contact of a rigid body, whose particles touch nothing; or the account and the pairs
+ * of contact. */
 static int64_t lists_size(const tw_model *model)
 {
     if (model->rigid) return TW_RIGID_ACCOUNT_SIZE;
-    return model->contact ? tw_contact_memory_size(model->contact) : 0;
+    if (!model->contact) return 0;
+    return TW_CONTACT_ACCOUNT_SIZE + tw_contact_memory_size(model->contact);
 }
 
 static void model_save_lists(void *context, double *values)
 {
     const tw_model *model = context;
-    if (model->rigid)
+    if (model->rigid) {
         memcpy(values, tw_rigid_motion_told(model->rigid), TW_RIGID_ACCOUNT_SIZE * sizeof *values);
-    else
-        tw_contact_save(model->contact, values);
+        return;
+    }
+
+    tw_contact_save_account(model->contact, values);
+    tw_contact_save(model->contact, values + TW_CONTACT_ACCOUNT_SIZE);
 }
 
 /* First the list for which the matrix was made, and the matrix; then the list of the
@@ -297,9 +344,12 @@ static tw_status model_load_lists(void *context, const double *values)
         return TW_OK;
     }
 
-    TW_TRY(tw_contact_load(model->contact, values, 0));
+    TW_TRY(tw_contact_load_account(model->contact, values));
+    if (tw_contact_memory_size(model->contact) == 0) return TW_OK;
+    const double *ways = values + TW_CONTACT_ACCOUNT_SIZE;
+    TW_TRY(tw_contact_load(model->contact, ways, 0));
     TW_TRY(tw_model_make_pattern(model));
-    return tw_contact_load(model->contact, values, 1);
+    return tw_contact_load(model->contact, ways, 1);
 }
 
 static const char *model_explain(void *context)
@@ -472,8 +522,11 @@ static tw_second_order_problem model_problem(tw_model *model)
     if (model->before) problem.begin_step = model_begin_step;
     problem.lists = (tw_problem_lists){
         .count = lists_size(model), .save = model_save_lists, .load = model_load_lists};
-    problem.internal = (tw_internal_variables){
-        .count = model->internal_count, .values = model->internal, .start = model->internal_start};
+    problem.internal = (tw_internal_variables){.count = model->internal_count,
+                                               .values = model->internal,
+                                               .start = model->internal_start,
+                                               .changed = model->internal_changed,
+                                               .holder = &model->internal_holder};
     if (model->contact && !model->rigid)
         problem.tally = (tw_tally){model_press, model_press_change, model_take_impulse};
     if (model->contact) problem.explain = model_explain;

@@ -426,8 +426,9 @@ static int64_t rigid_internal_count(const void *data)
     return INNER;
 }
 
-static void rigid_set_internal(void *data, double *state)
+static void rigid_set_internal(void *data, double *state, unsigned char *changed)
 {
+    (void)changed;
     tw_rigid_motion *r = data;
     r->inner = state;
     memcpy(state, &r->start, sizeof r->start);

@@ -93,30 +93,93 @@ tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
     return TW_OUT_OF_MEMORY;
 }
 
-int64_t tw_springs_internal_count(const void *data)
+/* ---- internal variables ---- */
+
+_Static_assert((int)TW_PARTICLE_BLOCK == (int)TW_INTERNAL_BLOCK, "blocks of springs share no mark");
+
+/* Springs per block of variables. */
+static int64_t block_size(const tw_springs *s)
 {
-    const tw_springs *s = data;
-    return TW_PLASTIC_ARRAYS * s->count + TW_PLASTIC_SUMS;
+    return s->count < TW_PARTICLE_BLOCK ? s->count : TW_PARTICLE_BLOCK;
 }
 
-void tw_springs_set_internal(void *data, double *state)
+/* Entries of the variables of all springs. The last block of springs has room for a whole one. */
+static int64_t entry_count(const tw_springs *s)
+{
+    return TW_PLASTIC_ARRAYS * block_size(s) * tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK);
+}
+
+int64_t tw_springs_internal_count(const void *data)
+{
+    return entry_count(data) + TW_PLASTIC_SUMS;
+}
+
+void tw_springs_set_internal(void *data, double *state, unsigned char *changed)
 {
     tw_springs *s = data;
     s->plasticity->state = state;
+    s->plasticity->changed = changed;
     memset(state, 0, (size_t)tw_springs_internal_count(s) * sizeof(double));
 }
 
-static double *array_of(const tw_springs *s, int which)
+/* One of the variables of spring e. Those of the springs that follow in its block stand behind it. */
+static double *variable_of(const tw_springs *s, int which, int64_t e)
 {
-    return s->plasticity->state + which * s->count;
+    int64_t size = block_size(s);
+    int64_t block = e / TW_PARTICLE_BLOCK;
+    return s->plasticity->state + size * (TW_PLASTIC_ARRAYS * block + which) +
+           e % TW_PARTICLE_BLOCK;
 }
 
 static double *sum_of(const tw_springs *s, int which)
 {
-    return s->plasticity->state + TW_PLASTIC_ARRAYS * s->count + which;
+    return s->plasticity->state + entry_count(s) + which;
+}
+
+/* The marks of a block of springs, `count` of them. */
+static unsigned char *marks_of(const tw_springs *s, int64_t block, size_t *count)
+{
+    int64_t entries = TW_PLASTIC_ARRAYS * block_size(s);
+    *count = (size_t)tw_parallel_blocks(entries, TW_INTERNAL_BLOCK);
+    return s->plasticity->changed + entries * block / TW_INTERNAL_BLOCK;
+}
+
+static void mark(const tw_springs *s, int64_t block, unsigned char value)
+{
+    size_t count = 0;
+    unsigned char *marks = marks_of(s, block, &count);
+    memset(marks, value, count);
+}
+
+/* Whether the variables of a block may have changed since the step before, or tell of flow ahead. */
+static bool is_marked(const tw_springs *s, int64_t block)
+{
+    size_t count = 0;
+    const unsigned char *marks = marks_of(s, block, &count);
+    return memchr(marks, 1, count) != NULL;
+}
+
+/* Sets one of the sums. */
+static void set_sum(const tw_springs *s, int which, double value)
+{
+    double *sum = sum_of(s, which);
+    if (*sum == value) return;
+    *sum = value;
+    s->plasticity->changed[(entry_count(s) + which) / TW_INTERNAL_BLOCK] = 1;
 }
 
 /* ---- one spring ---- */
+
+/* The larger and the smaller of two numbers. (fmax and fmin are calls of a library.) */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 static double length_of(const tw_springs *s, const double *x, int64_t e)
 {
@@ -160,7 +223,7 @@ static double flow_of(const tw_spring_plasticity *p, int64_t e, double l, double
     if (!(excess > 0.0)) return 0.0;
 
     double flow = copysign(excess / (1.0 + p->law.hardening), l - L);
-    return fmax(L + flow, fmin(L, shortest(p, e))) - L;
+    return larger(L + flow, smaller(L, shortest(p, e))) - L;
 }
 
 /* ---- before a step ---- */
@@ -180,23 +243,24 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
 {
     loop *c = context;
     tw_spring_plasticity *p = c->s->plasticity;
-    const double *elongation = array_of(c->s, TW_PLASTIC_ELONGATION);
-    const double *rate = array_of(c->s, TW_PLASTIC_RATE);
-    const double *sum = array_of(c->s, TW_PLASTIC_SUM);
     double work = 0.0;
 
-    bool may_break = isfinite(p->law.rupture_strain);
+    /* Most springs are as the last attempt left them, and have nothing ahead. */
+    p->partial[block] = 0.0;
+    if (!is_marked(c->s, block)) return;
+
+    bool flows = false;
     for (int64_t e = begin; e < end; e++) {
-        /* Most springs are as the last attempt left them, and have nothing ahead. */
-        double L = fmax(p->first.rest_length[e] + elongation[e], 0.0);
-        bool stays = p->after.rest_length[e] == L && p->during.rest_length[e] == L;
-        if (stays && rate[e] == 0.0 && !may_break) continue;
+        double rate = *variable_of(c->s, TW_PLASTIC_RATE, e);
+        double elongation = *variable_of(c->s, TW_PLASTIC_ELONGATION, e);
+        double L = larger(p->first.rest_length[e] + elongation, 0.0);
 
         /* The springs as the last step left them. */
-        bool broken = sum[e] < 0.0;
+        bool broken = *variable_of(c->s, TW_PLASTIC_SUM, e) < 0.0;
         set_spring(p, &p->after, e, L, broken);
         set_spring(p, &p->during, e, L, broken);
-        double ahead = 0.5 * c->h * rate[e];
+        flows = flows || rate != 0.0;
+        double ahead = 0.5 * c->h * rate;
         if (ahead == 0.0 || broken) continue;
 
         /* Half of the flow of a step is put ahead, but not so much that the pull changes its sign:
@@ -204,11 +268,14 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
         double l = length_of(c->s, c->x, e);
         double deflection = l - L;
         if (deflection * ahead <= 0.0) continue;
-        ahead = copysign(fmin(fabs(ahead), fabs(deflection)), ahead);
-        p->during.rest_length[e] = fmax(L + ahead, fmin(L, shortest(p, e)));
+        ahead = copysign(smaller(fabs(ahead), fabs(deflection)), ahead);
+        p->during.rest_length[e] = larger(L + ahead, smaller(L, shortest(p, e)));
         work += energy_with(&p->after, e, l) - energy_with(&p->during, e, l);
     }
     p->partial[block] = work;
+
+    /* Without flow ahead the next step finds the springs as they are now. */
+    if (!flows) mark(c->s, block, 0);
 }
 
 /* The blocks are added in their order, so that the sum does not depend on the threads. */
@@ -230,7 +297,7 @@ tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, b
 
     loop c = {.s = s, .x = at->x, .h = h};
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, begin_block, &c);
-    *sum_of(s, TW_PLASTIC_WORK_STAGE) = *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s);
+    set_sum(s, TW_PLASTIC_WORK_STAGE, *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s));
     tw_springs_take(s, &p->during);
     return TW_OK;
 }
@@ -283,7 +350,7 @@ static bool misses_flow(const loop *c, int64_t e, double l, double L, double flo
     /* The amplitude of a free swing: A^2 = (l - L)^2 + (l' / omega)^2. */
     double first = hypot(length_of(s, c->from->x, e) - L, rate_first / omega);
     double last = hypot(l - L, rate_last / omega);
-    double limit = limit_of(s->plasticity, e, array_of(s, TW_PLASTIC_SUM)[e]);
+    double limit = limit_of(s->plasticity, e, *variable_of(s, TW_PLASTIC_SUM, e));
     double swing_flow = (fmax(first, last) - limit) / (1.0 + s->plasticity->law.hardening);
     return swing_flow - fabs(flow) > LARGEST_MISS * limit;
 }
@@ -292,9 +359,9 @@ static bool misses_flow(const loop *c, int64_t e, double l, double L, double flo
 static double finish_spring(loop *c, int64_t e)
 {
     tw_spring_plasticity *p = c->s->plasticity;
-    double *elongation = array_of(c->s, TW_PLASTIC_ELONGATION) + e;
-    double *rate = array_of(c->s, TW_PLASTIC_RATE) + e;
-    double *sum = array_of(c->s, TW_PLASTIC_SUM) + e;
+    double *elongation = variable_of(c->s, TW_PLASTIC_ELONGATION, e);
+    double *rate = variable_of(c->s, TW_PLASTIC_RATE, e);
+    double *sum = variable_of(c->s, TW_PLASTIC_SUM, e);
     if (*sum < 0.0) return 0.0;
 
     double l = length_of(c->s, c->x, e);
@@ -306,7 +373,9 @@ static double finish_spring(loop *c, int64_t e)
     double surprise = fabs(flow - c->h * *rate);
     bool surprises = flow != 0.0 && surprise > LARGEST_SURPRISE * limit_of(p, e, *sum);
     if (surprises || misses_flow(c, e, l, L, flow)) atomic_store(&c->too_far, true);
+    if (flow == 0.0 && *rate == 0.0 && !breaks && !was_ahead) return 0.0;
     *rate = c->h > 0.0 ? flow / c->h : 0.0;
+    mark(c->s, e / TW_PARTICLE_BLOCK, 1);
     if (flow == 0.0 && !breaks && !was_ahead) return 0.0;
 
     /* The rest length flows, or the spring breaks. */
@@ -348,15 +417,19 @@ static tw_wide swing_room(const tw_springs *s, const double *x, const double *v,
     return tw_wide_subtract(room, tw_wide_divide(tw_wide_multiply(dot, dot), below));
 }
 
-/* Whether four springs from `first` on surely keep their rest lengths: none of them flowed in the last step, is at its
- * limit, or may have been there within this step. They have two ends and cannot break. */
+/* Whether one of four springs from `first` on flowed in the last step. */
+static bool have_flowed(const tw_springs *s, int64_t first)
+{
+    const double *rate = variable_of(s, TW_PLASTIC_RATE, first);
+    return rate[0] != 0.0 || rate[1] != 0.0 || rate[2] != 0.0 || rate[3] != 0.0;
+}
+
+/* Whether four springs from `first` on, which did not flow in the last step, surely keep their rest lengths: none of
+ * them is at its limit, or may have been there within this step. They have two ends and cannot break. */
 static bool are_quiet(const loop *c, int64_t first)
 {
     const tw_springs *s = c->s;
     const tw_spring_plasticity *p = s->plasticity;
-    const double *rate = array_of(s, TW_PLASTIC_RATE) + first;
-    bool flowed = rate[0] != 0.0 || rate[1] != 0.0 || rate[2] != 0.0 || rate[3] != 0.0;
-    if (flowed) return false;
 
     /* The limit of hardened springs is larger than this one. */
     tw_wide limit = tw_wide_multiply(tw_wide_splat(p->law.yield_strain),
@@ -379,8 +452,10 @@ static void finish_block(void *context, int64_t begin, int64_t end, int64_t bloc
     double work = 0.0;
     bool in_fours =
         c->s->corners == 2 && c->h > 0.0 && !isfinite(c->s->plasticity->law.rupture_strain);
+    bool flowed = is_marked(c->s, block);
     for (int64_t e = begin; e < end;) {
-        bool pass = in_fours && e + 4 <= end && are_quiet(c, e);
+        bool pass =
+            in_fours && e + 4 <= end && !(flowed && have_flowed(c->s, e)) && are_quiet(c, e);
         int64_t next = e + 4 <= end ? e + 4 : end;
         for (; !pass && e < next; e++) work += finish_spring(c, e);
         e = next;
@@ -395,7 +470,7 @@ tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from
     tw_springs *s = data;
     loop c = {.s = s, .x = x, .v = v, .from = from, .h = h};
     tw_parallel_for(s->count, TW_PARTICLE_BLOCK, finish_block, &c);
-    *sum_of(s, TW_PLASTIC_WORK) = *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s);
+    set_sum(s, TW_PLASTIC_WORK, *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s));
     tw_springs_take(s, &s->plasticity->after);
 
     *changed = *changed || atomic_load(&c.changed);
@@ -438,7 +513,6 @@ static void strain_block(void *context, int64_t begin, int64_t end, int64_t bloc
     (void)block;
     const strain_loop *c = context;
     const tw_springs *s = c->s;
-    const double *elongation = array_of(s, TW_PLASTIC_ELONGATION);
 
     for (int64_t i = begin; i < end; i++) {
         double *row = c->rows + c->stride * i;
@@ -447,7 +521,7 @@ static void strain_block(void *context, int64_t begin, int64_t end, int64_t bloc
             double L = s->plasticity->first.rest_length[e];
             if (!(L > 0.0)) continue;
             row[0] = fmax(row[0], fabs(length_of(s, c->x, e) / L - 1.0));
-            row[1] = fmax(row[1], fabs(elongation[e]) / L);
+            row[1] = fmax(row[1], fabs(*variable_of(s, TW_PLASTIC_ELONGATION, e)) / L);
         }
     }
 }

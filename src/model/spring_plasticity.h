@@ -35,13 +35,16 @@ typedef struct tw_spring_plasticity {
 
     /* The internal variables, in the array of the model: see TW_PLASTIC_... */
     double *state;
-    double *partial; /* work per block of springs */
+    unsigned char *changed; /* the marks of their blocks */
+    double *partial;        /* work per block of springs */
 
     /* omega^2 of each spring alone [1/s^2]: see tw_springs_find_frequencies */
     double *square_frequency;
 } tw_spring_plasticity;
 
-/* The internal variables: three arrays with an entry per spring, then two sums. */
+/* The internal variables: of each block of springs three arrays with an entry per spring, and after all of
+ * them two sums. A block has TW_PARTICLE_BLOCK springs, or all if there are fewer. Its variables then have
+ * blocks of their own, and so have the sums, or there is one block of springs. */
 enum {
     TW_PLASTIC_ELONGATION, /* p = L - L_0 [m] */
     TW_PLASTIC_RATE,       /* r = dp/dt in the last step [m/s] */
@@ -61,7 +64,7 @@ void tw_springs_release_plasticity(tw_springs *s);
 
 /* Entries of the force table. */
 int64_t tw_springs_internal_count(const void *data);
-void tw_springs_set_internal(void *data, double *state);
+void tw_springs_set_internal(void *data, double *state, unsigned char *changed);
 tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, bool *changed);
 tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from, double t,
                                  double *x, double *v, bool *changed);

@@ -18,6 +18,10 @@
  * together cost a few hundredths of the run. Small problems are measured in every step. */
 enum { SELDOM = 32, MANY_UNKNOWNS = 1000 };
 
+/* Seconds between checkpoints, at least, and in units of the seconds that the last one took. */
+static const double LEAST_INTERVAL = 2.0;
+static const double WRITING_COSTS = 50.0;
+
 /* An estimate of the highest frequency takes this many steps of the Lanczos process. */
 enum { FREQUENCY_ITERATIONS = 60 };
 
@@ -51,17 +55,17 @@ static void read_settings(tw_run *run)
     run->duration = tw_scene_duration(run->scene);
     run->fps = tw_scene_fps(run->scene);
     run->telemetry_every = (int64_t)tw_scene_number(run->scene, "output.telemetry_every", -1.0);
-    run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", 2.0);
+    run->checkpoint_every = tw_scene_number(run->scene, "output.checkpoint_every", -1.0);
 }
 
-/* Steps of explicit schemes cost little more than an energy. Where the energy is conserved, nothing
- * is integrated from step to step, and it is enough to measure now and then. */
+/* Steps of explicit schemes cost little more than an energy. Where no power comes from outside or is lost to damping,
+ * nothing is integrated from step to step, and it is enough to measure now and then: what impulses and flow
+ * take is added up between. */
 static void plan_measurements(tw_run *run)
 {
     const tw_second_order_problem *problem = tw_simulation_second_order(run->simulation);
-    bool conserves =
-        problem && !problem->outside_power && !problem->velocity_dependent && !problem->finish_step;
-    bool is_cheap = conserves && run->integrator->scheme->is_explicit;
+    bool has_no_power = problem && !problem->outside_power && !problem->velocity_dependent;
+    bool is_cheap = has_no_power && run->integrator->scheme->is_explicit;
     bool is_large = tw_simulation_state_size(run->simulation) > 2 * MANY_UNKNOWNS;
 
     if (run->telemetry_every < 0) run->telemetry_every = is_cheap && is_large ? SELDOM : 1;
@@ -182,6 +186,14 @@ static bool is_asked_to_stop(const tw_run *run)
     return run->options->stop && run->options->stop(run->options->context);
 }
 
+/* Seconds from one checkpoint to the next: as the user says, or so many that writing them takes a small share of the
+ * run. */
+static double checkpoint_interval(const tw_run *run)
+{
+    if (run->checkpoint_every >= 0.0) return run->checkpoint_every;
+    return fmax(LEAST_INTERVAL, WRITING_COSTS * run->checkpoint_seconds);
+}
+
 static tw_status one_step(tw_run *run, double *t, tw_error *error)
 {
     TW_TRY(tw_integrator_step(run->integrator, run->duration, error));
@@ -198,7 +210,7 @@ static tw_status one_step(tw_run *run, double *t, tw_error *error)
 
     /* The last step is followed by a checkpoint of its own, and cannot be interrupted. */
     if (*t >= run->duration) return TW_OK;
-    if (tw_clock() - run->last_checkpoint >= run->checkpoint_every)
+    if (tw_clock() - run->last_checkpoint >= checkpoint_interval(run))
         TW_TRY(tw_run_write_checkpoint(run, error));
     if (is_asked_to_stop(run)) return tw_fail(error, TW_INTERRUPTED, "interrupted at t = %g s", *t);
     return TW_OK;

@@ -45,6 +45,7 @@ static tw_status check_scene_is_there(const tw_run *run, tw_error *error)
 tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
+    double begin = tw_clock();
     TW_TRY(check_scene_is_there(run, error));
     TW_TRY(tw_file_path(path, run->directory, "checkpoint.bin", error));
 
@@ -62,6 +63,7 @@ tw_status tw_run_write_checkpoint(tw_run *run, tw_error *error)
                                 .integrator_size = size};
     tw_status status = tw_checkpoint_write(path, &checkpoint, error);
     run->last_checkpoint = tw_clock();
+    run->checkpoint_seconds = run->last_checkpoint - begin;
     return status;
 }
 

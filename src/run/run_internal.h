@@ -90,10 +90,11 @@ typedef struct tw_run {
     int64_t telemetry_every; /* steps per row; 0: no rows */
     int64_t measure_every;   /* steps from one measurement of the energy to the next */
     tw_frames *frames;
-    tw_frame_writer *writer; /* of the frames; NULL without frames */
-    double checkpoint_every; /* [s] of wall time */
-    double last_checkpoint;  /* of the clock [s] */
-    void *snapshot;          /* the integrator's bytes */
+    tw_frame_writer *writer;   /* of the frames; NULL without frames */
+    double checkpoint_every;   /* [s] of wall time; negative: not given */
+    double last_checkpoint;    /* of the clock [s] */
+    double checkpoint_seconds; /* that writing the last one took */
+    void *snapshot;            /* the integrator's bytes */
     size_t snapshot_capacity;
     int tests;        /* acceptance values that were checked */
     int tests_failed; /* those that were wrong */
