@@ -603,13 +603,24 @@ END_TEST
 static const struct {
     tw_scheme scheme;
     double step; /* [s] */
-} counting[] = {{TW_SCHEME_EULER, 1e-6},         {TW_SCHEME_MIDPOINT_EXPLICIT, 2e-5},
-                {TW_SCHEME_RK4, 2e-4},           {TW_SCHEME_VERLET, 1e-4},
-                {TW_SCHEME_SEMI_IMPLICIT, 1e-4}, {TW_SCHEME_BDF1, 1e-4},
-                {TW_SCHEME_MIDPOINT, 1e-4},      {TW_SCHEME_EXPRB2, 1e-4},
-                {TW_SCHEME_EXPRB32, 2e-4},       {TW_SCHEME_EXPRB42, 2e-4},
-                {TW_SCHEME_PEXPRB43, 2e-4},      {TW_SCHEME_EXPRB53, 2e-4},
-                {TW_SCHEME_EPIRK4S3, 1e-4},      {TW_SCHEME_ETDRK4, 1e-4}};
+} counting[] = {{TW_SCHEME_EULER, 1e-6},
+                {TW_SCHEME_MIDPOINT_EXPLICIT, 2e-5},
+                {TW_SCHEME_RK4, 2e-4},
+                {TW_SCHEME_VERLET, 1e-4},
+                {TW_SCHEME_SEMI_IMPLICIT, 1e-4},
+                {TW_SCHEME_BDF1, 1e-4},
+                {TW_SCHEME_MIDPOINT, 1e-4},
+                {TW_SCHEME_EXPRB2, 1e-4},
+                {TW_SCHEME_EXPRB32, 2e-4},
+                {TW_SCHEME_EXPRB42, 2e-4},
+                {TW_SCHEME_PEXPRB43, 2e-4},
+                {TW_SCHEME_EXPRB53, 2e-4},
+                {TW_SCHEME_EPIRK4S3, 1e-4},
+                {TW_SCHEME_ETDRK4, 1e-4},
+                {TW_SCHEME_BDF2, 1e-4},
+                {TW_SCHEME_NEWMARK, 1e-4},
+                {TW_SCHEME_GENERALIZED_ALPHA, 1e-4},
+                {TW_SCHEME_V_IMEX, 1e-4}};
 enum { COUNTING = sizeof counting / sizeof *counting };
 
 static tw_measurement measure(const tw_integrator *integrator, tw_simulation *simulation)

@@ -457,6 +457,41 @@ START_TEST(threads_do_not_change_the_flow)
 }
 END_TEST
 
+/* ---- several integrators ---- */
+
+enum { TURN_LINKS = 3000 /* more than one block of internal variables */ };
+
+/* The state of a row after 4 ms; in the middle another integrator makes a step from the start. */
+static void take_turns(bool with_other, double state[6 * TURN_LINKS])
+{
+    row r = {.links = TURN_LINKS, .mass = 0.01, .velocity = 20, .law = perfect()};
+    tw_simulation *simulation = make_row(&r);
+    tw_integrator *integrator = start(simulation, TW_SCHEME_RK4, 2.5e-5, 0);
+    advance_to(integrator, 0.002);
+    if (with_other) {
+        tw_integrator *other = start(simulation, TW_SCHEME_RK4, 1e-6, 0);
+        advance_to(other, 1e-6);
+        ck_assert(measure(other, simulation).plastic_work == 0);
+        tw_integrator_free(other);
+    }
+
+    advance_to(integrator, 0.004);
+    ck_assert(measure(integrator, simulation).plastic_work > 0);
+    size_t bytes = 6 * TURN_LINKS * sizeof *state;
+    memcpy(state, tw_integrator_state_view(integrator), bytes);
+    leave(integrator, simulation);
+}
+
+START_TEST(integrators_may_take_turns)
+{
+    static double alone[6 * TURN_LINKS];
+    static double in_turns[6 * TURN_LINKS];
+    take_turns(false, alone);
+    take_turns(true, in_turns);
+    ck_assert_mem_eq(alone, in_turns, sizeof alone);
+}
+END_TEST
+
 /* ---- springs in fours ---- */
 
 /* Springs that cannot break are passed over four at a time where nothing flows. Those that could break at a strain that
@@ -523,6 +558,7 @@ int main(void)
     tcase_add_loop_test(state, a_restored_run_is_bitwise_the_same, 0, FIXED_SCHEMES);
     tcase_add_test(state, a_new_start_forgets_the_flow);
     tcase_add_test(state, threads_do_not_change_the_flow);
+    tcase_add_test(state, integrators_may_take_turns);
     tcase_add_loop_test(state, springs_flow_alike_alone_and_in_fours, 0, 2);
     tcase_add_test(state, impossible_laws_are_refused);
     suite_add_tcase(suite, state);

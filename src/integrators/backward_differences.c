@@ -12,8 +12,8 @@
 #include "linalg/vector.h"
 
 /* History of BDF2: u_{n-1}, u_{n-2}, then the steps h_{n-1}, h_{n-2} that led from one to the next;
- * 0 if there is none yet. */
-enum { HISTORY_STEPS = 2 };
+ * 0 if there is none yet. After them what the sums beside the state gained in the last step. */
+enum { HISTORY_STEPS = 2, HISTORY_NUMBERS = HISTORY_STEPS + 3 };
 
 /* BDF2 has the local error 2/9 h^3 u''', the extrapolating parabola h^3 u''' (equal steps): of
  * their difference 11/9 h^3 u''' this share is the error of BDF2. */
@@ -32,8 +32,8 @@ static tw_status bdf1_reserve(tw_integrator *integrator, tw_error *error)
 
 static tw_status bdf2_reserve(tw_integrator *integrator, tw_error *error)
 {
-    return tw_implicit_memory_reserve(integrator,
-                                      (size_t)(2 * integrator->system.size + HISTORY_STEPS), error);
+    return tw_implicit_memory_reserve(
+        integrator, (size_t)(2 * integrator->system.size + HISTORY_NUMBERS), error);
 }
 
 /* u = s + g F(u), with s in memory->v_star. */
@@ -93,6 +93,16 @@ static tw_status bdf1_attempt(tw_integrator *integrator, double h, tw_error *err
     return TW_OK;
 }
 
+/* Sums beside the state: with p as one unknown more, p_{n+1} - p_n = share (p_n - p_{n-1}) + g w(x_new). */
+static tw_status add_sums(tw_integrator *integrator, double h, double g, double share)
+{
+    double rates[3];
+    TW_TRY(tw_tally_rates(integrator, integrator->t + h, integrator->u_new, rates));
+    tw_tally_add(integrator, g, rates);
+    tw_tally_add(integrator, share, steps_of(integrator) + HISTORY_STEPS);
+    return TW_OK;
+}
+
 /* error = 2/11 (u_new - parabola through u_n, u_{n-1}, u_{n-2} at t_n + h). */
 static void estimate(tw_integrator *integrator, double h)
 {
@@ -137,15 +147,18 @@ static tw_status bdf2_attempt(tw_integrator *integrator, double h, tw_error *err
 
     /* s and g: of BDF1 in the first step, of BDF2 afterwards. */
     double g = h;
+    double share = 0;
     tw_vector_copy(size, integrator->u, memory->v_star);
     if (steps[0] > 0) {
         double w = h / steps[0];
         double scale = 1 / (1 + 2 * w);
         g = h * (1 + w) * scale;
+        share = w * w * scale;
         tw_vector_scale(size, (1 + w) * (1 + w) * scale, memory->v_star);
-        tw_vector_axpy(size, -w * w * scale, memory->history, memory->v_star);
+        tw_vector_axpy(size, -share, memory->history, memory->v_star);
     }
     TW_TRY(solve(integrator, h, g, error));
+    TW_TRY(add_sums(integrator, h, g, share));
     if (integrator->options.relative_tolerance == 0) return TW_OK;
 
     /* Adaptive steps need an estimate of the error. */
@@ -172,6 +185,7 @@ static void bdf2_accepted(tw_integrator *integrator, double h)
 
     steps[1] = steps[0];
     steps[0] = h;
+    for (int k = 0; k < 3; k++) steps[HISTORY_STEPS + k] = integrator->tally[k];
 }
 
 const tw_scheme_table tw_scheme_bdf1 = {.reserve = bdf1_reserve,

@@ -12,6 +12,7 @@ typedef struct tw_implicit_memory {
     double *history;                    /* `history_count` doubles that travel through serialise */
     size_t history_count;
     double stage_t; /* time of the last stage */
+    double sums[3]; /* newmark.c: acceleration of sums beside the state at the end of the attempt */
     double *storage;
 } tw_implicit_memory;
 

@@ -10,6 +10,8 @@
  *
  * Eliminating A_{n+1} gives the stage X = X* + G a, V = V* + S a with a = a(t, X, V),
  *   G = (1 - af) h^2 b / (1 - am),  S = (1 - af) h c / (1 - am). */
+#include <string.h>
+
 #include "base/fail.h"
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
@@ -22,10 +24,11 @@ typedef struct alpha_parameters {
 } alpha_parameters;
 
 /* The numbers at the end of the history. */
-enum { LAST_STEP, KNOWN, NUMBERS };
+enum { LAST_STEP, KNOWN, SUMS, EARLIER_SUMS = SUMS + 3, NUMBERS = EARLIER_SUMS + 3 };
 
 /* History: A_n and A_{n-1} (N entries each), then the step h_n that led to A_n (0 at the start) and
- * whether A_n is known. */
+ * whether A_n is known. After them the same two accelerations of sums beside the state (tally.c): with p' = w as
+ * one unknown more, they follow from w as A does from a. */
 static double *earlier_of(const tw_integrator *integrator)
 {
     const tw_implicit_memory *memory = integrator->memory;
@@ -55,6 +58,7 @@ static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory
     int64_t n = integrator->system.n;
     tw_status status = tw_system_acceleration(&integrator->system, integrator->t, integrator->u,
                                               integrator->u + n, memory->history);
+    if (status == TW_OK) status = tw_tally_rates(integrator, integrator->t, NULL, numbers + SUMS);
     numbers[KNOWN] = status == TW_OK;
     numbers[LAST_STEP] = 0;
     return status;
@@ -65,11 +69,14 @@ static tw_status need_acceleration(tw_integrator *integrator, tw_implicit_memory
  * the line through A_{n-1}:
  *   A = A_n + (af - am) (1 - h/h_n) (A_n - A_{n-1}).
  * At the start A_0 = a(t_0) has no lag and there is no line; that costs O(h^2) once. */
-static const double *present_acceleration(tw_integrator *integrator, double h, alpha_parameters p)
+static const double *present_acceleration(tw_integrator *integrator, double h, alpha_parameters p,
+                                          double sums[3])
 {
     tw_implicit_memory *memory = integrator->memory;
-    double last = numbers_of(integrator)[LAST_STEP];
+    const double *numbers = numbers_of(integrator);
+    double last = numbers[LAST_STEP];
     double lag = p.af - p.am;
+    memcpy(sums, numbers + SUMS, 3 * sizeof *sums);
     if (last == 0 || last == h || lag == 0) return memory->history;
 
     /* The stage uses the first N entries of x_star only. */
@@ -78,6 +85,8 @@ static const double *present_acceleration(tw_integrator *integrator, double h, a
     double *moved = memory->x_star + n;
     tw_vector_copy(n, memory->history, moved);
     tw_vector_axpby(n, -share, earlier_of(integrator), 1 + share, moved);
+    for (int k = 0; k < 3; k++)
+        sums[k] = (1 + share) * numbers[SUMS + k] - share * numbers[EARLIER_SUMS + k];
     return moved;
 }
 
@@ -115,6 +124,22 @@ static tw_status solve_stage(tw_integrator *integrator, double h, alpha_paramete
     return TW_OK;
 }
 
+/* Sums beside the state: their acceleration at the end of the step, into memory->sums, and their gain. The stage is in
+ * memory->x; `sums` is their acceleration at the start. */
+static tw_status add_sums(tw_integrator *integrator, double h, alpha_parameters p,
+                          const double sums[3])
+{
+    tw_implicit_memory *memory = integrator->memory;
+    double at_stage[3];
+    double t = integrator->t + (1 - p.af) * h;
+    TW_TRY(tw_tally_rates(integrator, t, memory->x, at_stage));
+
+    for (int k = 0; k < 3; k++) memory->sums[k] = (at_stage[k] - p.am * sums[k]) / (1 - p.am);
+    tw_tally_add(integrator, h * (1 - p.c), sums);
+    tw_tally_add(integrator, h * p.c, memory->sums);
+    return TW_OK;
+}
+
 static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parameters p,
                                tw_error *error)
 {
@@ -128,8 +153,10 @@ static tw_status alpha_attempt(tw_integrator *integrator, double h, alpha_parame
 
     /* A_n, then the stage and A_{n+1}. */
     TW_TRY(need_acceleration(integrator, memory));
-    const double *A = present_acceleration(integrator, h, p);
+    double sums[3];
+    const double *A = present_acceleration(integrator, h, p, sums);
     TW_TRY(solve_stage(integrator, h, p, A, error));
+    TW_TRY(add_sums(integrator, h, p, sums));
 
     /* x_{n+1} = x_n + h v_n + h^2 [(1/2 - b) A_n + b A_{n+1}] */
     tw_vector_copy(n, x, x_new);
@@ -169,7 +196,10 @@ static void alpha_accepted(tw_integrator *integrator, double h)
     tw_implicit_memory *memory = integrator->memory;
     tw_vector_copy(integrator->system.n, memory->history, earlier_of(integrator));
     tw_vector_copy(integrator->system.n, memory->work, memory->history);
-    numbers_of(integrator)[LAST_STEP] = h;
+    double *numbers = numbers_of(integrator);
+    memcpy(numbers + EARLIER_SUMS, numbers + SUMS, sizeof memory->sums);
+    memcpy(numbers + SUMS, memory->sums, sizeof memory->sums);
+    numbers[LAST_STEP] = h;
 }
 
 const tw_scheme_table tw_scheme_newmark = {.reserve = alpha_reserve,

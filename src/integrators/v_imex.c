@@ -9,7 +9,11 @@
  *   v+ = v_n + h/2 M^-1 f_slow(x_n)
  *   (M + t^2 K) d = t M v+ - t^2 K (x_n - r),  t = h/2         midpoint rule for M x'' = -K (x - r)
  *   x_{n+1} = x_n + 2 d,  v* = 2 d/t - v+
- *   v_{n+1} = v* + h/2 M^-1 f_slow(x_{n+1}) */
+ *   v_{n+1} = v* + h/2 M^-1 f_slow(x_{n+1})
+ *
+ * Sums beside the state, p' = w(x), are split like f: w(x) = w' (x - r) + slow part. The midpoint rule takes h w' (x_n
+ * + d - r), the kicks take h/2 w' (2 x_n + 2 d - 2 r) less than w: the linear parts cancel, and
+ *   p_{n+1} = p_n + h/2 [w(x_n) + w(x_{n+1})]. */
 #include "base/fail.h"
 #include "integrators/implicit_scheme.h"
 #include "linalg/vector.h"
@@ -96,6 +100,7 @@ static tw_status imex_attempt(tw_integrator *integrator, double h, tw_error *err
 
     /* v+ = v_n + h/2 M^-1 f_slow(x_n) */
     TW_TRY(find_forces(integrator, integrator->t, integrator->u, slow, fast));
+    TW_TRY(tw_tally_add_last(integrator, t));
     tw_vector_copy(n, integrator->u + n, v_new);
     TW_TRY(kick(integrator, h, slow, v_new));
 
@@ -111,6 +116,7 @@ static tw_status imex_attempt(tw_integrator *integrator, double h, tw_error *err
 
     /* v_{n+1} = v* + h/2 M^-1 f_slow(x_{n+1}) */
     TW_TRY(find_forces(integrator, integrator->t + h, x_new, slow, fast));
+    TW_TRY(tw_tally_add_last(integrator, t));
     return kick(integrator, h, slow, v_new);
 }
 

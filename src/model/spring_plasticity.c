@@ -82,7 +82,7 @@ tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
 
     p->law = *law;
     p->after = values_of(s);
-    int64_t blocks = tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK);
+    int64_t blocks = tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK);
     p->partial = tw_allocate_zeroed((size_t)blocks, sizeof(double));
     p->square_frequency = TW_NEW_ARRAY(s->count, double);
     bool good = copy_values(s->count, &p->after, &p->first) && p->partial && p->square_frequency;
@@ -95,18 +95,16 @@ tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
 
 /* ---- internal variables ---- */
 
-_Static_assert((int)TW_PARTICLE_BLOCK == (int)TW_INTERNAL_BLOCK, "blocks of springs share no mark");
-
-/* Springs per block of variables. */
+/* Springs per block of variables, which is that of the parallel loops: blocks of springs then share no mark. */
 static int64_t block_size(const tw_springs *s)
 {
-    return s->count < TW_PARTICLE_BLOCK ? s->count : TW_PARTICLE_BLOCK;
+    return s->count < TW_INTERNAL_BLOCK ? s->count : TW_INTERNAL_BLOCK;
 }
 
 /* Entries of the variables of all springs. The last block of springs has room for a whole one. */
 static int64_t entry_count(const tw_springs *s)
 {
-    return TW_PLASTIC_ARRAYS * block_size(s) * tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK);
+    return TW_PLASTIC_ARRAYS * block_size(s) * tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK);
 }
 
 int64_t tw_springs_internal_count(const void *data)
@@ -126,9 +124,9 @@ void tw_springs_set_internal(void *data, double *state, unsigned char *changed)
 static double *variable_of(const tw_springs *s, int which, int64_t e)
 {
     int64_t size = block_size(s);
-    int64_t block = e / TW_PARTICLE_BLOCK;
+    int64_t block = e / TW_INTERNAL_BLOCK;
     return s->plasticity->state + size * (TW_PLASTIC_ARRAYS * block + which) +
-           e % TW_PARTICLE_BLOCK;
+           e % TW_INTERNAL_BLOCK;
 }
 
 static double *sum_of(const tw_springs *s, int which)
@@ -282,7 +280,7 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
 static double add_blocks(const tw_springs *s)
 {
     double work = 0.0;
-    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_PARTICLE_BLOCK); b++)
+    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK); b++)
         work += s->plasticity->partial[b];
     return work;
 }
@@ -296,7 +294,7 @@ tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, b
     p->h = h;
 
     loop c = {.s = s, .x = at->x, .h = h};
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, begin_block, &c);
+    tw_parallel_for(s->count, TW_INTERNAL_BLOCK, begin_block, &c);
     set_sum(s, TW_PLASTIC_WORK_STAGE, *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s));
     tw_springs_take(s, &p->during);
     return TW_OK;
@@ -375,7 +373,7 @@ static double finish_spring(loop *c, int64_t e)
     if (surprises || misses_flow(c, e, l, L, flow)) atomic_store(&c->too_far, true);
     if (flow == 0.0 && *rate == 0.0 && !breaks && !was_ahead) return 0.0;
     *rate = c->h > 0.0 ? flow / c->h : 0.0;
-    mark(c->s, e / TW_PARTICLE_BLOCK, 1);
+    mark(c->s, e / TW_INTERNAL_BLOCK, 1);
     if (flow == 0.0 && !breaks && !was_ahead) return 0.0;
 
     /* The rest length flows, or the spring breaks. */
@@ -469,7 +467,7 @@ tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from
     (void)t;
     tw_springs *s = data;
     loop c = {.s = s, .x = x, .v = v, .from = from, .h = h};
-    tw_parallel_for(s->count, TW_PARTICLE_BLOCK, finish_block, &c);
+    tw_parallel_for(s->count, TW_INTERNAL_BLOCK, finish_block, &c);
     set_sum(s, TW_PLASTIC_WORK, *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s));
     tw_springs_take(s, &s->plasticity->after);
 

@@ -43,7 +43,7 @@ typedef struct tw_spring_plasticity {
 } tw_spring_plasticity;
 
 /* The internal variables: of each block of springs three arrays with an entry per spring, and after all of
- * them two sums. A block has TW_PARTICLE_BLOCK springs, or all if there are fewer. Its variables then have
+ * them two sums. A block has TW_INTERNAL_BLOCK springs, or all if there are fewer. Its variables then have
  * blocks of their own, and so have the sums, or there is one block of springs. */
 enum {
     TW_PLASTIC_ELONGATION, /* p = L - L_0 [m] */
