@@ -52,6 +52,11 @@ static const double MOVING_SHARE = 0.5;
 /* The bound of what unresolved modes may gain at the ends of steps, in units of the usual bound. */
 static const double HIDDEN_GROWTH = 4;
 
+/* A step that alone takes a body further than its size may have this many times the kinetic energy that
+ * the power at the state before it explains. A sound step has about once that, an exploding one passes
+ * any factor. */
+static const double LEAP_FACTOR = 10;
+
 /* The alarm is raised when the mean velocity is this factor above its largest value at the last
  * look. It is well below the growth that rejects a step: sqrt(4) in terms of velocities. */
 static const double ALARM_GROWTH = 1.5;
@@ -261,6 +266,41 @@ static bool explodes(const tw_integrator *integrator, double turnover, double sc
     return grown || sudden;
 }
 
+/* The largest power from outside within a step of h, at the state before it. */
+static tw_status largest_power_before(const tw_integrator *integrator, double h, double *largest)
+{
+    const tw_system *system = &integrator->system;
+    const double *u = integrator->u;
+    *largest = 0;
+    for (int i = 0; i <= 2; i++) {
+        double power = 0;
+        double t = integrator->t + 0.5 * i * h;
+        TW_TRY(system->second.outside_power(system->second.context, t, u, u + system->n, &power));
+        *largest = fmax(*largest, fabs(power));
+    }
+    return TW_OK;
+}
+
+/* Whether a step takes the body further than its size for no reason. Where a support moves, a state
+ * that went astray excuses itself by a power that is astray as well; therefore the power at the state
+ * before the step is asked, which knows where the support goes. */
+static tw_status is_wild_leap(const tw_integrator *integrator, double h, const double *u,
+                              const tw_energy_look *now, const tw_energy_watch *watch, bool *wild)
+{
+    double stride = 0;
+    double size = 0;
+    *wild = false;
+    if (!integrator->system.second_order || !integrator->system.second.outside_power) return TW_OK;
+    TW_TRY(find_stride(integrator, h, u, &stride, &size));
+    if (stride <= size) return TW_OK;
+
+    double power = 0;
+    TW_TRY(largest_power_before(integrator, h, &power));
+    double known = fmax(watch->kinetic, watch->sound_scale) + fabs(h) * power;
+    *wild = now->kinetic > LEAP_FACTOR * known;
+    return TW_OK;
+}
+
 /* Judges the state u, reached by a step of h, by what the look found. *scale is the energy turned
  * over. */
 static tw_status judge(const tw_integrator *integrator, double h, const double *u,
@@ -274,6 +314,9 @@ static tw_status judge(const tw_integrator *integrator, double h, const double *
     double turnover = now->kinetic + fabs(now->potential - watch->potential) + watch->work_size;
     if (!isfinite(gain) || !isfinite(turnover)) return TW_NOT_FINITE;
     watch->gain = gain;
+    bool wild = false;
+    TW_TRY(is_wild_leap(integrator, h, u, now, watch, &wild));
+    if (wild) return TW_NOT_CONVERGED;
 
     /* A contact that is passed over in one step throws a body back faster than it came, and does so
      * once: the turnover need not grow any further. There the gain is compared with the largest
