@@ -51,6 +51,8 @@ static double energy_drift(tw_simulation *simulation, tw_integrator *integrator)
     double kinetic = 0;
     double potential = 0;
     if (p->velocity_dependent || p->time_dependent) return 0;
+
+    /* Energies at the start and now. */
     tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &start);
     if (!start.has_energy) return 0;
     if (tw_integrator_energy(integrator, &kinetic, &potential) != TW_OK) return 0;
@@ -69,6 +71,8 @@ static tw_status run_trial(tw_simulation *simulation, tw_integrator_options opti
     options.relative_tolerance = 0;
     options.step = t / count;
     if (options.phi.max_products > MOST_PRODUCTS) options.phi.max_products = MOST_PRODUCTS;
+
+    /* A trial that costs too much ends early. */
     tw_status status = tw_simulation_integrator(simulation, &options, &integrator, NULL);
     double most = MOST_WORK;
     if (status == TW_OK && count > 2) tw_integrator_on_step(integrator, stop_when_dear, &most);
@@ -127,6 +131,8 @@ step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *
     int64_t n = tw_simulation_second_order(simulation)->space.local_size;
     double t = fmin(fmax(seconds, step), duration);
     int count = (int)ceil(t / step * (1 - 1e-12));
+
+    /* Room for the ends of both runs. */
     double *states = malloc(4 * (size_t)n * sizeof *states);
     if (!states) return STEP_UNKNOWN;
     trial_end coarse = {.u = states};
@@ -143,6 +149,7 @@ step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *
         works = energies_agree(&coarse, &fine, part) && coarse.drift <= LARGEST_DRIFT * part;
     show_warnings();
     free(states);
+
     if (status == TW_BUDGET_EXHAUSTED) return STEP_UNKNOWN;
     return works ? STEP_WORKS : STEP_FAILS;
 }

@@ -454,7 +454,7 @@ START_TEST(slabs_find_the_nearest_point)
     tw_point_slabs slabs;
     ck_assert_int_eq(tw_point_slabs_create(&slabs, POINTS), TW_OK);
     tw_point_slabs_sort(&slabs, 0, POINTS, weight, x);
-    for (int trial = 0; trial < 300; trial++) {
+    for (int i = 0; i < 300; i++) {
         double place[3];
         for (int k = 0; k < 3; k++) place[k] = test_random_between(&random, -5, 5);
         for (int k = 0; k < 3 && _i == 4; k++) place[k] = floor(place[k]);
