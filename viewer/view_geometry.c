@@ -48,12 +48,13 @@ static void add_surface_faces(writer *w, const tw_display_surface *surface)
     view_text_add(&w->head, ",\"faces\":[%zu,%zu]", begin, w->data.size / 4 - begin);
 }
 
-/* A surface with vertices of its own, each carried by four particles. */
+/* A surface or lines with vertices of their own, each carried by four particles. */
 static void add_surface(writer *w, const tw_display_surface *surface)
 {
     view_text_add(&w->head, ",\"surface\":{\"vertices\":%lld", (long long)surface->vertex_count);
     add_indices(w, "carriers", 4 * surface->vertex_count, surface->carriers);
     add_numbers(w, "weights", 4 * surface->vertex_count, surface->weights);
+    add_indices(w, "edges", 2 * surface->edge_count, surface->edges);
     add_surface_faces(w, surface);
     view_text_add(&w->head, "}");
 }

@@ -136,6 +136,35 @@ test("shows a picture that moves, and says nothing on the console", async () => 
   assert.equal(await server.stop(), 0);
 });
 
+test("fibres are drawn, and all of them is in the view", async () => {
+  const reed = path.join(work, "reed.yaml");
+  fs.writeFileSync(reed, `name: reed
+duration: 1
+integrator: {name: expmid2, step: 0.005}
+bodies:
+  - {kind: fibres, columns: 3, rows: 3, spacing: 0.05, length: 0.4, thickness: 0.004, youngs_modulus: 1e9, shear_modulus: 3e8, density: 1200, origin: [-1, 0, 0]}
+`);
+  const server = serve(reed, "--paused");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 0");
+  await page.waitForTimeout(1000); // the layout has settled, and the picture is drawn
+  const inside = await get(page, `(() => {
+    const box = document.getElementById("canvas").getBoundingClientRect();
+    const places = Array.from({ length: page.frame.particles }, (_, p) => page.locate(p));
+    return places.every(({ x, y }) => x > box.left && x < box.right && y > box.top && y < box.bottom);
+  })()`);
+  assert.ok(inside, "some particles are outside of the view");
+  const blue = await page.evaluate(() => {
+    const { data } = window.canvasData();
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i + 2] > data[i] + 40) count++;
+    return (100 * count * 4) / data.length;
+  });
+  assert.ok(blue > 0.5, `fibres fill ${blue} % of the picture`);
+  await page.context().close();
+  await server.stop();
+});
+
 test("a dragged particle follows and springs back", async () => {
   const server = serve(hanging);
   const page = await open(await server.ready);

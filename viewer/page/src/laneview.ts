@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import type { Paint } from "./colours";
 import type { Geometry } from "./protocol";
-import { ballShape, surfaceShape, tubeShape, type Shape } from "./shape";
+import { ballShape, edgesOf, surfaceShape, tubeShape, type Shape } from "./shape";
 import type { Strain } from "./strain";
 
 /** Smallest drawn radius of tubes, as a share of the scene's size: thin fibres stay visible. */
@@ -23,10 +23,11 @@ export class LaneView {
 
   constructor(geometry: Geometry, size: number) {
     geometry.bodies.forEach((body, index) => {
-      const has = body.surface !== null || body.triangles.length > 0;
-      const radius = Math.max(body.radius, THINNEST * size * thickening(body.edges.length / 2));
-      if (has) this.add(surfaceShape(body, index));
-      else if (body.edges.length > 0) this.add(tubeShape(body, index, radius));
+      const faces = body.surface ? body.surface.faces : body.triangles;
+      const lines = edgesOf(body).length / 2;
+      const radius = Math.max(body.radius, THINNEST * size * thickening(lines));
+      if (faces.length > 0) this.add(surfaceShape(body, index));
+      else if (lines > 0) this.add(tubeShape(body, index, radius));
     });
     if (geometry.bodies.length === 0) this.add(ballShape(all(geometry.particles), 0.02 * size, 0x3f8efc));
 

@@ -33,6 +33,7 @@ export interface State {
 export interface Surface {
   carriers: Uint32Array; // four particles per vertex
   weights: Float32Array;
+  edges: Uint32Array; // lines besides the faces, two vertices each
   faces: Uint32Array;
 }
 
@@ -108,12 +109,12 @@ interface RawBody {
   radius: number;
   edges: Range;
   triangles: Range;
-  surface?: { carriers: Range; weights: Range; faces: Range };
+  surface?: { carriers: Range; weights: Range; edges: Range; faces: Range };
 }
 
 function readSurface(raw: RawBody["surface"], indices: (r: Range) => Uint32Array, numbers: (r: Range) => Float32Array) {
   if (!raw) return null;
-  return { carriers: indices(raw.carriers), weights: numbers(raw.weights), faces: indices(raw.faces) };
+  return { carriers: indices(raw.carriers), weights: numbers(raw.weights), edges: indices(raw.edges), faces: indices(raw.faces) };
 }
 
 function readGeometry(buffer: ArrayBuffer): Geometry {

@@ -55,9 +55,10 @@ function ownParticles(body: Body): Carriers {
   return { count: particles.length, faces, gather };
 }
 
-function embedded(body: Body): Carriers {
-  const { carriers, weights, faces } = body.surface!;
-  const gather = (from: Float32Array, numbers: number, out: Float32Array) => {
+/** Takes numbers per particle and writes them for every vertex that particles carry. */
+function carried(body: Body): Carriers["gather"] {
+  const { carriers, weights } = body.surface!;
+  return (from: Float32Array, numbers: number, out: Float32Array) => {
     for (let v = 0; v < carriers.length / 4; v++)
       for (let k = 0; k < numbers; k++) {
         let sum = 0;
@@ -65,7 +66,11 @@ function embedded(body: Body): Carriers {
         out[numbers * v + k] = sum;
       }
   };
-  return { count: carriers.length / 4, faces, gather };
+}
+
+function embedded(body: Body): Carriers {
+  const { carriers, faces } = body.surface!;
+  return { count: carriers.length / 4, faces, gather: carried(body) };
 }
 
 /** Normals weighted by area. */
@@ -145,9 +150,36 @@ export function surfaceShape(body: Body, index: number): Shape {
   };
 }
 
-/** Tubes along the edges, with a ball at every particle where there are few. */
+/** Lines between points: the particles from `first` on, or vertices that particles carry. */
+interface Lines {
+  edges: Uint32Array;
+  first: number;
+  points: number;
+  /** The numbers of the points, from those of the particles. */
+  numbersAt(from: Float32Array, numbers: number): Float32Array;
+}
+
+export function edgesOf(body: Body): Uint32Array {
+  return body.surface ? body.surface.edges : body.edges;
+}
+
+function linesOf(body: Body): Lines {
+  const edges = edgesOf(body);
+  if (!body.surface) return { edges, first: body.first, points: body.count, numbersAt: (from) => from };
+
+  const gather = carried(body);
+  const points = body.surface.carriers.length / 4;
+  const room = new Float32Array(3 * points);
+  const numbersAt = (from: Float32Array, numbers: number) => {
+    gather(from, numbers, room);
+    return room;
+  };
+  return { edges, first: 0, points, numbersAt };
+}
+
+/** Tubes along the edges, with a ball at every point where there are few. */
 export function tubeShape(body: Body, index: number, radius: number): Shape {
-  const edges = body.edges;
+  const { edges, first, points, numbersAt } = linesOf(body);
   const count = edges.length / 2;
   const sides = count > 5000 ? 5 : count > 500 ? 8 : 14;
   const tube = new THREE.CylinderGeometry(radius, radius, 1, sides, 1, true);
@@ -156,7 +188,7 @@ export function tubeShape(body: Body, index: number, radius: number): Shape {
   const look = material(body, index);
   const own = look.color.clone();
   const tubes = new THREE.InstancedMesh(tube, look, count);
-  const joints = new THREE.InstancedMesh(ball, look, count > 20000 ? 0 : body.count);
+  const joints = new THREE.InstancedMesh(ball, look, count > 20000 ? 0 : points);
   for (const mesh of [tubes, joints]) {
     mesh.frustumCulled = false;
     mesh.castShadow = count < 20000;
@@ -166,19 +198,20 @@ export function tubeShape(body: Body, index: number, radius: number): Shape {
   group.add(tubes, joints);
   return {
     object: group,
-    move(x) {
+    move(positions) {
+      const x = numbersAt(positions, 3);
       const m = tubes.instanceMatrix.array as Float32Array;
       for (let e = 0; e < count; e++) placeTube(x, 3 * edges[2 * e], 3 * edges[2 * e + 1], m, 16 * e);
       tubes.instanceMatrix.needsUpdate = true;
       const j = joints.instanceMatrix.array as Float32Array;
-      for (let p = 0; p < joints.count; p++) placeBall(x, 3 * (body.first + p), j, 16 * p);
+      for (let p = 0; p < joints.count; p++) placeBall(x, 3 * (first + p), j, 16 * p);
       joints.instanceMatrix.needsUpdate = true;
     },
     colour(paint) {
-      const painted = paint !== null && takesColour(body, paint) ? paint : null;
+      const painted = paint !== null && takesColour(body, paint) ? { ...paint, values: numbersAt(paint.values, 1) } : null;
       look.color.copy(painted ? new THREE.Color(0xffffff) : own);
       paintInstances(tubes, painted, (v, e) => 0.5 * (v[edges[2 * e]] + v[edges[2 * e + 1]]));
-      paintInstances(joints, painted, (v, p) => v[body.first + p]);
+      paintInstances(joints, painted, (v, p) => v[first + p]);
     },
     wireframe(on) {
       look.wireframe = on;

@@ -38,6 +38,8 @@ const MOST_PIXELS = 3;
 
 /** Obstacles are framed up to this size, as a share of that of the moving bodies. */
 const LARGE_OBSTACLE = 1.5;
+/** What is framed stays within this share of the view. */
+const SEEN_SHARE = 0.92;
 
 interface Range {
   low: number;
@@ -45,6 +47,7 @@ interface Range {
 }
 
 interface Bounds {
+  box: THREE.Box3;
   centre: THREE.Vector3;
   size: number;
   lowest: number;
@@ -98,7 +101,23 @@ function boundsOf(x: Float32Array, geometry: Geometry): Bounds {
   addObstacles(box, x, geometry);
   if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
   const size = box.getSize(point).length() || 1;
-  return { centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
+  return { box, centre: box.getCenter(new THREE.Vector3()), size, lowest: box.min.z };
+}
+
+/** How far from the centre a camera in this direction sees the whole box: slope is that of the upper edge of its view,
+ * and width that of the view, as a share of its height. */
+function distanceToSee(bounds: Bounds, direction: THREE.Vector3, slope: number, width: number): number {
+  const right = new THREE.Vector3(0, 0, 1).cross(direction).normalize();
+  const up = new THREE.Vector3().crossVectors(direction, right);
+  const { min, max } = bounds.box;
+  let distance = 0;
+  for (let corner = 0; corner < 8; corner++) {
+    const point = new THREE.Vector3(corner & 1 ? max.x : min.x, corner & 2 ? max.y : min.y, corner & 4 ? max.z : min.z);
+    point.sub(bounds.centre);
+    const across = Math.max(Math.abs(point.dot(up)), Math.abs(point.dot(right)) / Math.max(width, 1e-3));
+    distance = Math.max(distance, point.dot(direction) + across / (SEEN_SHARE * slope));
+  }
+  return distance;
 }
 
 /** The size of the values at RANGE_SHARE of those that are not 0. */
@@ -308,8 +327,10 @@ export class Stage {
     const s = Math.max(bounds.size, 0.3 * this.size);
     const lanes = Math.max(1, this.lanes.length);
     const aspect = Math.min(this.canvas.clientWidth / lanes / Math.max(1, this.canvas.clientHeight), 1.25);
-    const distance = (0.62 * s) / Math.tan((0.5 * this.camera.fov * Math.PI) / 180) / aspect;
+    const slope = Math.tan((0.5 * this.camera.fov * Math.PI) / 180);
     const direction = new THREE.Vector3(0.55, -1, 0.42).normalize();
+    const width = this.canvas.clientWidth / lanes / Math.max(1, this.canvas.clientHeight);
+    const distance = Math.max((0.62 * s) / slope / aspect, distanceToSee(bounds, direction, slope, width));
     this.controls.target.copy(bounds.centre);
     this.camera.position.copy(bounds.centre).addScaledVector(direction, distance);
     this.camera.near = 0.005 * s;

@@ -21,6 +21,11 @@ export class Strain {
       for (let i = 0; i < body.edges.length; i += 2) add(body.edges[i], body.edges[i + 1]);
       const t = body.triangles;
       for (let i = 0; i < t.length; i++) add(t[i], t[i % 3 === 2 ? i - 2 : i + 1]);
+
+      // Lines whose points are carried: the particles of one end are joined with those of the other.
+      const { edges: lines, carriers } = body.surface ?? { edges: [], carriers: [] };
+      for (let i = 0; i < lines.length && t.length === 0; i += 2)
+        for (let c = 0; c < 4; c++) add(carriers[4 * lines[i] + c], carriers[4 * lines[i + 1] + c]);
     }
 
     this.edges = Uint32Array.from(edges);
