@@ -43,8 +43,9 @@ static void thin_out(view_history *history)
 
 double *view_history_add(view_history *history, double t)
 {
-    if (!history->states || history->offered++ % history->stride != 0) return NULL;
+    if (!history->states) return NULL;
     if (history->count > 0 && t <= history->times[history->count - 1]) return NULL;
+    if (history->offered++ % history->stride != 0) return NULL;
     if (history->count == history->capacity) thin_out(history);
 
     history->times[history->count] = t;
@@ -68,6 +69,34 @@ const double *view_history_at(const view_history *history, double t, double *tim
     if (low > 0 && fabs(history->times[low - 1] - t) < fabs(history->times[low] - t)) low--;
     *time = history->times[low];
     return history->states + history->size * low;
+}
+
+bool view_history_share(view_history *history, int64_t lane_size, int lanes)
+{
+    view_history next;
+    if (!view_history_open(&next, lane_size * lanes)) {
+        view_history_close(history);
+        return false;
+    }
+
+    /* A smaller room keeps less of the past. */
+    while (history->count > next.capacity) thin_out(history);
+    next.count = history->count;
+    next.stride = history->stride;
+
+    for (int64_t i = 0; i < next.count; i++) {
+        const double *from = history->states + i * history->size;
+        double *to = next.states + i * next.size;
+        next.times[i] = history->times[i];
+        for (int lane = 0; lane < lanes; lane++) {
+            bool is_old = (lane + 1) * lane_size <= history->size;
+            memcpy(to + lane * lane_size, from + (is_old ? lane * lane_size : 0),
+                   (size_t)lane_size * sizeof *to);
+        }
+    }
+    view_history_close(history);
+    *history = next;
+    return true;
 }
 
 void view_history_cut(view_history *history, double t)

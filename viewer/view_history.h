@@ -23,6 +23,9 @@ void view_history_close(view_history *history);
 double *view_history_add(view_history *history, double t);
 /* The state whose time is nearest to t, and its time; NULL if there is none. */
 const double *view_history_at(const view_history *history, double t, double *time);
+/* Another number of lanes: a lane that is new gets the past of the first. False when memory
+ * is out; then there is no past. */
+bool view_history_share(view_history *history, int64_t lane_size, int lanes);
 /* Forgets what is later than t. */
 void view_history_cut(view_history *history, double t);
 

@@ -52,6 +52,8 @@ typedef struct view_lane {
     int columns;
     double *rows;     /* the table of a state */
     double *state;    /* room for one */
+    double *settled;  /* by which energy was judged last: others start from it */
+    double settled_t; /* its time [s] */
     int64_t *free_at; /* index of each particle among the free ones; -1: pinned */
     double pull_stiffness;
     int64_t pulled; /* particle; -1: none */

@@ -95,18 +95,39 @@ static void stamp(view_live *live, double t, bool past, view_frame *frame)
     frame->history_to = history->count > 0 ? history->times[history->count - 1] : t;
 }
 
-/* Puts the states of all lanes, one after another, on the reel as a frame. */
-static bool put_states(view_live *live, double t, const double *states, bool past)
+int64_t view_live_past_size(const view_live *live)
+{
+    return tw_simulation_state_size(live->lanes[0].simulation) + 1;
+}
+
+/* Keeps the states from which the lanes can start again, each with its time at its end. */
+static void keep_past(view_live *live)
+{
+    double t = live->lanes[0].settled_t;
+    for (int i = 1; i < live->lane_count; i++) t = fmin(t, live->lanes[i].settled_t);
+    double *kept = view_history_add(&live->history, t);
+    if (!kept) return;
+
+    int64_t size = view_live_past_size(live);
+    for (int i = 0; i < live->lane_count; i++, kept += size) {
+        memcpy(kept, live->lanes[i].settled, (size_t)(size - 1) * sizeof *kept);
+        kept[size - 1] = live->lanes[i].settled_t;
+    }
+}
+
+/* Puts past states on the reel as a frame. */
+static bool put_past(view_live *live, double t, const double *states)
 {
     view_reel *reel = live->session->reel;
     view_frame *frame = view_reel_slot(reel);
     if (!frame) return false;
 
-    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
-    for (int i = 0; i < live->lane_count; i++)
-        if (view_lane_write(&live->lanes[i], t, states + i * size, i, &reel->shape, frame) != TW_OK)
+    int64_t size = view_live_past_size(live);
+    for (int i = 0; i < live->lane_count; i++, states += size)
+        if (view_lane_write(&live->lanes[i], states[size - 1], states, i, &reel->shape, frame) !=
+            TW_OK)
             return false;
-    stamp(live, t, past, frame);
+    stamp(live, t, true, frame);
     view_reel_put(reel);
     return true;
 }
@@ -118,13 +139,11 @@ static bool make_frame(view_live *live, double t)
     view_frame *frame = view_reel_slot(reel);
     if (!frame) return false;
 
-    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
-    double *kept = view_history_add(&live->history, t);
+    keep_past(live);
     for (int i = 0; i < live->lane_count; i++) {
         view_lane *lane = &live->lanes[i];
         if (view_lane_at(lane, t) != TW_OK)
             tw_integrator_state(lane->integrator, NULL, lane->state);
-        if (kept) memcpy(kept + i * size, lane->state, (size_t)size * sizeof *kept);
         view_lane_write(lane, t, lane->state, i, &reel->shape, frame);
         view_lane_write_contacts(lane, t, lane->state, i, frame);
     }
@@ -149,7 +168,7 @@ void view_live_seek(view_live *live, double t)
     const double *states = view_history_at(&live->history, t, &time);
     if (!states) return;
     live->epoch++;
-    live->seeking = put_states(live, time, states, true);
+    live->seeking = put_past(live, time, states);
     live->sought = time;
 }
 

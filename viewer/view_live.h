@@ -41,6 +41,8 @@ void view_live_tell(view_live *live);           /* publishes the state */
 void view_live_show(view_live *live);           /* the present state, at once */
 void view_live_seek(view_live *live, double t); /* a past state */
 double view_live_time(const view_live *live);   /* the earliest of the lanes [s] */
+/* Entries of a lane in the past: a state and its time. */
+int64_t view_live_past_size(const view_live *live);
 void view_live_restart_clock(view_live *live);
 bool view_live_step(view_live *live);
 
@@ -50,8 +52,8 @@ bool view_live_step(view_live *live);
 tw_status view_live_load(view_live *live, const tw_scene *scene, tw_error *error);
 /* Makes all simulations again; `keep`: they go on from the present state. */
 tw_status view_live_rebuild(view_live *live, bool keep, tw_error *error);
-/* New integrators for the same simulations, at time t with these states. */
-tw_status view_live_restart(view_live *live, double t, const double *states, tw_error *error);
+/* New integrators for the same simulations, from states of the past. */
+tw_status view_live_restart(view_live *live, const double *states, tw_error *error);
 /* Opens an uploaded scene or mesh. */
 tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error);
 void view_live_close(view_live *live);

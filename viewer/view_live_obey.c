@@ -69,7 +69,7 @@ static void start_here(view_live *live)
     if (!live->seeking) return;
     const double *states = view_history_at(&live->history, live->sought, &time);
     tw_error error = {0};
-    tw_status status = states ? view_live_restart(live, time, states, &error) : TW_OK;
+    tw_status status = states ? view_live_restart(live, states, &error) : TW_OK;
     if (status != TW_OK) {
         explain(live, &error, status);
         return;

@@ -1,5 +1,6 @@
 /* Makes and changes the simulations of a live page. Whatever fails leaves the page as it was. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,8 @@ static void take_parts(view_live *live, parts *p)
     live->lane_count = p->count;
 }
 
-/* Frames and history for the present simulations. */
-static tw_status reshape(view_live *live)
+/* Frames and history for the present simulations; `keep`: the past stays. */
+static tw_status reshape(view_live *live, bool keep)
 {
     view_lane *lane = &live->lanes[0];
     const char *names[VIEW_FIELDS];
@@ -65,9 +66,11 @@ static tw_status reshape(view_live *live)
                         .particles = lane->particles};
     if (!view_session_reshape(live->session, &shape, names)) return TW_OUT_OF_MEMORY;
 
-    int64_t size = tw_simulation_state_size(lane->simulation) * live->lane_count;
-    view_history_close(&live->history);
-    if (!view_history_open(&live->history, size)) return TW_OUT_OF_MEMORY;
+    int64_t size = view_live_past_size(live);
+    if (!keep) view_history_close(&live->history);
+    bool good = keep ? view_history_share(&live->history, size, live->lane_count)
+                     : view_history_open(&live->history, size * live->lane_count);
+    if (!good) return TW_OUT_OF_MEMORY;
 
     view_text geometry = {0};
     const double *start = tw_simulation_start(lane->simulation);
@@ -79,9 +82,9 @@ static tw_status reshape(view_live *live)
     return TW_OK;
 }
 
-static tw_status begin(view_live *live)
+static tw_status begin(view_live *live, bool keep)
 {
-    tw_status status = reshape(live);
+    tw_status status = reshape(live, keep);
     if (status != TW_OK) return status;
     live->work_simulated = 0.0;
     live->work_seconds = 0.0;
@@ -124,48 +127,42 @@ tw_status view_live_load(view_live *live, const tw_scene *scene, tw_error *error
     view_source_free(&live->source);
     live->source = source;
     take_parts(live, &p);
-    return begin(live);
+    return begin(live, false);
 }
 
-/* The states of the present lanes, one after another, for as many lanes as there will be. */
-static double *copy_states(const view_live *live, int wanted)
+tw_status view_live_restart(view_live *live, const double *states, tw_error *error)
 {
-    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
-    double *states = calloc((size_t)(size * wanted), sizeof *states);
-    if (!states) return NULL;
-    for (int i = 0; i < wanted; i++) {
-        int from = i < live->lane_count ? i : 0;
-        tw_integrator_state(live->lanes[from].integrator, NULL, states + i * size);
-    }
-    return states;
-}
-
-tw_status view_live_restart(view_live *live, double t, const double *states, tw_error *error)
-{
-    int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
-    for (int i = 0; i < live->lane_count; i++) {
-        tw_status status = view_lane_start(&live->lanes[i], t, states + i * size, error);
+    int64_t size = view_live_past_size(live);
+    for (int i = 0; i < live->lane_count; i++, states += size) {
+        tw_status status = view_lane_start(&live->lanes[i], states[size - 1], states, error);
         if (status != TW_OK) return status;
         tw_integrator_on_interrupt(live->lanes[i].integrator, interrupt, live);
     }
     return TW_OK;
 }
 
-/* Starts the new lanes where the present ones are. */
+/* A lane that keeps its integrator keeps the reason why it stands, until it goes on. */
+static void keep_failure(const view_lane *from, view_lane *to)
+{
+    if (from->options.scheme != to->options.scheme) return;
+    to->failed = from->failed;
+    to->failed_particle = from->failed_particle;
+    memcpy(to->failure, from->failure, sizeof to->failure);
+}
+
+/* Starts the new lanes where the energy of the present ones was judged last. */
 static tw_status carry_over(const view_live *live, parts *p, tw_error *error)
 {
     int64_t size = tw_simulation_state_size(live->lanes[0].simulation);
     if (tw_simulation_state_size(p->lanes[0].simulation) != size) return TW_OK;
-    double *states = copy_states(live, p->count);
-    if (!states) return TW_OUT_OF_MEMORY;
 
     /* Each goes on at its own time; a second lane begins as the first. */
     tw_status status = TW_OK;
     for (int i = 0; i < p->count && status == TW_OK; i++) {
         const view_lane *from = &live->lanes[i < live->lane_count ? i : 0];
-        status = view_lane_start(&p->lanes[i], view_lane_time(from), states + i * size, error);
+        status = view_lane_start(&p->lanes[i], from->settled_t, from->settled, error);
+        if (i < live->lane_count) keep_failure(from, &p->lanes[i]);
     }
-    free(states);
     return status;
 }
 
@@ -180,11 +177,15 @@ tw_status view_live_rebuild(view_live *live, bool keep, tw_error *error)
         return status;
     }
 
-    /* The same frames and the same past, if the simulations are as many as before. */
+    /* The same frames, if the simulations are as many as before. */
     bool is_alike = keep && p.count == live->lane_count;
     take_parts(live, &p);
-    if (!is_alike) return begin(live);
+    if (!is_alike) return begin(live, keep);
+
+    /* The new integrators may begin inside the last step: what was shown is not shown again. */
+    double next_frame = live->next_frame;
     view_live_restart_clock(live);
+    live->next_frame = fmax(live->next_frame, next_frame);
     return TW_OK;
 }
 
