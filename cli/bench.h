@@ -14,8 +14,8 @@ typedef struct trial {
     double step;          /* [s]; the relative tolerance of a scheme that has_own_steps */
     double reached;       /* simulated seconds */
     double error;         /* against the reference; INFINITY if it is not known */
-    double energy_drift;  /* largest change of the energy over the energy converted */
-    double seconds;       /* of computing: the median of the repeats */
+    double energy_drift; /* largest energy error over the energy converted, as `twang run` has it */
+    double seconds;      /* of computing: the median of the repeats */
     double repeats[MOST_REPEATS];
     int repeat_count;
     int64_t memory; /* largest number of bytes in use */

@@ -11,57 +11,55 @@ enum {
 
 /* What is observed while it goes on. */
 typedef struct watch {
-    double begin; /* of the clock [s] */
-    double limit; /* [s] */
-    double end;   /* of the simulation [s] */
+    tw_simulation *simulation;
+    double begin;   /* of the clock [s] */
+    double looking; /* seconds that the looks at the energy took: they are no cost of the scheme */
+    double limit;   /* [s] */
+    double end;     /* of the simulation [s] */
     int64_t steps;
     int64_t every; /* steps from one look to the next */
-    double energy_start;
-    double potential_start;
-    double energy_error; /* largest so far */
-    double converted;    /* largest of kinetic and |change of potential| so far */
+    tw_energy_balance balance;
 } watch;
 
 static tw_status watch_step(void *context, tw_integrator *integrator)
 {
     watch *w = context;
-    if (++w->steps % w->every != 0) return TW_OK;
+    w->steps++;
+    if (w->steps % w->every != 0 && w->steps > 1) return TW_OK;
 
-    double kinetic = 0;
-    double potential = 0;
-    if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK) {
-        if (!isfinite(kinetic + potential)) return TW_NOT_FINITE;
-        w->energy_error = fmax(w->energy_error, fabs(kinetic + potential - w->energy_start));
-        w->converted = fmax(w->converted, fmax(kinetic, fabs(potential - w->potential_start)));
-    }
+    double begin = clock_seconds();
+    tw_measurement last;
+    tw_status status = tw_energy_balance_add(&w->balance, w->simulation, integrator, &last, NULL);
+    double now = clock_seconds();
+    w->looking += now - begin;
+    if (status != TW_OK) return status;
+
     double t = 0;
     tw_integrator_state(integrator, &t, NULL);
-    bool is_over = t < w->end && clock_seconds() - w->begin > w->limit;
+    bool is_over = t < w->end && now - w->begin > w->limit;
     return is_over ? TW_BUDGET_EXHAUSTED : TW_OK;
 }
 
 /* Advances to the end, and notes costs and energies. */
 static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
 {
-    /* The energy at the start, if there is one. */
-    watch w = {.limit = b->limit, .end = b->duration, .every = 1};
-    double kinetic = 0;
-    double potential = 0;
-    if (tw_integrator_energy(integrator, &kinetic, &potential) == TW_OK)
-        w.energy_start = kinetic + potential;
-    w.potential_start = potential;
-    w.converted = kinetic;
-    if (t->step < b->duration / LOOKS) w.every = (int64_t)(b->duration / t->step / LOOKS);
-    if (has_own_steps(t->scheme)) w.every = 1;
+    /* Power is integrated from step to step. Where there is none, some looks at the energy suffice. */
+    watch w = {.simulation = b->simulation, .limit = b->limit, .end = b->duration, .every = 1};
+    bool at_every_step = has_own_steps(t->scheme) || tw_integrator_energy_at_stage(integrator) ||
+                         tw_energy_balance_has_power(b->simulation);
+    if (!at_every_step && t->step < b->duration / LOOKS)
+        w.every = (int64_t)(b->duration / t->step / LOOKS);
+    tw_status status = tw_energy_balance_begin(&w.balance, b->simulation, integrator, NULL);
+    if (status != TW_OK) return status;
 
     /* The clock runs from the first step to the last. */
     w.begin = clock_seconds();
     tw_integrator_on_step(integrator, watch_step, &w);
-    tw_status status = tw_integrator_advance(integrator, b->duration, NULL);
-    t->seconds = clock_seconds() - w.begin;
+    status = tw_integrator_advance(integrator, b->duration, NULL);
+    t->seconds = clock_seconds() - w.begin - w.looking;
 
     tw_integrator_state(integrator, &t->reached, NULL);
-    if (w.converted > 0) t->energy_drift = w.energy_error / w.converted;
+    t->energy_drift = tw_energy_balance_drift(&w.balance, b->simulation, integrator);
     t->counts = tw_integrator_statistics_now(integrator);
     return status;
 }

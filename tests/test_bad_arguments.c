@@ -80,6 +80,7 @@ static struct {
     tw_spectral_request spectral_request;
     tw_run_options run_options;
     tw_run_report run_report;
+    tw_energy_balance energy_balance;
     tw_scene_key scene_key;
     tw_scene_setting setting;
     tw_solid_material solid_material;

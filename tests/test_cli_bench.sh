@@ -22,6 +22,34 @@ for file in cache/twang/reference-*.bin; do printf 'nonsense' >"$file"; done
 [ "$(awk -F, 'NR > 1 { print $7, $9, ($10 <= 1e-3), ($11 <= 1e-5), $23 }' rope.csv)" = "midpoint ok 1 1 3
 verlet ok 1 1 3" ] || fail "bench --error: $(cat rope.csv)"
 
+# The energy balance is that of a run: plastic flow, damping, contact and what comes from outside are in it.
+cat >wire.yaml <<'YAML'
+name: wire
+duration: 0.02
+fps: 0
+gravity: [0, 0, -9.81]
+integrator: {name: midpoint, step: 0.001}
+bodies:
+  - {kind: rope, count: 8, length: 0.05, mass: 0.05, stiffness: 2e4, plasticity: {yield_strain: 0.0005, hardening: 0.1}}
+pins:
+  - {body: 0, from: 0}
+forces:
+  - {kind: load, body: 0, from: 8, force: [50, 0, -50]}
+  - {kind: dashpots, damping: 1}
+motions:
+  - {kind: oscillation, body: 0, from: 4, amplitude: [0, 0.01, 0], frequency: 50}
+obstacles: [{kind: plane, point: [0, 0, -0.021]}]
+contact: {distance: 0.01, friction: 0.5}
+YAML
+"$twang" bench wire.yaml --integrators midpoint,rk4,midpoint --json >wire.json
+for trial in "0 midpoint" "1 rk4" "2 midpoint"; do
+    step=$(json "d['trials'][${trial% *}]['step']" <wire.json)
+    expect 0 "$twang" run wire.yaml --integrator "${trial#* }" --dt "$step" -o wire --force --quiet
+    drift=$(json "d['energy_drift_max'] if min(d[k + '_work'] for k in ('plastic', 'damping', 'friction')) > 0 else None" <wire/run.json)
+    [ "$(json "abs(d['trials'][${trial% *}]['energy_drift'] - $drift) <= 1e-5 * $drift" <wire.json)" = True ] ||
+        fail "${trial#* }: bench has another energy error than run, $drift: $(cat wire.json)"
+done
+
 # Counts: a scheme that works more than this has become worse. Some are exact.
 within() {
     awk -F, -v scheme="$1" -v column="$2" -v most="$3" '

@@ -17,6 +17,61 @@
 extern "C" {
 #endif
 
+/** The integral of a power over time. */
+typedef struct tw_work_sum {
+    double sum;    /**< [J] */
+    double now;    /**< power when it was last measured [W] */
+    double before; /**< power when it was measured before that [W] */
+} tw_work_sum;
+
+/** Energy that impulses took between steps. Where energy is measured inside a step, what was taken at
+ *  its end belongs to the next measurement. */
+typedef struct tw_loss_sum {
+    double sum;  /**< [J] */
+    double next; /**< of the next measurement [J] */
+} tw_loss_sum;
+
+/** The energy balance of an integration. The energy, with all that was taken and without what came from
+ *  outside, is constant but for errors of the integrator: energy_error is how much it has changed. */
+typedef struct tw_energy_balance {
+    int64_t has_energy;      /**< 0: the problem has none, and all below are 0 */
+    double energy_start;     /**< [J] */
+    double potential_start;  /**< its potential part [J] */
+    double energy_end;       /**< now [J] */
+    double energy_error;     /**< now [J] */
+    double energy_error_max; /**< largest so far [J] */
+    double unresolved;       /**< what the first stage does not show of the energy [J] */
+    double converted_max;    /**< largest of kinetic and |potential - potential_start| so far [J] */
+    double energy_size_max;  /**< largest kinetic + |potential| so far [J] */
+    double measured_t;       /**< time of the last measurement [s] */
+    double measured_step;    /**< from the measurement before to the last one [s] */
+    tw_work_sum damping;     /**< energy that damping took */
+    tw_work_sum outside;     /**< energy that came from outside */
+    tw_loss_sum contact;     /**< energy that impacts took */
+    tw_loss_sum friction;    /**< energy that friction of contacts took */
+    double sliding_work;     /**< energy that friction over a length took */
+    double plastic_work;     /**< energy that plastic flow took */
+    tw_loss_sum driven;      /**< work of whoever moves obstacles, in impacts and friction */
+    double contact_impulse[3]; /**< on all obstacles [N s] */
+} tw_energy_balance;
+
+/** Begins the balance at the state of an integrator that was started and has made no step. */
+TW_API tw_status tw_energy_balance_begin(tw_energy_balance *balance, tw_simulation *simulation,
+                                         tw_integrator *integrator, tw_error *error);
+/** Adds what happened since the last time, after a step; `last` is what was measured. Where
+ *  tw_energy_balance_has_power() it is called after every step, elsewhere after the first and any later
+ *  ones, unless energies are taken at stages. TW_NOT_FINITE if energy or momentum are too large. */
+TW_API tw_status tw_energy_balance_add(tw_energy_balance *balance, tw_simulation *simulation,
+                                       tw_integrator *integrator, tw_measurement *last,
+                                       tw_error *error);
+/** Whether power comes from outside or is lost to damping, and is integrated from step to step. What
+ *  impulses and flow take is added up between measurements. */
+TW_API bool tw_energy_balance_has_power(const tw_simulation *simulation);
+/** energy_error_max relative to the energy converted; 0 without an energy. */
+TW_API double tw_energy_balance_drift(const tw_energy_balance *balance,
+                                      const tw_simulation *simulation,
+                                      const tw_integrator *integrator);
+
 /** How far a run is. */
 typedef struct tw_run_progress {
     double t, duration;     /**< simulated time [s], and where it ends */

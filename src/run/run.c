@@ -63,9 +63,8 @@ static void read_settings(tw_run *run)
  * take is added up between. */
 static void plan_measurements(tw_run *run)
 {
-    const tw_second_order_problem *problem = tw_simulation_second_order(run->simulation);
-    bool has_no_power = problem && !problem->outside_power && !problem->velocity_dependent;
-    bool is_cheap = has_no_power && run->integrator->scheme->is_explicit;
+    bool is_cheap =
+        !tw_energy_balance_has_power(run->simulation) && run->integrator->scheme->is_explicit;
     bool is_large = tw_simulation_state_size(run->simulation) > 2 * MANY_UNKNOWNS;
 
     if (run->telemetry_every < 0) run->telemetry_every = is_cheap && is_large ? SELDOM : 1;
@@ -121,7 +120,9 @@ static tw_status go_to_start(tw_run *run, tw_error *error)
 {
     const double *start = tw_simulation_start(run->simulation);
     tw_status status = tw_integrator_start(run->integrator, 0.0, start, error);
-    if (status == TW_OK) status = tw_run_measure_start(run, error);
+    if (status == TW_OK)
+        status =
+            tw_energy_balance_begin(&run->memory.balance, run->simulation, run->integrator, error);
     if (status == TW_OK) status = tw_run_check_table(run, error);
 
     if (status == TW_OK || status == TW_OUT_OF_MEMORY || status == TW_INTERRUPTED) return status;
@@ -166,9 +167,9 @@ static void tell_progress(tw_run *run, double t)
     if (!run->options->progress) return;
 
     /* The energy error is relative to the energy scale. */
-    const tw_run_memory *m = &run->memory;
+    const tw_energy_balance *m = &run->memory.balance;
     double wall = tw_run_wall_seconds(run);
-    double scale = tw_run_energy_scale(run);
+    double scale = tw_energy_balance_scale(m, run->simulation, run->integrator);
     tw_run_progress progress = {.t = t,
                                 .duration = run->duration,
                                 .wall_seconds = wall,
@@ -326,10 +327,10 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->stalled_stages = s.stalled_stages;
     report->frames = run->memory.frame_count;
 
-    report->has_energy = run->memory.has_energy != 0;
+    report->has_energy = run->memory.balance.has_energy != 0;
     report->energy_drift_max = tw_run_energy_drift(run);
-    report->energy_error_max = run->memory.energy_error_max;
-    report->energy_unresolved = run->memory.unresolved;
+    report->energy_error_max = run->memory.balance.energy_error_max;
+    report->energy_unresolved = run->memory.balance.unresolved;
     report->kinetic_resolved = s.resolved_kinetic;
     if (report->t >= run->duration) report->energy_verdict = tw_run_energy_verdict(run);
     report->tests = run->tests;

@@ -48,7 +48,7 @@ static void judge_energy_start(acceptance *a)
     double expected = tw_scene_number(a->run->scene, "tests.energy_start", NAN);
     if (isnan(expected)) return;
 
-    double value = a->run->memory.energy_start;
+    double value = a->run->memory.balance.energy_start;
     bool passed = fabs(value - expected) <= ENERGY_TOLERANCE * fabs(expected);
     judge(a, "energy_start", value, expected, passed);
 }

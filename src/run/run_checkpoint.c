@@ -147,14 +147,15 @@ static bool is_count(int64_t count)
 static bool makes_sense(const tw_run *run, double t)
 {
     const tw_run_memory *m = &run->memory;
+    const tw_energy_balance *b = &m->balance;
     const double values[] = {
-        m->wall_seconds,    m->energy_start,       m->potential_start,    m->energy_end,
-        m->energy_error,    m->energy_error_max,   m->unresolved,         m->converted_max,
-        m->energy_size_max, m->measured_t,         m->measured_step,      m->damping.sum,
-        m->damping.now,     m->damping.before,     m->outside.sum,        m->outside.now,
-        m->outside.before,  m->contact.sum,        m->contact.next,       m->friction.sum,
-        m->friction.next,   m->sliding_work,       m->plastic_work,       m->driven.sum,
-        m->driven.next,     m->contact_impulse[0], m->contact_impulse[1], m->contact_impulse[2]};
+        m->wall_seconds,    b->energy_start,       b->potential_start,    b->energy_end,
+        b->energy_error,    b->energy_error_max,   b->unresolved,         b->converted_max,
+        b->energy_size_max, b->measured_t,         b->measured_step,      b->damping.sum,
+        b->damping.now,     b->damping.before,     b->outside.sum,        b->outside.now,
+        b->outside.before,  b->contact.sum,        b->contact.next,       b->friction.sum,
+        b->friction.next,   b->sliding_work,       b->plastic_work,       b->driven.sum,
+        b->driven.next,     b->contact_impulse[0], b->contact_impulse[1], b->contact_impulse[2]};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!isfinite(values[i])) return false;
     if (!is_count(m->telemetry_bytes) || !is_count(m->products_told) || !is_count(m->solves_told))

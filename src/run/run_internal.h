@@ -9,20 +9,6 @@
 #include "io/json.h"
 #include "run/frame_writer.h"
 
-/* The integral of a power over time. */
-typedef struct tw_run_work {
-    double sum;    /* [J] */
-    double now;    /* power when it was last measured [W] */
-    double before; /* power when it was measured before that [W] */
-} tw_run_work;
-
-/* Energy that impulses took between steps. Where energy is measured inside a step, what was taken
- * at its end belongs to the next measurement. */
-typedef struct tw_run_loss {
-    double sum;  /* [J] */
-    double next; /* of the next measurement [J] */
-} tw_run_loss;
-
 /* What a resumed run must know besides the integrator's own state. The checkpoint holds
  * its bytes. */
 typedef struct tw_run_memory {
@@ -32,25 +18,7 @@ typedef struct tw_run_memory {
     int64_t telemetry_bytes;   /* of telemetry.csv */
     int64_t frame_count;       /* frames written */
     double wall_seconds;       /* spent up to the checkpoint */
-    int64_t has_energy;        /* 0: the problem has none, and all below are 0 */
-    double energy_start;       /* [J] */
-    double potential_start;    /* its potential part [J] */
-    double energy_end;         /* now [J] */
-    double energy_error;       /* now [J] */
-    double energy_error_max;   /* largest so far [J] */
-    double unresolved;         /* what the first stage does not show of the energy [J] */
-    double converted_max;      /* largest of kinetic and |potential - potential_start| so far [J] */
-    double energy_size_max;    /* largest kinetic + |potential| so far [J] */
-    double measured_t;         /* time of the last measurement [s] */
-    double measured_step;      /* from the measurement before to the last one [s] */
-    tw_run_work damping;       /* energy that damping took */
-    tw_run_work outside;       /* energy that came from outside */
-    tw_run_loss contact;       /* energy that impacts took */
-    tw_run_loss friction;      /* energy that friction of contacts took */
-    double sliding_work;       /* energy that friction over a length took */
-    double plastic_work;       /* energy that plastic flow took */
-    tw_run_loss driven;        /* work of whoever moves obstacles, in impacts and friction */
-    double contact_impulse[3]; /* on all obstacles [N s] */
+    tw_energy_balance balance; /* of the energy */
     int64_t products_told;     /* products counted in the telemetry rows so far */
     int64_t solves_told;       /* solves counted in them */
 } tw_run_memory;
@@ -136,7 +104,6 @@ void tw_run_unlock_directory(tw_run *run);
 
 /* run_telemetry.c */
 tw_status tw_run_open_telemetry(tw_run *run, tw_error *error);
-tw_status tw_run_measure_start(tw_run *run, tw_error *error);
 /* Measures the state after a step, and writes its row in telemetry.csv. */
 tw_status tw_run_tell_step(tw_run *run, tw_error *error);
 
@@ -177,9 +144,12 @@ double tw_run_energy_drift(const tw_run *run);
 tw_energy_verdict tw_run_energy_verdict(const tw_run *run);
 /* The size of the fixed steps [s]; 0 if they are adaptive. (run.c) */
 double tw_run_fixed_step(const tw_run *run);
+
+/* energy_balance.c */
 /* What energy errors are relative to: the energy converted, unless that is so small that an error is
  * mostly rounding. */
-double tw_run_energy_scale(const tw_run *run);
+double tw_energy_balance_scale(const tw_energy_balance *balance, const tw_simulation *simulation,
+                               const tw_integrator *integrator);
 
 /* run_diagnosis.c: adds to the error of a run that failed which body is deformed most. */
 void tw_run_name_body(const tw_run *run, tw_error *error);

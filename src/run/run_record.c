@@ -1,6 +1,5 @@
 /* run.json: what was simulated, what it cost, how it ended. */
 #define _GNU_SOURCE
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,41 +17,9 @@ double tw_run_wall_seconds(const tw_run *run)
     return run->earlier_seconds + tw_clock() - run->session_begin;
 }
 
-/* A body at rest: rounding moves it by this share of its coordinates at most. */
-static const double REST_SHARE = 1e-13;
-
-/* The energy of a body that is at rest but for rounding: it moves by REST_SHARE of its coordinates in a step of the mean
- * size, or vibrates by as much. */
-static double rest_energy(const tw_run *run)
-{
-    tw_simulation_summary body = tw_simulation_summarise(run->simulation);
-    double reach = 0.0;
-    for (int k = 0; k < 3; k++) reach = fmax(reach, fmax(fabs(body.lower[k]), fabs(body.upper[k])));
-
-    double t = 0.0;
-    tw_integrator_state(run->integrator, &t, NULL);
-    double steps = (double)tw_integrator_statistics_now(run->integrator).steps;
-    double rate = t > 0.0 ? fmax(steps / t, body.omega_bound) : 0.0;
-    double speed = REST_SHARE * reach * rate;
-    return 0.5 * body.mass * speed * speed;
-}
-
-double tw_run_energy_scale(const tw_run *run)
-{
-    /* Energies have about 16 digits: a change of less than this share of their size is
-     * mostly rounding. */
-    const double smallest_share = 1e-9;
-    double moving = fmax(run->memory.converted_max, smallest_share * run->memory.energy_size_max);
-    return fmax(moving, rest_energy(run));
-}
-
 double tw_run_energy_drift(const tw_run *run)
 {
-    double error = run->memory.energy_error_max;
-    if (error == 0.0) return 0.0;
-
-    /* A tiny scale must not make the quotient infinite. */
-    return fmin(error / tw_run_energy_scale(run), DBL_MAX);
+    return tw_energy_balance_drift(&run->memory.balance, run->simulation, run->integrator);
 }
 
 /* In bytes; 0 if the system does not say. */
@@ -128,7 +95,7 @@ static const double MUCH_OF_ERROR = 0.1;
 
 tw_energy_verdict tw_run_energy_verdict(const tw_run *run)
 {
-    const tw_run_memory *m = &run->memory;
+    const tw_energy_balance *m = &run->memory.balance;
     if (!m->has_energy) return TW_ENERGY_UNKNOWN;
     if (tw_run_energy_drift(run) <= MUCH_ENERGY) return TW_ENERGY_KEPT;
     if (m->unresolved > MUCH_OF_ERROR * m->energy_error_max) return TW_ENERGY_UNRESOLVED;
@@ -137,7 +104,7 @@ tw_energy_verdict tw_run_energy_verdict(const tw_run *run)
 
 static void add_energies(const tw_run *run, tw_json *json, tw_run_state state)
 {
-    const tw_run_memory *m = &run->memory;
+    const tw_energy_balance *m = &run->memory.balance;
     const struct {
         const char *key;
         double value;
