@@ -137,6 +137,16 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
 /* Whether a surface is a sheet: open, and far from enclosing anything. */
 bool is_open_sheet(const tw_mesh *mesh, const tw_mesh_quality *quality);
 
+/* --- mesh_pieces.c --- */
+
+typedef struct mesh_box {
+    double lower[3], upper[3];
+} mesh_box;
+
+/* The number of separate pieces of a mesh, and the boxes of at most `most` of them. */
+tw_status find_mesh_pieces(const tw_mesh *mesh, int most, mesh_box *boxes, int64_t *count,
+                           tw_error *error);
+
 /* --- step_trial.c --- */
 
 typedef enum step_verdict {

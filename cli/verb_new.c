@@ -36,23 +36,63 @@ static const double LEVEL_SHARE = 0.01;
 static const double SOLID_STEP = 0.02;
 static const double SHEET_STEP = 0.005;
 
-/* Vertices of the solid that the scene makes of a surface. */
-enum { SCENE_VERTICES = 1000 };
+/* Vertices of the solid that the scene makes of a surface, and pieces of a mesh that it holds. */
+enum { SCENE_VERTICES = 1000, MOST_PIECES = 64 };
 
 /* What a mesh is as a body. */
 typedef struct shape {
-    double side;               /* the longest [m] */
-    double lower[3], upper[3]; /* its box in the scene [m]: as large as the scene makes it, z up */
-    bool is_y_up;              /* in the file */
-    bool is_sheet;             /* it is no solid, and has no room for one */
-    bool is_thin;              /* it is closed, but too thin to be filled */
-    int64_t open_edges;        /* of a solid: holes that are closed when it is filled */
+    double side;         /* the longest, in the file */
+    bool is_y_up;        /* in the file */
+    bool is_sheet;       /* it is no solid, and has no room for one */
+    bool is_thin;        /* it is closed, but too thin to be filled */
+    int64_t open_edges;  /* of a solid: holes that are closed when it is filled */
+    int64_t piece_count; /* separate pieces: each must be held */
+    mesh_box pieces
+        [MOST_PIECES]; /* their boxes in the scene [m]: as large as the scene makes them, z up */
 } shape;
+
+/* The box of a piece in the scene, where the longest side of the body, `side` in the file, is
+ * SCENE_EXTENT long. */
+static mesh_box box_in_scene(const mesh_box *in_file, double side, bool is_y_up)
+{
+    double factor = side > 0 ? SCENE_EXTENT / side : 1;
+
+    /* (x, y, z) becomes (x, -z, y) where y is up. */
+    mesh_box box;
+    for (int k = 0; k < 3; k++) {
+        int from = k;
+        if (is_y_up && k > 0) from = 3 - k;
+        bool turns = is_y_up && k == 1;
+        box.lower[k] = factor * (turns ? -in_file->upper[from] : in_file->lower[from]);
+        box.upper[k] = factor * (turns ? -in_file->lower[from] : in_file->upper[from]);
+    }
+    return box;
+}
+
+static double longest_side(const mesh_box *box)
+{
+    double side = 0;
+    for (int k = 0; k < 3; k++) side = fmax(side, box->upper[k] - box->lower[k]);
+    return side;
+}
+
+/* Finds the pieces of the body that the scene will have. */
+static tw_status find_pieces(const tw_mesh *body, shape *s, tw_error *error)
+{
+    mesh_box whole;
+    tw_mesh_bounds(body, whole.lower, whole.upper);
+    tw_status status = find_mesh_pieces(body, MOST_PIECES, s->pieces, &s->piece_count, error);
+
+    int64_t known = s->piece_count < MOST_PIECES ? s->piece_count : MOST_PIECES;
+    for (int64_t i = 0; i < known; i++)
+        s->pieces[i] = box_in_scene(&s->pieces[i], longest_side(&whole), s->is_y_up);
+    return status;
+}
 
 /* Looks whether the surface can be filled, as the scene will do it. */
 static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
 {
-    if (mesh->tetrahedron_count > 0) return TW_OK;
+    if (mesh->tetrahedron_count > 0) return find_pieces(mesh, s, error);
 
     /* An open surface that is far from closed is a sheet. */
     tw_mesh_quality quality = {0};
@@ -61,7 +101,7 @@ static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
 
     s->open_edges = quality.open_edges;
     s->is_sheet = is_open_sheet(mesh, &quality);
-    if (s->is_sheet) return TW_OK;
+    if (s->is_sheet) return find_pieces(mesh, s, error);
 
     /* What cannot be filled for want of thickness is a sheet, too. */
     tw_fill_options options = tw_fill_options_default();
@@ -69,60 +109,65 @@ static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
     tw_mesh solid = {0};
     tw_error why = {0};
     status = tw_mesh_fill(mesh, &options, &solid, NULL, &why);
-    tw_mesh_free(&solid);
-
     s->is_thin = status == TW_BAD_INPUT;
     s->is_sheet = s->is_thin;
-    if (status == TW_OK || s->is_thin) return TW_OK;
+    if (status == TW_OK || s->is_thin) status = find_pieces(s->is_thin ? mesh : &solid, s, &why);
+    tw_mesh_free(&solid);
 
-    *error = why;
+    if (status != TW_OK) *error = why;
     return status;
 }
 
-/* The box of the mesh, with z up and its longest side SCENE_EXTENT long. */
-static void find_box(const tw_mesh *mesh, shape *s)
+/* The part of a piece that is held: the lowest 5 % of a solid, the highest 5 % of a sheet, or of a level
+ * sheet as much at one end of its longest side. The box is a little larger than the piece, and cut off. */
+static mesh_box held_part(const mesh_box *piece, bool is_sheet)
 {
-    double lower[3];
-    double upper[3];
-    tw_mesh_bounds(mesh, lower, upper);
-    for (int k = 0; k < 3; k++) s->side = fmax(s->side, upper[k] - lower[k]);
-    double factor = s->side > 0 ? SCENE_EXTENT / s->side : 1;
-
-    /* (x, y, z) becomes (x, -z, y) where y is up. */
+    const double share = 0.05;
+    double side = longest_side(piece);
+    mesh_box part;
     for (int k = 0; k < 3; k++) {
-        int from = k;
-        if (s->is_y_up && k > 0) from = 3 - k;
-        bool turns = s->is_y_up && k == 1;
-        s->lower[k] = factor * (turns ? -upper[from] : lower[from]);
-        s->upper[k] = factor * (turns ? -lower[from] : upper[from]);
+        part.lower[k] = piece->lower[k] - LEVEL_SHARE * side;
+        part.upper[k] = piece->upper[k] + LEVEL_SHARE * side;
     }
+
+    /* A level sheet is held at the begin of its longest side. */
+    double height = piece->upper[2] - piece->lower[2];
+    int axis = 2;
+    bool is_level = is_sheet && !(height > LEVEL_SHARE * side);
+    for (int k = 0; k < 2 && is_level; k++)
+        if (piece->upper[k] - piece->lower[k] > piece->upper[axis] - piece->lower[axis]) axis = k;
+
+    double held = share * (piece->upper[axis] - piece->lower[axis]);
+    if (is_sheet && !is_level)
+        part.lower[axis] = piece->upper[axis] - held;
+    else
+        part.upper[axis] = piece->lower[axis] + held;
+    return part;
 }
 
-/* What holds a sheet: its highest part, or of a level one the part at one end of its longest side. */
-static void write_sheet_pins(FILE *out, const char *name, const shape *s)
+/* What holds the body. One piece that stands or hangs is held by a share of its height, anything else by
+ * a box in each piece. */
+static void write_pins(FILE *out, const char *name, const shape *s)
 {
-    if (s->upper[2] - s->lower[2] > LEVEL_SHARE * SCENE_EXTENT) {
+    const mesh_box *first = &s->pieces[0];
+    bool is_level = !(first->upper[2] - first->lower[2] > LEVEL_SHARE * longest_side(first));
+    if (s->piece_count <= 1 && !s->is_sheet) {
+        fprintf(out, "pins:\n  - {body: %s, lowest: 0.05}   # its lowest 5 %% stand still\n", name);
+        return;
+    }
+    if (s->piece_count <= 1 && !is_level) {
         fprintf(out, "pins:\n  - {body: %s, highest: 0.05}  # it hangs from its highest 5 %%\n",
                 name);
         return;
     }
 
-    int longest = 0;
-    for (int k = 1; k < 3; k++)
-        if (s->upper[k] - s->lower[k] > s->upper[longest] - s->lower[longest]) longest = k;
-
-    /* The box of the sheet, a little larger, cut off at one end. */
-    double lower[3];
-    double upper[3];
-    for (int k = 0; k < 3; k++) {
-        lower[k] = s->lower[k] - LEVEL_SHARE;
-        upper[k] = s->upper[k] + LEVEL_SHARE;
+    fprintf(out, "pins:                         # 5 %% of %s are held\n",
+            s->piece_count > 1 ? "each separate piece" : "it, at one end,");
+    for (int64_t i = 0; i < s->piece_count && i < MOST_PIECES; i++) {
+        mesh_box p = held_part(&s->pieces[i], s->is_sheet);
+        fprintf(out, "  - {body: %s, lower: [%.6g, %.6g, %.6g], upper: [%.6g, %.6g, %.6g]}\n", name,
+                p.lower[0], p.lower[1], p.lower[2], p.upper[0], p.upper[1], p.upper[2]);
     }
-    upper[longest] = s->lower[longest] + 0.05 * SCENE_EXTENT;
-
-    fprintf(out, "pins:                         # 5 %% of it, at one end, are held\n");
-    fprintf(out, "  - {body: %s, lower: [%.4g, %.4g, %.4g], upper: [%.4g, %.4g, %.4g]}\n", name,
-            lower[0], lower[1], lower[2], upper[0], upper[1], upper[2]);
 }
 
 static void write_material(FILE *out, const char *name, const shape *s)
@@ -131,14 +176,14 @@ static void write_material(FILE *out, const char *name, const shape *s)
         fprintf(out, "    density: 0.5              # kg/m^2\n");
         fprintf(out, "    stiffness: 1e3            # N/m, along the sides of its polygons\n");
         fprintf(out, "    bending: 1                # N/m\n");
-        write_sheet_pins(out, name, s);
+        write_pins(out, name, s);
         return;
     }
 
     fprintf(out, "    vertices: %d            # about so many particles\n", SCENE_VERTICES);
     fprintf(out, "    density: 1000             # kg/m^3\n");
     fprintf(out, "    material: neo-hookean\n    youngs_modulus: 2e5       # Pa\n");
-    fprintf(out, "pins:\n  - {body: %s, lowest: 0.05}   # its lowest 5 %% stand still\n", name);
+    write_pins(out, name, s);
 }
 
 static void write_scene(FILE *out, const char *name, const char *mesh, const shape *s)
@@ -201,6 +246,12 @@ static void tell_kind(const shape *s)
         printf("it is open (%lld edges), and is filled as if it were closed; kind: sheet takes it "
                "as a sheet\n",
                (long long)s->open_edges);
+    if (s->piece_count > MOST_PIECES)
+        printf("it has %lld separate pieces: the scene holds %d of them, and the others fall\n",
+               (long long)s->piece_count, MOST_PIECES);
+    else if (s->piece_count > 1)
+        printf("it has %lld separate pieces, and the scene holds each of them\n",
+               (long long)s->piece_count);
 }
 
 /* Writes the scene of a mesh of this shape. Nothing is replaced, and no half file is left. */
@@ -246,7 +297,9 @@ static int new_scene(const arguments *a)
     tw_error error = {0};
     if (tw_mesh_load(path, &mesh, NULL, &error) != TW_OK) return report_error(&error, false);
     shape s = {.is_y_up = up && up[0] == 'y'};
-    find_box(&mesh, &s);
+    mesh_box whole;
+    tw_mesh_bounds(&mesh, whole.lower, whole.upper);
+    s.side = longest_side(&whole);
     tw_status status = find_kind(&mesh, &s, &error);
     tw_mesh_free(&mesh);
 
@@ -266,8 +319,9 @@ const verb verb_new = {
     .text =
         "Writes NAME.yaml beside the mesh NAME.obj (PLY, STL, TetGen, Gmsh, VTK, MEDIT): a scene "
         "in which\n"
-        "it wobbles, standing on its lowest part, or hangs as a sheet if it is open. Change it as "
-        "you like, and run it.\n\n"
+        "it wobbles, standing on the lowest part of each separate piece, or hangs as a sheet if it "
+        "is\n"
+        "open. Change it as you like, and run it.\n\n"
         "  twang new bunny.obj && twang run bunny.yaml",
     .options = options,
     .positional = "MESH",

@@ -297,4 +297,27 @@ done
 expect 0 "$twang" run rest.yaml --dt 0.1 --set bodies.0.spin='[0, 0, 3]' -o rest --force --quiet
 grep -q '"energy_verdict": "lost"' rest/run.json || fail "a spinning rope: $(grep energy rest/run.json)"
 
+# ---- each separate piece of a mesh is held ----
+# Three cubes: at the ground, in the air, and aside.
+cube() {
+    awk -v x="$1" -v z="$2" -v n="$3" 'BEGIN {
+        for (i = 0; i < 8; i++) print "v", x + i % 2, int(i / 2) % 2, z + int(i / 4)
+        split("1 3 4 2 5 6 8 7 1 2 6 5 3 7 8 4 1 5 7 3 2 4 8 6", c, " ")
+        for (f = 0; f < 6; f++) print "f", n + c[4*f+1], n + c[4*f+2], n + c[4*f+3], n + c[4*f+4] }'
+}
+{ cube 0 0 0; cube 0.2 2.5 8; cube 3 0.7 16; } >cubes.obj
+for up in z y; do
+    expect 0 "$twang" new cubes.obj -o cubes-$up.yaml --up $up
+    grep -q '^it has 3 separate pieces, and the scene holds each of them$' out || fail "pieces: $(cat out)"
+    expect 0 "$twang" run cubes-$up.yaml --duration 0.4 --fps 0 --quiet -o cubes-$up
+    # Free fall would be 0.78 m deep, and no body stands on fewer than three of its particles.
+    python3 - cubes-$up <<'PY' || fail "--up $up: a piece falls, or one is not held"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1] + "/final.csv")))
+speed = [max(abs(float(r[k])) for k in ("vx", "vy", "vz")) for r in rows]
+held = sum(s == 0 for s in speed)
+sys.exit(not (9 <= held < len(rows) / 2 and max(speed) < 1.5))
+PY
+done
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"
