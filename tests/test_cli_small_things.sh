@@ -320,4 +320,8 @@ sys.exit(not (9 <= held < len(rows) / 2 and max(speed) < 1.5))
 PY
 done
 
+# ---- --set offers the nearest name of an entry ----
+refused "--set bodies.ropp.mass=1: the list has no entry 'ropp', did you mean 'rope'?" \
+    "$twang" check rest.yaml --set bodies.0.name=rope --set bodies.ropp.mass=1
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

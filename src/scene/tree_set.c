@@ -2,6 +2,7 @@
  * result later, and its errors name the option instead of a place in the file. */
 #include <stdio.h>
 #include <string.h>
+#include <twang/nearest_name.h>
 
 #include "base/fail.h"
 #include "scene/tree.h"
@@ -28,8 +29,30 @@ static bool next_component(const char **path, char component[TW_PATH_SIZE])
     return **path != '\0';
 }
 
-static tw_status refuse_index(const change *c, const tw_node *list, const char *component)
+/* The value of an entry's own key `name`; NULL if it has none. */
+static const char *name_of(const tw_node *entry)
 {
+    const tw_node *name = entry->kind == TW_NODE_MAP ? tw_node_find(entry, "name") : NULL;
+    return name && name->kind == TW_NODE_SCALAR ? name->text : NULL;
+}
+
+/* The name of an entry that was probably meant; NULL if none is near. */
+static const char *nearest_entry(const tw_node *list, const char *component)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    int count = 0;
+    for (const tw_node *entry = list->first; entry && count < MOST_NAMES; entry = entry->next)
+        if (name_of(entry)) names[count++] = name_of(entry);
+    return tw_nearest_name(component, names, count);
+}
+
+static tw_status refuse_entry(const change *c, const tw_node *list, const char *component)
+{
+    const char *nearest = nearest_entry(list, component);
+    if (nearest)
+        return tw_fail_at(c->error, c->mark, "the list has no entry '%s', did you mean '%s'?",
+                          component, nearest);
     if (list->count == 0)
         return tw_fail_at(c->error, c->mark, "the list has no entry '%s', it is empty", component);
     return tw_fail_at(c->error, c->mark, "the list has no entry '%s', only 0 to %d", component,
@@ -44,9 +67,8 @@ static tw_node *find_entry(const tw_node *parent, const char *component)
     if (found || parent->kind != TW_NODE_LIST) return found;
 
     for (tw_node *entry = parent->first; entry; entry = entry->next) {
-        const tw_node *name = entry->kind == TW_NODE_MAP ? tw_node_find(entry, "name") : NULL;
-        if (name && name->kind == TW_NODE_SCALAR && strcmp(name->text, component) == 0)
-            return entry;
+        const char *name = name_of(entry);
+        if (name && strcmp(name, component) == 0) return entry;
     }
     return NULL;
 }
@@ -67,7 +89,7 @@ static tw_status put(const change *c, tw_node *parent, const char *component, tw
     }
 
     /* Otherwise it is added, to a map only. */
-    if (parent->kind == TW_NODE_LIST) return refuse_index(c, parent, component);
+    if (parent->kind == TW_NODE_LIST) return refuse_entry(c, parent, component);
     const char *key = tw_tree_text(c->tree, component, strlen(component));
     if (!key) return tw_fail_plain(c->error, TW_OUT_OF_MEMORY);
     tw_node_append(parent, child, key, c->mark);
