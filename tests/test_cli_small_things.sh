@@ -324,4 +324,11 @@ done
 refused "--set bodies.ropp.mass=1: the list has no entry 'ropp', did you mean 'rope'?" \
     "$twang" check rest.yaml --set bodies.0.name=rope --set bodies.ropp.mass=1
 
+# ---- an origin that rounds a body away is refused ----
+refused "--set bodies.0.origin=[1e17, 0, 0]: bodies.0.origin is too far away: numbers are 22 m apart there, and the shortest element of the body is 0.1 m long" \
+    "$twang" run rest.yaml --set 'bodies.0.origin=[1e17, 0, 0]'
+expect 2 "$twang" run belt.yaml --set 'bodies.0.origin=[0, 1e12, 0.008]'
+grep -q '^--set .*: bodies.0.origin is too far away' err || fail "a box far away: $(cat err)"
+expect 0 "$twang" run rest.yaml --set 'bodies.0.origin=[1e6, 0, 0]' --duration 0.1 --quiet -o far
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"

@@ -1,4 +1,5 @@
 /* Brings the shape of a body to its place at t = 0. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,55 @@ static double factor_to_extent(const tw_mesh *mesh, double extent)
     return longest > 0.0 ? extent / longest : 1.0;
 }
 
+/* ---- rounding ---- */
+
+/* Coordinates may round the lengths of a body by this share, no more. */
+static const double ROUNDING_SHARE = 1e-6;
+
+/* The largest of all coordinates, without their signs. */
+static double reach_of(const tw_mesh *mesh)
+{
+    double reach = 0.0;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
+        reach = fmax(reach, fabs(mesh->vertices[i]));
+    return reach;
+}
+
+/* The shortest distance above 0 between two corners of a cell, over `count` cells of `corners` each. */
+static double shortest_side(const tw_mesh *mesh, const int64_t *cells, int64_t count, int corners)
+{
+    double shortest = INFINITY;
+    for (int64_t c = 0; c < count; c++)
+        for (int i = 0; i < corners; i++)
+            for (int j = 0; j < i; j++) {
+                const double *a = mesh->vertices + 3 * cells[corners * c + i];
+                const double *b = mesh->vertices + 3 * cells[corners * c + j];
+                double length = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+                if (length > 0.0) shortest = fmin(shortest, length);
+            }
+    return shortest;
+}
+
+static double shortest_length(const tw_mesh *mesh)
+{
+    double edge = shortest_side(mesh, mesh->edges, mesh->edge_count, 2);
+    double triangle = shortest_side(mesh, mesh->triangles, mesh->triangle_count, 3);
+    double tetrahedron = shortest_side(mesh, mesh->tetrahedra, mesh->tetrahedron_count, 4);
+    return fmin(edge, fmin(triangle, tetrahedron));
+}
+
+/* Refuses an origin so far away that its rounding would change the shortest length of the body. */
+static tw_status check_rounding(const tw_body *body, double shortest, tw_error *error)
+{
+    double spacing = DBL_EPSILON * reach_of(&body->mesh);
+    if (!(spacing > ROUNDING_SHARE * shortest)) return TW_OK;
+    const tw_node *origin = tw_node_find(body->node, "origin");
+    return tw_fail_at(error, origin ? origin->mark : body->node->mark,
+                      "%s.origin is too far away: numbers are %.2g m apart there, and the shortest "
+                      "element of the body is %.2g m long",
+                      body->path, spacing, shortest);
+}
+
 /* Places a rope: particle i is at origin + i length direction / |direction|. */
 static tw_status lay_along_direction(tw_body *body, const double origin[3], tw_error *error)
 {
@@ -73,7 +123,7 @@ static tw_status lay_along_direction(tw_body *body, const double origin[3], tw_e
     for (int64_t i = 0; i < body->mesh.vertex_count; i++)
         for (int k = 0; k < 3; k++)
             body->mesh.vertices[3 * i + k] = origin[k] + (double)i * length * (direction[k] / norm);
-    return TW_OK;
+    return check_rounding(body, length, error);
 }
 
 tw_status tw_place_body(tw_body *body, tw_error *error)
@@ -109,6 +159,9 @@ tw_status tw_place_body(tw_body *body, tw_error *error)
         for (int i = 0; i < 2; i++) scale(both[i], factor);
     }
 
+    /* A length that rounding has changed before is not the fault of the origin. */
+    double shortest = shortest_length(&body->mesh);
+    if (DBL_EPSILON * reach_of(&body->mesh) > ROUNDING_SHARE * shortest) shortest = INFINITY;
     for (int i = 0; i < 2; i++) move(both[i], origin);
-    return TW_OK;
+    return check_rounding(body, shortest, error);
 }
