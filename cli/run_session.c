@@ -140,15 +140,22 @@ static void print_next(tw_status status, const tw_run_report *r)
         return;
     }
 
-    /* Of fixed steps a smaller one, of adaptive ones another scheme. */
-    if (r->step > 0)
+    /* Of fixed steps a smaller one, of adaptive ones another scheme. A start at which the first step
+     * fails, without a limit of stability that says how far, leaves the step to be found. */
+    bool is_start = r->steps == 0 && !(r->stable_step > 0);
+    if (r->step > 0 && is_start)
+        fprintf(stderr, "try adaptive steps (--rtol 1e-3), which find a first step by themselves,");
+    else if (r->step > 0)
         fprintf(stderr, "try a smaller step (--dt %.2g), adaptive steps (--rtol 1e-3)",
                 smaller_step(r));
     else
         fprintf(stderr, "try fixed steps (--dt S), another tolerance (--rtol R)");
-    fprintf(stderr,
-            " or another --integrator; `twang check %s/scene.yaml` suggests steps for several\n",
-            r->directory);
+    fprintf(stderr, " or another --integrator");
+
+    /* `twang check` takes the first step, too, and suggests nothing where that fails. */
+    if (r->steps > 0)
+        fprintf(stderr, "; `twang check %s/scene.yaml` suggests steps for several", r->directory);
+    fprintf(stderr, "\n");
 }
 
 /* Reports a run that has a directory but did not come to its end. Returns the exit code. */

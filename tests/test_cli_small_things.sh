@@ -331,4 +331,23 @@ expect 2 "$twang" run belt.yaml --set 'bodies.0.origin=[0, 1e12, 0.008]'
 grep -q '^--set .*: bodies.0.origin is too far away' err || fail "a box far away: $(cat err)"
 expect 0 "$twang" run rest.yaml --set 'bodies.0.origin=[1e6, 0, 0]' --duration 0.1 --quiet -o far
 
+# ---- what a failed first step says to try works; check would fail likewise, and is not named ----
+cat >swim.yaml <<'END'
+name: swim
+duration: 0.01
+fps: 0
+integrator: {name: bdf2, step: 0.005}
+bodies:
+  - {kind: cell, radii: [1e-6, 1e-6, 2e-6], stiffness: 1e-4, mass: 1e-15}
+  - {kind: fibres, length: 5e-6, segments: 10, thickness: 3e-7, youngs_modulus: 1e5, shear_modulus: 4e4, density: 1000,
+     origin: [0, 0, 2e-6], direction: [0, 0, 1], rooted: false, curl: {radius: 3e-7, pitch: 2e-6}}
+forces:
+  - {kind: motor, body: 1, stator: 0, torque: 1e-18, bearing: 1e-5}
+fluid: {viscosity: 1e-3}
+END
+expect 1 "$twang" run swim.yaml --quiet -o swim
+grep -q '^try adaptive steps (--rtol 1e-3), which find a first step by themselves, or another --integrator$' err ||
+    fail "what to try in a fluid: $(cat err)"
+expect 0 "$twang" run swim.yaml --rtol 1e-3 --quiet -o swim --force
+
 finish "$tried pairs of check and run, $refusals refused; the small things hold"
