@@ -102,12 +102,15 @@ static int begin_delivery(struct lws *wsi, delivery *d, const view_page_file *fi
     return 0;
 }
 
-static int answer(const view_server *server, struct lws *wsi, delivery *d, const char *path)
+static int answer(const view_server *server, struct lws *wsi, delivery *d, const char *path,
+                  size_t size)
 {
     if (!has_right_host(server, wsi)) return refuse(wsi, HTTP_STATUS_FORBIDDEN);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
         return refuse(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
-    const view_page_file *file = view_page_find(path);
+
+    /* A path that goes on after a zero byte names no file, whatever stands before the zero. */
+    const view_page_file *file = strlen(path) == size ? view_page_find(path) : NULL;
     if (!file) return refuse(wsi, HTTP_STATUS_NOT_FOUND);
     return begin_delivery(wsi, d, file);
 }
@@ -185,7 +188,6 @@ static void beat(lws_sorted_usec_list_t *heartbeat)
 static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                    size_t size)
 {
-    (void)size;
     view_server *server = lws_context_user(lws_get_context(wsi));
     switch (reason) {
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
@@ -198,7 +200,7 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
         return -1; /* a WebSocket without our protocol */
     case LWS_CALLBACK_HTTP:
         view_guest_speaks(&server->guests, wsi);
-        return answer(server, wsi, user, in);
+        return answer(server, wsi, user, in, size);
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return deliver(wsi, user);
     case LWS_CALLBACK_HTTP_BODY:
