@@ -739,6 +739,8 @@ test("a report opens from the disk, without a network", async () => {
   await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.3 }));
   await checkHeadings(page, 0.3);
   assert.ok((await page.locator("#tables tr").count()) > 10, "the tables are empty");
+  const cells = await page.locator("#tables td").allTextContents();
+  assert.deepEqual(cells.filter((text) => ["", "null", "[]", "{}"].includes(text)), [], "the tables have rows that say nothing");
   assert.ok((await page.locator(".chart canvas").count()) >= 8, "there are no charts");
   const picture = await pixels(page);
   assert.ok(picture.left + picture.right > 300);

@@ -147,8 +147,15 @@ function balance(data: Data, series: Series): [string, string][] {
   ];
 }
 
+/** Whether a value of run.json says something: not null, and no empty list, map or text. */
+function isTold(value: unknown): boolean {
+  if (value === null || value === "") return false;
+  return typeof value !== "object" || Object.keys(value as object).length > 0;
+}
+
 function tables(data: Data, series: Series): HTMLElement {
-  const record = Object.entries(data.run).map(([key, value]) => [key.replaceAll("_", " "), textOf(value)] as [string, string]);
+  const told = Object.entries(data.run).filter(([, value]) => isTold(value));
+  const record = told.map(([key, value]) => [key.replaceAll("_", " "), textOf(value)] as [string, string]);
   return make("article", { id: "tables" }, table("Energy balance", balance(data, series)), table("The run", record));
 }
 
