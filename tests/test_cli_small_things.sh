@@ -34,6 +34,17 @@ refused "short-csv/frames/frame_*.csv: is there already and was not written by t
     "$twang" resume short-csv --duration 1
 [ "$(cat short-csv/frames/frame_000040.csv)" = "of mine" ] || fail "extending replaced a file of the user"
 rm short-csv/frames/frame_000040.csv
+# Of a step that is not exact in binary the times may round otherwise, and no more than that.
+decimal="rope --integrator expmid2 --dt 0.005 --fps 0 --quiet"
+# shellcheck disable=SC2086
+expect 0 "$twang" run $decimal --duration 0.4 -o long-decimal
+# shellcheck disable=SC2086
+expect 0 "$twang" run $decimal --duration 0.2 -o short-decimal
+expect 0 "$twang" resume short-decimal --duration 0.4 --quiet
+cmp -s long-decimal/final.csv short-decimal/final.csv || fail "an extended run ends in another state"
+paste -d, long-decimal/telemetry.csv short-decimal/telemetry.csv | awk -F, -v rows=81 '
+    NR > 1 { half = NF / 2; d = $1 - $(half + 1); if (d * d > 1e-30 || $2 != $(half + 2)) bad = 1 }
+    END { exit bad || NR != rows }' || fail "an extended run has other steps"
 # An adaptive run, and one by another scheme, go on, too.
 expect 0 "$twang" run rope --rtol 1e-4 --duration 0.1 --quiet -o adaptive
 expect 0 "$twang" resume adaptive --duration 0.2 --quiet
