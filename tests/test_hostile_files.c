@@ -133,7 +133,7 @@ START_TEST(no_number_of_a_run_is_believed)
     ck_assert_int_eq(good.progress_size, sizeof(tw_run_memory));
 
     const double values[] = {NAN, INFINITY, -INFINITY};
-    const size_t flag = offsetof(tw_run_memory, has_energy);    /* any value but 0 means yes */
+    const size_t flag = offsetof(tw_run_memory, balance.has_energy); /* any value but 0 means yes */
     const size_t former = offsetof(tw_run_memory, former_hash); /* of a scene that is not there */
     for (size_t at = 0; at < sizeof(tw_run_memory); at += sizeof(double))
         for (int v = 0; v < 3 && at != flag && at != former; v++) {
