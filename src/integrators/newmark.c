@@ -197,8 +197,10 @@ static void alpha_accepted(tw_integrator *integrator, double h)
     tw_vector_copy(integrator->system.n, memory->history, earlier_of(integrator));
     tw_vector_copy(integrator->system.n, memory->work, memory->history);
     double *numbers = numbers_of(integrator);
-    memcpy(numbers + EARLIER_SUMS, numbers + SUMS, sizeof memory->sums);
-    memcpy(numbers + SUMS, memory->sums, sizeof memory->sums);
+    for (int k = 0; k < 3; k++) {
+        numbers[EARLIER_SUMS + k] = numbers[SUMS + k];
+        numbers[SUMS + k] = memory->sums[k];
+    }
     numbers[LAST_STEP] = h;
 }
 
