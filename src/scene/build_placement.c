@@ -95,11 +95,13 @@ static double shortest_length(const tw_mesh *mesh)
     return fmin(edge, fmin(triangle, tetrahedron));
 }
 
-/* Refuses an origin so far away that its rounding would change the shortest length of the body. */
+/* Refuses an origin so far away that its rounding would change the shortest length of the body. What is
+ * not finite at all is refused with the particles. */
 static tw_status check_rounding(const tw_body *body, double shortest, tw_error *error)
 {
     double spacing = DBL_EPSILON * reach_of(&body->mesh);
-    if (!(spacing > ROUNDING_SHARE * shortest)) return TW_OK;
+    bool is_sound = !(spacing > ROUNDING_SHARE * shortest);
+    if (is_sound || !isfinite(spacing)) return TW_OK;
     const tw_node *origin = tw_node_find(body->node, "origin");
     return tw_fail_at(error, origin ? origin->mark : body->node->mark,
                       "%s.origin is too far away: numbers are %.2g m apart there, and the shortest "
