@@ -79,7 +79,7 @@ static double longest_side(const mesh_box *box)
 /* Finds the pieces of the body that the scene will have. */
 static tw_status find_pieces(const tw_mesh *body, shape *s, tw_error *error)
 {
-    mesh_box whole;
+    mesh_box whole = {0};
     tw_mesh_bounds(body, whole.lower, whole.upper);
     tw_status status = find_mesh_pieces(body, MOST_PIECES, s->pieces, &s->piece_count, error);
 
@@ -297,7 +297,7 @@ static int new_scene(const arguments *a)
     tw_error error = {0};
     if (tw_mesh_load(path, &mesh, NULL, &error) != TW_OK) return report_error(&error, false);
     shape s = {.is_y_up = up && up[0] == 'y'};
-    mesh_box whole;
+    mesh_box whole = {0};
     tw_mesh_bounds(&mesh, whole.lower, whole.upper);
     s.side = longest_side(&whole);
     tw_status status = find_kind(&mesh, &s, &error);
