@@ -1,17 +1,18 @@
 #include "support/failing_allocator.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct countdown {
-    int left;
+    atomic_int left; /* frames are written by a thread of their own */
 } countdown;
 
 static void *allocate(void *context, size_t size, size_t alignment)
 {
     countdown *count = context;
-    if (--count->left == 0) return NULL;
+    if (atomic_fetch_sub(&count->left, 1) == 1) return NULL;
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
