@@ -76,6 +76,9 @@ void print_verb_help(const verb *v);
 
 /* One line on stderr: "twang: ...". Returns EXIT_WRONG_USE. */
 int wrong_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A name or text from outside as it may be printed on a terminal, for at most four of them at once:
+ * nothing else that the user or a file gave is printed. */
+const char *printable(const char *text);
 /* Prints the text of a library's error as a line on stderr (and, with `json`, as an object on
  * stdout). Returns the exit code that belongs to its status. */
 int report_error(const tw_error *error, bool json);

@@ -13,8 +13,8 @@
 #include "command.h"
 
 enum {
-    FIRST_PRINTABLE = 0x20, /* characters before it control a terminal */
-    USUAL_WIDTH = 80        /* columns of a terminal that does not say */
+    LONGEST_CHARACTER = 4, /* [bytes] */
+    USUAL_WIDTH = 80       /* columns of a terminal that does not say */
 };
 
 int wrong_use(const char *format, ...)
@@ -26,23 +26,45 @@ int wrong_use(const char *format, ...)
     va_end(values);
 
     /* The complaint stays one line, whatever was typed. */
-    for (char *p = line; *p; p++)
-        if ((unsigned char)*p < FIRST_PRINTABLE) *p = '?';
-
-    fprintf(stderr, "twang: %s\n", line);
+    fprintf(stderr, "twang: %s\n", printable(line));
     return EXIT_WRONG_USE;
+}
+
+const char *printable(const char *text)
+{
+    enum { LONGEST = 4096, AT_ONCE = 4 };
+    static char copies[AT_ONCE][LONGEST];
+    static int next;
+
+    next = (next + 1) % AT_ONCE;
+    return tw_printable(copies[next], LONGEST, text);
+}
+
+/* The number of bytes of the character at `text`, if a terminal may have it; or else 0. */
+static int bytes_to_print(const char *text)
+{
+    char piece[LONGEST_CHARACTER + 1];
+    tw_printable(piece, sizeof piece, text);
+    if (piece[0] != text[0]) return 0;
+
+    int count = 1;
+    while (((unsigned char)text[count] & 0xc0u) == 0x80u) count++;
+    return count;
 }
 
 void print_json_string(const char *text)
 {
     putchar('"');
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            printf("\\%c", *p);
-        else if (*p < FIRST_PRINTABLE)
-            printf("\\u%04x", *p);
+    while (*text) {
+        /* A byte that begins no character has no place in JSON. */
+        int count = bytes_to_print(text);
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if (count > 0)
+            printf("%.*s", count, text);
         else
-            putchar(*p);
+            printf("\\u%04x", (unsigned char)*text < 0x80 ? (unsigned char)*text : 0xfffdu);
+        text += count > 0 ? count : 1;
     }
     putchar('"');
 }
@@ -51,7 +73,7 @@ int report_error(const tw_error *error, bool json)
 {
     bool is_wrong_use = error->status == TW_BAD_INPUT || error->status == TW_INVALID_ARGUMENT;
     int code = is_wrong_use ? EXIT_WRONG_USE : EXIT_FAILED;
-    fprintf(stderr, "%s\n", error->text);
+    fprintf(stderr, "%s\n", printable(error->text));
     if (!json) return code;
 
     /* A program that reads stdout finds an object there. */

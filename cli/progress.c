@@ -89,7 +89,7 @@ void progress_show(const char *name, const tw_run_progress *p)
     char line[320];
     char rest[240];
     char bar[BAR_WIDTH + BAR_BRACKETS + 1];
-    int named = snprintf(line, sizeof line, "%.40s", name);
+    int named = snprintf(line, sizeof line, "%.40s", printable(name));
     snprintf(rest, sizeof rest, " %.4g of %.4g s, %.3g x real time, %s left%s", p->t, p->duration,
              speed, left, energy);
     format_bar(p->t / p->duration, (size_t)named + strlen(rest), bar);
@@ -106,7 +106,7 @@ void progress_count(const char *name, int64_t done, int64_t all)
     char bar[BAR_WIDTH + BAR_BRACKETS + 1];
     snprintf(rest, sizeof rest, " %lld of %lld frames", (long long)done, (long long)all);
     format_bar((double)done / (double)all, strlen(name) + strlen(rest), bar);
-    snprintf(line, sizeof line, "%.60s%s%s", name, bar, rest);
+    snprintf(line, sizeof line, "%.60s%s%s", printable(name), bar, rest);
     draw(line);
 }
 

@@ -96,7 +96,7 @@ static void print_summary(const tw_run_report *r)
 {
     style look = style_for_stdout();
     if (r->was_finished) {
-        printf("%s: was finished already, and nothing is left to do\n", r->directory);
+        printf("%s: was finished already, and nothing is left to do\n", printable(r->directory));
         return;
     }
 
@@ -117,7 +117,7 @@ static void print_summary(const tw_run_report *r)
     print_tests(r, &look);
 
     /* Where it is. */
-    printf("%s/ holds final.csv, telemetry.csv, run.json", r->directory);
+    printf("%s/ holds final.csv, telemetry.csv, run.json", printable(r->directory));
     if (r->frames) printf(", %lld frames", (long long)r->frames);
     printf("\n");
 }
@@ -154,7 +154,8 @@ static void print_next(tw_status status, const tw_run_report *r)
 
     /* `twang check` takes the first step, too, and suggests nothing where that fails. */
     if (r->steps > 0)
-        fprintf(stderr, "; `twang check %s/scene.yaml` suggests steps for several", r->directory);
+        fprintf(stderr, "; `twang check %s/scene.yaml` suggests steps for several",
+                printable(r->directory));
     fprintf(stderr, "\n");
 }
 
@@ -165,17 +166,17 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     if (s->json) print_record(r->directory);
     if (status == TW_INTERRUPTED) {
         fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t,
-                r->directory);
+                printable(r->directory));
         return run_signal_exit();
     }
 
     if (status == TW_INPUT_OUTPUT)
         fprintf(stderr,
                 "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
-                error->text, r->directory);
+                printable(error->text), printable(r->directory));
     else {
         fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n",
-                error->text, r->t, r->directory);
+                printable(error->text), r->t, printable(r->directory));
         print_next(status, r);
     }
     return EXIT_FAILED;

@@ -174,7 +174,7 @@ static int bench_row(const suite_row *row, const request *r, int place, int plac
     tw_status status = load_suite_row(row, duration, &b.scene, &error);
     if (status != TW_OK) {
         fprintf(stderr, "twang: %s %s is left out: %s\n", row->suite, row->label,
-                error.text[0] ? error.text : "there is no such scene");
+                error.text[0] ? printable(error.text) : "there is no such scene");
         return EXIT_DONE;
     }
 

@@ -397,7 +397,7 @@ static void print_energy(const checked *c)
 static void print_text(const char *path, const checked *c)
 {
     style look = style_for_stdout();
-    printf("%s%s%s: ok\n", look.good, path, look.plain);
+    printf("%s%s%s: ok\n", look.good, printable(path), look.plain);
     print_what(c);
     if (c->start.has_energy) print_energy(c);
     print_frequencies(c);

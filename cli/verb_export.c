@@ -48,7 +48,8 @@ static int export(const arguments *a)
         print_json_string(report.path);
         printf("}\n");
     } else if (!quiet) {
-        printf("%lld frames as %s: %s\n", (long long)report.frames, options.format, report.path);
+        printf("%lld frames as %s: %s\n", (long long)report.frames, options.format,
+               printable(report.path));
     }
     return EXIT_DONE;
 }

@@ -107,7 +107,7 @@ static int show_mesh(const char *folder, const char *name)
         return EXIT_FAILED;
     }
 
-    printf("%s: %lld vertices, %lld triangles\n", path, (long long)mesh.vertex_count,
+    printf("%s: %lld vertices, %lld triangles\n", printable(path), (long long)mesh.vertex_count,
            (long long)mesh.triangle_count);
     tw_mesh_free(&mesh);
     return EXIT_DONE;

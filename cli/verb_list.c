@@ -25,7 +25,7 @@ static void begin_entry(listing *l, const char *name)
         printf("%s\n  {\"name\": ", l->count ? "," : "");
         print_json_string(name);
     } else {
-        printf("%s%-18s%s", l->look.bold, name, l->look.plain);
+        printf("%s%-18s%s", l->look.bold, printable(name), l->look.plain);
     }
     l->count++;
 }
@@ -37,7 +37,7 @@ static void end_entry(listing *l, const char *line)
         print_json_string(line);
         printf("}");
     } else {
-        printf(" %s\n", line);
+        printf(" %s\n", printable(line));
     }
 }
 

@@ -208,15 +208,15 @@ static void write_scene(FILE *out, const char *name, const char *mesh, const sha
     write_material(out, name, s);
 }
 
-/* A double quote or a backslash would end the text in the scene. */
+/* A double quote or a backslash would end the text in the scene, and YAML has no control characters. */
 static bool can_be_quoted(const char *path)
 {
-    return strpbrk(path, "\"\\\n") == NULL;
+    return strpbrk(path, "\"\\") == NULL && strcmp(printable(path), path) == 0;
 }
 
 static int cannot_write(const char *path)
 {
-    fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+    fprintf(stderr, "%s: cannot be written: %s\n", printable(path), strerror(errno));
     return EXIT_FAILED;
 }
 
@@ -280,7 +280,8 @@ static int write_file(const arguments *a, const shape *s)
     }
 
     tell_kind(s);
-    printf("%s: a scene to run and to change; next: twang run %s\n", path, path);
+    printf("%s: a scene to run and to change; next: twang run %s\n", printable(path),
+           printable(path));
     return EXIT_DONE;
 }
 
@@ -290,7 +291,8 @@ static int new_scene(const arguments *a)
     const char *up = value_of(a, "--up");
     if (up && strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
         return wrong_use("--up %s is neither y nor z", up);
-    if (!can_be_quoted(path)) return wrong_use("the name of the mesh holds a quotation mark");
+    if (!can_be_quoted(path))
+        return wrong_use("the name of the mesh holds a quotation mark or a control character");
 
     /* The mesh must be one that a scene can read. */
     tw_mesh mesh = {0};

@@ -26,7 +26,7 @@ static void print_summary(const arguments *a, const char *path, const view_repor
         printf(", \"frames\": %lld, \"of\": %lld, \"bytes\": %lld}\n", summary->frames, summary->of,
                summary->bytes);
     } else if (!is_given(a, "--quiet")) {
-        printf("%s: %lld of %lld frames, %.1f MB\n", path, summary->frames, summary->of,
+        printf("%s: %lld of %lld frames, %.1f MB\n", printable(path), summary->frames, summary->of,
                (double)summary->bytes / 1e6);
     }
 }

@@ -33,7 +33,7 @@ static void announce(const char *url)
     /* Until here, while the scene was built, a signal ended the program at once. */
     catch_run_signals(NULL, false);
     style s = style_for_stdout();
-    printf("%s%s%s\n", s.bold, url, s.plain);
+    printf("%s%s%s\n", s.bold, printable(url), s.plain);
     fflush(stdout);
     if (terminal_width(STDERR_FILENO) > 0) fprintf(stderr, "Ctrl-C ends it.\n");
     if (opens_browser) open_browser(url);

@@ -226,7 +226,7 @@ done
 cp good.bin damaged/checkpoint.bin
 printf '\033[2J' | dd of=damaged/checkpoint.bin bs=1 seek=16 conv=notrunc status=none
 "$twang" resume damaged --quiet 2>err && fail "another version was accepted"
-grep -q 'was written by twang ?\[2J' err || fail "bytes of the version are printed as they are: $(cat -v err)"
+grep -q 'was written by twang \\x1b\[2J' err || fail "bytes of the version are printed as they are: $(cat -v err)"
 
 ln -s "$folder/source" link-to-run # a link as the directory itself is the user's choice
 expect 0 "$twang" resume link-to-run --quiet

@@ -129,7 +129,7 @@ END_TEST
 START_TEST(an_error_is_one_line_whatever_the_key_is)
 {
     refused("\"a\\nb\": 1\n", 0, NULL,
-            "test.yaml:1:1: unknown key a?b, known here are name, duration, fps, gravity, "
+            "test.yaml:1:1: unknown key a\\x0ab, known here are name, duration, fps, gravity, "
             "integrator, phi, output, "
             "system, bodies, pins, forces, motions, obstacles, contact, fluid, tests");
 }

@@ -4,6 +4,7 @@
 #ifndef TWANG_STATUS_H
 #define TWANG_STATUS_H
 
+#include <stddef.h>
 #include <twang/version.h>
 
 #ifdef __cplusplus
@@ -42,7 +43,8 @@ enum { TW_ERROR_TEXT_SIZE = 512 };
 typedef struct tw_error {
     /** The status that the function returned. */
     tw_status status;
-    /** One line, terminated; for files "file:line:column: what is wrong, what would be right". */
+    /** One line, terminated; for files "file:line:column: what is wrong, what would be right". Names and texts
+     *  of the input stand in it as tw_printable writes them. */
     char text[TW_ERROR_TEXT_SIZE];
 } tw_error;
 
@@ -51,6 +53,12 @@ TW_API const char *tw_status_text(tw_status status);
 
 /** The enumerator's own name ("TW_OUT_OF_MEMORY"); never NULL, static storage. */
 TW_API const char *tw_status_name(tw_status status);
+
+/** Copies a text from anywhere such that it is one line and moves no terminal: control characters and
+ *  bytes that are no UTF-8 become "\x1b", in hexadecimal digits; all else stays. What does not fit into
+ *  `size` bytes is left out, and no character is cut. Returns `buffer`, or "" if an argument is NULL or
+ *  the size is 0. */
+TW_API const char *tw_printable(char *buffer, size_t size, const char *text);
 
 #ifdef __cplusplus
 }

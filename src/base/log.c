@@ -12,6 +12,8 @@
 /* A level above all levels: no line is wanted. */
 enum { SILENT = INT_MAX };
 
+enum { LINE_SIZE = 512 };
+
 /* tw_log_line reads this without the lock, so that an unwanted line costs a load and
  * a comparison. */
 static atomic_int lowest_wanted = SILENT;
@@ -35,12 +37,14 @@ void tw_log_line(tw_log_level level, const char *format, ...)
 {
     if ((int)level < atomic_load_explicit(&lowest_wanted, memory_order_relaxed)) return;
 
-    /* Longer lines are cut. */
-    char line[512];
+    /* Longer lines are cut. Names and texts of the input may hold anything. */
+    char text[LINE_SIZE];
+    char line[LINE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    tw_format(line, sizeof line, format, arguments);
+    tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
+    tw_printable(line, sizeof line, text);
 
     /* The hook may have changed since the level was read, so the level is compared again. */
     pthread_mutex_lock(&lock);

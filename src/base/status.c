@@ -42,10 +42,14 @@ tw_status tw_fail(tw_error *error, tw_status status, const char *format, ...)
     if (!error) return status;
 
     error->status = status;
+    char text[TW_ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    tw_format(error->text, sizeof error->text, format, arguments);
+    tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
+
+    /* Names and texts of the input may hold anything. */
+    tw_printable(error->text, sizeof error->text, text);
     return status;
 }
 

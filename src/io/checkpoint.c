@@ -62,13 +62,6 @@ static uint64_t checksum_of(char *file, size_t size)
     return tw_hash(file, size);
 }
 
-/* Makes a text of bytes that may be anything: what cannot be printed becomes '?'. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~') *text = '?';
-}
-
 /* Checks the header against the file of `size` bytes that it begins. */
 static tw_status check_header(const char *path, const header *head, char *file, size_t size,
                               tw_error *error)
@@ -102,7 +95,6 @@ tw_status tw_checkpoint_read(const char *path, tw_checkpoint *checkpoint, tw_err
     header head = {0};
     if (size >= sizeof head) memcpy(&head, file, sizeof head);
     head.library[sizeof head.library - 1] = '\0';
-    make_printable(head.library);
     tw_status status = check_header(path, &head, file, size, error);
     if (status != TW_OK) {
         tw_release(file);

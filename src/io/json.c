@@ -3,19 +3,25 @@
 
 #include <math.h>
 
+#include "base/printable.h"
+
 /* Adds a string in quotes, with the escapes that JSON asks for. */
 static void add_quoted(tw_text *text, const char *value)
 {
     tw_text_add(text, "\"");
 
-    /* Quotes and backslashes get a backslash, control characters become \u00XX. */
-    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            tw_text_add(text, "\\%c", *p);
-        else if (*p < 0x20)
-            tw_text_add(text, "\\u%04x", *p);
+    /* Quotes and backslashes get a backslash, control characters become \u00XX. A byte that begins no
+     * character has no place in JSON. */
+    while (*value) {
+        size_t bytes = tw_printable_bytes(value);
+        unsigned code = (unsigned char)*value;
+        if (code == '"' || code == '\\')
+            tw_text_add(text, "\\%c", *value);
+        else if (bytes > 0)
+            tw_text_add_bytes(text, value, bytes);
         else
-            tw_text_add(text, "%c", *p);
+            tw_text_add(text, "\\u%04x", code < 0x80 ? code : 0xfffdu);
+        value += bytes > 0 ? bytes : 1;
     }
 
     tw_text_add(text, "\"");

@@ -46,10 +46,6 @@ tw_status tw_scan_fail(tw_scan *scan, const char *format, ...)
     tw_format(text, sizeof text, format, arguments);
     va_end(arguments);
 
-    /* The complaint is one line of ASCII, whatever the file holds. */
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) *p = '?';
-
     if (scan->mode == TW_SCAN_TEXT)
         return tw_fail(scan->error, TW_BAD_INPUT, "%s:%lld:%lld: %.300s", scan->name,
                        (long long)scan->token_line, (long long)scan->token_column, text);

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/number.h"
+#include "base/printable.h"
 #include "scene/schema.h"
 
 enum {
@@ -155,10 +156,12 @@ static tw_status check_bool(check *c, const tw_schema_field *field, tw_node *nod
     return TW_OK;
 }
 
-/* Bytes from 0x80 on belong to letters of other alphabets: the file is UTF-8. */
-static bool is_name_character(char c)
+/* The bytes of a letter, digit, '-', '_' or '.' at the beginning of a text; 0 if there is none. Characters of more than
+ * one byte are letters of other alphabets. */
+static size_t name_bytes(const char *text)
 {
-    if ((unsigned char)c >= 0x80) return true;
+    char c = *text;
+    if ((unsigned char)c >= 0x80) return tw_printable_bytes(text);
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
 }
@@ -175,10 +178,10 @@ static tw_status check_name(check *c, const tw_schema_field *field, tw_node *nod
 
     /* The first character that does not fit is named. */
     const char *p = node->text;
-    while (*p && is_name_character(*p)) p++;
+    while (name_bytes(p) > 0) p += name_bytes(p);
     if (!*p) return TW_OK;
     char what[8] = "a blank";
-    if (*p != ' ') snprintf(what, sizeof what, (unsigned char)*p < ' ' ? "0x%02x" : "'%c'", *p);
+    if (*p != ' ') snprintf(what, sizeof what, "'%c'", *p);
     return tw_fail_at(c->error, node->mark,
                       "%s is '%s', which has %s in it, must be a name of letters, digits, '.', '_' "
                       "and '-'",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/fail.h"
 #include "base/number.h"
 
 enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
@@ -132,36 +133,15 @@ tw_node *tw_node_find(const tw_node *parent, const char *key)
 
 /* ---- errors ---- */
 
-/* Replaces control characters: a key may hold an escaped newline, and an error must stay
- * one line. */
-static void keep_one_line(char *text)
-{
-    enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };
-    for (; *text; text++)
-        if ((unsigned char)*text < FIRST_PRINTABLE || *text == DELETE) *text = '?';
-}
-
-/* "file:line:column: ", or "--set ...: " for an option. Returns the length. */
-static int write_place(tw_error *error, tw_mark mark)
-{
-    if (mark.line == 0) return snprintf(error->text, sizeof error->text, "%s: ", mark.origin);
-    return snprintf(error->text, sizeof error->text, "%s:%d:%d: ", mark.origin, mark.line,
-                    mark.column);
-}
-
 tw_status tw_fail_at(tw_error *error, tw_mark mark, const char *format, ...)
 {
-    if (!error) return TW_BAD_INPUT;
+    char text[TW_ERROR_TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    tw_format(text, sizeof text, format, arguments);
+    va_end(arguments);
 
-    error->status = TW_BAD_INPUT;
-    int length = write_place(error, mark);
-    if (length >= 0 && (size_t)length < sizeof error->text) {
-        va_list arguments;
-        va_start(arguments, format);
-        tw_format(error->text + length, sizeof error->text - (size_t)length, format, arguments);
-        va_end(arguments);
-    }
-
-    keep_one_line(error->text);
-    return TW_BAD_INPUT;
+    /* "--set ...: " for an option, or else "file:line:column: ". */
+    if (mark.line == 0) return tw_fail(error, TW_BAD_INPUT, "%s: %s", mark.origin, text);
+    return tw_fail(error, TW_BAD_INPUT, "%s:%d:%d: %s", mark.origin, mark.line, mark.column, text);
 }
