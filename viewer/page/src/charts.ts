@@ -242,6 +242,10 @@ export class Charts {
 
   constructor(parent: HTMLElement) {
     this.charts = PLANS.map((plan) => new Chart(parent, plan));
+  }
+
+  /** Draws from now on: the first frame of the simulation does not wait for charts. */
+  begin(): void {
     window.setInterval(() => this.draw(), 120);
   }
 
@@ -255,7 +259,7 @@ export class Charts {
     this.rebuild();
   }
 
-  /** After a change of the theme. The plots are made when they are drawn, so that the first frame need not wait for them. */
+  /** After a change of the theme. The plots are made when they are drawn. */
   rebuild(): void {
     this.isStale = this.isDirty = this.lanes > 0;
   }

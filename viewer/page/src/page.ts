@@ -54,6 +54,7 @@ export class Page implements Listener {
       frame: () => this.stage.frameAll(),
     });
     this.transport = new Transport(send);
+    this.stage.onFirst = () => this.panel.charts.begin();
     this.stage.onRange = (range, map) => this.showLegend(range.low, range.high, map);
 
     const header = make("header", { id: "head" }, this.title, this.badge, this.rate, make("span", { class: "gap" }),

@@ -275,7 +275,7 @@ function placeBall(x: Float32Array, p: number, m: Float32Array, at: number): voi
 /** Balls at single particles: pins, points of a system of equations. */
 export function ballShape(particles: Uint32Array, radius: number, colour: number): Shape {
   const ball = new THREE.SphereGeometry(radius, 10, 8);
-  const look = new THREE.MeshPhongMaterial({ color: colour });
+  const look = new THREE.MeshPhongMaterial({ color: colour, side: THREE.DoubleSide }); // the shaders are those of the bodies
   const mesh = new THREE.InstancedMesh(ball, look, particles.length);
   mesh.frustumCulled = false;
   mesh.castShadow = true;

@@ -137,6 +137,8 @@ export class Stage {
   range: Range = { low: 0, high: 1 };
   size = 1;
   onRange: (range: Range, map: Float32Array) => void = () => {};
+  /** Called once, when the first frame is on the screen. */
+  onFirst: () => void = () => {};
 
   private readonly scene = new THREE.Scene();
   private readonly sun = new THREE.DirectionalLight(0xfff3e2, 2.9);
@@ -179,7 +181,6 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => (this.isDirty = true));
 
-    this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.bias = -0.0004;
     this.sun.shadow.radius = 2.5;
@@ -301,7 +302,7 @@ export class Stage {
     this.sun.shadow.normalBias = 0.002 * s;
     this.floor.position.set(bounds.centre.x, bounds.centre.y, bounds.lowest - 0.02 * s);
     this.floor.scale.setScalar(8 * s);
-    this.floor.visible = !this.hasPlane;
+    this.floor.visible = !this.hasPlane && this.sun.castShadow;
     this.drawGrid();
     this.isFramed = true;
   }
@@ -402,6 +403,15 @@ export class Stage {
     this.turns = 0;
   }
 
+  /** The first picture comes without shadows: their shaders take longer to compile than all the others. */
+  private finishFirst(): void {
+    this.firstDrawn = performance.now();
+    this.sun.castShadow = true;
+    this.floor.visible = !this.hasPlane;
+    this.isDirty = true;
+    this.onFirst();
+  }
+
   /** Draws if anything has changed. */
   draw(): void {
     this.chooseQuality();
@@ -429,6 +439,6 @@ export class Stage {
       this.renderer.setScissor(i * part, 0, part, height);
       this.renderer.render(this.scene, this.camera);
     }
-    if (this.frame && this.firstDrawn === 0) this.firstDrawn = performance.now();
+    if (this.frame && this.firstDrawn === 0) this.finishFirst();
   }
 }
