@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "view_lane.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +39,7 @@ static tw_status make_simulation(view_lane *lane, const tw_scene *scene, const v
     if (status == TW_UNSUPPORTED) return tw_scene_build(scene, &lane->simulation, error);
     if (status != TW_OK) return status;
 
+    /* The simulation takes the model, unless it cannot be made. */
     status = complete_model(model, scene, tuning, error);
     if (status == TW_OK) status = tw_simulation_of_model(model, &lane->simulation, error);
     if (status != TW_OK) tw_model_free(model);
@@ -50,14 +50,18 @@ static tw_status allocate(view_lane *lane)
 {
     lane->particles = tw_simulation_row_count(lane->simulation);
     lane->columns = tw_simulation_column_count(lane->simulation);
+
+    /* Room for a table, for two states, and for the numbers of the free particles. */
     size_t entries = (size_t)(lane->particles * lane->columns);
-    lane->rows = calloc(entries, sizeof(double));
-    lane->state = calloc((size_t)tw_simulation_state_size(lane->simulation), sizeof(double));
-    lane->settled = calloc((size_t)tw_simulation_state_size(lane->simulation), sizeof(double));
+    size_t size = (size_t)tw_simulation_state_size(lane->simulation);
+    lane->rows = calloc(entries, sizeof *lane->rows);
+    lane->state = calloc(size, sizeof *lane->state);
+    lane->settled = calloc(size, sizeof *lane->settled);
     lane->free_at = calloc((size_t)lane->particles, sizeof *lane->free_at);
     bool good = lane->rows && lane->state && lane->settled && lane->free_at;
     if (!good) return TW_OUT_OF_MEMORY;
 
+    /* k = m omega^2: the whole body swings on the spring of the pull. */
     double mass = tw_simulation_summarise(lane->simulation).mass;
     lane->pull_stiffness = mass * PULL_FREQUENCY * PULL_FREQUENCY;
     return view_rows_free(lane->simulation, lane->rows, lane->free_at);
@@ -67,15 +71,17 @@ tw_status view_lane_open(view_lane *lane, const view_source *source, const view_
                          const char *scheme, tw_error *error)
 {
     *lane = (view_lane){.pulled = -1, .failed_particle = -1};
+
+    /* The scene as the sliders change it. */
     tw_scene *scene = NULL;
     tw_status status = view_source_tuned(source, tuning, &scene, error);
     if (status != TW_OK) return status;
 
+    /* Its simulation, and an integrator that stands at the start. */
     status = make_simulation(lane, scene, tuning, error);
     if (status == TW_OK) status = allocate(lane);
     lane->options = view_source_options(scene, tuning, scheme);
     tw_scene_free(scene);
-
     if (status == TW_OK) status = view_lane_start(lane, 0.0, NULL, error);
     if (status != TW_OK) view_lane_close(lane);
     return status;
@@ -102,155 +108,63 @@ static tw_status create_integrator(const view_lane *lane, tw_integrator **out, t
 
 /* ---- numbers ---- */
 
-static double length_of(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
-/* Adds the work since the last measurement, by the trapezoidal rule. */
-static void add_work(view_account *account, double t, const tw_measurement *m)
-{
-    double h = t - account->t;
-    account->damping_work += 0.5 * h * (account->damping_power + m->damping_power);
-    account->outside_work += 0.5 * h * (account->outside_power + m->outside_power);
-    account->outside_work += m->impulse_work;
-    account->contact_work += m->contact_work + m->friction_work;
-    account->plastic_work = m->plastic_work - account->plastic_start;
-    account->damping_power = m->damping_power;
-    account->outside_power = m->outside_power;
-    account->t = t;
-}
-
-/* Where a particle is in the state by which energy is judged, and how the hand pulls at it there. */
-static view_hand hand_at(const view_lane *lane, int64_t particle)
-{
-    view_hand hand = {.particle = particle};
-    if (particle < 0 || lane->free_at[particle] < 0) return (view_hand){.particle = -1};
-    double t = 0.0;
-    const double *u = tw_integrator_energy_state(lane->integrator, &t);
-    const double *x = u + 3 * lane->free_at[particle];
-    for (int k = 0; k < 3; k++) {
-        hand.position[k] = x[k];
-        if (lane->pulled == particle)
-            hand.force[k] = lane->pull_stiffness * (lane->target[k] - x[k]);
-    }
-    return hand;
-}
-
-/* The spring between hand and body is no part of the body: its energy is left out, and its force does
- * work from outside, the mean of both forces times the way,
- *     W = (F_0 + F_1)/2 . (x_1 - x_0). */
-static void add_pull(view_lane *lane, tw_measurement *m)
-{
-    view_hand before = lane->account.hand;
-    int64_t particle = before.particle >= 0 ? before.particle : lane->pulled;
-    view_hand now = hand_at(lane, particle);
-    if (now.particle < 0) return;
-
-    double stretch = length_of(now.force) / lane->pull_stiffness;
-    m->potential -= 0.5 * lane->pull_stiffness * stretch * stretch;
-    for (int k = 0; k < 3 && before.particle >= 0; k++)
-        lane->account.outside_work +=
-            0.5 * (before.force[k] + now.force[k]) * (now.position[k] - before.position[k]);
-
-    /* After this step a hand that has let go does nothing more. */
-    if (lane->pulled < 0) now.particle = -1;
-    lane->account.hand = now;
-}
-
-/* Measures the state by which the scheme's energy is judged, and keeps it. Schemes of midpoint type leave
- * strain without meaning in unresolved modes at the ends of steps. Whoever started from there would make
- * vibrations of it, which have much energy in stiff bodies; at the stage these modes are in balance. */
-static tw_status measure(view_lane *lane, tw_measurement *m)
-{
-    double t = 0.0;
-    const double *u = tw_integrator_energy_state(lane->integrator, &t);
-    tw_status status = tw_simulation_measure(lane->simulation, t, u, m);
-    if (status != TW_OK) return status;
-    size_t size = (size_t)tw_simulation_state_size(lane->simulation);
-    memcpy(lane->settled, u, size * sizeof *u);
-    lane->settled_t = t;
-    m->outside_power += tw_integrator_hidden_power(lane->integrator);
-    add_work(&lane->account, t, m);
-    add_pull(lane, m);
-    return TW_OK;
-}
-
-/* Energies, works and momenta. */
-static void fill_balance(view_lane *lane, const tw_measurement *m)
-{
-    view_account *account = &lane->account;
-    double total = m->kinetic + m->potential;
-    double rubbed = account->contact_work + m->sliding_work - account->sliding_start;
-    double taken = account->damping_work + rubbed + account->plastic_work;
-    double accounted = total + taken - account->outside_work;
-
-    /* Where energy is that of a stage, the start shows vibrations that no stage shows: the balance
-     * begins with the first stage. */
-    bool is_first = !account->has_begun && tw_integrator_statistics_now(lane->integrator).steps > 0;
-    if (is_first && tw_integrator_energy_at_stage(lane->integrator))
-        account->energy_start = accounted;
-    if (is_first) account->has_begun = true;
-
-    lane->numbers[VIEW_KINETIC] = m->kinetic;
-    lane->numbers[VIEW_POTENTIAL] = m->potential;
-    lane->numbers[VIEW_TOTAL] = total;
-    lane->numbers[VIEW_DAMPING_WORK] = account->damping_work;
-    lane->numbers[VIEW_OUTSIDE_WORK] = account->outside_work;
-    lane->numbers[VIEW_CONTACT_WORK] = rubbed;
-    lane->numbers[VIEW_PLASTIC_WORK] = account->plastic_work;
-    lane->numbers[VIEW_ENERGY_ERROR] = accounted - account->energy_start;
-    lane->numbers[VIEW_MOMENTUM] = length_of(m->momentum);
-    lane->numbers[VIEW_ANGULAR_MOMENTUM] = length_of(m->angular_momentum);
-    lane->numbers[VIEW_CONTACTS] = (double)m->contacts;
-}
-
 /* Counts of the integrator, since the last time where they add up. */
 static void fill_counts(view_lane *lane)
 {
     tw_integrator_statistics now = tw_integrator_statistics_now(lane->integrator);
     int64_t steps = now.steps - lane->before.steps;
     int64_t iterations = now.newton_iterations - lane->before.newton_iterations;
+    if (steps > 0) lane->numbers[VIEW_NEWTON_ITERATIONS] = (double)iterations / (double)steps;
 
     lane->numbers[VIEW_STEP] = now.last_step;
     lane->numbers[VIEW_ERROR_ESTIMATE] = now.error_estimate;
     lane->numbers[VIEW_KRYLOV_DIMENSION] = now.krylov_dimension;
-    if (steps > 0) lane->numbers[VIEW_NEWTON_ITERATIONS] = (double)iterations / (double)steps;
     lane->numbers[VIEW_COST] = 1e3 * lane->step_seconds;
     lane->numbers[VIEW_STEPS] = (double)now.steps;
     lane->numbers[VIEW_REJECTED] = (double)now.rejected_steps;
     lane->before = now;
 }
 
+/* Keeps the state by which the scheme's energy is judged. Schemes of midpoint type leave strain without
+ * meaning in unresolved modes at the ends of steps. Whoever started from there would make vibrations of
+ * it, which have much energy in stiff bodies; at the stage these modes are in balance. */
+static void keep_settled(view_lane *lane)
+{
+    const double *u = tw_integrator_energy_state(lane->integrator, &lane->settled_t);
+    size_t size = (size_t)tw_simulation_state_size(lane->simulation);
+    memcpy(lane->settled, u, size * sizeof *u);
+}
+
+/* Makes an integrator that stands at t with the state u. */
+static tw_status start_integrator(const view_lane *lane, double t, const double *u,
+                                  tw_integrator **out, tw_error *error)
+{
+    tw_status status = create_integrator(lane, out, error);
+    const double *state = u ? u : tw_simulation_start(lane->simulation);
+    if (status == TW_OK) status = tw_integrator_start(*out, t, state, error);
+    return status;
+}
+
 tw_status view_lane_start(view_lane *lane, double t, const double *u, tw_error *error)
 {
     tw_integrator *integrator = NULL;
-    tw_status status = create_integrator(lane, &integrator, error);
-    const double *state = u ? u : tw_simulation_start(lane->simulation);
-    if (status == TW_OK) status = tw_integrator_start(integrator, t, state, error);
+    tw_status status = start_integrator(lane, t, u, &integrator, error);
     if (status != TW_OK) {
         tw_integrator_free(integrator);
         return status;
     }
+
+    /* It takes the place of the old one. */
     tw_integrator_free(lane->integrator);
     lane->integrator = integrator;
+    lane->before = (tw_integrator_statistics){0};
     lane->failed = false;
     lane->failed_particle = -1;
 
-    /* The balance begins here. */
-    tw_measurement m;
-    lane->account = (view_account){.t = t, .hand = {.particle = -1}};
-    lane->before = (tw_integrator_statistics){0};
-    if (measure(lane, &m) == TW_OK) {
-        lane->account.damping_work = 0.0;
-        lane->account.plastic_start = m.plastic_work;
-        lane->account.sliding_start = m.sliding_work;
-        lane->account.plastic_work = 0.0;
-        lane->account.energy_start = m.kinetic + m.potential;
-        fill_balance(lane, &m);
-    }
+    /* The first numbers of the page. */
+    keep_settled(lane);
     fill_counts(lane);
-    return TW_OK;
+    return view_account_begin(lane, error);
 }
 
 /* ---- stepping ---- */
@@ -260,22 +174,35 @@ static int64_t worst_particle(view_lane *lane)
 {
     const tw_second_order_problem *p = tw_simulation_second_order(lane->simulation);
     if (!p || !tw_simulation_display_count(lane->simulation)) return -1;
+
+    /* The accelerations where the step began. */
     int64_t n = p->space.local_size;
-    double t = 0.0;
-    tw_integrator_state(lane->integrator, &t, NULL);
     const double *u = tw_integrator_state_view(lane->integrator);
+    double t = view_lane_time(lane);
     if (p->acceleration(p->context, t, u, u + n, lane->state) != TW_OK) return -1;
 
+    /* The largest of them; those that are not numbers are passed over. */
     int64_t worst = -1;
     double largest = 0.0;
     for (int64_t i = 0; i < lane->particles; i++) {
         if (lane->free_at[i] < 0) continue;
-        double size = length_of(lane->state + 3 * lane->free_at[i]);
+        double size = view_length(lane->state + 3 * lane->free_at[i]);
         if (!(size > largest)) continue;
         largest = size;
         worst = i;
     }
     return worst;
+}
+
+/* Notes why the lane stands, and where. Whoever interrupts a step has not made it fail. */
+static void note_failure(view_lane *lane, tw_status status, const tw_error *error)
+{
+    lane->failed = status != TW_INTERRUPTED;
+    if (!lane->failed) return;
+
+    const char *reason = error->text[0] ? error->text : tw_status_text(status);
+    snprintf(lane->failure, sizeof lane->failure, "%s", reason);
+    lane->failed_particle = worst_particle(lane);
 }
 
 bool view_lane_step(view_lane *lane)
@@ -286,23 +213,19 @@ bool view_lane_step(view_lane *lane)
     tw_status status = tw_integrator_step(lane->integrator, never, &error);
     double seconds = now_seconds() - begin;
 
-    tw_measurement m;
-    if (status == TW_OK) status = measure(lane, &m);
-    if (status == TW_OK) {
-        double share = view_lane_is_new(lane) ? 1.0 : 0.1;
-        lane->step_seconds += share * (seconds - lane->step_seconds);
-        fill_balance(lane, &m);
-        fill_counts(lane);
-        lane->failed = false;
-        return true;
+    if (status == TW_OK) status = view_account_add(lane, &error);
+    if (status != TW_OK) {
+        note_failure(lane, status, &error);
+        return false;
     }
 
-    lane->failed = status != TW_INTERRUPTED;
-    if (!lane->failed) return false;
-    snprintf(lane->failure, sizeof lane->failure, "%s",
-             error.text[0] ? error.text : tw_status_text(status));
-    lane->failed_particle = worst_particle(lane);
-    return false;
+    /* The cost is smoothed over about ten steps. */
+    double share = view_lane_is_new(lane) ? 1.0 : 0.1;
+    lane->step_seconds += share * (seconds - lane->step_seconds);
+    keep_settled(lane);
+    fill_counts(lane);
+    lane->failed = false;
+    return true;
 }
 
 bool view_lane_is_new(const view_lane *lane)
@@ -319,9 +242,11 @@ double view_lane_time(const view_lane *lane)
 
 tw_status view_lane_at(view_lane *lane, double t)
 {
+    /* Inside the last step the dense output gives it. */
     bool is_end = t >= view_lane_time(lane);
     if (!is_end && t > tw_integrator_previous_time(lane->integrator))
         return tw_integrator_interpolate(lane->integrator, t, lane->state, NULL);
+
     tw_integrator_state(lane->integrator, NULL, lane->state);
     return TW_OK;
 }
@@ -336,18 +261,10 @@ void view_lane_pull(view_lane *lane, int64_t particle, const double target[3])
     if (status != TW_OK) return;
     lane->pulled = particle;
     if (target) memcpy(lane->target, target, sizeof lane->target);
-    if (tw_integrator_refresh(lane->integrator, NULL) != TW_OK) return;
 
-    /* The hand moves between two steps. Where energy is judged at the ends of steps, the new force acts
-     * from the last measurement on; where it is judged in their middle, the old one acts at the last
-     * measurement and the new one at the next. */
-    view_hand hand = hand_at(lane, particle >= 0 ? particle : lane->account.hand.particle);
-    bool is_same = hand.particle == lane->account.hand.particle;
-    if (tw_integrator_energy_at_stage(lane->integrator)) {
-        const double *before = lane->account.hand.force;
-        for (int k = 0; k < 3; k++) hand.force[k] = is_same ? before[k] : 0.0;
-    }
-    lane->account.hand = hand;
+    /* The forces have changed between two steps. */
+    if (tw_integrator_refresh(lane->integrator, NULL) == TW_OK)
+        view_account_hand_moved(lane, particle);
 }
 
 /* ---- frames ---- */
@@ -365,6 +282,8 @@ void view_lane_write_contacts(view_lane *lane, double t, const double *u, int in
     frame->contacts[index] = 0;
     if (tw_simulation_contacts(lane->simulation, t, u, VIEW_PLACES, places, &count) != TW_OK)
         return;
+
+    /* Pages draw in single precision. */
     frame->contacts[index] = (uint32_t)count;
     for (int64_t i = 0; i < 3 * count; i++) frame->places[index][i] = (float)places[i];
 }

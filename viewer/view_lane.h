@@ -33,14 +33,11 @@ typedef struct view_hand {
 
 /* The energy balance since the last start. */
 typedef struct view_account {
-    double energy_start;
-    bool has_begun; /* after the first step */
-    double t;
-    double damping_power, outside_power; /* at t [W] */
-    double damping_work, outside_work, contact_work;
-    double plastic_start; /* plastic work before the start [J] */
-    double sliding_start; /* work of sliding before the start [J] */
-    double plastic_work;
+    tw_energy_balance balance; /* with the spring of the hand as a part of the body */
+    double energy_start;       /* accounted energy of the body where the balance begins [J] */
+    double sliding_start;      /* work of sliding before the start [J] */
+    double plastic_start;      /* plastic work before the start [J] */
+    double hand_work;          /* of the hand at the body [J] */
     view_hand hand;
 } view_account;
 
@@ -83,6 +80,18 @@ double view_lane_time(const view_lane *lane);
 tw_status view_lane_at(view_lane *lane, double t);
 /* Pulls a particle to a point; particle -1 lets go. */
 void view_lane_pull(view_lane *lane, int64_t particle, const double target[3]);
+
+/* ---- view_account.c ---- */
+
+/* Begins the balance where the integrator stands, and writes its numbers. */
+tw_status view_account_begin(view_lane *lane, tw_error *error);
+/* Adds the last step to the balance, and writes its numbers. */
+tw_status view_account_add(view_lane *lane, tw_error *error);
+/* The hand has moved, has taken a particle or has let go (-1), between two steps. */
+void view_account_hand_moved(view_lane *lane, int64_t particle);
+double view_length(const double v[3]);
+
+/* ---- frames ---- */
 
 /* Writes where surfaces touch in the state u at t into a frame. */
 void view_lane_write_contacts(view_lane *lane, double t, const double *u, int index,

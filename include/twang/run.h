@@ -64,6 +64,8 @@ TW_API tw_status tw_energy_balance_begin(tw_energy_balance *balance, tw_simulati
 TW_API tw_status tw_energy_balance_add(tw_energy_balance *balance, tw_simulation *simulation,
                                        tw_integrator *integrator, tw_measurement *last,
                                        tw_error *error);
+/** The energy now, with all that was taken and without what came from outside [J]; 0 if it is not finite. */
+TW_API double tw_energy_balance_accounted(const tw_energy_balance *balance);
 /** Whether power comes from outside or is lost to damping, and is integrated from step to step. What
  *  impulses and flow take is added up between measurements. */
 TW_API bool tw_energy_balance_has_power(const tw_simulation *simulation);

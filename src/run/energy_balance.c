@@ -95,6 +95,8 @@ tw_status tw_energy_balance_begin(tw_energy_balance *balance, tw_simulation *sim
     balance->energy_start = m.kinetic + m.potential;
     balance->potential_start = m.potential;
     balance->energy_end = balance->energy_start;
+    balance->sliding_work = m.sliding_work;
+    balance->plastic_work = m.plastic_work;
     balance->converted_max = m.kinetic;
     balance->energy_size_max = m.kinetic + fabs(m.potential);
     return TW_OK;
@@ -111,17 +113,26 @@ static void bound_first_work(tw_energy_balance *balance)
     balance->damping.before = balance->damping.now;
 }
 
-/* The energy, with what damping took and without what came from outside, is constant but for errors
- * of the integrator: energy_error is how much it has changed since the start. */
+double tw_energy_balance_accounted(const tw_energy_balance *balance)
+{
+    if (!balance) return 0.0;
+    double taken = balance->damping.sum + balance->contact.sum + balance->friction.sum +
+                   balance->sliding_work + balance->plastic_work;
+    double given = balance->outside.sum + balance->driven.sum;
+    double accounted = balance->energy_end + taken - given;
+    return isfinite(accounted) ? accounted : 0.0;
+}
+
+/* The accounted energy is constant but for errors of the integrator: energy_error is how much it has changed since the
+ * start. */
 static void watch_energy(tw_energy_balance *balance, const tw_measurement *m, bool first_stage)
 {
     balance->energy_end = m->kinetic + m->potential;
-    if (first_stage) bound_first_work(balance);
-    double accounted = balance->energy_end + balance->damping.sum - balance->outside.sum +
-                       balance->contact.sum + balance->friction.sum + m->sliding_work +
-                       m->plastic_work - balance->driven.sum;
     balance->sliding_work = m->sliding_work;
     balance->plastic_work = m->plastic_work;
+    if (first_stage) bound_first_work(balance);
+
+    double accounted = tw_energy_balance_accounted(balance);
     balance->energy_error = fabs(accounted - balance->energy_start);
     balance->energy_error_max = fmax(balance->energy_error_max, balance->energy_error);
 
