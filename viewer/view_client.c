@@ -14,6 +14,8 @@ static bool new_message(view_client *client, size_t size, bool is_binary)
         client->memory = malloc(LWS_PRE + size);
         client->room = client->memory ? size : 0;
     }
+
+    /* Nothing of it has been sent yet. Without memory there is no message. */
     client->message_size = client->memory ? size : 0;
     client->sent = 0;
     client->is_binary = is_binary;
@@ -46,8 +48,10 @@ static void take_frame(view_server *server, view_client *client)
     const view_stage *stage = &server->stage;
     const view_shape *shape = &stage->reel->shape;
     int field = field_of(server->session, client);
+    size_t size = view_frame_message_size(stage->frame, shape, field >= 0);
+
     client->sequence = stage->sequence;
-    if (new_message(client, view_frame_message_size(stage->frame, shape, field >= 0), true))
+    if (new_message(client, size, true))
         view_frame_write(stage->frame, shape, field, stage->sequence, client->memory + LWS_PRE);
 }
 
@@ -56,8 +60,9 @@ static void choose_message(view_server *server, view_client *client)
 {
     view_session *session = server->session;
     pthread_mutex_lock(&session->lock);
-    bool fits = server->stage.frame && server->stage.reel_version == session->reel_version;
 
+    /* The frame on the stage may still be one of the scene before. */
+    bool fits = server->stage.frame && server->stage.reel_version == session->reel_version;
     if (client->geometry_version != session->geometry_version) {
         client->geometry_version = session->geometry_version;
         take_text(client, &session->geometry, true);
@@ -88,6 +93,8 @@ static int write_some(view_server *server, view_client *client)
 {
     if (!has_message(client)) choose_message(server, client);
     if (!has_message(client)) return 0;
+
+    /* The next piece goes when the page has taken this one. */
     int result = write_piece(client);
     if (result == 0) lws_callback_on_writable(client->wsi);
     return result;
@@ -101,34 +108,50 @@ static bool announces_upload(const view_server *server, view_client *client, vie
     if (server->options->address || client->uploading) return false;
     command->content = malloc((size_t)command->whole);
     if (!command->content) return false;
+
+    /* Its bytes come with the next binary message. */
     client->upload = *command;
     client->upload_size = 0;
     client->uploading = true;
     return true;
 }
 
+/* From now on frames bring this field. The one that is shown is sent again, with it. */
+static void choose_field(view_client *client, const char *name)
+{
+    lws_strncpy(client->field, name, sizeof client->field);
+    client->sequence--;
+    lws_callback_on_writable(client->wsi);
+}
+
+/* Does what a whole message says; false: it is no command. */
 static bool obey(view_server *server, view_client *client)
 {
     view_command command;
     if (!view_command_parse(client->received, client->received_size, &command)) return false;
-    if (command.kind == VIEW_DO_UPLOAD) return announces_upload(server, client, &command);
-    if (command.kind == VIEW_DO_FIELD) {
-        lws_strncpy(client->field, command.name, sizeof client->field);
-        client->sequence--;
-        lws_callback_on_writable(client->wsi);
+
+    switch (command.kind) {
+    case VIEW_DO_UPLOAD:
+        return announces_upload(server, client, &command);
+    case VIEW_DO_FIELD:
+        choose_field(client, command.name);
+        return true;
+    default:
+        view_session_send(server->session, &command);
         return true;
     }
-    view_session_send(server->session, &command);
-    return true;
 }
 
 static bool take_command_piece(view_server *server, view_client *client, const void *in,
                                size_t size)
 {
     if (lws_is_first_fragment(client->wsi)) client->received_size = 0;
+
+    /* What is longer than a command is refused at once. */
     if (size > sizeof client->received - client->received_size) return false;
     memcpy(client->received + client->received_size, in, size);
     client->received_size += size;
+
     return !lws_is_final_fragment(client->wsi) || obey(server, client);
 }
 
@@ -138,11 +161,13 @@ static bool take_upload_piece(view_server *server, view_client *client, const vo
     if (!client->uploading) return false;
     size_t whole = (size_t)client->upload.whole;
     if (size > whole - client->upload_size) return false;
+
     memcpy(client->upload.content + client->upload_size, in, size);
     client->upload_size += size;
     if (!lws_is_final_fragment(client->wsi)) return true;
-    if (client->upload_size != whole) return false;
 
+    /* The session takes the whole file, and frees it. */
+    if (client->upload_size != whole) return false;
     view_session_send(server->session, &client->upload);
     client->uploading = false;
     return true;
@@ -161,6 +186,8 @@ static int welcome(view_server *server, struct lws *wsi, view_client *client)
 {
     view_guest_leaves(&server->guests, wsi);
     *client = (view_client){.wsi = wsi};
+
+    /* It gets the frame that is on show. */
     for (int i = 0; i < VIEW_CLIENTS; i++) {
         if (server->clients[i]) continue;
         server->clients[i] = client;
@@ -176,6 +203,8 @@ static int farewell(view_server *server, view_client *client)
 {
     for (int i = 0; i < VIEW_CLIENTS; i++)
         if (server->clients[i] == client) server->clients[i] = NULL;
+
+    /* A file that has not come as a whole goes, too. */
     free(client->memory);
     if (client->uploading) free(client->upload.content);
     client->uploading = false;

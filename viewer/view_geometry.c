@@ -36,8 +36,10 @@ static void add_surface_faces(writer *w, const tw_display_surface *surface)
 {
     size_t begin = w->data.size / 4;
     for (int64_t f = 0; f < surface->face_count; f++) {
+        /* Without a list of starts all faces are triangles. */
         int64_t first = surface->face_start ? surface->face_start[f] : 3 * f;
         int64_t end = surface->face_start ? surface->face_start[f + 1] : 3 * f + 3;
+
         for (int64_t c = first + 1; c + 1 < end; c++) {
             const uint32_t corner[3] = {(uint32_t)surface->corners[first],
                                         (uint32_t)surface->corners[c],
@@ -45,6 +47,7 @@ static void add_surface_faces(writer *w, const tw_display_surface *surface)
             view_text_bytes(&w->data, corner, sizeof corner);
         }
     }
+
     view_text_add(&w->head, ",\"faces\":[%zu,%zu]", begin, w->data.size / 4 - begin);
 }
 
@@ -59,6 +62,7 @@ static void add_surface(writer *w, const tw_display_surface *surface)
     view_text_add(&w->head, "}");
 }
 
+/* Whether nothing of it moves by itself: an obstacle. */
 static bool is_fixed(const tw_display *display, const int64_t *free_at)
 {
     if (!free_at) return false;
@@ -71,12 +75,16 @@ static void add_body(writer *w, const tw_display *display, const int64_t *free_a
 {
     view_text_add(&w->head, "{\"name\":");
     view_text_string(&w->head, display->name ? display->name : "body");
-    view_text_add(
-        &w->head, ",\"first\":%lld,\"count\":%lld,\"fixed\":%s,\"stained\":%s,\"radius\":",
-        (long long)display->first, (long long)display->count,
-        is_fixed(display, free_at) ? "true" : "false", display->stained ? "true" : "false");
+
+    /* Which particles it has, and what it is. */
+    const char *fixed = is_fixed(display, free_at) ? "true" : "false";
+    const char *stained = display->stained ? "true" : "false";
+    view_text_add(&w->head, ",\"first\":%lld,\"count\":%lld", (long long)display->first,
+                  (long long)display->count);
+    view_text_add(&w->head, ",\"fixed\":%s,\"stained\":%s,\"radius\":", fixed, stained);
     view_text_number(&w->head, display->radius);
 
+    /* What is drawn of it. */
     add_indices(w, "edges", 2 * display->edge_count, display->edges);
     add_indices(w, "triangles", 3 * display->triangle_count, display->triangles);
     if (display->surface.vertex_count > 0) add_surface(w, &display->surface);
@@ -98,11 +106,14 @@ static void write_head(writer *w, const tw_simulation *simulation, const int64_t
 {
     int64_t particles = tw_simulation_row_count(simulation);
     bool has_bodies = tw_simulation_column_count(simulation) >= 6;
+
     view_text_add(&w->head, "{\"particles\":%lld,\"bodies\":[", (long long)particles);
     for (int i = 0; i < tw_simulation_display_count(simulation); i++) {
         if (i > 0) view_text_add(&w->head, ",");
         add_body(w, tw_simulation_display(simulation, i), free_at);
     }
+
+    /* The points of a system of equations are nobody's particles. */
     view_text_add(&w->head, "],\"system\":%s", has_bodies ? "false" : "true");
     add_pinned(w, particles, has_bodies ? free_at : NULL);
 }
@@ -117,6 +128,8 @@ static void add_rest(writer *w, const tw_simulation *simulation, const double *r
         w->data.failed = true;
         return;
     }
+
+    /* The rows of bodies begin with their positions; systems of equations have none. */
     for (int64_t i = 0; i < particles && columns >= 6; i++)
         memcpy(positions + 3 * i, rest + i * columns, 3 * sizeof *positions);
     add_numbers(w, "rest", 3 * particles, positions);
@@ -126,6 +139,7 @@ static void add_rest(writer *w, const tw_simulation *simulation, const double *r
 bool view_geometry_write(const tw_simulation *simulation, const int64_t *free_at,
                          const double *rest, const view_series *series, view_text *out)
 {
+    /* The head names the arrays, so that both are written together. */
     writer w = {0};
     write_head(&w, simulation, free_at);
     add_rest(&w, simulation, rest);
@@ -133,6 +147,7 @@ bool view_geometry_write(const tw_simulation *simulation, const int64_t *free_at
     view_text_add(&w.head, "}");
     while (w.head.size % 4 != 0 && !w.head.failed) view_text_add(&w.head, " ");
 
+    /* One message of both. */
     const uint32_t begin[4] = {0x474e5754u, 1, 2, (uint32_t)w.head.size};
     bool good = !w.head.failed && !w.data.failed;
     if (good) {
