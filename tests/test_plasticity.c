@@ -303,6 +303,59 @@ START_TEST(no_step_passes_over_a_swing)
 }
 END_TEST
 
+/* Pairs of masses that swing, the first far beyond its limit and the others within theirs, by steps of h omega = 0.3.
+ * Returns how many steps were rejected. */
+static int64_t swing_pairs(int64_t count, double *first_elongation)
+{
+    double *x = calloc(6 * (size_t)count, sizeof *x);
+    double *v = calloc(6 * (size_t)count, sizeof *v);
+    double *values = calloc(3 * (size_t)count, sizeof *values);
+    int64_t *ends = calloc(2 * (size_t)count, sizeof *ends);
+    for (int64_t i = 0; i < count; i++) {
+        x[6 * i + 1] = x[6 * i + 4] = (double)i;
+        x[6 * i + 3] = link;
+        v[6 * i + 3] = i == 0 ? 0.5 : 0.1;
+        v[6 * i] = -v[6 * i + 3];
+        values[2 * i] = values[2 * i + 1] = 1;
+        values[2 * count + i] = stiff;
+        ends[2 * i] = 2 * i;
+        ends[2 * i + 1] = 2 * i + 1;
+    }
+
+    tw_model *model = NULL;
+    tw_plasticity law = perfect();
+    ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_set_plasticity(model, &law, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_particles(model, 2 * count, x, v, values, NULL, NULL), TW_OK);
+    ck_assert_int_eq(tw_model_add_springs(model, count, ends, values + 2 * count, NULL, NULL),
+                     TW_OK);
+    free(x);
+    free(v);
+    free(values);
+    free(ends);
+
+    tw_simulation *simulation = NULL;
+    ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
+    tw_integrator *integrator = start(simulation, TW_SCHEME_RK4, 2e-3, 0);
+    advance_to(integrator, 0.06);
+    *first_elongation = elongation(simulation, 0);
+    int64_t rejected = tw_integrator_statistics_now(integrator).rejected_steps;
+    leave(integrator, simulation);
+    return rejected;
+}
+
+/* Errors of the flow are judged by their energy beside that of all springs: one of many divides no step of all, but the
+ * same one alone does. */
+START_TEST(one_of_many_springs_divides_no_step)
+{
+    double alone = 0;
+    double among_many = 0;
+    ck_assert_int_gt(swing_pairs(1, &alone), 0);
+    ck_assert_int_eq(swing_pairs(20000, &among_many), 0);
+    ck_assert_double_eq_tol(among_many, alone, 0.2 * alone);
+}
+END_TEST
+
 START_TEST(flow_takes_what_the_balance_lacks)
 {
     /* Kinetic + potential energy + plastic work is constant; linear and cubic springs. */
@@ -548,6 +601,7 @@ int main(void)
     tcase_add_loop_test(theory, the_flow_is_that_of_theory_and_converges, 0, FIXED_SCHEMES);
     tcase_add_loop_test(theory, adaptive_steps_flow_as_well, 0, 3);
     tcase_add_loop_test(theory, no_step_passes_over_a_swing, 0, 2 * SWING_SCHEMES);
+    tcase_add_test(theory, one_of_many_springs_divides_no_step);
     tcase_add_loop_test(theory, flow_takes_what_the_balance_lacks, 0, 2);
     tcase_add_test(theory, the_stage_of_a_step_closes_the_balance_too);
     tcase_add_test(theory, a_spring_that_breaks_pulls_no_more);

@@ -17,13 +17,14 @@ static const double STAGE_SHARE = 0.75;
  * does not vanish. Beyond that it is elastic. */
 static const double SHORTEST_SHARE = 0.05;
 
-/* The rest length inside a step is a guess, and no estimate of a scheme sees it: a step in which a spring flows otherwise
- * than guessed, by more than this share of its elastic limit, is rejected. Fixed steps are then divided. */
-static const double LARGEST_SURPRISE = 0.1;
-
-/* A step whose end shows less flow than the swing within it would have made, by more than this share of the elastic
- * limit, is rejected too. A swing through an angle of RESOLVED radians per step, or less, cannot hide so much. */
-static const double LARGEST_MISS = 0.02;
+/* The rest lengths inside a step are guesses, and no estimate of a scheme sees them. The error is measured as an energy:
+ * with what each spring flowed otherwise than guessed, and what it should have flowed when it swung beyond its limit
+ * and came back within the step,
+ *     sum k (surprise / LARGEST_SURPRISE)^2 + sum k (miss / LARGEST_MISS)^2 <= sum k (l - L)^2.
+ * A step beyond that is rejected. Fixed steps are then divided. For a single spring at its limit these are shares of
+ * the limit. A swing through an angle of RESOLVED radians per step, or less, cannot hide so much. */
+static const double LARGEST_SURPRISE = 0.03;
+static const double LARGEST_MISS = 0.006;
 static const double RESOLVED = 0.2;
 
 static const double BROKEN = -1.0;
@@ -83,7 +84,7 @@ tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
     p->law = *law;
     p->after = values_of(s);
     int64_t blocks = tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK);
-    p->partial = tw_allocate_zeroed((size_t)blocks, sizeof(double));
+    p->partial = tw_allocate_zeroed((size_t)blocks, sizeof *p->partial);
     p->square_frequency = TW_NEW_ARRAY(s->count, double);
     bool good = copy_values(s->count, &p->after, &p->first) && p->partial && p->square_frequency;
     good = copy_values(s->count, &p->after, &p->during) && good;
@@ -234,7 +235,6 @@ typedef struct loop {
     const tw_force_view *from; /* the start of the step */
     double h;
     atomic_bool changed;
-    atomic_bool too_far; /* a spring flows by more than a step may do */
 } loop;
 
 static void begin_block(void *context, int64_t begin, int64_t end, int64_t block)
@@ -244,7 +244,7 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
     double work = 0.0;
 
     /* Most springs are as the last attempt left them, and have nothing ahead. */
-    p->partial[block] = 0.0;
+    p->partial[block] = (tw_plastic_sums){0};
     if (!is_marked(c->s, block)) return;
 
     bool flows = false;
@@ -270,19 +270,22 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
         p->during.rest_length[e] = larger(L + ahead, smaller(L, shortest(p, e)));
         work += energy_with(&p->after, e, l) - energy_with(&p->during, e, l);
     }
-    p->partial[block] = work;
+    p->partial[block].work = work;
 
     /* Without flow ahead the next step finds the springs as they are now. */
     if (!flows) mark(c->s, block, 0);
 }
 
-/* The blocks are added in their order, so that the sum does not depend on the threads. */
-static double add_blocks(const tw_springs *s)
+/* The blocks are added in their order, so that the sums do not depend on the threads. */
+static tw_plastic_sums add_blocks(const tw_springs *s)
 {
-    double work = 0.0;
-    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK); b++)
-        work += s->plasticity->partial[b];
-    return work;
+    tw_plastic_sums all = {0};
+    for (int64_t b = 0; b < tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK); b++) {
+        all.work += s->plasticity->partial[b].work;
+        all.error += s->plasticity->partial[b].error;
+        all.stored += s->plasticity->partial[b].stored;
+    }
+    return all;
 }
 
 tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, bool *changed)
@@ -295,7 +298,7 @@ tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, b
 
     loop c = {.s = s, .x = at->x, .h = h};
     tw_parallel_for(s->count, TW_INTERNAL_BLOCK, begin_block, &c);
-    set_sum(s, TW_PLASTIC_WORK_STAGE, *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s));
+    set_sum(s, TW_PLASTIC_WORK_STAGE, *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s).work);
     tw_springs_take(s, &p->during);
     return TW_OK;
 }
@@ -330,37 +333,51 @@ static double rate_of(const tw_springs *s, const double *x, const double *v, int
     return l > 0.0 ? tw_dot3(d, w) / l : 0.0;
 }
 
-/* Whether spring e swung beyond its limit and came back within the step, so that the end of the step does not show
- * what should have flowed. */
-static bool misses_flow(const loop *c, int64_t e, double l, double L, double flow)
+/* What spring e should have flowed, beyond what it did, when it swung beyond its limit and came back within the step, so
+ * that the end of the step does not show it. */
+static double missed_flow(const loop *c, int64_t e, double l, double L, double flow)
 {
     const tw_springs *s = c->s;
     double omega = sqrt(s->plasticity->square_frequency[e]);
     double angle = c->h * omega;
-    if (!(angle > RESOLVED)) return false;
+    if (!(angle > RESOLVED)) return 0.0;
 
     /* Up to about a quarter of a swing, a turning point lies in the step only if l' changes its sign. */
     double outward = copysign(1.0, l - L);
     double rate_first = outward * rate_of(s, c->from->x, c->from->v, e);
     double rate_last = outward * rate_of(s, c->x, c->v, e);
-    if (angle < 1.5 && !(rate_first > 0.0 && rate_last < 0.0)) return false;
+    if (angle < 1.5 && !(rate_first > 0.0 && rate_last < 0.0)) return 0.0;
 
     /* The amplitude of a free swing: A^2 = (l - L)^2 + (l' / omega)^2. */
     double first = hypot(length_of(s, c->from->x, e) - L, rate_first / omega);
     double last = hypot(l - L, rate_last / omega);
     double limit = limit_of(s->plasticity, e, *variable_of(s, TW_PLASTIC_SUM, e));
-    double swing_flow = (fmax(first, last) - limit) / (1.0 + s->plasticity->law.hardening);
-    return swing_flow - fabs(flow) > LARGEST_MISS * limit;
+    double swing_flow = (larger(first, last) - limit) / (1.0 + s->plasticity->law.hardening);
+    return larger(swing_flow - fabs(flow), 0.0);
 }
 
-/* The flow of spring e in this step. Returns the work. */
-static double finish_spring(loop *c, int64_t e)
+/* Adds to the sums what tells whether the guess of the flow of spring e was good. */
+static void judge_guess(const loop *c, int64_t e, double l, double L, double flow,
+                        tw_plastic_sums *sums)
+{
+    const tw_spring_plasticity *p = c->s->plasticity;
+    double guess = c->h * *variable_of(c->s, TW_PLASTIC_RATE, e);
+    double surprise = flow != 0.0 ? (flow - guess) / LARGEST_SURPRISE : 0.0;
+    double miss = missed_flow(c, e, l, L, flow) / LARGEST_MISS;
+    double deflection = l - L - flow;
+
+    sums->error += p->first.stiffness[e] * (surprise * surprise + miss * miss);
+    sums->stored += p->first.stiffness[e] * deflection * deflection;
+}
+
+/* The flow of spring e in this step. */
+static void finish_spring(loop *c, int64_t e, tw_plastic_sums *sums)
 {
     tw_spring_plasticity *p = c->s->plasticity;
     double *elongation = variable_of(c->s, TW_PLASTIC_ELONGATION, e);
     double *rate = variable_of(c->s, TW_PLASTIC_RATE, e);
     double *sum = variable_of(c->s, TW_PLASTIC_SUM, e);
-    if (*sum < 0.0) return 0.0;
+    if (*sum < 0.0) return;
 
     double l = length_of(c->s, c->x, e);
     double first = p->first.rest_length[e];
@@ -368,13 +385,11 @@ static double finish_spring(loop *c, int64_t e)
     double flow = flow_of(p, e, l, L, *sum);
     bool breaks = l - first > p->law.rupture_strain * first;
     bool was_ahead = p->during.rest_length[e] != L;
-    double surprise = fabs(flow - c->h * *rate);
-    bool surprises = flow != 0.0 && surprise > LARGEST_SURPRISE * limit_of(p, e, *sum);
-    if (surprises || misses_flow(c, e, l, L, flow)) atomic_store(&c->too_far, true);
-    if (flow == 0.0 && *rate == 0.0 && !breaks && !was_ahead) return 0.0;
+    judge_guess(c, e, l, L, flow, sums);
+    if (flow == 0.0 && *rate == 0.0 && !breaks && !was_ahead) return;
     *rate = c->h > 0.0 ? flow / c->h : 0.0;
     mark(c->s, e / TW_INTERNAL_BLOCK, 1);
-    if (flow == 0.0 && !breaks && !was_ahead) return 0.0;
+    if (flow == 0.0 && !breaks && !was_ahead) return;
 
     /* The rest length flows, or the spring breaks. */
     atomic_store(&c->changed, true);
@@ -385,20 +400,20 @@ static double finish_spring(loop *c, int64_t e)
         *rate = 0.0;
     }
     set_spring(p, &p->after, e, first + *elongation, breaks);
-    return energy_with(&p->during, e, l) - energy_with(&p->after, e, l);
+    sums->work += energy_with(&p->during, e, l) - energy_with(&p->after, e, l);
 }
 
 /* limit^2 - (l - L)^2 - l'^2 / omega^2 of four springs from `first` on: positive if their swings, as they are at x and
- * v, stay within the limit. Without v it is limit^2 - (l - L)^2. */
+ * v, stay within the limit. Without v it is limit^2 - (l - L)^2. Also sets (l - L)^2. */
 static tw_wide swing_room(const tw_springs *s, const double *x, const double *v, int64_t first,
-                          tw_wide limit)
+                          tw_wide limit, tw_wide *square)
 {
     tw_wide d[4];
     tw_wide l = tw_spring_batch_lengths(s, x, first, 4, d);
     tw_wide deflection =
         tw_wide_subtract(l, tw_wide_load(s->plasticity->after.rest_length + first));
-    tw_wide room =
-        tw_wide_subtract(tw_wide_multiply(limit, limit), tw_wide_multiply(deflection, deflection));
+    *square = tw_wide_multiply(deflection, deflection);
+    tw_wide room = tw_wide_subtract(tw_wide_multiply(limit, limit), *square);
     if (!v) return room;
 
     /* l'^2 / omega^2 = (d.d')^2 / (l omega)^2. */
@@ -423,9 +438,11 @@ static bool have_flowed(const tw_springs *s, int64_t first)
 }
 
 /* Whether four springs from `first` on, which did not flow in the last step, surely keep their rest lengths: none of
- * them is at its limit, or may have been there within this step. They have two ends and cannot break. */
-static bool are_quiet(const loop *c, int64_t first)
+ * them is at its limit, or may have been there within this step. They have two ends and cannot break. Also sets their
+ * (l - L)^2 at the end of the step. */
+static bool are_quiet(const loop *c, int64_t first, tw_wide *square)
 {
+    tw_wide before;
     const tw_springs *s = c->s;
     const tw_spring_plasticity *p = s->plasticity;
 
@@ -438,27 +455,36 @@ static bool are_quiet(const loop *c, int64_t first)
     tw_wide slack =
         tw_wide_subtract(tw_wide_splat(angle * angle), tw_wide_load(p->square_frequency + first));
     if (tw_wide_all_positive(slack))
-        return tw_wide_all_positive(swing_room(s, c->x, NULL, first, limit));
+        return tw_wide_all_positive(swing_room(s, c->x, NULL, first, limit, square));
 
-    return tw_wide_all_positive(swing_room(s, c->x, c->v, first, limit)) &&
-           tw_wide_all_positive(swing_room(s, c->from->x, c->from->v, first, limit));
+    return tw_wide_all_positive(swing_room(s, c->x, c->v, first, limit, square)) &&
+           tw_wide_all_positive(swing_room(s, c->from->x, c->from->v, first, limit, &before));
 }
 
 static void finish_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     loop *c = context;
-    double work = 0.0;
-    bool in_fours =
-        c->s->corners == 2 && c->h > 0.0 && !isfinite(c->s->plasticity->law.rupture_strain);
+    const tw_spring_plasticity *p = c->s->plasticity;
+    bool in_fours = c->s->corners == 2 && c->h > 0.0 && !isfinite(p->law.rupture_strain);
     bool flowed = is_marked(c->s, block);
+    tw_plastic_sums sums = {0};
+    tw_wide stored = tw_wide_zero();
+
     for (int64_t e = begin; e < end;) {
-        bool pass =
-            in_fours && e + 4 <= end && !(flowed && have_flowed(c->s, e)) && are_quiet(c, e);
         int64_t next = e + 4 <= end ? e + 4 : end;
-        for (; !pass && e < next; e++) work += finish_spring(c, e);
-        e = next;
+        bool whole = in_fours && next == e + 4 && !(flowed && have_flowed(c->s, e));
+
+        /* Most springs are quiet, and only add to the energy beside which errors are judged. */
+        tw_wide square;
+        if (whole && are_quiet(c, e, &square)) {
+            stored = tw_wide_fma(tw_wide_load(p->first.stiffness + e), square, stored);
+            e = next;
+        }
+        for (; e < next; e++) finish_spring(c, e, &sums);
     }
-    c->s->plasticity->partial[block] = work;
+
+    sums.stored += tw_wide_sum(stored);
+    p->partial[block] = sums;
 }
 
 tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from, double t,
@@ -468,11 +494,13 @@ tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from
     tw_springs *s = data;
     loop c = {.s = s, .x = x, .v = v, .from = from, .h = h};
     tw_parallel_for(s->count, TW_INTERNAL_BLOCK, finish_block, &c);
-    set_sum(s, TW_PLASTIC_WORK, *sum_of(s, TW_PLASTIC_WORK_STAGE) + add_blocks(s));
+
+    tw_plastic_sums sums = add_blocks(s);
+    set_sum(s, TW_PLASTIC_WORK, *sum_of(s, TW_PLASTIC_WORK_STAGE) + sums.work);
     tw_springs_take(s, &s->plasticity->after);
 
     *changed = *changed || atomic_load(&c.changed);
-    return atomic_load(&c.too_far) ? TW_RECOVERABLE : TW_OK;
+    return sums.error > sums.stored ? TW_RECOVERABLE : TW_OK;
 }
 
 /* ---- measuring ---- */

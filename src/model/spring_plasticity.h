@@ -25,6 +25,13 @@ typedef struct tw_spring_values {
     double *cubic; /* NULL: the springs are linear */
 } tw_spring_values;
 
+/* Sums over springs, of one step. */
+typedef struct tw_plastic_sums {
+    double work;   /* what the flow took [J] */
+    double error;  /* and the error of its guess, as an energy, */
+    double stored; /* beside that which the springs have: k (l - L)^2 */
+} tw_plastic_sums;
+
 typedef struct tw_spring_plasticity {
     tw_plasticity law;
     tw_spring_values first;  /* as they were made */
@@ -35,8 +42,8 @@ typedef struct tw_spring_plasticity {
 
     /* The internal variables, in the array of the model: see TW_PLASTIC_... */
     double *state;
-    unsigned char *changed; /* the marks of their blocks */
-    double *partial;        /* work per block of springs */
+    unsigned char *changed;   /* the marks of their blocks */
+    tw_plastic_sums *partial; /* per block of springs */
 
     /* omega^2 of each spring alone [1/s^2]: see tw_springs_find_frequencies */
     double *square_frequency;
