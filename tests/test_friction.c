@@ -470,7 +470,7 @@ int main(void)
     Suite *suite = suite_create("friction");
     TCase *cases = tcase_create("friction");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, a_bristle_rubs_as_with_small_steps, 0, 3);
+    tcase_add_loop_test(cases, a_bristle_rubs_as_with_small_steps, 0, cases_to_run(3, 1));
     tcase_add_loop_test(cases, a_rod_holds_below_the_friction_angle, 0, 3);
     tcase_add_loop_test(cases, a_rod_slides_above_it, 0, 3);
     tcase_add_test(cases, the_wear_is_the_work);
