@@ -5,6 +5,7 @@
 #include <string.h>
 #include <twang/twang.h>
 
+#include "base/interrupt.h"
 #include "contact/overlap_tree.h"
 #include "support/run_suite.h"
 
@@ -165,6 +166,52 @@ START_TEST(the_list_does_not_depend_on_the_threads)
 }
 END_TEST
 
+/* Goes on `left` times, and then wants the end. */
+static tw_status wants_end(void *context)
+{
+    int *left = context;
+    return (*left)-- > 0 ? TW_OK : TW_INTERRUPTED;
+}
+
+START_TEST(a_search_can_be_interrupted)
+{
+    /* All boxes are the same: every box meets all others, and the lists of each are long. */
+    enum { BOXES = 12000 };
+    tw_box *same = malloc(BOXES * sizeof *same);
+    for (int i = 0; i < BOXES; i++) same[i] = (tw_box){{0, 0, 0}, {i < 3000, 1, 1}};
+    for (int i = 3000; i < BOXES; i++) same[i].lower[0] = same[i].upper[0] = (float)(2 * i);
+
+    tw_overlap_tree *tree = NULL;
+    tw_box_pairs pairs = {0};
+    ck_assert_int_eq(tw_overlap_tree_create(BOXES, &tree), TW_OK);
+    tw_overlap_tree_update(tree, same);
+    int asked = 0;
+    for (int patience = 0;; patience++) {
+        int left = patience;
+        tw_question before = tw_question_set((tw_question){wants_end, &left});
+        tw_status status = tw_overlap_tree_meet(tree, tree, &pairs);
+        tw_question_set(before);
+        if (status == TW_OK) break;
+        ck_assert_int_eq(status, TW_INTERRUPTED);
+        ck_assert_int_eq(pairs.count, 0);
+        asked++;
+    }
+
+    /* It was asked more than once, and the list is whole and in order. */
+    ck_assert_int_ge(asked, 3);
+    ck_assert_int_eq(pairs.count, (int64_t)3000 * 2999 / 2);
+    int64_t wrong = 0;
+    for (int64_t p = 0, first = 0, second = 1; p < pairs.count; p++) {
+        wrong += pairs.list[p].first != first || pairs.list[p].second != second;
+        if (++second == 3000) second = ++first + 1;
+    }
+    ck_assert_int_eq(wrong, 0);
+    tw_box_pairs_free(&pairs);
+    tw_overlap_tree_free(tree);
+    free(same);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("broad phase");
@@ -173,6 +220,7 @@ int main(void)
     tcase_add_test(cases, all_pairs_of_two_sets_are_found);
     tcase_add_test(cases, equal_and_infinite_boxes_are_found);
     tcase_add_test(cases, boxes_are_rounded_outward);
+    tcase_add_test(cases, a_search_can_be_interrupted);
     tcase_add_test(cases, the_list_does_not_depend_on_the_threads);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

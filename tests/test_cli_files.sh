@@ -125,6 +125,16 @@ for name in telemetry.csv scene.yaml checkpoint.bin frames; do
     cmp -s before after || fail "written through a link $name"
     rm -r elsewhere
 done
+# --force removes nothing through a link: a folder of frames that is one belongs to somebody else.
+cp -r source forced
+mv forced/frames elsewhere
+ln -s ../elsewhere forced/frames
+find elsewhere -type f -exec cat {} + | cksum >before
+# shellcheck disable=SC2086
+refused "forced/frames: is a link, which twang does not follow here" "$twang" run $run -o forced --force
+find elsewhere -type f -exec cat {} + | cksum >after
+cmp -s before after || fail "--force removed frames through a link"
+rm -r elsewhere
 # A frame that is a link is not read.
 cp -r source linked-frame
 frame=$(find linked-frame/frames -name 'frame_*' | sort | head -n 1)

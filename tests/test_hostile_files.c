@@ -23,6 +23,7 @@ enum { ROWS = 3, COLUMNS = 6, ARRAY_BYTES = 3 * ROWS * sizeof(double) };
 typedef struct claim {
     uint64_t blocks, block, last;
     uint64_t real;
+    double first; /* value of the array; 0: 1 */
 } claim;
 
 /* Adds an array with this head to the appended data. */
@@ -30,6 +31,7 @@ static void add_array(tw_text *payload, const claim *c)
 {
     double values[2 * 3 * ROWS];
     for (int i = 0; i < 2 * 3 * ROWS; i++) values[i] = 1.0 + i;
+    if (c->first != 0) values[0] = c->first;
     Bytef packed[1024];
     uLongf packed_size = sizeof packed;
     ck_assert_int_eq(compress(packed, &packed_size, (const Bytef *)values, c->real), Z_OK);
@@ -41,7 +43,7 @@ static void add_array(tw_text *payload, const claim *c)
 /* Reads a frame whose positions have this head. */
 static tw_status read_crafted(const claim *points, double values[ROWS * COLUMNS])
 {
-    static const claim whole = {1, ARRAY_BYTES, 0, ARRAY_BYTES};
+    static const claim whole = {1, ARRAY_BYTES, 0, ARRAY_BYTES, 0};
     tw_text payload = {0};
     tw_text text = {0};
     add_array(&payload, points);
@@ -64,26 +66,32 @@ START_TEST(a_crafted_vtu_exports_no_uninitialised_memory)
 {
     /* The good one is read as it is. */
     double values[ROWS * COLUMNS] = {0};
-    ck_assert_int_eq(read_crafted(&(claim){1, ARRAY_BYTES, 0, ARRAY_BYTES}, values), TW_OK);
+    ck_assert_int_eq(read_crafted(&(claim){1, ARRAY_BYTES, 0, ARRAY_BYTES, 0}, values), TW_OK);
     for (int r = 0; r < ROWS; r++)
         for (int k = 0; k < 3; k++) ck_assert_double_eq(values[COLUMNS * r + k], 1.0 + 3 * r + k);
 
     /* Blocks that unpack to less or more than they claim, and heads that claim less or more. */
     const claim crafted[] = {
-        {1, ARRAY_BYTES, 0, 8},                  /* most of the block is missing */
-        {1, ARRAY_BYTES, 0, 0},                  /* all of it */
-        {1, ARRAY_BYTES, 0, ARRAY_BYTES - 1},    /* a byte of it */
-        {1, ARRAY_BYTES, 0, 2 * ARRAY_BYTES},    /* too long */
-        {0, ARRAY_BYTES, 0, ARRAY_BYTES},        /* no block */
-        {1, 8, 0, 8},                            /* a smaller block */
-        {1, 2 * ARRAY_BYTES, ARRAY_BYTES, 8},    /* a larger one of which the rest is meant */
-        {1, 0, 0, ARRAY_BYTES},                  /* blocks of nothing */
-        {UINT64_MAX, 1, 0, ARRAY_BYTES},         /* as many as there are numbers */
-        {UINT64_MAX / 8 + 1, ARRAY_BYTES, 0, 8}, /* whose sizes overflow */
-        {1, UINT64_MAX, ARRAY_BYTES, ARRAY_BYTES - 8},
+        {1, ARRAY_BYTES, 0, 8, 0},                  /* most of the block is missing */
+        {1, ARRAY_BYTES, 0, 0, 0},                  /* all of it */
+        {1, ARRAY_BYTES, 0, ARRAY_BYTES - 1, 0},    /* a byte of it */
+        {1, ARRAY_BYTES, 0, 2 * ARRAY_BYTES, 0},    /* too long */
+        {0, ARRAY_BYTES, 0, ARRAY_BYTES, 0},        /* no block */
+        {1, 8, 0, 8, 0},                            /* a smaller block */
+        {1, 2 * ARRAY_BYTES, ARRAY_BYTES, 8, 0},    /* a larger one of which the rest is meant */
+        {1, 0, 0, ARRAY_BYTES, 0},                  /* blocks of nothing */
+        {UINT64_MAX, 1, 0, ARRAY_BYTES, 0},         /* as many as there are numbers */
+        {UINT64_MAX / 8 + 1, ARRAY_BYTES, 0, 8, 0}, /* whose sizes overflow */
+        {1, UINT64_MAX, ARRAY_BYTES, ARRAY_BYTES - 8, 0},
     };
     for (size_t i = 0; i < sizeof crafted / sizeof *crafted; i++)
         ck_assert_msg(read_crafted(&crafted[i], values) == TW_BAD_INPUT, "crafted frame %zu", i);
+
+    /* Blocks whose values no run writes. */
+    const double wild[] = {NAN, -NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(read_crafted(&(claim){1, ARRAY_BYTES, 0, ARRAY_BYTES, wild[i]}, values),
+                         TW_BAD_INPUT);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "base/parallel_for.h"
 
 /* Boxes per leaf, at most. A search over 100,000 segments (bench_broad_phase) takes the times 1.5,
@@ -16,6 +17,9 @@ static const double WORN_OUT = 1.5;
 
 /* Leaves per block of the parallel loop. */
 enum { LEAVES_PER_BLOCK = 64 };
+
+/* Blocks that are searched between two questions whether to go on. */
+enum { PORTION_BLOCKS = 8 };
 
 /* The tree is a complete one, so that its depth is at most that of 2^31 leaves, and a traversal
  * never waits with more than two nodes per level. */
@@ -251,6 +255,7 @@ void tw_overlap_tree_update(tw_overlap_tree *tree, const tw_box *boxes)
 typedef struct search {
     tw_overlap_tree *a;
     const tw_overlap_tree *b;
+    int64_t first_block; /* of the portion being searched */
 } search;
 
 /* Pairs of the items of a leaf of a with those of a leaf of b. */
@@ -313,26 +318,36 @@ static void search_leaf(const search *s, int64_t leaf, found *out)
 static void search_block(void *context, int64_t begin, int64_t end, int64_t block)
 {
     const search *s = context;
-    found *out = &s->a->blocks[block];
+    found *out = &s->a->blocks[s->first_block + block];
     out->pairs.count = 0;
     out->out_of_memory = false;
-    for (int64_t leaf = begin; leaf < end; leaf++) search_leaf(s, leaf, out);
+    int64_t first = s->first_block * LEAVES_PER_BLOCK;
+    for (int64_t leaf = begin; leaf < end; leaf++) search_leaf(s, first + leaf, out);
 }
 
-/* Sorts a run of pairs with the same `first` by insertion: runs are short. */
-static void sort_run(int64_t length, tw_box_pair *run)
+/* Moves the entries of a run that are `gap` apart into the order of `second`, by insertion. */
+static void insert_at_gap(int64_t length, int64_t gap, tw_box_pair *run)
 {
-    for (int64_t i = 1; i < length; i++) {
+    for (int64_t i = gap; i < length; i++) {
         tw_box_pair pair = run[i];
         int64_t place = i;
-        for (; place > 0 && run[place - 1].second > pair.second; place--)
-            run[place] = run[place - 1];
+        for (; place >= gap && run[place - gap].second > pair.second; place -= gap)
+            run[place] = run[place - gap];
         run[place] = pair;
     }
 }
 
+/* Sorts a run of pairs with the same `first` by Shell's method: most runs are short, but where boxes are as large as the
+ * body every box meets all others. */
+static void sort_run(int64_t length, tw_box_pair *run)
+{
+    int64_t gap = 1;
+    while (gap < length / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) insert_at_gap(length, gap, run);
+}
+
 /* Puts the pairs of all blocks into ascending order: a counting sort by `first`, and then each
- * short run by `second`. */
+ * run by `second`. */
 static void sort_pairs(tw_overlap_tree *tree, tw_box_pairs *pairs)
 {
     int64_t *start = tree->starts;
@@ -360,8 +375,15 @@ tw_status tw_overlap_tree_meet(tw_overlap_tree *a, const tw_overlap_tree *b, tw_
     pairs->count = 0;
     if (a->count == 0 || b->count == 0) return TW_OK;
 
-    search s = {a, b};
-    tw_parallel_for(a->leaves, LEAVES_PER_BLOCK, search_block, &s);
+    /* In portions, and between them the user may end the step. */
+    search s = {a, b, 0};
+    for (; s.first_block < a->block_count; s.first_block += PORTION_BLOCKS) {
+        TW_TRY(tw_question_ask(0));
+        int64_t rest = a->leaves - s.first_block * LEAVES_PER_BLOCK;
+        int64_t most = (int64_t)PORTION_BLOCKS * LEAVES_PER_BLOCK;
+        tw_parallel_for(rest < most ? rest : most, LEAVES_PER_BLOCK, search_block, &s);
+    }
+
     int64_t count = 0;
     for (int64_t block = 0; block < a->block_count; block++) {
         if (a->blocks[block].out_of_memory) return TW_OUT_OF_MEMORY;

@@ -5,6 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
@@ -492,6 +493,11 @@ static bool keep_snapshot(tw_integrator *integrator)
     return tw_integrator_serialise(integrator, integrator->snapshot, size, &size) == TW_OK;
 }
 
+static tw_status ask_to_go_on(void *context)
+{
+    return tw_system_ask_to_go_on(context);
+}
+
 /* The same where the user may interrupt it: then the integrator is what it was before the step.
  * Steps of explicit schemes are short and are not interrupted. */
 static tw_status interruptible_step(tw_integrator *integrator, double t_limit, tw_error *error)
@@ -501,9 +507,12 @@ static tw_status interruptible_step(tw_integrator *integrator, double t_limit, t
     if (!system->interrupt || is_short || !keep_snapshot(integrator))
         return any_step(integrator, t_limit, error);
 
+    /* Loops of the problem that ask are told the same as evaluations. */
     system->was_interrupted = false;
     system->is_interruptible = true;
+    tw_question before = tw_question_set((tw_question){ask_to_go_on, system});
     tw_status status = any_step(integrator, t_limit, error);
+    tw_question_set(before);
     system->is_interruptible = false;
     if (status == TW_OK || !system->was_interrupted) return status;
 

@@ -8,6 +8,7 @@
 
 #include "base/allocate.h"
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "base/log_line.h"
 #include "base/parallel_for.h"
 #include "contact/approach.h"
@@ -126,13 +127,14 @@ static bool may_touch(const tw_contact *c, tw_pair_kind kind, const tw_contact_c
 
 /* Keeps those pairs of boxes whose cells may touch, and may come within the contact distance:
  *     |distance(from)| - reach - 2 slack < radii + d. */
-static void keep_near(const tw_contact *c, tw_pair_kind kind, const tw_contact_cells *first,
-                      const tw_contact_cells *second, double slack, tw_box_pairs *pairs)
+static tw_status keep_near(const tw_contact *c, tw_pair_kind kind, const tw_contact_cells *first,
+                           const tw_contact_cells *second, double slack, tw_box_pairs *pairs)
 {
     int64_t kept = 0;
     for (int64_t p = 0; p < pairs->count; p++) {
         const tw_contact_cell *a = &first->list[pairs->list[p].first];
         const tw_contact_cell *b = &second->list[pairs->list[p].second];
+        TW_TRY(tw_question_ask(p));
         if (a->held && b->held) continue;
 
         double x[4][3];
@@ -147,6 +149,7 @@ static void keep_near(const tw_contact *c, tw_pair_kind kind, const tw_contact_c
         if (may_touch(c, kind, a, first->corners, b)) pairs->list[kept++] = pairs->list[p];
     }
     pairs->count = kept;
+    return TW_OK;
 }
 
 tw_status tw_contact_search(tw_contact *c, double slack)
@@ -160,11 +163,10 @@ tw_status tw_contact_search(tw_contact *c, double slack)
     update_cells(c, &c->triangles);
 
     TW_TRY(tw_overlap_tree_meet(c->points.tree, c->triangles.tree, &c->seen.points));
-    keep_near(c, TW_PAIR_POINT_TRIANGLE, &c->points, &c->triangles, slack, &c->seen.points);
+    TW_TRY(keep_near(c, TW_PAIR_POINT_TRIANGLE, &c->points, &c->triangles, slack, &c->seen.points));
 
     TW_TRY(tw_overlap_tree_meet(c->edges.tree, c->edges.tree, &c->seen.edges));
-    keep_near(c, TW_PAIR_EDGE_EDGE, &c->edges, &c->edges, slack, &c->seen.edges);
-    return TW_OK;
+    return keep_near(c, TW_PAIR_EDGE_EDGE, &c->edges, &c->edges, slack, &c->seen.edges);
 }
 
 /* ---- the list ---- */
