@@ -463,6 +463,65 @@ START_TEST(a_forgotten_velocity_dependence_is_noticed)
 }
 END_TEST
 
+enum { FOLLOWED = 12 };
+
+/* A chain of springs to the ground and to the next particle. Each particle is pushed besides by what
+ * its left neighbour does, which no energy makes. */
+static tw_status followed_chain(void *context, double t, const double *x, const double *v,
+                                double *a)
+{
+    (void)t, (void)v;
+    double share = *(const double *)context;
+    for (int i = 0; i < FOLLOWED; i++) {
+        double left = i > 0 ? x[i - 1] : 0;
+        double right = i + 1 < FOLLOWED ? x[i + 1] : 0;
+        a[i] = 100 * (left + right - 3 * x[i]) - 100 * pow(x[i], 3) + 100 * share * left;
+    }
+    return TW_OK;
+}
+
+/* The status of a start of the chain whose tangent is not symmetric by `share`. */
+static tw_status start_followed(tw_scheme scheme, double share, bool declared, tw_error *error)
+{
+    tw_second_order_problem problem = tw_second_order_problem_default();
+    problem.space.local_size = FOLLOWED;
+    problem.context = &share;
+    problem.acceleration = followed_chain;
+    problem.stiffness_is_general = declared;
+    tw_integrator_options options = tw_integrator_options_default();
+    options.scheme = scheme;
+    options.step = 0.05;
+
+    tw_integrator *integrator = NULL;
+    double u[2 * FOLLOWED] = {0};
+    for (int i = 0; i < FOLLOWED; i++) u[i] = 0.1 * i;
+    tw_status status = tw_integrator_create_second_order(&problem, &options, &integrator, error);
+    if (status == TW_OK) status = tw_integrator_start(integrator, 0, u, error);
+    if (status == TW_OK)
+        ck_assert_int_eq(tw_integrator_statistics_now(integrator).force_evaluations, 0);
+    tw_integrator_free(integrator);
+    return status;
+}
+
+/* Schemes that rely on a symmetric tangent say so, the others do not ask. */
+START_TEST(a_forgotten_asymmetry_is_noticed)
+{
+    const tw_scheme schemes[] = {TW_SCHEME_EXPMID2, TW_SCHEME_BDF1,    TW_SCHEME_BDF2,
+                                 TW_SCHEME_EXPRB42, TW_SCHEME_EXPMID4, TW_SCHEME_GAUTSCHI};
+    for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
+        tw_error error = {0};
+        ck_assert_int_eq(start_followed(schemes[k], 0, false, &error), TW_OK);
+        for (double share = 0.01; share < 2; share *= 10) {
+            ck_assert_int_eq(start_followed(schemes[k], share, false, &error), TW_INVALID_ARGUMENT);
+            ck_assert(strstr(error.text, "stiffness_is_general") != NULL);
+        }
+    }
+    ck_assert_int_eq(start_followed(TW_SCHEME_RK4, 1, false, NULL), TW_OK);
+    ck_assert_int_eq(start_followed(TW_SCHEME_EXPRB42, 1, true, NULL), TW_OK);
+    ck_assert_int_eq(start_followed(TW_SCHEME_EXPMID2, 1, true, NULL), TW_UNSUPPORTED);
+}
+END_TEST
+
 /* Forces that change with time: all the time, and late in the run only. */
 static tw_status shaken(void *context, double t, const double *x, const double *v, double *a)
 {
@@ -621,6 +680,7 @@ int main(void)
     tcase_add_test(cases, outputs_come_at_the_listed_times);
     tcase_add_test(cases, lists_of_times_are_checked);
     tcase_add_test(cases, a_forgotten_velocity_dependence_is_noticed);
+    tcase_add_test(cases, a_forgotten_asymmetry_is_noticed);
     tcase_add_test(cases, a_forgotten_time_dependence_is_noticed);
     tcase_add_test(cases, a_late_push_is_noticed_at_the_first_step);
     tcase_add_test(cases, a_forgotten_time_dependence_of_first_order_is_noticed);

@@ -126,7 +126,8 @@ typedef struct tw_second_order_problem {
      *  used, or else finite differences of the acceleration (the log says so, the statistics count
      *  them). */
     tw_apply_function *apply_stiffness;
-    /** K is not symmetric (follower forces): Arnoldi engines only. Default false. */
+    /** K is not symmetric (follower forces): Arnoldi engines only. Default false. An integrator that
+     *  relies on a symmetric K looks for it at its start, by eight evaluations of the acceleration. */
     bool stiffness_is_general;
 
     /** Writes the values of K at the last linearisation into `matrix` (= stiffness_matrix). It

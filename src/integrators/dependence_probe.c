@@ -1,11 +1,14 @@
-/* Whether a problem depends on the velocity or on time though it does not say so.
+/* Whether a problem depends on the velocity or on time, or has a tangent that is not symmetric, though
+ * it does not say so.
  *
- * Schemes trust velocity_dependent and time_dependent. Forgotten, they cost accuracy, and nothing in
- * the result tells. Evaluations at a few other velocities and times notice most of it; they are not
- * counted and change nothing. */
+ * Schemes trust velocity_dependent, time_dependent and stiffness_is_general. Forgotten, they cost
+ * accuracy, and nothing in the result tells, or Newton's iteration hardly converges. Evaluations at a
+ * few other velocities, times and positions notice most of it; they are not counted and change
+ * nothing. */
 #include <math.h>
 
 #include "base/fail.h"
+#include "base/start_vector.h"
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
@@ -83,6 +86,98 @@ tw_status tw_probe_velocity(tw_integrator *integrator, double t, const double *u
     TW_TRY(probe_acceleration(integrator, t, u, moved, a_moved, &is_known_moved));
     if (!is_known || !is_known_moved) return TW_OK;
     return differs(&integrator->system, a, a_moved, depends);
+}
+
+/* ---- the symmetry of the tangent ---- */
+
+/* Positions are moved by about this share of their size, and by an eighth of that. */
+static const double symmetry_move = 1e-6;
+
+/* An asymmetry above this share of what it could be at most is more than rounding. */
+static const double least_asymmetry = 1e-5;
+
+/* Found with two moves, it may differ by this share. An error of a difference changes by a factor of
+ * eight or more. */
+static const double repeated_within = 0.05;
+
+/* out = M (a(x + s d) - a(x - s d)), at rest: there dashpots do not act, whose derivatives in x need not be
+ * symmetric. `work` has 3 N entries. *is_known: as for the velocity. */
+static tw_status probe_tangent(tw_integrator *integrator, double t, const double *x,
+                               const double *direction, double s, double *work, double *out,
+                               bool *is_known)
+{
+    int64_t n = integrator->system.n;
+    double *rest = work;
+    double *moved = work + n;
+    double *change = work + 2 * n;
+    bool is_known_behind = false;
+    tw_vector_fill(n, 0.0, rest);
+
+    tw_vector_copy(n, x, moved);
+    tw_vector_axpy(n, s, direction, moved);
+    TW_TRY(probe_acceleration(integrator, t, moved, rest, change, is_known));
+
+    tw_vector_axpy(n, -2 * s, direction, moved);
+    TW_TRY(probe_acceleration(integrator, t, moved, rest, out, &is_known_behind));
+    *is_known = *is_known && is_known_behind;
+    if (!*is_known) return TW_OK;
+
+    tw_vector_axpy(n, -1.0, out, change);
+    return tw_system_mass(&integrator->system, change, out);
+}
+
+/* q^T K p - p^T K q beside what it could be, |p| |K q| + |q| |K p|, by moves of s along two
+ * directions. NAN: not known. */
+static tw_status probe_asymmetry(tw_integrator *integrator, double t, const double *x, double s,
+                                 double *asymmetry)
+{
+    const tw_space *space = &integrator->system.second.space;
+    int64_t n = integrator->system.n;
+    double *directions = integrator->scratch;
+    double *image = integrator->scratch + 2 * n;
+    double *work = integrator->scratch + 3 * n;
+    double product[2] = {0};
+    double possible = 0;
+    *asymmetry = NAN;
+    tw_fill_start_vector(2 * n, directions);
+
+    /* One direction is moved along, the other one is what its image is multiplied with. */
+    for (int i = 0; i < 2; i++) {
+        const double *p = directions + i * n;
+        const double *q = directions + (1 - i) * n;
+        bool is_known = false;
+        TW_TRY(probe_tangent(integrator, t, x, p, s, work, image, &is_known));
+        if (!is_known) return TW_OK;
+
+        double image_size = 0;
+        double q_size = 0;
+        TW_TRY(tw_vector_dot(space, q, image, &product[i]));
+        TW_TRY(tw_vector_norm(space, image, &image_size));
+        TW_TRY(tw_vector_norm(space, q, &q_size));
+        possible += q_size * image_size;
+    }
+    *asymmetry = possible > 0 ? (product[0] - product[1]) / possible : 0;
+    return TW_OK;
+}
+
+tw_status tw_probe_symmetry(tw_integrator *integrator, double t, const double *u, bool *is_general)
+{
+    const tw_system *system = &integrator->system;
+    *is_general = false;
+    if (!system->assumes_symmetry || system->linear_part) return TW_OK;
+
+    /* A move of 1e-6 in the unit of x, where all are 0. */
+    double size = 0;
+    TW_TRY(tw_vector_norm(&system->second.space, u, &size));
+    double s = symmetry_move * (size > 0 ? size / sqrt((double)system->n) : 1);
+
+    double asymmetry[2];
+    TW_TRY(probe_asymmetry(integrator, t, u, s, &asymmetry[0]));
+    TW_TRY(probe_asymmetry(integrator, t, u, s / 8, &asymmetry[1]));
+    double change = fabs(asymmetry[1] - asymmetry[0]);
+    *is_general =
+        fabs(asymmetry[0]) > least_asymmetry && change < repeated_within * fabs(asymmetry[0]);
+    return TW_OK;
 }
 
 /* ---- time ---- */

@@ -68,6 +68,7 @@ static tw_status gautschi_reserve(tw_integrator *integrator, tw_error *error)
         system->second.stiffness_is_general)
         return tw_fail(error, TW_UNSUPPORTED,
                        "gautschi needs an undamped second-order problem with a symmetric tangent");
+    system->assumes_symmetry = true;
 
     tw_phi_engine engine = integrator->options.phi.engine;
     if (engine != TW_PHI_AUTO && engine != TW_PHI_DENSE && !tw_phi_engine_is_spectral(engine))

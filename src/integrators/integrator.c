@@ -262,6 +262,29 @@ static tw_status fail_at_start(const tw_integrator *integrator, tw_status status
                    "size");
 }
 
+/* Says no to a problem that is not what its table says. */
+static tw_status probe_problem(tw_integrator *integrator, double t, const double *u,
+                               tw_error *error)
+{
+    bool depends_on_velocity = false;
+    bool is_general = false;
+    tw_status status = tw_probe_velocity(integrator, t, u, &depends_on_velocity);
+    if (status == TW_OK && !depends_on_velocity)
+        status = tw_probe_symmetry(integrator, t, u, &is_general);
+    if (status != TW_OK)
+        return fail_at_start(integrator, status, "the acceleration at the start", error);
+
+    if (depends_on_velocity)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the acceleration depends on the velocity, but the problem's "
+                       "velocity_dependent is false: set it");
+    if (is_general)
+        return tw_fail(error, TW_INVALID_ARGUMENT,
+                       "the tangent is not symmetric, but the problem's stiffness_is_general is "
+                       "false: set it");
+    return TW_OK;
+}
+
 tw_status tw_integrator_start(tw_integrator *integrator, double t, const double *u, tw_error *error)
 {
     if (!integrator || !u) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -270,14 +293,7 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
                        "the initial time or state has a value that is NaN or infinite");
 
     tw_internal_start(integrator);
-    bool depends_on_velocity = false;
-    tw_status status = tw_probe_velocity(integrator, t, u, &depends_on_velocity);
-    if (status != TW_OK)
-        return fail_at_start(integrator, status, "the acceleration at the start", error);
-    if (depends_on_velocity)
-        return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "the acceleration depends on the velocity, but the problem's "
-                       "velocity_dependent is false: set it");
+    TW_TRY(probe_problem(integrator, t, u, error));
 
     forget_steps(integrator);
     integrator->t = t;
@@ -289,7 +305,7 @@ tw_status tw_integrator_start(tw_integrator *integrator, double t, const double 
 
     /* The energy and the values of the events at the start are what later steps are
      * compared with. */
-    status = tw_integrator_begin_step(integrator, 0.0, error);
+    tw_status status = tw_integrator_begin_step(integrator, 0.0, error);
     if (status == TW_OK) status = tw_energy_guard_start(integrator);
     if (status == TW_OK) status = tw_integrator_reset_events(integrator);
     if (status == TW_OK) return TW_OK;

@@ -232,10 +232,12 @@ tw_status tw_controller_first_step(tw_integrator *integrator, double t_limit, do
 tw_status tw_controller_time_from_rest(const tw_integrator *integrator, const double *a,
                                        double *time, double *speed);
 
-/* Dependences that the problem does not own up to (dependence_probe.c): whether the acceleration
- * changes with v at (t, u) though velocity_dependent is false; TW_INVALID_ARGUMENT if the force
- * changes with time before t_limit though time_dependent is false. */
+/* What the problem does not own up to (dependence_probe.c): whether the acceleration changes with v at
+ * (t, u) though velocity_dependent is false; whether its tangent there is not symmetric though
+ * stiffness_is_general is false and the scheme relies on it; TW_INVALID_ARGUMENT if the force changes
+ * with time before t_limit though time_dependent is false. */
 tw_status tw_probe_velocity(tw_integrator *integrator, double t, const double *u, bool *depends);
+tw_status tw_probe_symmetry(tw_integrator *integrator, double t, const double *u, bool *is_general);
 tw_status tw_check_time_dependence(tw_integrator *integrator, double t_limit, tw_error *error);
 
 /* Lets the problem prepare a step of h from (t, u), and takes the matrix that it hands over.

@@ -98,7 +98,7 @@ static tw_status allocate(tw_propagator *propagator, const tw_system *system, in
     return propagator->vectors ? TW_OK : tw_fail_plain(error, TW_OUT_OF_MEMORY);
 }
 
-tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
+tw_status tw_propagator_create(tw_system *system, const tw_phi_options *options, int slots,
                                tw_propagator **out, tw_error *error)
 {
     *out = NULL;
@@ -109,6 +109,7 @@ tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *op
     propagator->options = *options;
     propagator->size = system->size;
     propagator->spectral = fits_spectral(system, options->engine);
+    system->assumes_symmetry = propagator->spectral;
 
     tw_status status = allocate(propagator, system, slots, error);
     if (status) {

@@ -56,7 +56,7 @@ typedef struct tw_propagator tw_propagator;
 
 /* `slots` bases are kept. The workspace has room for the system and these options. TW_UNSUPPORTED if
  * the engine of the options does not apply to the system. */
-tw_status tw_propagator_create(const tw_system *system, const tw_phi_options *options, int slots,
+tw_status tw_propagator_create(tw_system *system, const tw_phi_options *options, int slots,
                                tw_propagator **out, tw_error *error);
 void tw_propagator_free(tw_propagator *propagator);
 

@@ -46,6 +46,7 @@ static tw_status reserve(tw_stage_matrix *matrix, tw_error *error)
 
     if (system->second.stiffness_is_general && !system->symmetric)
         return tw_fail(error, TW_UNSUPPORTED, "implicit schemes need a symmetric tangent");
+    system->assumes_symmetry = !system->symmetric;
     if (matrix->solver == TW_LINEAR_PCG)
         return tw_conjugate_gradients_create(system, &matrix->gradients, error);
     return tw_system_need_shifted(system, error);

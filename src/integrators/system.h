@@ -35,6 +35,7 @@ typedef struct tw_system {
 
     int64_t pattern; /* number of times that the matrix was replaced by one of another pattern */
     bool symmetric;  /* K and D are the problem's symmetric stand-in */
+    bool assumes_symmetry; /* the scheme goes wrong if K is not symmetric */
     double matrix_damping; /* the matrix is assembled as K + matrix_damping D, D of add_damping */
     bool linear_part;      /* K is the problem's constant linear part, not its tangent */
 
