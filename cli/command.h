@@ -159,9 +159,14 @@ typedef enum step_verdict {
 } step_verdict;
 
 /* Whether fixed steps of this size, by the scheme of the options, follow the simulation from its
- * start over so many seconds, or over one step. The run will have `duration` seconds. */
+ * start over so many seconds, and on to the end where that is cheap, or over one step if `seconds` is
+ * 0. The run will have `duration` seconds. */
 step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *options,
                         double step, double seconds, double duration);
+
+/* The same over the whole run alone: it ends, and keeps its energy. */
+step_verdict judge_whole_run(tw_simulation *simulation, const tw_integrator_options *options,
+                             double step, double duration);
 
 /* --- choose_integrator.c --- */
 

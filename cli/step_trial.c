@@ -5,7 +5,10 @@
  * their kinetic energies nor the energy that the longer steps lose would be large by the end of the
  * run. The last two say no to exponential Rosenbrock schemes where stiff elements turn, and to all
  * schemes where folds of a shell are faster than the step: they are stable there, and lose the
- * energy of the motion without a word. */
+ * energy of the motion without a word.
+ *
+ * What begins later, such as folds and contact, shows in the whole run alone. It is made with steps of
+ * this size where that takes no longer than a trial. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,42 +28,63 @@ static const double LARGEST_DRIFT = 0.1;
 /* Work of a run of a trial, some tenths of a second [bytes]. A trial that takes more says nothing. */
 static const double MOST_WORK = 2e9;
 
+/* The same of the whole run, some seconds. */
+static const double MOST_WHOLE_WORK = 1e10;
+
+/* Steps of a whole run that is tried. */
+static const double MOST_STEPS = 1e6;
+
 /* Products with the tangent that one evaluation of phi-functions may take. */
 static const int64_t MOST_PRODUCTS = 20000;
 
 /* Where a trial ends. */
 typedef struct trial_end {
-    double *u; /* positions and velocities */
+    double *u; /* positions and velocities; NULL: not wanted */
     double kinetic;
-    double drift; /* |E - E(0)| over the energy converted, where no energy comes or goes; else 0 */
+    double drift; /* the largest energy error over the energy converted */
 } trial_end;
 
-static tw_status stop_when_dear(void *context, tw_integrator *integrator)
+/* What is observed while a trial goes on. */
+typedef struct trial_watch {
+    tw_simulation *simulation;
+    double most_work; /* [bytes] */
+    tw_energy_balance balance;
+} trial_watch;
+
+/* Adds up the energies, and ends a trial that costs too much. */
+static tw_status watch_step(void *context, tw_integrator *integrator)
 {
-    const double *most = context;
+    trial_watch *w = context;
+    tw_measurement last;
+    tw_status status = tw_energy_balance_add(&w->balance, w->simulation, integrator, &last, NULL);
+    if (status != TW_OK) return status;
+
     tw_integrator_statistics counts = tw_integrator_statistics_now(integrator);
-    return counts.work + counts.solver_work > *most ? TW_BUDGET_EXHAUSTED : TW_OK;
+    return counts.work + counts.solver_work > w->most_work ? TW_BUDGET_EXHAUSTED : TW_OK;
 }
 
-/* The energy that was lost, beside the energy converted, as `run` judges it: at the stage, and
- * without what vibrates unresolved since the start. */
-static double energy_drift(tw_simulation *simulation, tw_integrator *integrator)
+/* The energy that was lost, beside the energy converted, as `run` judges it: without what vibrates
+ * unresolved since the start. */
+static double energy_drift(const trial_watch *w, const tw_integrator *integrator)
 {
-    const tw_second_order_problem *p = tw_simulation_second_order(simulation);
-    tw_measurement start = {0};
-    double kinetic = 0;
-    double potential = 0;
-    if (p->velocity_dependent || p->time_dependent) return 0;
+    const tw_energy_balance *balance = &w->balance;
+    if (!(balance->energy_error_max > balance->unresolved)) return 0;
+    double resolved = 1 - balance->unresolved / balance->energy_error_max;
+    return resolved * tw_energy_balance_drift(balance, w->simulation, integrator);
+}
 
-    /* Energies at the start and now. */
-    tw_simulation_measure(simulation, 0, tw_simulation_start(simulation), &start);
-    if (!start.has_energy) return 0;
-    if (tw_integrator_energy(integrator, &kinetic, &potential) != TW_OK) return 0;
-
-    double unresolved = tw_integrator_statistics_now(integrator).unresolved_energy;
-    double error = fabs(kinetic + potential + unresolved - start.kinetic - start.potential);
-    double converted = fmax(fmax(kinetic, start.kinetic), fabs(potential - start.potential));
-    return converted > 0 ? error / converted : 0;
+/* Where a trial has come to at t. */
+static tw_status note_end(tw_simulation *simulation, const tw_integrator *integrator, double t,
+                          trial_end *end)
+{
+    if (!end->u) return TW_OK;
+    const double *u = tw_integrator_state_view(integrator);
+    size_t size = 2 * (size_t)tw_simulation_second_order(simulation)->space.local_size;
+    tw_measurement measured = {0};
+    memcpy(end->u, u, size * sizeof *u);
+    tw_status status = tw_simulation_measure(simulation, t, u, &measured);
+    end->kinetic = measured.kinetic;
+    return status;
 }
 
 /* `count` steps until t. */
@@ -72,22 +96,18 @@ static tw_status run_trial(tw_simulation *simulation, tw_integrator_options opti
     options.step = t / count;
     if (options.phi.max_products > MOST_PRODUCTS) options.phi.max_products = MOST_PRODUCTS;
 
-    /* A trial that costs too much ends early. */
+    /* One or two steps may cost what they cost. A trial whose end is not wanted is that of the whole run. */
+    trial_watch watch = {.simulation = simulation,
+                         .most_work = end->u ? MOST_WORK : MOST_WHOLE_WORK};
+    if (count <= 2) watch.most_work = INFINITY;
     tw_status status = tw_simulation_integrator(simulation, &options, &integrator, NULL);
-    double most = MOST_WORK;
-    if (status == TW_OK && count > 2) tw_integrator_on_step(integrator, stop_when_dear, &most);
+    if (status == TW_OK)
+        status = tw_energy_balance_begin(&watch.balance, simulation, integrator, NULL);
+    if (status == TW_OK) tw_integrator_on_step(integrator, watch_step, &watch);
     if (status == TW_OK) status = tw_integrator_advance(integrator, t, NULL);
 
-    /* Where it ends. */
-    tw_measurement measured = {0};
-    if (status == TW_OK) {
-        const double *u = tw_integrator_state_view(integrator);
-        size_t size = 2 * (size_t)tw_simulation_second_order(simulation)->space.local_size;
-        memcpy(end->u, u, size * sizeof *u);
-        status = tw_simulation_measure(simulation, t, u, &measured);
-    }
-    end->kinetic = measured.kinetic;
-    end->drift = status == TW_OK ? energy_drift(simulation, integrator) : 0;
+    if (status == TW_OK) status = note_end(simulation, integrator, t, end);
+    end->drift = status == TW_OK ? energy_drift(&watch, integrator) : 0;
     tw_integrator_free(integrator);
     return status;
 }
@@ -125,31 +145,55 @@ static tw_status run_both(tw_simulation *simulation, const tw_integrator_options
     return status;
 }
 
-step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *options,
-                        double step, double seconds, double duration)
+/* The step over the time of the trial, which is this part of the run. */
+static step_verdict judge_begin(tw_simulation *simulation, const tw_integrator_options *options,
+                                double step, double t, double part)
 {
-    int64_t n = tw_simulation_second_order(simulation)->space.local_size;
-    double t = fmin(fmax(seconds, step), duration);
-    int count = (int)ceil(t / step * (1 - 1e-12));
-
     /* Room for the ends of both runs. */
+    int64_t n = tw_simulation_second_order(simulation)->space.local_size;
     double *states = malloc(4 * (size_t)n * sizeof *states);
     if (!states) return STEP_UNKNOWN;
     trial_end coarse = {.u = states};
     trial_end fine = {.u = states + 2 * n};
 
-    /* The trial has nothing to say to the user. */
-    tw_log_set(NULL, NULL, TW_LOG_WARNING);
+    int count = (int)ceil(t / step * (1 - 1e-12));
     tw_status status = run_both(simulation, options, t, count, &coarse, &fine);
     bool works = status == TW_OK && places_agree(simulation, &coarse, &fine);
 
     /* A single step tells nothing about a rate of loss. */
-    double part = t / duration;
     if (works && count > 1)
         works = energies_agree(&coarse, &fine, part) && coarse.drift <= LARGEST_DRIFT * part;
-    show_warnings();
     free(states);
 
     if (status == TW_BUDGET_EXHAUSTED) return STEP_UNKNOWN;
     return works ? STEP_WORKS : STEP_FAILS;
+}
+
+step_verdict judge_whole_run(tw_simulation *simulation, const tw_integrator_options *options,
+                             double step, double duration)
+{
+    trial_end end = {0};
+    double count = ceil(duration / step * (1 - 1e-12));
+    if (!(count < MOST_STEPS)) return STEP_UNKNOWN;
+
+    /* The trial has nothing to say to the user. */
+    tw_log_set(NULL, NULL, TW_LOG_WARNING);
+    tw_status status = run_trial(simulation, *options, duration, (int)count, &end);
+    show_warnings();
+    if (status == TW_BUDGET_EXHAUSTED) return STEP_UNKNOWN;
+    return status == TW_OK && end.drift <= LARGEST_DRIFT ? STEP_WORKS : STEP_FAILS;
+}
+
+step_verdict judge_step(tw_simulation *simulation, const tw_integrator_options *options,
+                        double step, double seconds, double duration)
+{
+    tw_log_set(NULL, NULL, TW_LOG_WARNING);
+    double t = fmin(fmax(seconds, step), duration);
+    step_verdict begin = judge_begin(simulation, options, step, t, t / duration);
+    show_warnings();
+    if (begin != STEP_WORKS || !(seconds > 0)) return begin;
+
+    /* Where the whole run is too dear, its begin must do. */
+    step_verdict whole = judge_whole_run(simulation, options, step, duration);
+    return whole == STEP_UNKNOWN ? begin : whole;
 }

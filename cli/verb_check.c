@@ -38,8 +38,9 @@ typedef struct checked {
  * the time in which the bodies move by their own size: on the coil and the rope this gives errors
  * of some per cent. In a sheet a fold of a few links runs on, so the step is bounded by the share
  * `of_link` of the time in which it moves by a link, too. In wind no such step is known to work:
- * the flag of the scenes fails at steps that its weight alone would allow. Contact begins later than any
- * trial, and its stiffness is in no frequency at t = 0: there is no advice where bodies touch. */
+ * the flag of the scenes fails at steps that its weight alone would allow. Contact begins later than a
+ * trial, and its stiffness is in no frequency at t = 0: where bodies touch, only explicit schemes are
+ * advised, whose whole run takes seconds, and only steps with which it has been tried. */
 static const double SHARE_OF_STABLE_STEP = 0.9;
 static const struct {
     tw_scheme scheme;
@@ -64,35 +65,55 @@ enum { MOST_HALVINGS = 3 };
  * of 20 x 20 particles: 3 s take 4.3 s in steps of 16 ms, and 0.25 s by rk4 in steps of 0.8 ms. */
 static const double FOLD_FORCES = 1000;
 
-/* The step that follows the motion, tried on the scene itself. */
+static bool is_small(const checked *c)
+{
+    return c->summary.unknowns <= FEW_UNKNOWNS;
+}
+
+/* The step, tried on the scene itself and halved until it works; 0: none of them does. `untried` is what
+ * to advise where a trial is too dear. */
+static double tried_step(const checked *c, int i, double step, double untried)
+{
+    tw_integrator_options options = c->options;
+    options.scheme = advice[i].scheme;
+    double seconds = is_small(c) ? fmax(c->slow, step) : 0;
+    for (int halving = 0; halving <= MOST_HALVINGS; halving++, step *= 0.5) {
+        step_verdict verdict =
+            c->touches ? judge_whole_run(c->simulation, &options, step, c->duration)
+                       : judge_step(c->simulation, &options, step, seconds, c->duration);
+        if (verdict == STEP_WORKS) return step;
+        if (verdict == STEP_UNKNOWN) return untried;
+    }
+    return 0;
+}
+
+/* The step that follows the motion. */
 static double followed_step(const checked *c, int i)
 {
     double step = fmin(fmin(advice[i].of_slow * c->slow, advice[i].of_link * c->link), c->duration);
-    if (!(step > 0) || c->in_wind) return 0;
-    bool is_small = c->summary.unknowns <= FEW_UNKNOWNS;
-    if (!is_small && advice[i].scheme != TW_SCHEME_EXPMID2) return 0;
+    if (!(step > 0) || c->in_wind || c->touches) return 0;
+    if (!is_small(c) && advice[i].scheme != TW_SCHEME_EXPMID2) return 0;
+    return tried_step(c, i, step, 0);
+}
 
-    tw_integrator_options options = c->options;
-    options.scheme = advice[i].scheme;
-    double seconds = is_small ? c->slow : 0;
-    for (int halving = 0; halving <= MOST_HALVINGS; halving++, step *= 0.5) {
-        step_verdict verdict = judge_step(c->simulation, &options, step, seconds, c->duration);
-        if (verdict != STEP_FAILS) return verdict == STEP_WORKS ? step : 0;
-    }
-    return 0;
+/* A share of the largest stable step. Near it an explicit scheme may lose the energy of fast modes. */
+static double stable_step(const checked *c, int i)
+{
+    /* Verlet does not apply to forces that depend on velocity. */
+    const tw_second_order_problem *p = tw_simulation_second_order(c->simulation);
+    if (c->omega == 0) return 0;
+    if (advice[i].scheme == TW_SCHEME_VERLET && p && p->velocity_dependent) return 0;
+
+    double step = SHARE_OF_STABLE_STEP * advice[i].stable / c->omega;
+    bool can_try = p && is_small(c) && !c->in_wind;
+    double untried = c->touches ? 0 : step;
+    return can_try ? tried_step(c, i, fmin(step, c->duration), untried) : untried;
 }
 
 /* 0: there is no advice. */
 static double find_step(const checked *c, int i)
 {
-    if (c->touches) return 0;
-    if (advice[i].stable == 0) return followed_step(c, i);
-    if (c->omega == 0) return 0;
-
-    /* Verlet does not apply to forces that depend on velocity. */
-    const tw_second_order_problem *p = tw_simulation_second_order(c->simulation);
-    if (advice[i].scheme == TW_SCHEME_VERLET && p && p->velocity_dependent) return 0;
-    return SHARE_OF_STABLE_STEP * advice[i].stable / c->omega;
+    return advice[i].stable == 0 ? followed_step(c, i) : stable_step(c, i);
 }
 
 /* output.frames, a word or a list of words, as "vtu, pc2". */
@@ -538,7 +559,8 @@ const verb verb_check = {
     .text =
         "Reads SCENE as run would, and says what it is: particles, unknowns, energy, frequencies,\n"
         "memory, and which steps to begin with for some integrators. Those steps are tried on the\n"
-        "scene itself; where bodies touch, none is suggested. A note says where expmid2 is slow.\n"
+        "scene itself; where bodies touch, over the whole run, or none is suggested. A note says\n"
+        "where expmid2 is slow.\n"
         "It tries the first step of the run, too. Exit code 0 if that succeeds, 1 if the step\n"
         "fails, 2 if the scene is wrong: the same as of a run of one step.",
     .options = options,

@@ -50,19 +50,41 @@ for i in range(12):
         print("f", a, a + 13, a + 14)
         print("f", a, a + 14, a + 1)
 EOF
-"$twang" new roof.obj >out || fail "new roof.obj"
-"$twang" check roof.yaml --set integrator.dissipation=0 --json >roof.json
-schemes=$(json '" ".join(d["suggested_steps"])' <roof.json)
-[ -n "$schemes" ] || fail "no steps for a shell"
-for scheme in $schemes; do
-    step=$(json "d['suggested_steps']['$scheme']" <roof.json)
-    "$twang" run roof.yaml --integrator "$scheme" --dt "$step" --set integrator.dissipation=0 --fps 0 --json -q \
-        -o "roof-$scheme" >turn.json || fail "$scheme on a shell"
-    [ "$(json 'd["energy_verdict"]' <"roof-$scheme/run.json")" = kept ] || fail "$scheme at $step loses energy on a shell"
+
+# A dome: rk4 near its largest stable step lost 0.30 of the energy, newmark 0.15 in the second half of the run.
+python3 - <<'EOF' >dome.obj
+import math
+print("v 0 0 0.5")
+for i in range(1, 11):
+    down = 0.05 * math.pi * i
+    for j in range(24):
+        round = math.pi * j / 12
+        print("v", 0.5 * math.sin(down) * math.cos(round), 0.5 * math.sin(down) * math.sin(round), 0.5 * math.cos(down))
+for j in range(24):
+    print("f", 1, 2 + j, 2 + (j + 1) % 24)
+for i in range(9):
+    for j in range(24):
+        a, b = 2 + 24 * i + j, 2 + 24 * i + (j + 1) % 24
+        print("f", a, a + 24, b + 24)
+        print("f", a, b + 24, b)
+EOF
+
+for shell in roof dome; do
+    "$twang" new "$shell.obj" >out || fail "new $shell.obj"
+    "$twang" check "$shell.yaml" --set integrator.dissipation=0 --json >shell.json
+    schemes=$(json '" ".join(d["suggested_steps"])' <shell.json)
+    case $schemes in *rk4*) ;; *) fail "no step of rk4 for a $shell: $schemes" ;; esac
+    for scheme in $schemes; do
+        step=$(json "d['suggested_steps']['$scheme']" <shell.json)
+        "$twang" run "$shell.yaml" --integrator "$scheme" --dt "$step" --set integrator.dissipation=0 --fps 0 --json -q \
+            -o "$shell-$scheme" >turn.json || fail "$scheme on a $shell"
+        [ "$(json 'd["energy_verdict"]' <"$shell-$scheme/run.json")" = kept ] ||
+            fail "$scheme at $step loses energy on a $shell"
+    done
 done
 
-# A stiff spring that turns: exponential Rosenbrock schemes lose its energy, so they get small steps. Where bodies touch
-# there is no advice. The run itself says that it lost the energy.
+# A stiff spring that turns: exponential Rosenbrock schemes lose its energy, so they get small steps. The run itself says
+# that it lost the energy.
 cat >dumbbell.yaml <<'EOF'
 name: dumbbell
 duration: 2
@@ -105,7 +127,14 @@ done
 expect 0 "$twang" check dumbbell.yaml --set 'bodies.0.origin=[1e-18, 0, 0]'
 grep -q "^  box  *\[0, 0, 0\] to" out || fail "check prints rounding: $(cat out)"
 grep -q "^  memory  *[0-9.]* MB in use after the first step" out || fail "check: memory: $(cat out)"
-[ "$("$twang" check pile --json | json 'd["suggested_steps"]')" = "{}" ] || fail "steps where bodies touch"
+
+# ---- where bodies touch, steps are those of explicit schemes, tried over the whole run; of a large scene there are none ----
+"$twang" check pile --set duration=0.4 --json >pile.json
+[ "$(json 'sorted(d["suggested_steps"])' <pile.json)" = "['rk4', 'verlet']" ] || fail "steps of a pile: $(cat pile.json)"
+step=$(json 'd["suggested_steps"]["verlet"]' <pile.json)
+expect 0 "$twang" run pile --set duration=0.4 --integrator verlet --dt "$step" --fps 0 -q -o pile
+[ "$(json 'd["energy_verdict"]' <pile/run.json)" = kept ] || fail "verlet at $step loses the energy of a pile"
+[ "$("$twang" check bend-a-spoon --json | json 'd["suggested_steps"]')" = "{}" ] || fail "steps of a spoon, which bends"
 
 # ---- bench ----
 "$twang" bench rope --integrators verlet,expmid2 --json >bench.json
