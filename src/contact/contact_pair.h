@@ -18,6 +18,7 @@ typedef struct tw_contact_pair {
     tw_pair_kind kind;
     int32_t vertex[TW_PAIR_VERTICES]; /* contact vertices */
     double radius;                    /* of both primitives together [m] */
+    double first_radius;              /* of the first one [m] */
     tw_contact_law law;
     double parallel; /* c_0 of two edges [m^4] */
     double limit;    /* the distance below which the closest points must not come [m] */

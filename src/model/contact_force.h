@@ -280,7 +280,7 @@ tw_status tw_contact_check_step(tw_contact *contact, double h, const tw_force_vi
 void tw_contact_note_pair(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
 /* Notes that the contacts change too fast, with the pair that changes most. (contact_note.c) */
 void tw_contact_note_work(tw_contact *contact, const tw_contact_pair *pair, const double x[4][3]);
-/* The middle between the closest points of a pair, whose distance is returned. (contact_note.c) */
+/* The middle between the surfaces of a pair; returns the distance of its primitives. (contact_note.c) */
 double tw_contact_find_place(const tw_contact_pair *pair, const double x[4][3], double place[3]);
 /* The name of the body or obstacle to which a vertex belongs. (contact_note.c) */
 const char *tw_contact_name(const tw_contact *contact, int32_t vertex);

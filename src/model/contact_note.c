@@ -17,13 +17,15 @@ const char *tw_contact_name(const tw_contact *c, int32_t vertex)
 double tw_contact_find_place(const tw_contact_pair *pair, const double x[4][3], double place[3])
 {
     tw_gap gap;
-    tw_gap_find(pair->kind, x, &gap);
+    bool has_normal = tw_gap_find(pair->kind, x, &gap);
+
+    /* The way from the closest point of the first primitive to the middle between both surfaces, against the normal. */
+    double depth = pair->first_radius + 0.5 * (gap.distance - pair->radius);
+
     for (int k = 0; k < 3; k++) {
-        place[k] = 0.0;
-        for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-            double weight = gap.weight[i] < 0.0 ? -gap.weight[i] : gap.weight[i];
-            if (weight > 0.0) place[k] += 0.5 * weight * x[i][k];
-        }
+        place[k] = has_normal ? -depth * gap.normal[k] : 0.0;
+        for (int i = 0; i < tw_pair_first_count(pair->kind); i++)
+            place[k] += gap.weight[i] * x[i][k];
     }
     return gap.distance;
 }

@@ -159,7 +159,8 @@ static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a,
     if (isinf(smallest_mass(contact, a)) && isinf(smallest_mass(contact, b))) return TW_OK;
     if (reserve(contact) != TW_OK) return TW_OUT_OF_MEMORY;
 
-    tw_contact_pair pair = {.kind = kind, .radius = a->radius + b->radius};
+    double radius = a->radius + b->radius;
+    tw_contact_pair pair = {.kind = kind, .radius = radius, .first_radius = a->radius};
     for (int i = 0; i < a->count; i++) pair.vertex[i] = a->vertex[i];
     for (int i = 0; i < b->count; i++) pair.vertex[a->count + i] = b->vertex[i];
     if (kind == TW_PAIR_POINT_EDGE) pair.vertex[3] = pair.vertex[2];

@@ -424,7 +424,7 @@ fps: 20
 gravity: [0, 0, -9.81]
 integrator: {name: midpoint, step: 0.002}
 bodies:
-  - {kind: cloth, columns: 8, rows: 8, width: 0.35, height: 0.35, rotation: [90, 0, 0], mass: 0.1, stiffness: 500, shear: 100, bending: 1, origin: [-0.17, -0.17, 0.2]}
+  - {kind: cloth, columns: 8, rows: 8, width: 0.35, height: 0.35, rotation: [-90, 0, 0], mass: 0.1, stiffness: 500, shear: 100, bending: 1, origin: [-0.17, -0.17, 0.2]}
 obstacles:
   - {name: floor, kind: plane, point: [0, 0, 0], normal: [0, 0, 1]}
   - {name: ball, kind: sphere, centre: [0, 0, 0.09], radius: 0.08, motion: {kind: velocity, velocity: [0.1, 0, 0]}}
@@ -444,14 +444,18 @@ contact: {distance: 0.005}
   await until(page, `page.frame.t > ${before[0]} + 0.1`);
   const after = await get(page, `[page.frame.t, page.frame.positions[0][${3 * ball}]]`);
   assert.ok(Math.abs(after[1] - before[1] - 0.1 * (after[0] - before[0])) < 1e-5, "the ball does not move as it should");
-  await until(page, "page.frame.contacts[0].length > 0 && page.stage.lanes[0].contacts[0].visible");
+  await until(page, "page.frame.contacts[0].length > 9 && page.stage.lanes[0].contacts[0].visible");
+  await page.keyboard.press("Space");
+  await until(page, "page.state.paused && page.frame.contacts[0].length > 0");
+  await page.waitForTimeout(300);
 
   // Contacts lie on the ball or on the floor, and can be hidden.
-  const places = await get(page, "Array.from(page.frame.contacts[0])");
-  const centre = [0.1 * (await get(page, "page.frame.t")), 0, 0.09];
-  for (let i = 0; i < Math.min(places.length, 30); i += 3) {
+  const [t, places] = await get(page, "[page.frame.t, Array.from(page.frame.contacts[0])]");
+  const centre = [0.1 * t, 0, 0.09];
+  assert.ok(places.some((z, i) => i % 3 === 2 && z > 0.1), "nothing touches the ball");
+  for (let i = 0; i < places.length; i += 3) {
     const off = Math.abs(distance(places.slice(i, i + 3), centre) - 0.08);
-    assert.ok(off < 0.02 || Math.abs(places[i + 2]) < 0.02, `a contact at ${places.slice(i, i + 3)}, ${off} m off the ball`);
+    assert.ok(off < 0.006 || Math.abs(places[i + 2]) < 0.006, `a contact at ${places.slice(i, i + 3)}, ${off} m off the ball`);
   }
   await page.click("#contacts");
   await until(page, "!page.stage.lanes[0].contacts[0].visible");
@@ -593,22 +597,14 @@ test("fits a phone", async () => {
   await server.stop();
 });
 
-/** Processor time of everything that these tests have started and that still runs [ms]. */
-function processorTime() {
-  const processes = fs.readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).flatMap((pid) => {
-    try {
-      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
-      return [{ pid: Number(pid), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) }];
-    } catch {
-      return []; // it has ended
-    }
-  });
-  const ours = new Set([process.pid]);
-  for (let size = 0; size < ours.size; ) {
-    size = ours.size;
-    for (const p of processes) if (ours.has(p.parent)) ours.add(p.pid);
-  }
-  return 10 * processes.filter((p) => ours.has(p.pid) && p.pid !== process.pid).reduce((sum, p) => sum + p.ticks, 0);
+/** In the page: notes when the pixels of the first frame can be read [ms]. */
+function defineFirstPixels() {
+  const look = () => {
+    if (!(window.twang?.stage.firstDrawn > 0)) return requestAnimationFrame(look);
+    window.canvasData(); // waits until they are drawn
+    window.firstPixels = performance.now();
+  };
+  look();
 }
 
 test("is small, and soon there", async () => {
@@ -616,22 +612,26 @@ test("is small, and soon there", async () => {
   const bytes = fs.readdirSync(dist).reduce((sum, name) => sum + gzipSync(fs.readFileSync(path.join(dist, name))).length, 0);
   assert.ok(bytes < 400e3, `the page has ${bytes} bytes compressed`);
 
-  // From the opening of the page to the first frame on the screen. Where others keep the processors busy the clock says
-  // nothing; then all processes together, server and browser, must not use more than a second of processor time for it.
+  // From the opening of the page to the pixels of the first frame. Its time is judged where TWANG_OPENINGS asks for it, as a
+  // busy machine has no clock; the causes are always: few shaders are compiled for it, and no plots are made.
   const server = serve("rope");
   const url = await server.ready;
-  let [wall, work] = [Infinity, Infinity];
-  for (let i = 0; i < 5 && Math.min(wall, work) > 1000; i++) {
+  const wanted = Number(process.env.TWANG_OPENINGS ?? 0);
+  const clocks = [];
+  while (clocks.length < Math.max(wanted, 1)) {
     const page = await open("about:blank");
-    const before = processorTime();
+    await page.addInitScript(defineFirstPixels);
     await page.goto(url);
-    await until(page, "page.stage.firstDrawn > 0");
-    work = Math.min(work, processorTime() - before);
-    wall = Math.min(wall, await get(page, "page.stage.firstDrawn"));
+    await until(page, "window.firstPixels > 0 && performance.getEntriesByName('plots').length > 0");
+    clocks.push(await get(page, "window.firstPixels"));
+    const [first, plots] = await get(page, "['first frame', 'plots'].map((name) => performance.getEntriesByName(name)[0]).map(({ startTime, detail }) => ({ startTime, detail }))");
+    assert.ok(first.detail <= 3, `the first frame needs ${first.detail} shaders`);
+    assert.ok(first.startTime < plots.startTime, "plots are made before the first frame");
     await page.context().close();
   }
-  console.log(`        ${(bytes / 1e3).toFixed(0)} kB compressed, first frame after ${wall.toFixed(0)} ms and ${work} ms of processor time`);
-  assert.ok(Math.min(wall, work) < 1000, `the first frame came after ${wall} ms and ${work} ms of processor time`);
+  console.log(`        ${(bytes / 1e3).toFixed(0)} kB compressed; first frame after ${clocks.map((t) => t.toFixed(0)).join(", ")} ms, at a load of ${os.loadavg()[0].toFixed(1)}`);
+  const middle = clocks.sort((x, y) => x - y)[Math.floor(clocks.length / 2)];
+  assert.ok(wanted === 0 || middle < 1000, `half of the first frames come after ${middle} ms or later`);
   await server.stop();
 });
 
@@ -709,6 +709,7 @@ test("a replay shows the frames on the disk", async () => {
     await until(page, `Math.abs(page.frame.t - ${index / 20}) < 1e-9`);
     assert.deepEqual(await get(page, "Array.from(page.frame.positions[0])"), readCsv(directory, index), `frame ${index}`);
   }
+  assert.ok(!(await page.isVisible("#contacts")), "a replay has no contacts to show");
   await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.6 }));
   await checkHeadings(page, 0.6);
   await page.keyboard.press("Space");
