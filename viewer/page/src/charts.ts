@@ -284,6 +284,7 @@ export class Charts {
 
   private draw(): void {
     if (!this.isDirty || document.hidden) return;
+    if (this.isStale) performance.mark("plots");
     if (this.isStale) for (const chart of this.charts) chart.build(this.lanes);
     this.isDirty = this.isStale = false;
     for (const chart of this.charts) chart.update(this.record, this.names, this.at);

@@ -22,6 +22,7 @@ const TOLERANCE_OFF = -11;
 export class Panel {
   readonly root: HTMLElement;
   readonly charts: Charts;
+  private readonly contacts: HTMLElement;
   readonly wire: HTMLInputElement;
   private readonly live: HTMLElement;
   private readonly colour;
@@ -43,6 +44,7 @@ export class Panel {
     this.wire.addEventListener("change", () => wishes.wireframe(this.wire.checked));
     const contacts = make("input", { type: "checkbox", id: "contacts", checked: true });
     contacts.addEventListener("change", () => wishes.contacts(contacts.checked));
+    this.contacts = make("label", { class: "check", for: "contacts" }, contacts, "contacts");
     this.integrator = select("Integrator", "integrator", (name) => wishes.send({ do: "integrator", lane: 0, name }));
     this.compare = select("Beside it", "compare", (name) => wishes.send({ do: "compare", name }));
     this.stiffness = slider("Stiffness", "stiffness", -5, 5, 0.1, (p) => `× ${shortNumber(power(p))}`, (p) =>
@@ -60,7 +62,7 @@ export class Panel {
     this.root = make("aside", { id: "panel", "aria-label": "Settings and charts" },
       make("section", { "aria-label": "View" }, make("h2", {}, "View"), this.colour.root,
         make("div", { class: "row" }, make("label", { class: "check", for: "wire" }, this.wire, "wireframe"),
-          make("label", { class: "check", for: "contacts" }, contacts, "contacts"),
+          this.contacts,
           button("Frame", "Look at everything", "F", wishes.frame))),
       this.live,
       make("section", { "aria-label": "Charts" }, make("h2", {}, "Charts"), charts));
@@ -69,6 +71,7 @@ export class Panel {
 
   update(state: State): void {
     this.live.hidden = state.mode !== "live";
+    this.contacts.hidden = state.mode !== "live"; // finished runs have none
     const fields = ["strain", ...state.fields.filter((name) => name !== "strain")];
     fill(this.colour.input, [{ value: "", text: "body" }, ...fields.map((value) => ({ value, text: fieldText(value) }))], this.mode);
     const schemes = state.integrators.map((s) => ({ value: s.name, text: s.name, tip: s.text }));

@@ -406,6 +406,7 @@ export class Stage {
   /** The first picture comes without shadows: their shaders take longer to compile than all the others. */
   private finishFirst(): void {
     this.firstDrawn = performance.now();
+    performance.mark("first frame", { detail: this.renderer.info.programs?.length });
     this.sun.castShadow = true;
     this.floor.visible = !this.hasPlane;
     this.isDirty = true;
