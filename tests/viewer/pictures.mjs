@@ -61,7 +61,7 @@ await picture("live", ["cloth-on-ball", "--speed", "max"], async (page) => {
   await page.keyboard.press("f");
 });
 
-await picture("drag", ["bunny-wobble"], async (page) => {
+await picture("drag", ["bunny-wobble", "--dt", "0.005"], async (page) => {
   await page.selectOption("#colour", "strain");
   await until(page, "page.frame.t > 0.05");
 
@@ -71,9 +71,10 @@ await picture("drag", ["bunny-wobble"], async (page) => {
     const points = Array.from({ length: stage.lanes[0].positions.length / 3 }, (_, p) => p).filter((p) => !drag.held.has(p)).map((p) => window.twang.locate(p));
     return points.reduce((best, p) => (p.y < best.y ? p : best));
   });
+  // The hand stays inside the view.
   await page.mouse.move(at.x, at.y + 4);
   await page.mouse.down();
-  await page.mouse.move(at.x + 190, at.y - 120, { steps: 12 });
+  await page.mouse.move(at.x + 170, Math.max(at.y - 60, 90), { steps: 12 });
   const t = await page.evaluate(() => window.twang.frame.t);
   await until(page, `page.frame.t > ${t} + 0.35`);
   await page.keyboard.press("Space");
@@ -100,7 +101,7 @@ await picture("replay", [run, "--paused"], async (page) => {
   await until(page, "Math.abs(page.frame.t - 0.3) < 1e-6");
 }, { theme: "light" });
 
-await picture("phone", ["rope"], async (page) => {
+await picture("phone", ["rope", "--speed", "0.25"], async (page) => {
   await page.selectOption("#colour", "strain");
   await pauseAt(page, 0.25);
 }, { width: 390, height: 760, scale: 1.5 });
