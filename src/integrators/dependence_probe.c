@@ -166,6 +166,14 @@ tw_status tw_probe_symmetry(tw_integrator *integrator, double t, const double *u
     *is_general = false;
     if (!system->assumes_symmetry || system->linear_part) return TW_OK;
 
+    /* Contacts and flow have kinks, at which differences are no tangent. */
+    if (system->second.begin_step) return TW_OK;
+
+    /* Where the force is not defined, its neighbourhood tells nothing. */
+    bool is_known = false;
+    TW_TRY(probe_acceleration(integrator, t, u, u + system->n, integrator->scratch, &is_known));
+    if (!is_known) return TW_OK;
+
     /* A move of 1e-6 in the unit of x, where all are 0. */
     double size = 0;
     TW_TRY(tw_vector_norm(&system->second.space, u, &size));
