@@ -31,7 +31,7 @@ bench: build
 reproduce: build
 	@bench/reproduce build
 install: build
-	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 uninstall:
 	@tools/uninstall build "$(PREFIX)" "$(DESTDIR)"
 page:

@@ -5,10 +5,14 @@
 #define _GNU_SOURCE
 #include "view_server.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static const char CONTENT_POLICY[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -231,17 +235,56 @@ static const struct lws_protocols protocols[] = {
 
 /* ---- opening ---- */
 
-/* What a browser of this machine, or of the network, calls this server. */
+/* Adds "ADDRESS:PORT" to the names of the server, where there is room. */
+static void add_host(view_server *server, const char *address, int port)
+{
+    const char *format = strchr(address, ':') ? "[%s]:%d" : "%s:%d";
+    for (int i = 0; i < VIEW_HOSTS; i++) {
+        if (server->hosts[i][0]) continue;
+        snprintf(server->hosts[i], sizeof server->hosts[i], format, address, port);
+        return;
+    }
+}
+
+/* Adds the addresses of all interfaces, those of the loopback or those of the network. */
+static void add_interfaces(view_server *server, bool loopback, int port)
+{
+    struct ifaddrs *all = NULL;
+    if (getifaddrs(&all) != 0) return;
+
+    for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
+        char address[INET6_ADDRSTRLEN];
+        bool is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
+        if (!one->ifa_addr || is_loopback != loopback) continue;
+
+        int family = one->ifa_addr->sa_family;
+        const void *bytes = &((const struct sockaddr_in *)one->ifa_addr)->sin_addr;
+        if (family == AF_INET6) bytes = &((const struct sockaddr_in6 *)one->ifa_addr)->sin6_addr;
+        if (family != AF_INET && family != AF_INET6) continue;
+        if (inet_ntop(family, bytes, address, sizeof address)) add_host(server, address, port);
+    }
+    freeifaddrs(all);
+}
+
+/* What a browser of this machine, or of the network, calls this server. The first name is printed. */
 static void name_hosts(view_server *server, int port)
 {
     const char *address = server->options->address;
-    if (address) {
-        const char *format = strchr(address, ':') ? "[%s]:%d" : "%s:%d";
-        snprintf(server->hosts[0], sizeof server->hosts[0], format, address, port);
+    bool everywhere = address && (strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0);
+    if (address && !everywhere) {
+        add_host(server, address, port);
         return;
     }
-    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%d", port);
-    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%d", port);
+
+    /* Every interface of the machine has its address, and the machine its name. */
+    char name[64] = "";
+    if (everywhere) add_interfaces(server, false, port);
+    if (everywhere && gethostname(name, sizeof name - 1) == 0 && name[0])
+        add_host(server, name, port);
+    add_host(server, "127.0.0.1", port);
+    add_host(server, "localhost", port);
+    if (everywhere) add_interfaces(server, true, port);
+    if (everywhere) add_host(server, address, port);
 }
 
 static bool make_token(view_server *server)

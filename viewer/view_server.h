@@ -9,7 +9,7 @@
 #include "view_session.h"
 
 enum {
-    VIEW_HOSTS = 4,         /* names by which the server may be called */
+    VIEW_HOSTS = 16,        /* names by which the server may be called */
     VIEW_CLIENTS = 16,      /* pages at the same time */
     VIEW_GUESTS = 64,       /* connections that are no pages yet */
     VIEW_CHUNK = 64 * 1024, /* bytes that are written at once */
