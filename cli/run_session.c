@@ -175,8 +175,10 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
                 "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
                 printable(error->text), printable(r->directory));
     else {
-        fprintf(stderr, "%s\nthe last good state, t = %.6g s, is in %s/last_good.csv\n",
-                printable(error->text), r->t, printable(r->directory));
+        fprintf(stderr, "%s\n", printable(error->text));
+        if (r->has_last_good)
+            fprintf(stderr, "the last good state, t = %.6g s, is in %s/last_good.csv\n", r->t,
+                    printable(r->directory));
         print_next(status, r);
     }
     return EXIT_FAILED;

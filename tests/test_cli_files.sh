@@ -59,6 +59,47 @@ mkdir empty
 # shellcheck disable=SC2086
 expect 0 "$twang" run $run -o empty --force
 
+# ---- last_good.csv: of twang after a failure, else of the user ----
+for name in longer again; do
+    # shellcheck disable=SC2086
+    expect 0 "$twang" run $run -o $name
+    grep -q last_good $name/manifest.txt && fail "the manifest names a last good state of a run that did not fail"
+    echo mine >$name/last_good.csv
+done
+expect 0 "$twang" resume longer --duration 0.1 --quiet
+same longer/last_good.csv mine
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o again --force
+same again/last_good.csv mine
+# A run that fails leaves that of the user, and does not say that it is its own.
+explodes="rope --integrator verlet --dt 0.02 --duration 2 --quiet"
+# shellcheck disable=SC2086
+expect 1 "$twang" run $explodes -o again --force
+same again/last_good.csv mine
+grep -q last_good err && fail "a file of the user is called the last good state: $(cat err)"
+# Its own is in the manifest, also after a failed attempt to go on, and goes by --force.
+# shellcheck disable=SC2086
+expect 1 "$twang" run $explodes -o failed
+grep -qx last_good.csv failed/manifest.txt || fail "the manifest does not name the last good state"
+expect 1 "$twang" resume failed --duration 3 --quiet
+grep -qx last_good.csv failed/manifest.txt || fail "the manifest of a longer run forgot the last good state"
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o failed --force
+[ -e failed/last_good.csv ] && fail "--force left the last good state of the run before"
+# It goes, too, when the run comes to its end after all: here files were limited to 20 KiB at first.
+(ulimit -f 40; trap '' XFSZ; "$twang" run rope --integrator verlet --dt 1e-4 --duration 0.2 --quiet -o limited 2>err)
+grep -qx last_good.csv limited/manifest.txt || fail "the manifest does not name the last good state: $(cat err)"
+[ -e limited/last_good.csv ] || fail "no last good state: $(cat err)"
+expect 0 "$twang" resume limited --quiet
+[ -e limited/last_good.csv ] && fail "a run that came to its end kept its last good state"
+grep -q last_good limited/manifest.txt && fail "the manifest names a last good state that is gone"
+# What an export wrote beside the run stays known when the run gets longer.
+# shellcheck disable=SC2086
+expect 0 "$twang" run $run -o exported
+expect 0 "$twang" export exported --format ply --quiet
+expect 0 "$twang" resume exported --duration 0.1 --quiet
+expect 0 "$twang" export exported --format ply --quiet
+
 # ---- a manifest from anywhere ----
 cp -r empty crafted
 mkdir victim

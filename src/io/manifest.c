@@ -156,6 +156,20 @@ static bool is_taken(const char *directory, const tw_manifest *manifest, const c
     return tw_file_path(path, e->folder, e->name, NULL) == TW_OK && tw_file_exists(path);
 }
 
+void tw_manifest_keep(const char *directory, tw_manifest *manifest, const tw_manifest *before)
+{
+    char line[LONGEST_NAME] = "";
+    for (const char *at = before->lines.bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e) || !is_taken(directory, manifest, line, &e)) continue;
+
+        /* What has the name and is no file was not written by twang. */
+        char path[TW_FILE_PATH_SIZE];
+        bool has_path = tw_file_path(path, e.folder, e.name, NULL) == TW_OK;
+        if (has_path && !tw_file_is_special(path)) tw_text_add(&manifest->lines, "%s\n", line);
+    }
+}
+
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
                                  const tw_text *names, tw_error *error)
 {

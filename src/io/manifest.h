@@ -24,6 +24,9 @@ void tw_manifest_free(tw_manifest *manifest);
 
 bool tw_manifest_has(const tw_manifest *manifest, const char *name);
 
+/* Adds the names in `before` that the manifest lacks and whose files are in the directory still. */
+void tw_manifest_keep(const char *directory, tw_manifest *manifest, const tw_manifest *before);
+
 /* TW_BAD_INPUT if a file of one of these names (a line each) is in the directory and not in
  * the manifest. */
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,

@@ -242,11 +242,7 @@ static tw_status finish_done(tw_run *run, tw_error *error)
     TW_TRY(tw_run_write_table(run, "final.csv", error));
     TW_TRY(tw_run_write_checkpoint(run, error));
     TW_TRY(tw_run_write_record(run, TW_RUN_DONE, NULL, error));
-
-    /* A session that failed may have left it. */
-    char path[TW_FILE_PATH_SIZE];
-    TW_TRY(tw_file_path(path, run->directory, "last_good.csv", error));
-    return tw_file_remove(path, error);
+    return tw_run_drop_last_good(run, error);
 }
 
 static tw_status finish_interrupted(tw_run *run, const tw_error *why, tw_error *error)
@@ -260,7 +256,8 @@ static tw_status finish_interrupted(tw_run *run, const tw_error *why, tw_error *
 static void finish_failed(tw_run *run, const tw_error *why)
 {
     if (!run->outputs_lag) tw_run_write_checkpoint(run, NULL);
-    tw_run_write_table(run, "last_good.csv", NULL);
+    run->has_last_good = tw_run_claim_last_good(run, NULL) == TW_OK &&
+                         tw_run_write_table(run, TW_RUN_LAST_GOOD, NULL) == TW_OK;
     tw_run_write_record(run, TW_RUN_FAILED, why, NULL);
 }
 
@@ -319,6 +316,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     report->resumed_at = run->resumed_at;
     tw_integrator_state(run->integrator, &report->t, NULL);
     report->wall_seconds = tw_run_wall_seconds(run);
+    report->has_last_good = run->has_last_good;
 
     tw_integrator_statistics s = tw_integrator_statistics_now(run->integrator);
     report->steps = s.steps;

@@ -73,9 +73,10 @@ static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 /* ---- what a run wrote ---- */
 
 /* What every run writes besides its frames. The checkpoint is the first: it is removed first, and
- * after a kill in between the directory looks like a run that has not begun. */
-static const char *const file_names[] = {"checkpoint.bin", "run.json",      "telemetry.csv",
-                                         "final.csv",      "last_good.csv", "scene.yaml"};
+ * after a kill in between the directory looks like a run that has not begun. The last one is
+ * written after a failure alone, and is in the manifest from then on. */
+static const char *const file_names[] = {"checkpoint.bin", "run.json",   "telemetry.csv",
+                                         "final.csv",      "scene.yaml", TW_RUN_LAST_GOOD};
 enum { FILE_NAMES = sizeof file_names / sizeof *file_names };
 
 tw_status tw_run_check_files(const tw_run *run, tw_error *error)
@@ -94,22 +95,55 @@ tw_status tw_run_check_files(const tw_run *run, tw_error *error)
     return TW_OK;
 }
 
-/* All files that this run may write. */
+/* All files that this run writes if it does not fail. */
 static tw_status list_files(const tw_run *run, tw_manifest *manifest, tw_error *error)
 {
     *manifest = (tw_manifest){.scene_hash = run->memory.scene_hash};
-    for (int i = 0; i < FILE_NAMES; i++) tw_text_add(&manifest->lines, "%s\n", file_names[i]);
+    for (int i = 0; i < FILE_NAMES - 1; i++) tw_text_add(&manifest->lines, "%s\n", file_names[i]);
     tw_frames_list(run->frames, TW_RUN_FRAME_FOLDER, &manifest->lines);
     return manifest->lines.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY) : TW_OK;
 }
 
+/* Files that an earlier session or an export wrote, and that are there still, stay in the manifest. */
 static tw_status write_manifest(const tw_run *run, const char *directory, tw_error *error)
 {
-    tw_manifest manifest;
+    tw_manifest before;
+    tw_manifest manifest = {0};
+    TW_TRY(tw_manifest_read(directory, &before, error));
     tw_status status = list_files(run, &manifest, error);
+    if (status == TW_OK) tw_manifest_keep(directory, &manifest, &before);
     if (status == TW_OK) status = tw_manifest_write(directory, &manifest, error);
+    tw_manifest_free(&before);
     tw_manifest_free(&manifest);
     return status;
+}
+
+tw_status tw_run_claim_last_good(const tw_run *run, tw_error *error)
+{
+    tw_manifest manifest;
+    tw_text name = {0};
+    TW_TRY(tw_manifest_read(run->directory, &manifest, error));
+    tw_text_add(&name, "%s\n", TW_RUN_LAST_GOOD);
+    tw_status status = name.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY)
+                                   : tw_manifest_claim(run->directory, &manifest, &name, error);
+    tw_text_free(&name);
+    tw_manifest_free(&manifest);
+    return status;
+}
+
+/* Removes the file before its name, so that after a kill in between it is still ours. */
+tw_status tw_run_drop_last_good(const tw_run *run, tw_error *error)
+{
+    tw_manifest manifest;
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, TW_RUN_LAST_GOOD, error));
+    TW_TRY(tw_manifest_read(run->directory, &manifest, error));
+    bool is_ours = tw_manifest_has(&manifest, TW_RUN_LAST_GOOD);
+    tw_manifest_free(&manifest);
+    if (!is_ours) return TW_OK;
+
+    TW_TRY(tw_file_remove(path, error));
+    return write_manifest(run, run->directory, error);
 }
 
 /* Refuses a directory whose files belong to somebody else: it has no manifest of a run, or its

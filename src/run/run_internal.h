@@ -64,8 +64,9 @@ typedef struct tw_run {
     double checkpoint_seconds; /* that writing the last one took */
     void *snapshot;            /* the integrator's bytes */
     size_t snapshot_capacity;
-    int tests;        /* acceptance values that were checked */
-    int tests_failed; /* those that were wrong */
+    bool has_last_good; /* the run has failed, and its last good state is in a file */
+    int tests;          /* acceptance values that were checked */
+    int tests_failed;   /* those that were wrong */
 } tw_run;
 
 /* The frames of a run, read back. */
@@ -86,12 +87,17 @@ tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_set
                             tw_scene **scene, tw_error *error);
 
 /* run_directory.c */
+#define TW_RUN_LAST_GOOD "last_good.csv"
 /* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
 /* TW_BAD_INPUT if one of the run's files is a link, or no file at all but a pipe, say. */
 tw_status tw_run_check_files(const tw_run *run, tw_error *error);
 /* Refuses to replace somebody else's files by frames that the run did not have before. */
 tw_status tw_run_check_room(tw_run *run, tw_error *error);
+/* Enters the file of the last good state in the manifest; TW_BAD_INPUT if somebody else's is there. */
+tw_status tw_run_claim_last_good(const tw_run *run, tw_error *error);
+/* Removes it, and its name, if an earlier session wrote it. */
+tw_status tw_run_drop_last_good(const tw_run *run, tw_error *error);
 /* Writes scene.yaml and the manifest of a run whose scene ends later than before. The outputs are open.
  * After a kill in between, the directory holds the run with its former end. */
 tw_status tw_run_extend_directory(tw_run *run, tw_error *error);
