@@ -456,6 +456,34 @@ START_TEST(what_cannot_be_filled_is_refused)
 }
 END_TEST
 
+/* A lattice that looks for the inside of a flat grid finds none for minutes. */
+START_TEST(a_flat_grid_is_refused_at_once)
+{
+    enum { SIDE = 60 };
+    double vertices[3 * SIDE * SIDE] = {0};
+    int64_t triangles[6 * (SIDE - 1) * (SIDE - 1)];
+    tw_mesh grid = {.vertices = vertices,
+                    .triangles = triangles,
+                    .vertex_count = SIDE * SIDE,
+                    .triangle_count = 2 * (SIDE - 1) * (SIDE - 1)};
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        vertices[3 * i] = i % SIDE;
+        vertices[3 * i + 2] = i / SIDE;
+    }
+    for (int i = 0; i < (SIDE - 1) * (SIDE - 1); i++) {
+        int a = i % (SIDE - 1) + i / (SIDE - 1) * SIDE;
+        memcpy(triangles + 6 * i, (int64_t[6]){a, a + 1, a + SIDE, a + 1, a + SIDE + 1, a + SIDE},
+               6 * sizeof *triangles);
+    }
+
+    tw_mesh solid;
+    tw_error error = {0};
+    tw_fill_options options = {.vertex_count = 1000};
+    ck_assert_int_eq(tw_mesh_fill(&grid, &options, &solid, NULL, &error), TW_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "the surface encloses nothing"));
+}
+END_TEST
+
 static tw_status fill_box(void *context)
 {
     tw_fill_options options = {.vertex_count = 116}; /* met by the first trial: few allocations */
@@ -497,6 +525,7 @@ int main(void)
     tcase_add_test(tests, the_input_is_embedded_in_the_solid);
     tcase_add_test(tests, a_solid_is_the_same_for_any_number_of_threads);
     tcase_add_test(tests, what_cannot_be_filled_is_refused);
+    tcase_add_test(tests, a_flat_grid_is_refused_at_once);
     tcase_add_test(tests, every_allocation_may_fail);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

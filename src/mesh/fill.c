@@ -32,6 +32,9 @@ static const double most_squares_per_vertex = 30.0;
  * along the axes get smaller cells, and more vertices than wanted; other bodies fall apart. */
 static const double most_cells_per_thickness = 4.0;
 
+/* A surface that is thinner than this share of its size is flat. */
+static const double flat_share = 1e-9;
+
 /* Angles take products of up to eight lengths, which leave the range of numbers outside of this [m]. */
 static const double least_size = 1e-30;
 static const double most_size = 1e30;
@@ -159,10 +162,13 @@ static tw_status estimate_size(const tw_winding *winding, task *job, tw_error *e
     double size = 0.0;
 
     for (int k = 0; k < 3; k++) size = fmax(size, box->upper[k] - box->lower[k]);
-    if (!(size > 0.0)) return nothing_inside(error);
 
-    /* With the sides s_k of the box there are 2 s_0 s_1 s_2 / cell^3 nodes; a flat box
-     * counts as a little thick. */
+    /* What is flat has no inside, and a lattice that looked for one would have very many nodes. */
+    for (int k = 0; k < 3; k++)
+        if (!(box->upper[k] - box->lower[k] > flat_share * size)) return nothing_inside(error);
+
+    /* With the sides s_k of the box there are 2 s_0 s_1 s_2 / cell^3 nodes; a thin box counts as a
+     * little thicker. */
     double product = 1.0;
     for (int k = 0; k < 3; k++) product *= fmax((box->upper[k] - box->lower[k]) / size, 1e-3);
     double cell = size * cbrt(2.0 * product / FIRST_NODES);
