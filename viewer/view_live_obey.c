@@ -87,7 +87,11 @@ static void pull(view_live *live, int64_t particle, const double *target)
 static void set_paused(view_live *live, bool paused)
 {
     live->paused = paused;
-    if (paused) return;
+    if (paused) {
+        /* Steps are made ahead of what is shown. A pause shows where they are, and the next single step begins there. */
+        if (!live->seeking) view_live_show(live);
+        return;
+    }
 
     /* Who goes on after looking at the past goes on from the present. */
     for (int i = 0; i < live->lane_count; i++) live->lanes[i].failed = false;

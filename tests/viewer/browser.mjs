@@ -262,6 +262,7 @@ test("goes back into the past and starts there", async () => {
   assert.equal(await get(page, "page.frame.t"), past);
   assert.deepEqual(await get(page, "Array.from(page.frame.positions[0])"), then, "another state than the one shown");
   assert.ok((await get(page, "page.frame.historyTo")) <= past);
+  await until(page, "document.getElementById('here').disabled"); // else Space presses it again
   await page.keyboard.press("Space");
   await until(page, `page.frame.t > ${past}`);
   await page.context().close();
