@@ -170,7 +170,9 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
         return run_signal_exit();
     }
 
-    if (status == TW_INPUT_OUTPUT)
+    if (status == TW_INPUT_OUTPUT && !r->can_be_resumed)
+        fprintf(stderr, "%s\n", printable(error->text));
+    else if (status == TW_INPUT_OUTPUT)
         fprintf(stderr,
                 "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
                 printable(error->text), printable(r->directory));

@@ -350,6 +350,33 @@ for gone in telemetry.csv scene.yaml frames; do
     wait "$job"
     [ $? -eq 1 ] || fail "$gone is gone: exit code, $(cat err)"
     grep -q "gone-$gone/$gone" err || fail "$gone is gone: $(cat err)"
+    [ "$gone" != telemetry.csv ] && grep -q 'go on with' err && fail "a run without $gone cannot go on: $(cat err)"
 done
+
+# lose NAME FILE: a run that loses this file after it was written, and ends with code 1 and one line; final.csv is not
+# written. The run stands still while the file goes.
+lose() {
+    "$twang" run rope --integrator verlet --dt 1e-5 --duration 30 --fps 1 --set output.telemetry_every=100 --quiet --threads 1 -o "$1" 2>err &
+    job=$!
+    while [ ! -e "$1/run.json" ] && kill -0 "$job"; do sleep 0.05; done
+    kill -STOP "$job"
+    rm "$1/$2"
+    kill -CONT "$job"
+    wait "$job"
+    [ $? -eq 1 ] || fail "$2 is gone: another exit code than 1"
+    [ "$(wc -l <err)" -eq 1 ] || fail "$2 is gone: not one line: $(cat err)"
+    grep -q '"status": "failed"' "$1/run.json" || fail "$2 is gone, and run.json does not say failed"
+    [ -e "$1/final.csv" ] && fail "$2 is gone, and the run has a final.csv"
+}
+lose lost-frame frames/frame_000000.csv
+gap="lost-frame/frames/frame_000000.csv: has been removed, the run cannot be resumed"
+[ "$(cat err)" = "$gap" ] || fail "a lost frame: $(cat err)"
+refused "$gap" "$twang" resume lost-frame --quiet
+# A manifest can be written again.
+lose lost-manifest manifest.txt
+grep -q '^lost-manifest/manifest.txt: has been removed .* go on with: twang resume lost-manifest$' err || fail "a lost manifest: $(cat err)"
+expect 0 "$twang" resume lost-manifest --quiet
+grep -qx 'frames/frame_\*.csv 31' lost-manifest/manifest.txt || fail "a resumed run did not write its manifest again"
+grep -q '"status": "done"' lost-manifest/run.json || fail "a resumed run that had lost its manifest is not done"
 
 finish "nobody's files were touched"

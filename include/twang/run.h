@@ -129,6 +129,7 @@ typedef struct tw_run_report {
     tw_scheme scheme;                      /**< that integrated it */
     bool was_finished;                     /**< resume: there was nothing left to do */
     bool has_last_good;                    /**< it failed, and last_good.csv was written */
+    bool can_be_resumed;                   /**< what tw_run_resume needs is there */
     double resumed_at;   /**< simulated time from which it went on; -1 for a new run */
     double t;            /**< simulated time reached [s] */
     double wall_seconds; /**< of this call and of those before a resume */

@@ -286,6 +286,18 @@ tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error)
     return TW_OK;
 }
 
+bool tw_frames_find_missing(const tw_frames *frames, char path[TW_FILE_PATH_SIZE])
+{
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        if (!has_file_per_frame(frames, i)) continue;
+        for (int64_t index = 0; index < frames->flushed; index++) {
+            bool has_path = frame_path(frames, formats[i].format, index, path, NULL) == TW_OK;
+            if (has_path && !tw_file_exists(path)) return true;
+        }
+    }
+    return false;
+}
+
 /* ---- removing ---- */
 
 /* Whether a name such as "frame_000012.csv" belongs to the range. Names that a writer would spell

@@ -14,6 +14,7 @@
 #include <twang/model.h>
 
 #include "base/text.h"
+#include "io/file.h"
 
 /* A state as a table, row after row. */
 typedef struct tw_table {
@@ -73,6 +74,9 @@ tw_status tw_frames_write(tw_frames *frames, const tw_frame *frame, tw_error *er
 /* Brings the first `count` frames to the disk, and enters them in the index and in the
  * headers of growing files. */
 tw_status tw_frames_flush(tw_frames *frames, int64_t count, tw_error *error);
+
+/* Finds a file of the frames flushed so far that somebody removed; false if all are there. */
+bool tw_frames_find_missing(const tw_frames *frames, char path[TW_FILE_PATH_SIZE]);
 
 /* Frames of some formats with a file each, from index `first` up to `end`, which is excluded. */
 typedef struct tw_frame_range {

@@ -157,6 +157,7 @@ static tw_status open_outputs_again(tw_run *run, tw_error *error)
 {
     TW_TRY(tw_frames_begin(run->frames, run->directory, TW_RUN_FRAME_FOLDER,
                            run->memory.frame_count, error));
+    TW_TRY(tw_run_check_frames(run, TW_BAD_INPUT, error));
     return tw_run_open_telemetry(run, error);
 }
 
@@ -239,8 +240,9 @@ static tw_status step_to_the_end(tw_run *run, tw_error *error)
 static tw_status finish_done(tw_run *run, tw_error *error)
 {
     /* run.json says "done" only when everything else is on the disk. */
-    TW_TRY(tw_run_write_table(run, "final.csv", error));
     TW_TRY(tw_run_write_checkpoint(run, error));
+    TW_TRY(tw_run_check_outputs(run, error));
+    TW_TRY(tw_run_write_table(run, "final.csv", error));
     TW_TRY(tw_run_write_record(run, TW_RUN_DONE, NULL, error));
     return tw_run_drop_last_good(run, error);
 }
@@ -311,6 +313,7 @@ static void fill_report(const tw_run *run, tw_run_report *report)
     if (!report) return;
 
     memcpy(report->directory, run->directory, sizeof report->directory);
+    report->can_be_resumed = tw_run_can_be_resumed(run);
     tw_print(report->scene, sizeof report->scene, "%s", tw_scene_name(run->scene));
     report->scheme = run->integrator_options.scheme;
     report->resumed_at = run->resumed_at;
@@ -450,6 +453,7 @@ static tw_status resume_in_directory(tw_run *run, tw_run_report *report, tw_erro
     if (has_new_end) TW_TRY(tw_run_check_room(run, error));
     if (has_checkpoint) TW_TRY(open_outputs_again(run, error));
     if (has_new_end) TW_TRY(tw_run_extend_directory(run, error));
+    TW_TRY(tw_run_restore_manifest(run, error));
     return drive(run, report, error);
 }
 

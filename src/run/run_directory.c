@@ -118,11 +118,51 @@ static tw_status write_manifest(const tw_run *run, const char *directory, tw_err
     return status;
 }
 
+/* TW_INPUT_OUTPUT if somebody removed the manifest while the run went on. */
+static tw_status check_manifest(const tw_run *run, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, run->directory, TW_MANIFEST_NAME, error));
+    if (tw_file_exists(path)) return TW_OK;
+    return tw_fail(error, TW_INPUT_OUTPUT, "%s: has been removed while the run went on", path);
+}
+
+tw_status tw_run_restore_manifest(const tw_run *run, tw_error *error)
+{
+    if (check_manifest(run, NULL) == TW_OK) return TW_OK;
+    return write_manifest(run, run->directory, error);
+}
+
+tw_status tw_run_check_frames(const tw_run *run, tw_status status, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    if (!tw_frames_find_missing(run->frames, path)) return TW_OK;
+    return tw_fail(error, status, "%s: has been removed, the run cannot be resumed", path);
+}
+
+tw_status tw_run_check_outputs(const tw_run *run, tw_error *error)
+{
+    TW_TRY(check_manifest(run, error));
+    return tw_run_check_frames(run, TW_INPUT_OUTPUT, error);
+}
+
+bool tw_run_can_be_resumed(const tw_run *run)
+{
+    char path[TW_FILE_PATH_SIZE];
+    if (tw_file_path(path, run->directory, "scene.yaml", NULL) != TW_OK) return false;
+    if (!tw_file_exists(path)) return false;
+
+    /* Without a checkpoint it begins again. */
+    return tw_run_check_frames(run, TW_INPUT_OUTPUT, NULL) == TW_OK;
+}
+
 tw_status tw_run_claim_last_good(const tw_run *run, tw_error *error)
 {
     tw_manifest manifest;
     tw_text name = {0};
+    TW_TRY(check_manifest(run, error));
     TW_TRY(tw_manifest_read(run->directory, &manifest, error));
+
     tw_text_add(&name, "%s\n", TW_RUN_LAST_GOOD);
     tw_status status = name.failed ? tw_fail_plain(error, TW_OUT_OF_MEMORY)
                                    : tw_manifest_claim(run->directory, &manifest, &name, error);
@@ -138,10 +178,11 @@ tw_status tw_run_drop_last_good(const tw_run *run, tw_error *error)
     char path[TW_FILE_PATH_SIZE];
     TW_TRY(tw_file_path(path, run->directory, TW_RUN_LAST_GOOD, error));
     TW_TRY(tw_manifest_read(run->directory, &manifest, error));
+
+    /* That of somebody else stays. */
     bool is_ours = tw_manifest_has(&manifest, TW_RUN_LAST_GOOD);
     tw_manifest_free(&manifest);
     if (!is_ours) return TW_OK;
-
     TW_TRY(tw_file_remove(path, error));
     return write_manifest(run, run->directory, error);
 }

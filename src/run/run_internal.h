@@ -94,6 +94,14 @@ tw_status tw_run_make_directory(tw_run *run, tw_error *error);
 tw_status tw_run_check_files(const tw_run *run, tw_error *error);
 /* Refuses to replace somebody else's files by frames that the run did not have before. */
 tw_status tw_run_check_room(tw_run *run, tw_error *error);
+/* Writes the manifest of a run that lost it. */
+tw_status tw_run_restore_manifest(const tw_run *run, tw_error *error);
+/* Fails with this status if somebody removed a frame that the last checkpoint counts. */
+tw_status tw_run_check_frames(const tw_run *run, tw_status status, tw_error *error);
+/* TW_INPUT_OUTPUT if somebody removed one of them, or the manifest, while the run went on. */
+tw_status tw_run_check_outputs(const tw_run *run, tw_error *error);
+/* Whether the scene and the frames that the last checkpoint counts are there. */
+bool tw_run_can_be_resumed(const tw_run *run);
 /* Enters the file of the last good state in the manifest; TW_BAD_INPUT if somebody else's is there. */
 tw_status tw_run_claim_last_good(const tw_run *run, tw_error *error);
 /* Removes it, and its name, if an earlier session wrote it. */
