@@ -176,6 +176,36 @@ refused "forced/frames: is a link, which twang does not follow here" "$twang" ru
 find elsewhere -type f -exec cat {} + | cksum >after
 cmp -s before after || fail "--force removed frames through a link"
 rm -r elsewhere
+for name in final.csv run.json telemetry.csv checkpoint.bin scene.yaml; do
+    [ -e forced/$name ] || fail "--force refused a link, but not before $name was removed"
+done
+# whole MESSAGE COMMAND...: refused, and every file in odd is there as before
+whole() {
+    find odd | sort >before
+    refused "$@"
+    find odd | sort >after
+    cmp -s before after || fail "refused after files were removed: $(diff before after | head -n 3)"
+}
+# The same without new frames, and for a folder, a file or a link where something else is expected.
+rm -rf odd && cp -r forced odd
+# shellcheck disable=SC2086
+whole "odd/frames: is a link, which twang does not follow here" "$twang" run $run -o odd --force --fps 0
+rm odd/frames
+echo mine >odd/frames
+# shellcheck disable=SC2086
+whole "odd/frames: is not a directory, name one to write to" "$twang" run $run -o odd --force
+for name in telemetry.csv final.csv frames/frame_000003.csv final.csv.part; do
+    rm -rf odd && cp -r source odd
+    rm -f odd/$name
+    mkdir odd/$name
+    # shellcheck disable=SC2086
+    whole "odd/$name: is not a regular file, which twang expects here" "$twang" run $run -o odd --force
+    rmdir odd/$name
+    ln -s "$folder/afile" odd/$name
+    # shellcheck disable=SC2086
+    whole "odd/$name: is a link, which twang does not follow here" "$twang" run $run -o odd --force
+done
+same afile "my text"
 # A frame that is a link is not read.
 cp -r source linked-frame
 frame=$(find linked-frame/frames -name 'frame_*' | sort | head -n 1)

@@ -322,6 +322,13 @@ static tw_status remove_in(const char *folder, const char *name, tw_error *error
     return tw_file_is_special(path) ? TW_OK : tw_file_remove(path, error);
 }
 
+static tw_status expect_regular_in(const char *folder, const char *name, tw_error *error)
+{
+    char path[TW_FILE_PATH_SIZE];
+    TW_TRY(tw_file_path(path, folder, name, error));
+    return tw_file_expect_regular(path, error);
+}
+
 void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines)
 {
     const char *inside = folder ? folder : "";
@@ -350,18 +357,32 @@ bool tw_frames_exist(const char *folder, tw_frame_range range)
     return found;
 }
 
-tw_status tw_frames_cut(const char *folder, tw_frame_range range, tw_error *error)
+/* Does something to every frame of the range that is in the folder. */
+static tw_status for_each_in(const char *folder, tw_frame_range range,
+                             tw_status (*act)(const char *folder, const char *name,
+                                              tw_error *error),
+                             tw_error *error)
 {
-    /* A folder that is missing holds nothing to remove. */
+    /* A folder that is missing holds nothing. */
     DIR *directory = opendir(folder);
     if (!directory && errno == ENOENT) return TW_OK;
     if (!directory) return tw_fail(error, TW_INPUT_OUTPUT, "%s: %s", folder, strerror(errno));
 
     tw_status status = TW_OK;
     for (struct dirent *entry; status == TW_OK && (entry = readdir(directory));) {
-        if (is_in_range(entry->d_name, range)) status = remove_in(folder, entry->d_name, error);
+        if (is_in_range(entry->d_name, range)) status = act(folder, entry->d_name, error);
     }
 
     closedir(directory);
     return status;
+}
+
+tw_status tw_frames_cut(const char *folder, tw_frame_range range, tw_error *error)
+{
+    return for_each_in(folder, range, remove_in, error);
+}
+
+tw_status tw_frames_expect_regular(const char *folder, tw_frame_range range, tw_error *error)
+{
+    return for_each_in(folder, range, expect_regular_in, error);
 }

@@ -88,6 +88,8 @@ typedef struct tw_frame_range {
 tw_status tw_frames_cut(const char *folder, tw_frame_range range, tw_error *error);
 /* Whether the folder holds a frame of this range. */
 bool tw_frames_exist(const char *folder, tw_frame_range range);
+/* TW_BAD_INPUT if a frame of this range is a link, or no file at all. */
+tw_status tw_frames_expect_regular(const char *folder, tw_frame_range range, tw_error *error);
 /* Adds the names of all files that this writer writes, a line each. Frames have one line and their
  * number: "frames/frame_*.csv 13" for 0 to 12. */
 void tw_frames_list(const tw_frames *frames, const char *folder, tw_text *lines);

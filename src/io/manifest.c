@@ -170,6 +170,41 @@ void tw_manifest_keep(const char *directory, tw_manifest *manifest, const tw_man
     }
 }
 
+/* Refuses a folder of frames that is a link, or no folder. */
+static tw_status check_folder(const char *directory, const entry *e, tw_error *error)
+{
+    if (strcmp(e->folder, directory) == 0) return TW_OK;
+    TW_TRY(tw_file_refuse_link(e->folder, error));
+    return tw_file_expect_directory(e->folder, error);
+}
+
+/* Refuses what is no file and has the name of one that the entry stands for, or of its half. */
+static tw_status check_regular(const entry *e, tw_error *error)
+{
+    if (e->format)
+        return tw_frames_expect_regular(e->folder, (tw_frame_range){e->format, 0, e->count}, error);
+
+    char path[TW_FILE_PATH_SIZE];
+    char half[LONGEST_NAME + 8];
+    snprintf(half, sizeof half, "%s.part", e->name);
+    TW_TRY(tw_file_path(path, e->folder, e->name, error));
+    TW_TRY(tw_file_expect_regular(path, error));
+    TW_TRY(tw_file_path(path, e->folder, half, error));
+    return tw_file_expect_regular(path, error);
+}
+
+tw_status tw_manifest_check_regular(const char *directory, const tw_text *names, tw_error *error)
+{
+    char line[LONGEST_NAME] = "";
+    for (const char *at = names->bytes; next_name(&at, line);) {
+        entry e;
+        if (!read_entry(directory, line, &e)) continue;
+        TW_TRY(check_folder(directory, &e, error));
+        TW_TRY(check_regular(&e, error));
+    }
+    return TW_OK;
+}
+
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
                                  const tw_text *names, tw_error *error)
 {
@@ -209,12 +244,13 @@ tw_status tw_manifest_remove_files(const char *directory, const tw_manifest *man
                                    tw_error *error)
 {
     char line[LONGEST_NAME] = "";
-    for (const char *at = manifest->lines.bytes; next_name(&at, line);) {
-        entry e;
-        if (!read_entry(directory, line, &e)) continue;
-        if (strcmp(e.folder, directory) != 0) TW_TRY(tw_file_refuse_link(e.folder, error));
-        TW_TRY(remove_entry(&e, error));
-    }
+    entry e;
+    for (const char *at = manifest->lines.bytes; next_name(&at, line);)
+        if (read_entry(directory, line, &e)) TW_TRY(check_folder(directory, &e, error));
+
+    /* Nothing is refused from here on. */
+    for (const char *at = manifest->lines.bytes; next_name(&at, line);)
+        if (read_entry(directory, line, &e)) TW_TRY(remove_entry(&e, error));
     return TW_OK;
 }
 

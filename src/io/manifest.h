@@ -31,6 +31,9 @@ void tw_manifest_keep(const char *directory, tw_manifest *manifest, const tw_man
  * the manifest. */
 tw_status tw_manifest_check_free(const char *directory, const tw_manifest *manifest,
                                  const tw_text *names, tw_error *error);
+/* TW_BAD_INPUT if one of these names (a line each), or of the half files beside them, belongs to a link
+ * or to what is no file. */
+tw_status tw_manifest_check_regular(const char *directory, const tw_text *names, tw_error *error);
 /* Enters these names (a line each) in the manifest of the directory and removes the frames of
  * earlier series of the same name. TW_BAD_INPUT as above. */
 tw_status tw_manifest_claim(const char *directory, tw_manifest *manifest, const tw_text *names,

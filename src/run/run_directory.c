@@ -219,6 +219,9 @@ static tw_status clear_directory(tw_run *run, tw_error *error)
     if (status == TW_OK) status = list_files(run, &after, error);
     if (status == TW_OK)
         status = tw_manifest_check_free(run->directory, &before, &after.lines, error);
+
+    /* Everything is refused before the first file goes. */
+    if (status == TW_OK) status = tw_manifest_check_regular(run->directory, &after.lines, error);
     if (status == TW_OK) status = tw_manifest_remove_files(run->directory, &before, error);
     tw_manifest_free(&before);
     tw_manifest_free(&after);
