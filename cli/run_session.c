@@ -173,9 +173,9 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     if (status == TW_INPUT_OUTPUT && !r->can_be_resumed)
         fprintf(stderr, "%s\n", printable(error->text));
     else if (status == TW_INPUT_OUTPUT)
-        fprintf(stderr,
-                "%s; nothing up to the last checkpoint is lost, go on with: twang resume %s\n",
-                printable(error->text), printable(r->directory));
+        fprintf(stderr, "%s; nothing%s is lost, go on with: twang resume %s\n",
+                printable(error->text), r->steps > 0 ? " up to the last checkpoint" : "",
+                printable(r->directory));
     else {
         fprintf(stderr, "%s\n", printable(error->text));
         if (r->has_last_good)

@@ -88,11 +88,18 @@ cat >mounted.sh <<'END'
 mount -t tmpfs -o size=256k none small || exit 77
 "$1" run rope.yaml -o small/full --set integrator.step=0.001 --quiet
 cp small/full/run.json small.json
+umount small
+mount -t tmpfs -o size=16k none small
+"$1" run rope.yaml -o small/full --threads 1 --quiet 2>early
+ls small >left
 END
 unshare --user --map-root-user --mount sh mounted.sh "$twang" >out 2>&1
 if [ -e small.json ]; then
     grep -q '"status": "failed"' small.json || fail "a full file system: $(cat out small.json)"
     grep -q '"reason": ".*No space left on device' small.json || fail "a full file system: no reason"
+    # A run that has no room to begin, not even for run.json, leaves nothing, and nobody is told to resume it.
+    [ -s left ] && fail "a run that could not begin left $(cat left)"
+    grep -q '^small/full.*: No space left on device$' early || fail "no room to begin: $(cat early)"
 fi
 
 # A moved particle beyond doubles.

@@ -364,9 +364,12 @@ static tw_status run_in_new_directory(tw_run *run, tw_run_report *report, tw_err
     tw_status status = write_start(run, error);
     if (status == TW_OK) return drive(run, report, error);
 
-    /* The scene is in the directory: the report names it, so that the run can be resumed. */
-    tw_run_write_record(run, TW_RUN_FAILED, error, NULL);
-    if (status == TW_INPUT_OUTPUT) fill_report(run, report);
+    /* Where there is no room for a word about it, nothing of the run stays. Else the scene is in the
+     * directory, and the report names it, so that the run can be resumed. */
+    if (tw_run_write_record(run, TW_RUN_FAILED, error, NULL) != TW_OK)
+        tw_run_remove_directory(run);
+    else if (status == TW_INPUT_OUTPUT)
+        fill_report(run, report);
     return status;
 }
 

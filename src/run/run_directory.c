@@ -234,6 +234,21 @@ static tw_status clear_directory(tw_run *run, tw_error *error)
     return TW_OK;
 }
 
+void tw_run_remove_directory(const tw_run *run)
+{
+    tw_manifest manifest;
+    if (tw_manifest_read(run->directory, &manifest, NULL) != TW_OK) return;
+    tw_status status = tw_manifest_remove_files(run->directory, &manifest, NULL);
+    tw_manifest_free(&manifest);
+    if (status != TW_OK) return;
+
+    /* The list goes when the files in it are gone. Folders with files of the user stay. */
+    char path[TW_FILE_PATH_SIZE];
+    if (tw_file_path(path, run->directory, TW_RUN_FRAME_FOLDER, NULL) == TW_OK) rmdir(path);
+    if (tw_file_path(path, run->directory, TW_MANIFEST_NAME, NULL) == TW_OK) unlink(path);
+    if (run->made_directory) rmdir(run->directory);
+}
+
 static tw_status write_scene(tw_run *run, const char *directory, tw_error *error)
 {
     char path[TW_FILE_PATH_SIZE];
@@ -337,6 +352,7 @@ tw_status tw_run_make_directory(tw_run *run, tw_error *error)
         /* A number that another process has taken is tried no more. */
         bool taken = false;
         tw_status status = make_new(run, &taken, error);
+        run->made_directory = status == TW_OK;
         if (status == TW_OK) return tw_run_lock_directory(run, error);
         if (!taken || is_given) return status;
     }
