@@ -467,8 +467,9 @@ START_TEST(a_flat_grid_is_refused_at_once)
                     .vertex_count = SIDE * SIDE,
                     .triangle_count = 2 * (SIDE - 1) * (SIDE - 1)};
     for (int i = 0; i < SIDE * SIDE; i++) {
+        int row = i / SIDE;
         vertices[3 * i] = i % SIDE;
-        vertices[3 * i + 2] = i / SIDE;
+        vertices[3 * i + 2] = row;
     }
     for (int i = 0; i < (SIDE - 1) * (SIDE - 1); i++) {
         int a = i % (SIDE - 1) + i / (SIDE - 1) * SIDE;
