@@ -4,6 +4,7 @@
  * The same steps are taken twice. In the first pass matrices are analysed, and the lists of contacts grow to their
  * length. In the second pass the memory is all there, and not one allocation is made. One thing is excepted: where
  * bodies meet in new places, the matrix gets new entries, and is analysed anew. */
+/* labels: slow */
 #include <stdio.h>
 #include <string.h>
 #include <twang/twang.h>
