@@ -383,10 +383,10 @@ for gone in telemetry.csv scene.yaml frames; do
     [ "$gone" != telemetry.csv ] && grep -q 'go on with' err && fail "a run without $gone cannot go on: $(cat err)"
 done
 
-# lose NAME FILE: a run that loses this file after it was written, and ends with code 1 and one line; final.csv is not
+# lose NAME FILE [FORMAT]: a run that loses this file after it was written, and ends with code 1 and one line; final.csv is not
 # written. The run stands still while the file goes.
 lose() {
-    "$twang" run rope --integrator verlet --dt 1e-5 --duration 30 --fps 1 --set output.telemetry_every=100 --quiet --threads 1 -o "$1" 2>err &
+    "$twang" run rope --integrator verlet --dt 1e-5 --duration 30 --fps 1 --set output.telemetry_every=100 --quiet --threads 1 -o "$1" --frames "${3:-csv}" 2>err &
     job=$!
     while [ ! -e "$1/run.json" ] && kill -0 "$job"; do sleep 0.05; done
     kill -STOP "$job"
@@ -402,6 +402,11 @@ lose lost-frame frames/frame_000000.csv
 gap="lost-frame/frames/frame_000000.csv: has been removed, the run cannot be resumed"
 [ "$(cat err)" = "$gap" ] || fail "a lost frame: $(cat err)"
 refused "$gap" "$twang" resume lost-frame --quiet
+# The shapes that a point cache moves, and the cache itself.
+lose lost-shape frames/rope.obj pc2
+grep -q '^lost-shape/frames/rope.obj: has been removed' err || fail "a lost shape: $(cat err)"
+lose lost-cache frames/rope.pc2 pc2
+grep -q '^lost-cache/frames/rope.pc2: was removed' err || fail "a lost cache: $(cat err)"
 # A manifest can be written again.
 lose lost-manifest manifest.txt
 grep -q '^lost-manifest/manifest.txt: has been removed .* go on with: twang resume lost-manifest$' err || fail "a lost manifest: $(cat err)"

@@ -295,7 +295,9 @@ bool tw_frames_find_missing(const tw_frames *frames, char path[TW_FILE_PATH_SIZE
             if (has_path && !tw_file_exists(path)) return true;
         }
     }
-    return false;
+
+    bool has_caches = (frames->formats & TW_FRAMES_PC2) && frames->flushed > 0;
+    return has_caches && tw_pc2_find_missing(frames, path);
 }
 
 /* ---- removing ---- */

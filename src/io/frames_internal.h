@@ -61,6 +61,8 @@ tw_status tw_pc2_begin(tw_frames *frames, int64_t keep, tw_error *error);
 void tw_pc2_close(tw_frames *frames);
 tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error);
 tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error);
+/* Whether the NAME.obj of a cache is gone, and its path. (A cache that is gone is noticed by its writer.) */
+bool tw_pc2_find_missing(const tw_frames *frames, char path[TW_FILE_PATH_SIZE]);
 
 /* Appends an array as VTK's compressed files have it, all numbers as UInt64: number of
  * blocks, bytes of a block, bytes of the last block if it is shorter (else 0), compressed

@@ -139,6 +139,13 @@ tw_status tw_pc2_write(tw_frames *frames, const tw_frame *frame, tw_error *error
     return TW_OK;
 }
 
+bool tw_pc2_find_missing(const tw_frames *frames, char path[TW_FILE_PATH_SIZE])
+{
+    for (int i = 0; i < frames->shapes.count; i++)
+        if (cache_path(frames, i, "obj", path, NULL) == TW_OK && !tw_file_exists(path)) return true;
+    return false;
+}
+
 tw_status tw_pc2_flush(tw_frames *frames, int64_t count, tw_error *error)
 {
     for (int i = 0; i < frames->shapes.count; i++) {
