@@ -21,6 +21,8 @@ static void retune(view_live *live, double *slider, double value)
     *slider = value;
     tw_status status = view_live_rebuild(live, true, &error);
     if (status == TW_OK) return;
+
+    /* The simulations are as they were, and so is the slider. */
     *slider = before;
     explain(live, &error, status);
 }
@@ -45,6 +47,8 @@ static void change_scheme(view_live *live, char place[VIEW_NAME_SIZE], const cha
     tw_error error = {0};
     tw_status status = view_live_rebuild(live, true, &error);
     if (status == TW_OK) return;
+
+    /* The lanes are as they were, and so is the name. */
     memcpy(place, before, sizeof before);
     explain(live, &error, status);
 }
@@ -67,6 +71,7 @@ static void start_here(view_live *live)
 {
     double time = 0.0;
     if (!live->seeking) return;
+
     const double *states = view_history_at(&live->history, live->sought, &time);
     tw_error error = {0};
     tw_status status = states ? view_live_restart(live, states, &error) : TW_OK;
@@ -74,6 +79,8 @@ static void start_here(view_live *live)
         explain(live, &error, status);
         return;
     }
+
+    /* What came after it did not happen. */
     view_history_cut(&live->history, time);
     live->seeking = false;
     view_live_show(live);
