@@ -297,6 +297,7 @@ static double turn(view_live *live)
 static void *run(void *context)
 {
     view_live *live = context;
+    tw_set_threads(live->threads); /* the number belongs to the thread that steps */
     double wait = 0.0;
     while (!atomic_load(&live->session->quit)) {
         view_command command;
@@ -318,6 +319,7 @@ tw_status view_live_open(view_session *session, const tw_scene *scene, double sp
     view_live *live = calloc(1, sizeof *live);
     if (!live) return TW_OUT_OF_MEMORY;
     live->session = session;
+    live->threads = tw_threads();
     live->speed = speed;
     live->paused = paused;
     live->tuning = view_tuning_default();

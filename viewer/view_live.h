@@ -19,6 +19,7 @@ typedef struct view_live {
     char message[TW_ERROR_TEXT_SIZE]; /* why the last wish was not granted */
     char folder[64];                  /* of uploaded files; "": none yet */
 
+    int threads;  /* of the loops inside a step */
     double speed; /* simulated seconds per second that are wanted; 0: as fast as it can */
     bool paused;
     bool seeking;  /* the past is shown ... */
