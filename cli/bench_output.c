@@ -1,4 +1,5 @@
 /* What a benchmark prints: a table, rows of CSV, JSON; and a picture of bars. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,14 +197,9 @@ void bench_print(const bench *b, bench_format format)
 
 enum { BAR_LEFT = 150, BAR_WIDTH = 400, BAR_HEIGHT = 22, PICTURE_WIDTH = 660, TITLE_HEIGHT = 40 };
 
-bool bench_write_svg(const bench *b, const char *path)
+/* One bar per trial, with its name and its seconds. */
+static void write_bars(const bench *b, FILE *file)
 {
-    FILE *file = fopen(path, "w");
-    if (!file) {
-        wrong_use("--svg %s cannot be written", path);
-        return false;
-    }
-
     /* Bars are as long as the logarithm of the seconds, from the best on: a decade is a third. */
     double best = bench_best_seconds(b);
     fprintf(file,
@@ -230,7 +226,22 @@ bool bench_write_svg(const bench *b, const char *path)
             fprintf(file, "<text x=\"%d\" y=\"%d\">%s</text>\n", BAR_LEFT, y + 15, word_for(b, t));
     }
     fprintf(file, "</svg>\n");
-    bool good = fclose(file) == 0;
-    if (!good) wrong_use("--svg %s cannot be written", path);
-    return good;
+}
+
+bool bench_write_svg(const bench *b, const char *path)
+{
+    tw_parents parents;
+    tw_error error = {0};
+    if (tw_parents_make(&parents, path, &error) != TW_OK) {
+        report_error(&error, false);
+        return false;
+    }
+
+    FILE *file = fopen(path, "w");
+    if (file) write_bars(b, file);
+    if (file && fclose(file) == 0) return true;
+
+    fprintf(stderr, "%s: cannot be written: %s\n", printable(path), strerror(errno));
+    tw_parents_remove(&parents);
+    return false;
 }

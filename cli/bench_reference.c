@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -66,13 +65,6 @@ static bool name_file(const bench *b, char *path, size_t size)
     else
         return false;
 
-    /* The parent is there or is made. */
-    char parent[512];
-    snprintf(parent, sizeof parent, "%s", folder);
-    *strrchr(parent, '/') = 0;
-    mkdir(parent, 0777);
-    mkdir(folder, 0777);
-
     /* Scene, start and version. */
     char *text = NULL;
     size_t length = 0;
@@ -110,6 +102,8 @@ static bool read_reference(bench *b, const char *path, double needed)
 /* Writes the reference beside its place and moves it there; without a folder it is just not kept. */
 static void keep_reference(const bench *b, const char *path)
 {
+    tw_parents parents;
+    if (tw_parents_make(&parents, path, NULL) != TW_OK) return;
     char beside[700];
     snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(beside, "wb");

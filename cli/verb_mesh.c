@@ -47,9 +47,6 @@ static void print_report(const tw_mesh *mesh, const tw_fill_report *r)
     if (r->input_open_edges + r->input_crowded_edges > 0)
         printf("input           %lld open edges, %lld with more than two triangles\n",
                (long long)r->input_open_edges, (long long)r->input_crowded_edges);
-    if (r->dropped_components > 0)
-        printf("left out        %lld smaller pieces, %lld tetrahedra\n",
-               (long long)r->dropped_components, (long long)r->dropped_tetrahedra);
 }
 
 static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repairs *repairs,
@@ -74,20 +71,27 @@ static void print_json(const char *path, const tw_mesh *mesh, const tw_mesh_repa
                "\"largest_distance\": %.17g, \"mean_distance\": %.17g, \"largest_gap\": %.17g, "
                "\"input_open_edges\": "
                "%lld, "
-               "\"input_crowded_edges\": %lld, \"dropped_components\": %lld",
+               "\"input_crowded_edges\": %lld, \"dropped_components\": %lld, "
+               "\"lost_components\": %lld",
                r->cell, r->quality.smallest_angle, r->quality.largest_angle, r->volume,
                r->largest_distance, r->mean_distance, r->largest_gap,
                (long long)r->input_open_edges, (long long)r->input_crowded_edges,
-               (long long)r->dropped_components);
+               (long long)r->dropped_components, (long long)r->lost_components);
     printf("}\n");
 }
 
-/* A sheet has no inside: what the mesher would find there are strips between its edges. */
+/* A sheet has no inside: what the mesher would find there are strips between its edges. The edges are
+ * counted after duplicate vertices are merged, as the mesher does it. */
 static tw_status refuse_sheet(const tw_mesh *mesh, tw_error *error)
 {
+    tw_mesh merged = {0};
     tw_mesh_quality quality = {0};
-    tw_status status = tw_mesh_measure(mesh, &quality, error);
-    if (status != TW_OK || !is_open_sheet(mesh, &quality)) return status;
+    tw_status status = tw_mesh_copy(mesh, &merged, error);
+    if (status == TW_OK) status = tw_mesh_repair(&merged, NULL, error);
+    if (status == TW_OK) status = tw_mesh_measure(&merged, &quality, error);
+    bool is_sheet = status == TW_OK && is_open_sheet(&merged, &quality);
+    tw_mesh_free(&merged);
+    if (!is_sheet) return status;
 
     error->status = TW_BAD_INPUT;
     snprintf(error->text, sizeof error->text,
@@ -189,9 +193,14 @@ static tw_status convert(const arguments *a, const request *asked, result *r, tw
         r->repairs = r->report.repairs;
     }
     if (status != TW_OK) return status;
+    if (r->is_filled && !is_given(a, "--quiet")) warn_of_fill(in, &r->report);
 
+    /* A failure leaves neither half a file nor the directories above it. */
+    tw_parents parents;
     hold_signals(true);
-    status = tw_mesh_save(out, &r->mesh, error);
+    status = tw_parents_make(&parents, out, error);
+    if (status == TW_OK) status = tw_mesh_save(out, &r->mesh, error);
+    if (status != TW_OK) tw_parents_remove(&parents);
     hold_signals(false);
     return status;
 }

@@ -45,7 +45,7 @@ typedef struct shape {
     bool is_y_up;        /* in the file */
     bool is_sheet;       /* it is no solid, and has no room for one */
     bool is_thin;        /* it is closed, but too thin to be filled */
-    int64_t open_edges;  /* of a solid: holes that are closed when it is filled */
+    tw_fill_report fill; /* of a surface that was filled */
     int64_t piece_count; /* separate pieces: each must be held */
     mesh_box pieces
         [MOST_PIECES]; /* their boxes in the scene [m]: as large as the scene makes them, z up */
@@ -99,7 +99,6 @@ static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
     tw_status status = tw_mesh_measure(mesh, &quality, error);
     if (status != TW_OK) return status;
 
-    s->open_edges = quality.open_edges;
     s->is_sheet = is_open_sheet(mesh, &quality);
     if (s->is_sheet) return find_pieces(mesh, s, error);
 
@@ -108,7 +107,7 @@ static tw_status find_kind(const tw_mesh *mesh, shape *s, tw_error *error)
     options.vertex_count = SCENE_VERTICES;
     tw_mesh solid = {0};
     tw_error why = {0};
-    status = tw_mesh_fill(mesh, &options, &solid, NULL, &why);
+    status = tw_mesh_fill(mesh, &options, &solid, &s->fill, &why);
     s->is_thin = status == TW_BAD_INPUT;
     s->is_sheet = s->is_thin;
     if (status == TW_OK || s->is_thin) status = find_pieces(s->is_thin ? mesh : &solid, s, &why);
@@ -242,10 +241,6 @@ static void tell_kind(const shape *s)
                "of kind: mesh may do\n");
     else if (s->is_sheet)
         printf("it is open, and is taken as a sheet (kind: sheet), not filled\n");
-    else if (s->open_edges > 0)
-        printf("it is open (%lld edges), and is filled as if it were closed; kind: sheet takes it "
-               "as a sheet\n",
-               (long long)s->open_edges);
     if (s->piece_count > MOST_PIECES)
         printf("it has %lld separate pieces: the scene holds %d of them, and the others fall\n",
                (long long)s->piece_count, MOST_PIECES);
@@ -254,31 +249,43 @@ static void tell_kind(const shape *s)
                (long long)s->piece_count);
 }
 
-/* Writes the scene of a mesh of this shape. Nothing is replaced, and no half file is left. */
-static int write_file(const arguments *a, const shape *s)
+/* Writes the file at this path, which is not there yet. No half file is left. */
+static int write_path(const arguments *a, const char *path, const char *name, const shape *s)
 {
-    const char *mesh = a->positional[0];
-    char name[64];
-    char path[4096];
-    stem_of(mesh, sizeof name, name);
-    scene_file(a, name, sizeof path, path);
-
     FILE *out = fopen(path, "wx");
     if (!out && errno == EEXIST)
         return wrong_use("%s: exists already, name another file by -o", path);
     if (!out) return cannot_write(path);
 
-    /* A mesh beside the scene is named without its folder. */
-    const char *slash = strrchr(mesh, '/');
-    bool is_beside = slash && !is_given(a, "--output");
-    write_scene(out, name, is_beside ? slash + 1 : mesh, s);
+    /* A scene names its files from its own folder. */
+    char mesh[4096];
+    name_from_beside(path, a->positional[0], sizeof mesh, mesh);
+    write_scene(out, name, mesh, s);
 
     bool good = !ferror(out);
-    if (fclose(out) != 0 || !good) {
-        unlink(path);
-        return cannot_write(path);
+    if (fclose(out) == 0 && good) return EXIT_DONE;
+    unlink(path);
+    return cannot_write(path);
+}
+
+/* Writes the scene of a mesh of this shape. */
+static int write_file(const arguments *a, const shape *s)
+{
+    char name[64];
+    char path[4096];
+    stem_of(a->positional[0], sizeof name, name);
+    scene_file(a, name, sizeof path, path);
+
+    tw_parents parents;
+    tw_error error = {0};
+    if (tw_parents_make(&parents, path, &error) != TW_OK) return report_error(&error, false);
+    int code = write_path(a, path, name, s);
+    if (code != EXIT_DONE) {
+        tw_parents_remove(&parents);
+        return code;
     }
 
+    warn_of_fill(a->positional[0], &s->fill);
     tell_kind(s);
     printf("%s: a scene to run and to change; next: twang run %s\n", printable(path),
            printable(path));
@@ -294,10 +301,11 @@ static int new_scene(const arguments *a)
     if (!can_be_quoted(path))
         return wrong_use("the name of the mesh holds a quotation mark or a control character");
 
-    /* The mesh must be one that a scene can read. */
+    /* The mesh must be one that a scene can read. It is repaired, as a scene does it. */
     tw_mesh mesh = {0};
+    tw_mesh_repairs repairs = {0};
     tw_error error = {0};
-    if (tw_mesh_load(path, &mesh, NULL, &error) != TW_OK) return report_error(&error, false);
+    if (tw_mesh_load(path, &mesh, &repairs, &error) != TW_OK) return report_error(&error, false);
     shape s = {.is_y_up = up && up[0] == 'y'};
     mesh_box whole = {0};
     tw_mesh_bounds(&mesh, whole.lower, whole.upper);

@@ -31,6 +31,37 @@ static void print_summary(const arguments *a, const char *path, const view_repor
     }
 }
 
+/* Writes the report, and the directories above it. A failure leaves none of them. */
+static tw_status write_report(const arguments *a, const char *path, view_report_summary *summary,
+                              tw_error *error)
+{
+    tw_parents parents;
+    hold_signals(true);
+    tw_status status = tw_parents_make(&parents, path, error);
+    if (status == TW_OK) status = view_report(a->positional[0], path, summary, error);
+    if (status != TW_OK) tw_parents_remove(&parents);
+    hold_signals(false);
+    return status;
+}
+
+/* The same for the video and the poster, of which one may be NULL. */
+static tw_status write_film(const char *path, const char *video, const char *poster,
+                            tw_error *error)
+{
+    tw_parents of_video = {0};
+    tw_parents of_poster = {0};
+    tw_status status = TW_OK;
+    if (video) status = tw_parents_make(&of_video, video, error);
+    if (poster && status == TW_OK) status = tw_parents_make(&of_poster, poster, error);
+    if (status == TW_OK) status = view_film(path, video, poster, error);
+
+    if (status != TW_OK) {
+        tw_parents_remove(&of_poster);
+        tw_parents_remove(&of_video);
+    }
+    return status;
+}
+
 static int report(const arguments *a)
 {
     char path[4096];
@@ -39,9 +70,7 @@ static int report(const arguments *a)
     tw_error error = {0};
     view_report_summary summary = {0};
     bool json = is_given(a, "--json");
-    hold_signals(true);
-    tw_status status = view_report(a->positional[0], path, &summary, &error);
-    hold_signals(false);
+    tw_status status = write_report(a, path, &summary, &error);
     if (status != TW_OK) return report_error(&error, json);
     print_summary(a, path, &summary);
 
@@ -50,7 +79,7 @@ static int report(const arguments *a)
     const char *poster = value_of(a, "--poster");
     if (!video && !poster) return EXIT_DONE;
     signal(SIGPIPE, SIG_IGN);
-    status = view_film(path, video, poster, &error);
+    status = write_film(path, video, poster, &error);
     return status == TW_OK ? EXIT_DONE : report_error(&error, json);
 }
 

@@ -35,6 +35,7 @@ static struct {
     tw_playback *playback;
     tw_mesh mesh, surface, other_mesh;
     tw_embedding embedding, other_embedding;
+    tw_parents parents;
     tw_tableau tableau, other_tableau;
 
     tw_cholesky *out_cholesky;

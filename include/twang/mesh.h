@@ -147,6 +147,9 @@ typedef struct tw_fill_report {
     /** From a vertex of the input to the solid [m]: what sticks out of it, or was too thin. */
     double largest_gap;
     double volume;               /**< of the tetrahedra [m^3] */
+    int64_t wanted_vertices;     /**< as the options said */
+    int64_t lost_components;     /**< separate pieces of the input that are too small for a cell */
+    double lost_size;            /**< longest side of the largest of them [m] */
     int64_t dropped_components;  /**< smaller pieces left out, so that one is left */
     int64_t dropped_tetrahedra;  /**< tetrahedra in them */
     int64_t input_open_edges;    /**< open edges of the input, which winding numbers close */
@@ -159,6 +162,10 @@ typedef struct tw_fill_report {
  *  NULL. TW_BAD_INPUT if the surface encloses nothing. */
 TW_API tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, tw_mesh *out,
                               tw_fill_report *report, tw_error *error);
+
+/** What a user should know about the result, in words: that the surface is open, and what of it the
+ *  tetrahedra do not hold. Empty if all is well. Returns text. */
+TW_API const char *tw_fill_report_text(const tw_fill_report *report, char *text, size_t size);
 
 /** Points that follow a solid: each is a fixed affine combination of the corners of one
  *  tetrahedron, the one it lies in or, outside, the nearest. Zero-initialised it is empty. */

@@ -19,6 +19,7 @@
 #include <twang/nearest_name.h>
 #include <twang/operator.h>
 #include <twang/parallel.h>
+#include <twang/parents.h>
 #include <twang/phi.h>
 #include <twang/plasticity.h>
 #include <twang/playback.h>

@@ -410,7 +410,7 @@ tw_status tw_mesh_fill(const tw_mesh *surface, const tw_fill_options *options, t
     TW_TRY(check_size(surface, error));
 
     /* Take the triangles, build the tree over them, fill. */
-    tw_fill_report made = {0};
+    tw_fill_report made = {.wanted_vertices = options->vertex_count};
     tw_mesh triangles = {0};
     tw_winding winding = {0};
     tw_status status = take_surface(surface, &triangles, &made, error);

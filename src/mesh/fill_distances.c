@@ -72,9 +72,10 @@ static tw_status measure_distances(const tw_winding *input, const tw_mesh *solid
 /* ---- from the vertices of the input to the solid ---- */
 
 /* The gap is how far the input sticks out of the solid. */
-static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill_report *report,
-                             tw_error *error)
+static tw_status measure_gap(const tw_winding *winding, const tw_mesh *solid,
+                             tw_fill_report *report, tw_error *error)
 {
+    const tw_mesh *input = winding->surface;
     double *distances = TW_NEW_ARRAY(input->vertex_count, double);
     if (!distances) return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
@@ -84,6 +85,7 @@ static tw_status measure_gap(const tw_mesh *input, const tw_mesh *solid, tw_fill
         tw_embed_points(solid, input->vertex_count, input->vertices, &embedding, distances, error);
     for (int64_t i = 0; status == TW_OK && i < input->vertex_count; i++)
         report->largest_gap = fmax(report->largest_gap, distances[i]);
+    if (status == TW_OK) status = tw_fill_find_lost_parts(winding, solid, distances, report, error);
 
     tw_embedding_free(&embedding);
     tw_release(distances);
@@ -94,5 +96,5 @@ tw_status tw_fill_measure_distances(const tw_winding *input, const tw_mesh *soli
                                     tw_fill_report *report, tw_error *error)
 {
     TW_TRY(measure_distances(input, solid, report, error));
-    return measure_gap(input->surface, solid, report, error);
+    return measure_gap(input, solid, report, error);
 }

@@ -329,8 +329,19 @@ tw_status tw_keep_pieces(tw_mesh *mesh, const tw_winding *input, tw_fill_report 
 tw_status tw_fill_check_cost(const tw_winding *winding, double volume, double wanted,
                              tw_error *error);
 
+/* The connected parts of a surface. parent[i] becomes the vertex that stands for the part of vertex i
+ * (tw_set_find), and volume[] of such a vertex the signed volume that the part encloses.
+ * (surface_parts.c) */
+void tw_surface_find_parts(const tw_mesh *surface, int64_t *parent, double *volume);
+
+/* Counts the parts of the surface that enclose something, and of which the solid holds nothing:
+ * lost_components, lost_size. `gaps` is how far each vertex of the surface is outside of the solid.
+ * (surface_parts.c) */
+tw_status tw_fill_find_lost_parts(const tw_winding *input, const tw_mesh *solid, const double *gaps,
+                                  tw_fill_report *report, tw_error *error);
+
 /* Fills in the distances between the input surface and the solid made of it: largest_distance,
- * mean_distance, largest_gap. (fill_distances.c) */
+ * mean_distance, largest_gap, and the parts that are lost. (fill_distances.c) */
 tw_status tw_fill_measure_distances(const tw_winding *input, const tw_mesh *solid,
                                     tw_fill_report *report, tw_error *error);
 

@@ -66,30 +66,6 @@ typedef struct body_parts {
     int64_t *piece;  /* per such vertex: the largest piece of the solid near it, or -1 */
 } body_parts;
 
-static void find_parts(const tw_mesh *surface, const body_parts *parts)
-{
-    for (int64_t i = 0; i < surface->vertex_count; i++) {
-        parts->parent[i] = i;
-        parts->piece[i] = -1;
-    }
-    for (int64_t i = 0; i < surface->triangle_count; i++) {
-        const int64_t *t = surface->triangles + 3 * i;
-        tw_set_join(parts->parent, t[0], t[1]);
-        tw_set_join(parts->parent, t[0], t[2]);
-    }
-
-    /* V = sum (a . (b x c)) / 6, with the vertex that stands for the part as origin. */
-    for (int64_t i = 0; i < surface->triangle_count; i++) {
-        const int64_t *t = surface->triangles + 3 * i;
-        int64_t part = tw_set_find(parts->parent, t[0]);
-        vec3 origin = vec3_at(surface->vertices, part);
-        vec3 a = vec3_subtract(vec3_at(surface->vertices, t[0]), origin);
-        vec3 b = vec3_subtract(vec3_at(surface->vertices, t[1]), origin);
-        vec3 c = vec3_subtract(vec3_at(surface->vertices, t[2]), origin);
-        parts->volume[part] += vec3_dot(a, vec3_cross(b, c)) / 6.0;
-    }
-}
-
 /* ---- keeping ---- */
 
 /* Memory for the search. */
@@ -130,7 +106,8 @@ static tw_status keep_pieces(tw_mesh *mesh, const tw_winding *input, const piece
                              tw_fill_report *report, tw_error *error)
 {
     TW_TRY(find_pieces(mesh, m->parent, m->faces, m->order, error));
-    find_parts(input->surface, &m->parts);
+    tw_surface_find_parts(input->surface, m->parts.parent, m->parts.volume);
+    for (int64_t i = 0; i < input->surface->vertex_count; i++) m->parts.piece[i] = -1;
     choose_pieces(mesh, input, m);
 
     /* Close the gaps that the tetrahedra of other pieces leave. */
@@ -158,7 +135,7 @@ static bool allocate(const tw_mesh *mesh, const tw_mesh *surface, piece_memory *
                         .order = TW_NEW_ARRAY(4 * count, int64_t),
                         .number = TW_NEW_ARRAY(mesh->vertex_count, int64_t)};
     m->parts.parent = TW_NEW_ARRAY(surface->vertex_count, int64_t);
-    m->parts.volume = tw_allocate_zeroed((size_t)surface->vertex_count, sizeof(double));
+    m->parts.volume = TW_NEW_ARRAY(surface->vertex_count, double);
     m->parts.piece = TW_NEW_ARRAY(surface->vertex_count, int64_t);
     return m->parent && m->sizes && m->kept && m->faces && m->order && m->number &&
            m->parts.parent && m->parts.volume && m->parts.piece;

@@ -22,8 +22,10 @@ typedef struct conversion {
     unsigned format; /* to convert to */
     tw_playback *playback;
     tw_frames *frames;
-    double *rows; /* of one frame */
-    int lock;     /* descriptor of the locked directory; -1 if not locked */
+    double *rows;       /* of one frame */
+    int lock;           /* descriptor of the locked directory; -1 if not locked */
+    tw_parents parents; /* those above the directory to write to that were not there */
+    bool made_target;   /* that directory was not there, either */
 } conversion;
 
 static tw_status read_format(const tw_export_options *options, unsigned *format, tw_error *error)
@@ -49,7 +51,9 @@ static tw_status open_target(conversion *c, tw_error *error)
     const char *to = c->options->directory;
     if (to) {
         TW_TRY(tw_file_expect_directory(to, error));
-        if (mkdir(to, 0777) == 0 || errno == EEXIST) return TW_OK;
+        TW_TRY(tw_parents_make(&c->parents, to, error));
+        c->made_target = mkdir(to, 0777) == 0;
+        if (c->made_target || errno == EEXIST) return TW_OK;
         return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", to, strerror(errno));
     }
 
@@ -143,6 +147,11 @@ tw_status tw_run_export(const char *directory, const tw_export_options *options,
     if (status == TW_OK) status = convert(&c, error);
     if (status == TW_OK && report) fill_report(&c, report);
 
+    /* A failure leaves no empty directories. */
+    if (status != TW_OK) {
+        if (c.made_target) rmdir(options->directory);
+        tw_parents_remove(&c.parents);
+    }
     tw_frames_free(c.frames);
     tw_playback_free(c.playback);
     tw_release(c.rows);

@@ -60,8 +60,6 @@ static tw_status take_given(tw_run *run, tw_error *error)
 /* runs/NAME-N with the first N from `*n` on that is free. */
 static tw_status take_numbered(tw_run *run, int *n, tw_error *error)
 {
-    if (mkdir("runs", ALL_MAY_USE) != 0 && errno != EEXIST) return cannot_make("runs", error);
-
     const char *name = tw_scene_name(run->scene);
     for (; *n < MAX_NUMBERED_RUNS; ++*n) {
         snprintf(run->directory, sizeof run->directory, "runs/%s-%d", name, *n);
@@ -234,7 +232,7 @@ static tw_status clear_directory(tw_run *run, tw_error *error)
     return TW_OK;
 }
 
-void tw_run_remove_directory(const tw_run *run)
+void tw_run_remove_directory(tw_run *run)
 {
     tw_manifest manifest;
     if (tw_manifest_read(run->directory, &manifest, NULL) != TW_OK) return;
@@ -247,6 +245,7 @@ void tw_run_remove_directory(const tw_run *run)
     if (tw_file_path(path, run->directory, TW_RUN_FRAME_FOLDER, NULL) == TW_OK) rmdir(path);
     if (tw_file_path(path, run->directory, TW_MANIFEST_NAME, NULL) == TW_OK) unlink(path);
     if (run->made_directory) rmdir(run->directory);
+    tw_parents_remove(&run->parents);
 }
 
 static tw_status write_scene(tw_run *run, const char *directory, tw_error *error)
@@ -292,17 +291,6 @@ tw_status tw_run_extend_directory(tw_run *run, tw_error *error)
     return write_scene(run, run->directory, error);
 }
 
-/* mkdir -p of all but the last part of the path. */
-static tw_status make_parents(const char *path, tw_error *error)
-{
-    char parent[TW_RUN_DIRECTORY_SIZE];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
-        if (mkdir(parent, ALL_MAY_USE) != 0 && errno != EEXIST) return cannot_make(parent, error);
-    }
-    return TW_OK;
-}
-
 /* Makes the directory under another name, writes the scene into it, and renames it: so
  * every directory of a run can be resumed. `*taken` becomes true if another process made it
  * in the meantime. */
@@ -310,10 +298,10 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
 {
     char temporary[TW_RUN_DIRECTORY_SIZE + 32];
     snprintf(temporary, sizeof temporary, "%s.part-%ld", run->directory, (long)getpid());
-    TW_TRY(make_parents(run->directory, error));
-    if (mkdir(temporary, ALL_MAY_USE) != 0) return cannot_make(run->directory, error);
-
-    tw_status status = write_scene(run, temporary, error);
+    TW_TRY(tw_parents_make(&run->parents, run->directory, error));
+    tw_status status = TW_OK;
+    if (mkdir(temporary, ALL_MAY_USE) != 0) status = cannot_make(run->directory, error);
+    if (status == TW_OK) status = write_scene(run, temporary, error);
     if (status == TW_OK && rename(temporary, run->directory) != 0) {
         *taken = errno == EEXIST || errno == ENOTEMPTY;
         status = cannot_make(run->directory, error);
@@ -326,6 +314,7 @@ static tw_status make_new(tw_run *run, bool *taken, tw_error *error)
         for (int i = 0; i < 2; i++)
             if (tw_file_path(path, temporary, names[i], NULL) == TW_OK) unlink(path);
         rmdir(temporary);
+        tw_parents_remove(&run->parents);
     }
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef TW_RUN_INTERNAL_H
 #define TW_RUN_INTERNAL_H
 
+#include <twang/parents.h>
 #include <twang/playback.h>
 
 #include "io/file.h"
@@ -35,6 +36,7 @@ typedef struct tw_run {
     const tw_run_options *options;
     char directory[TW_RUN_DIRECTORY_SIZE];
     bool made_directory; /* it was not there before */
+    tw_parents parents;  /* those above it that were not there either */
     int lock;            /* descriptor of the locked directory; -1 if not locked */
 
     tw_simulation *simulation;
@@ -91,8 +93,8 @@ tw_status tw_run_load_scene(const char *directory, int count, const tw_scene_set
 #define TW_RUN_LAST_GOOD "last_good.csv"
 /* Makes the directory of a new run, with scene.yaml inside, and locks it. */
 tw_status tw_run_make_directory(tw_run *run, tw_error *error);
-/* Removes what a run that could not begin has written, and the directory that it made. */
-void tw_run_remove_directory(const tw_run *run);
+/* Removes what a run that could not begin has written, and the directories that it made. */
+void tw_run_remove_directory(tw_run *run);
 /* TW_BAD_INPUT if one of the run's files is a link, or no file at all but a pipe, say. */
 tw_status tw_run_check_files(const tw_run *run, tw_error *error);
 /* Refuses to replace somebody else's files by frames that the run did not have before. */

@@ -226,27 +226,14 @@ static const tw_schema_field mesh_fields[] = {
      .doc = "instead: factor of all coordinates of the file, 1e-3 for millimetres"},
 };
 
-/* Warns of what the tetrahedra do not have of the surface, as the report of `twang mesh` does. */
-static void warn_of_losses(const tw_body *body, const tw_fill_report *report)
+/* Tells what `twang mesh` and `twang new` say of the surface, too. */
+static void tell_fill(const tw_body *body, const tw_fill_report *report)
 {
-    /* A sharp corner is lost within two cells. */
-    const double most_gap = 2.0;
-    const char *file = tw_node_text(body->node, "file");
-
-    /* Whole pieces first: a gap beside them would say the same again. */
-    if (report->dropped_components > 0)
-        tw_log_line(TW_LOG_WARNING,
-                    "%s.file %.200s: %lld smaller pieces (%lld tetrahedra) are left out, which are "
-                    "too thin for %lld vertices",
-                    body->path, file, (long long)report->dropped_components,
-                    (long long)report->dropped_tetrahedra,
-                    (long long)tw_node_integer(body->node, "vertices"));
-    else if (report->largest_gap > most_gap * report->cell)
-        tw_log_line(TW_LOG_WARNING,
-                    "%s.file %.200s: a part that reaches %.3g m outside of the tetrahedra is too "
-                    "thin for %lld vertices",
-                    body->path, file, report->largest_gap,
-                    (long long)tw_node_integer(body->node, "vertices"));
+    char text[400];
+    tw_fill_report_text(report, text, sizeof text);
+    if (text[0])
+        tw_log_line(TW_LOG_WARNING, "%s.file %.100s: %s", body->path,
+                    tw_node_text(body->node, "file"), text);
 }
 
 /* Keeps the surface as it is in the file, to be shown, and fills it with tetrahedra. */
@@ -263,7 +250,7 @@ static tw_status fill_surface(tw_body *body, const char *file, tw_error *error)
     tw_fill_report report = {0};
     status = tw_mesh_fill(&body->surface, &options, &body->mesh, &report, &reason);
     if (status == TW_OK) {
-        warn_of_losses(body, &report);
+        tell_fill(body, &report);
         return TW_OK;
     }
 
