@@ -150,6 +150,18 @@ START_TEST(the_number_belongs_to_the_calling_thread)
 }
 END_TEST
 
+START_TEST(more_than_64_threads_count_as_64)
+{
+    tw_set_threads(64);
+    ck_assert_int_eq(tw_threads(), 64);
+    tw_set_threads(65);
+    ck_assert_int_eq(tw_threads(), 64);
+    tw_set_threads(1 << 30);
+    ck_assert_int_eq(tw_threads(), 64);
+    tw_set_threads(0);
+}
+END_TEST
+
 /* ---- several threads ---- */
 
 /* Each block waits until all blocks have begun, for which as many threads are needed, or ten seconds. */
@@ -272,6 +284,7 @@ int main(void)
     tcase_add_test(cases, nothing_to_do_calls_nothing);
     tcase_add_test(cases, a_sum_over_blocks_is_bitwise_the_same);
     tcase_add_test(cases, the_number_belongs_to_the_calling_thread);
+    tcase_add_test(cases, more_than_64_threads_count_as_64);
     tcase_add_test(cases, as_many_threads_work_as_are_wanted);
 #ifndef NO_THREADS_AFTER_FORK
     tcase_add_test(cases, a_child_has_threads_of_its_own);

@@ -19,7 +19,7 @@ extern "C" {
  * sleep; on a machine that other programs use, loops run on the calling thread alone for a while. */
 TW_API void tw_set_threads(int threads);
 
-/** The number set, or the default; at least 1. */
+/** The number set, or the default; from 1 to 64. */
 TW_API int tw_threads(void);
 
 #ifdef __cplusplus

@@ -12,12 +12,14 @@ static _Thread_local int chosen_threads; /* 0: not chosen */
 void tw_set_threads(int threads)
 {
     chosen_threads = threads > 0 ? threads : 0;
+    if (chosen_threads > TW_MOST_MEMBERS) chosen_threads = TW_MOST_MEMBERS;
 }
 
 int tw_threads(void)
 {
     if (chosen_threads > 0) return chosen_threads;
     int threads = omp_get_max_threads();
+    if (threads > TW_MOST_MEMBERS) return TW_MOST_MEMBERS;
     return threads > 0 ? threads : 1;
 }
 
@@ -67,7 +69,6 @@ void tw_parallel_for(int64_t count, int64_t block, tw_parallel_block *function, 
     int64_t blocks = tw_parallel_blocks(count, block);
     int64_t members = blocks > 1 ? tw_threads() : 1;
     if (members > blocks) members = blocks;
-    if (members > TW_MOST_MEMBERS) members = TW_MOST_MEMBERS;
 
     /* The loop is too large to be set to zero each time. */
     loop p;
