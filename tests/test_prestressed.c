@@ -118,7 +118,7 @@ int main(void)
     Suite *suite = suite_create("prestressed");
     TCase *cases = tcase_create("networks");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, what_is_lost_is_said_or_seen, 0, NETWORKS);
+    tcase_add_loop_test(cases, what_is_lost_is_said_or_seen, 0, cases_to_run(NETWORKS, 2));
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -75,6 +75,7 @@ tw_status tw_overlap_tree_create(int64_t count, tw_overlap_tree **out)
     tw_overlap_tree *tree = TW_NEW(tw_overlap_tree);
     if (!tree) return TW_OUT_OF_MEMORY;
 
+    /* As many leaves as a complete tree needs, and what its blocks find. */
     tree->count = count;
     tree->leaves = 1;
     while (tree->leaves * LEAF_SIZE < count) tree->leaves *= 2;
@@ -91,6 +92,8 @@ tw_status tw_overlap_tree_create(int64_t count, tw_overlap_tree **out)
         tw_overlap_tree_free(tree);
         return TW_OUT_OF_MEMORY;
     }
+
+    /* Until it is built, the order is that of the caller. */
     for (int64_t i = 0; i < count; i++) tree->item[i] = (int32_t)i;
     *out = tree;
     return TW_OK;
@@ -134,6 +137,8 @@ static void select_middle(const float *centre, int axis, int32_t *item, int64_t 
         float value = centre[3 * (int64_t)pivot + axis];
         int64_t low = begin;
         int64_t high = end - 1;
+
+        /* What is smaller than the pivot goes to the left of what is larger. */
         while (low <= high) {
             while (centre[3 * (int64_t)item[low] + axis] < value ||
                    (centre[3 * (int64_t)item[low] + axis] == value && item[low] < pivot))
@@ -142,6 +147,7 @@ static void select_middle(const float *centre, int axis, int32_t *item, int64_t 
                    (centre[3 * (int64_t)item[high] + axis] == value && item[high] > pivot))
                 high--;
             if (low > high) break;
+
             int32_t swap = item[low];
             item[low++] = item[high];
             item[high--] = swap;
@@ -244,6 +250,7 @@ void tw_overlap_tree_update(tw_overlap_tree *tree, const tw_box *boxes)
     bool is_built = tree->builds > 0;
     if (is_built && fit_nodes(tree, boxes) <= WORN_OUT * tree->built_surface) return;
 
+    /* Build it again. */
     find_centres(tree, boxes);
     order_items(tree);
     tree->built_surface = fit_nodes(tree, boxes);
@@ -268,11 +275,14 @@ static void meet_leaves(const search *s, int64_t leaf, int64_t other, found *out
     int64_t end = leaf_begin(b, other + 1);
     int64_t own = leaf_begin(a, leaf);
     int64_t own_end = leaf_begin(a, leaf + 1);
+
+    /* Room for all pairs there can be. */
     if (!reserve(&out->pairs, out->pairs.count + (end - begin) * (own_end - own))) {
         out->out_of_memory = true;
         return;
     }
 
+    /* Within one tree the smaller number comes first. */
     for (int64_t i = own; i < own_end; i++)
         for (int64_t j = same_leaf ? i + 1 : begin; j < end; j++) {
             if (!tw_box_overlaps(&a->boxes[i], &b->boxes[j])) continue;
@@ -296,6 +306,7 @@ static void search_leaf(const search *s, int64_t leaf, found *out)
     int depth = 0;
     stack[depth] = 1;
     width[depth++] = b->leaves;
+
     while (depth > 0 && !out->out_of_memory) {
         int64_t node = stack[--depth];
         int64_t span = width[depth];
@@ -308,6 +319,8 @@ static void search_leaf(const search *s, int64_t leaf, found *out)
             meet_leaves(s, leaf, first, out);
             continue;
         }
+
+        /* The left half is visited first. */
         stack[depth] = 2 * node + 1;
         width[depth++] = span / 2;
         stack[depth] = 2 * node;
@@ -321,6 +334,7 @@ static void search_block(void *context, int64_t begin, int64_t end, int64_t bloc
     found *out = &s->a->blocks[s->first_block + block];
     out->pairs.count = 0;
     out->out_of_memory = false;
+
     int64_t first = s->first_block * LEAVES_PER_BLOCK;
     for (int64_t leaf = begin; leaf < end; leaf++) search_leaf(s, first + leaf, out);
 }
@@ -350,6 +364,7 @@ static void sort_run(int64_t length, tw_box_pair *run)
  * run by `second`. */
 static void sort_pairs(tw_overlap_tree *tree, tw_box_pairs *pairs)
 {
+    /* Where the pairs of each box begin. */
     int64_t *start = tree->starts;
     memset(start, 0, (size_t)(tree->count + 1) * sizeof *start);
     for (int64_t b = 0; b < tree->block_count; b++)
@@ -363,6 +378,8 @@ static void sort_pairs(tw_overlap_tree *tree, tw_box_pairs *pairs)
             tw_box_pair pair = tree->blocks[b].pairs.list[p];
             pairs->list[start[pair.first]++] = pair;
         }
+
+    /* Now start[i] is where the run of box i ends. */
     int64_t begin = 0;
     for (int64_t i = 0; i < tree->count; i++) {
         sort_run(start[i] - begin, pairs->list + begin);
@@ -384,6 +401,7 @@ tw_status tw_overlap_tree_meet(tw_overlap_tree *a, const tw_overlap_tree *b, tw_
         tw_parallel_for(rest < most ? rest : most, LEAVES_PER_BLOCK, search_block, &s);
     }
 
+    /* All blocks into one list. */
     int64_t count = 0;
     for (int64_t block = 0; block < a->block_count; block++) {
         if (a->blocks[block].out_of_memory) return TW_OUT_OF_MEMORY;
