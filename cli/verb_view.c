@@ -89,10 +89,26 @@ static bool is_run(const char *path)
     return length > 0 && (size_t)length < sizeof record && stat(record, &about) == 0;
 }
 
+/* The options that change a simulation: a finished run is only replayed. */
+static const option scene_options[] = {SCENE_OPTIONS, FRAME_OPTIONS, {0}};
+
+/* The option with which a run cannot be replayed, as it was written; NULL: there is none. */
+static const char *find_live_option(const arguments *a, const view_options *options)
+{
+    for (const option *o = scene_options; o->name; o++)
+        if (is_given(a, o->name)) return o->name;
+    if (options->compare) return "--compare";
+    return options->speed > 0.0 ? NULL : "--speed max";
+}
+
 static int show(const arguments *a, const view_options *options)
 {
     tw_error error = {0};
     if (is_run(a->positional[0])) {
+        const char *unfit = find_live_option(a, options);
+        if (unfit)
+            return wrong_use("%s: is a finished run, which is replayed as it is; %s is for scenes",
+                             a->positional[0], unfit);
         tw_status status = view_run(a->positional[0], options, &error);
         return status == TW_OK ? EXIT_DONE : report_error(&error, false);
     }

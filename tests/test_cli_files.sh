@@ -296,6 +296,37 @@ expect 0 "$twang" report reported --quiet
 same elsewhere precious
 expect 0 "$twang" report reported --quiet # its own report it may write again
 
+# A record that is cut, empty, or no JSON at one place makes no page. Resuming writes it again.
+cp -r source torn
+head -c 300 source/run.json >torn/run.json
+refused "torn/run.json: is damaged, line $(wc -l <torn/run.json | awk '{print $1 + 1}') is no JSON; resume the run, which writes it again" \
+    "$twang" report torn --quiet
+for text in '' '[]' '{"a": NaN}' '{"a": 1,}' '{"a": 01}' '{"a": "\x"}' '{"a": 1} {}' '{"a" 1}' '{"a": [1, 2}' '{"a": "b'; do
+    printf '%s' "$text" >torn/run.json
+    refused "torn/run.json: is damaged, line 1 is no JSON; resume the run, which writes it again" "$twang" report torn --quiet
+done
+[ -e torn/report.html ] && fail "a report of a damaged record"
+for text in '{}' ' {"a": [-0.5e+3, {}, [], null, true, false], "\u00e4\"": "<b>"} '; do
+    printf '%s' "$text" >torn/run.json
+    expect 0 "$twang" report torn --quiet
+done
+echo "{" >torn/run.json
+expect 0 "$twang" resume torn --quiet
+expect 0 "$twang" report torn --quiet
+
+# ---- replay ----
+# A run is replayed as it is: what only a scene can follow is refused, not ignored.
+if ! "$twang" view 2>&1 | grep -q lacks; then
+    for option in "--integrator bdf1" "--phi dense" "--dt 0.1" "--rtol 1e-3" "--duration 9" "--set name=x" "--fps 5" "--frames vtu" \
+        "--compare bdf1" "--speed max"; do
+        name=${option%% *}
+        [ "$name" = --speed ] && name=$option
+        # shellcheck disable=SC2086
+        refused "twang: source: is a finished run, which is replayed as it is; $name is for scenes" \
+            timeout 60 "$twang" view source $option --no-browser
+    done
+fi
+
 # ---- a header that was changed, and a version that would garble the terminal ----
 unfinished damaged
 cp damaged/checkpoint.bin good.bin

@@ -13,6 +13,7 @@
 
 #include "view.h"
 #include "view_geometry.h"
+#include "view_json.h"
 #include "view_page.h"
 #include "view_rows.h"
 #include "view_series.h"
@@ -30,6 +31,7 @@ typedef struct report {
     tw_playback *playback;
     tw_simulation *simulation; /* a second one, of our own */
     view_series series;
+    char *record; /* run.json; NULL: there is none */
     view_shape shape;
     const char *fields[VIEW_FIELDS];
     int64_t frames;  /* in the report */
@@ -49,11 +51,26 @@ static size_t values_per_frame(const report *r)
 
 /* ---- reading ---- */
 
+/* Reads run.json. The page cannot be made of a damaged one. */
+static tw_status read_record(report *r, tw_error *error)
+{
+    r->record = view_read_file(r->directory, "run.json");
+    int line = 0;
+    if (!r->record || view_json_is_object(r->record, &line)) return TW_OK;
+
+    snprintf(error->text, sizeof error->text,
+             "%s/run.json: is damaged, line %d is no JSON; resume the run, which writes it again",
+             r->directory, line);
+    return TW_BAD_INPUT;
+}
+
 static tw_status open_run(report *r, tw_error *error)
 {
     tw_status status = tw_playback_open(r->directory, &r->playback, error);
     if (status != TW_OK) return status;
     status = tw_scene_build(tw_playback_scene(r->playback), &r->simulation, error);
+    if (status != TW_OK) return status;
+    status = read_record(r, error);
     if (status != TW_OK) return status;
     if (!view_series_read(&r->series, r->directory)) return TW_OUT_OF_MEMORY;
 
@@ -197,15 +214,13 @@ static void add_state(const report *r, view_text *text)
 /* run.json as it is, but for what could end the script element. */
 static void add_record(const report *r, view_text *text)
 {
-    char *record = view_read_file(r->directory, "run.json");
     view_text_add(text, ",\"run\":");
-    for (const char *c = record ? record : "{}"; *c; c++) {
+    for (const char *c = r->record ? r->record : "{}"; *c; c++) {
         if (*c == '<')
             view_text_add(text, "\\u003c");
         else
             view_text_bytes(text, c, 1);
     }
-    free(record);
 }
 
 static tw_status add_geometry(report *r, view_text *text)
@@ -350,6 +365,7 @@ tw_status view_report(const char *directory, const char *path, view_report_summa
     view_series_free(&r.series);
     tw_simulation_free(r.simulation);
     tw_playback_free(r.playback);
+    free(r.record);
     free(r.times);
     free(r.values);
     return status;
