@@ -5,29 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../viewer/view.h"
 #include "command.h"
 
 /* A body of this longest side, with this stiffness and density, sags by about a tenth of its size. */
 static const double SCENE_EXTENT = 1.5; /* m */
-
-/* The name of a file without folders and suffix: the scene's name. */
-static void stem_of(const char *path, size_t size, char *stem)
-{
-    const char *slash = strrchr(path, '/');
-    const char *file = slash ? slash + 1 : path;
-    const char *dot = strrchr(file, '.');
-    size_t length = dot && dot > file ? (size_t)(dot - file) : strlen(file);
-    snprintf(stem, size, "%.*s", (int)length, file);
-
-    /* What a name of a scene cannot have becomes '_'. */
-    for (char *p = stem; *p; p++) {
-        bool is_letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
-        bool is_digit = *p >= '0' && *p <= '9';
-        bool is_other = *p == '_' || *p == '-' || (unsigned char)*p >= 0x80;
-        if (!is_letter && !is_digit && !is_other) *p = '_';
-    }
-    if (stem[0] == '-') stem[0] = '_';
-}
 
 /* Sheets of less than this share of their longest side in height count as level. */
 static const double LEVEL_SHARE = 0.01;
@@ -273,7 +255,7 @@ static int write_file(const arguments *a, const shape *s)
 {
     char name[64];
     char path[4096];
-    stem_of(a->positional[0], sizeof name, name);
+    view_name_of_file(a->positional[0], sizeof name, name);
     scene_file(a, name, sizeof path, path);
 
     tw_parents parents;

@@ -117,7 +117,6 @@ static int show(const arguments *a, const view_options *options)
     tw_scene *scene = NULL;
     tw_status status = load_scene(a, &scene, &error);
     if (status == TW_OK) status = view_scene(scene, options, &error);
-    tw_scene_free(scene);
     if (status == TW_OK) return EXIT_DONE;
 
     /* A scene that is not there was complained about already. */

@@ -20,11 +20,16 @@ typedef struct view_options {
 /* What is missing in this build to serve a page; NULL: nothing. */
 const char *view_missing(void);
 
+/* The name of a scene that is made of this file: without folders and suffix, with '_' for what a name of
+ * a scene cannot have. */
+void view_name_of_file(const char *path, size_t size, char *name);
+
 /* A line for each package in the page: name, version, licence. */
 const char *view_page_packages(void);
 
-/* Simulates the scene and serves a page that shows it, until options->stop says so. */
-tw_status view_scene(const tw_scene *scene, const view_options *options, tw_error *error);
+/* Simulates the scene and serves a page that shows it, until options->stop says so. The scene is taken:
+ * it is freed at the end, also of a failure. */
+tw_status view_scene(tw_scene *scene, const view_options *options, tw_error *error);
 
 /* Serves a page that replays the frames of a run. */
 tw_status view_run(const char *directory, const view_options *options, tw_error *error);

@@ -15,9 +15,9 @@ static tw_status refuse(tw_error *error)
     return TW_UNSUPPORTED;
 }
 
-tw_status view_scene(const tw_scene *scene, const view_options *options, tw_error *error)
+tw_status view_scene(tw_scene *scene, const view_options *options, tw_error *error)
 {
-    (void)scene;
+    tw_scene_free(scene);
     (void)options;
     return refuse(error);
 }

@@ -73,15 +73,16 @@ tw_status view_lane_open(view_lane *lane, const view_source *source, const view_
     *lane = (view_lane){.pulled = -1, .failed_particle = -1};
 
     /* The scene as the sliders change it. */
-    tw_scene *scene = NULL;
-    tw_status status = view_source_tuned(source, tuning, &scene, error);
+    tw_scene *tuned = NULL;
+    tw_status status = view_source_tuned(source, tuning, &tuned, error);
     if (status != TW_OK) return status;
+    const tw_scene *scene = tuned ? tuned : source->scene;
 
     /* Its simulation, and an integrator that stands at the start. */
     status = make_simulation(lane, scene, tuning, error);
     if (status == TW_OK) status = allocate(lane);
     lane->options = view_source_options(scene, tuning, scheme);
-    tw_scene_free(scene);
+    tw_scene_free(tuned);
     if (status == TW_OK) status = view_lane_start(lane, 0.0, NULL, error);
     if (status != TW_OK) view_lane_close(lane);
     return status;

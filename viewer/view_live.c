@@ -313,11 +313,14 @@ static void *run(void *context)
     return NULL;
 }
 
-tw_status view_live_open(view_session *session, const tw_scene *scene, double speed,
-                         const char *compare, bool paused, tw_error *error)
+tw_status view_live_open(view_session *session, tw_scene *scene, double speed, const char *compare,
+                         bool paused, tw_error *error)
 {
     view_live *live = calloc(1, sizeof *live);
-    if (!live) return TW_OUT_OF_MEMORY;
+    if (!live) {
+        tw_scene_free(scene);
+        return TW_OUT_OF_MEMORY;
+    }
     live->session = session;
     live->threads = tw_threads();
     live->speed = speed;

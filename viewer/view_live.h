@@ -17,7 +17,7 @@ typedef struct view_live {
     int lane_count;
     view_history history;
     char message[TW_ERROR_TEXT_SIZE]; /* why the last wish was not granted */
-    char folder[64];                  /* of uploaded files; "": none yet */
+    char folder[64];                  /* of the mesh that is shown; "": it was not uploaded */
 
     int threads;  /* of the loops inside a step */
     double speed; /* simulated seconds per second that are wanted; 0: as fast as it can */
@@ -49,14 +49,16 @@ bool view_live_step(view_live *live);
 
 /* ---- view_live_open.c ---- */
 
-/* Takes a copy of the scene and begins with it; on failure everything stays as it was. */
-tw_status view_live_load(view_live *live, const tw_scene *scene, tw_error *error);
+/* Takes the scene and begins with it; on failure the scene is freed, and everything stays as it was. */
+tw_status view_live_load(view_live *live, tw_scene *scene, tw_error *error);
 /* Makes all simulations again; `keep`: they go on from the present state. */
 tw_status view_live_rebuild(view_live *live, bool keep, tw_error *error);
 /* New integrators for the same simulations, from states of the past. */
 tw_status view_live_restart(view_live *live, const double *states, tw_error *error);
 /* Opens an uploaded scene or mesh. */
 tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error);
+/* Takes the folder of an upload out of a message: users know the file by its name only. */
+void view_live_shorten(const char *folder, char *text);
 void view_live_close(view_live *live);
 
 /* ---- view_live_obey.c ---- */

@@ -11,6 +11,7 @@ static void explain(view_live *live, const tw_error *error, tw_status status)
 {
     snprintf(live->message, sizeof live->message, "%s",
              error->text[0] ? error->text : tw_status_text(status));
+    view_live_shorten(live->folder, live->message);
 }
 
 /* The simulations made again with other constants; they go on from where they are. */

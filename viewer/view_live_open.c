@@ -1,5 +1,6 @@
 /* Makes and changes the simulations of a live page. Whatever fails leaves the page as it was. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "view.h"
 #include "view_geometry.h"
 #include "view_live.h"
 
@@ -99,22 +101,16 @@ static tw_status begin(view_live *live, bool keep)
     return TW_OK;
 }
 
-tw_status view_live_load(view_live *live, const tw_scene *scene, tw_error *error)
+tw_status view_live_load(view_live *live, tw_scene *scene, tw_error *error)
 {
-    /* The scene belongs to the caller, so that its text is read again. */
     view_source source = {0};
-    char *text = NULL;
-    size_t size = 0;
-    tw_scene *own = NULL;
-    tw_status status = tw_scene_write(scene, &text, &size, error);
-    if (status == TW_OK) status = tw_scene_parse("scene", text, size, 0, NULL, &own, error);
-    tw_scene_free_text(text);
-    if (status == TW_OK) status = view_source_take(&source, own, error);
+    tw_status status = view_source_take(&source, scene, error);
     if (status != TW_OK) {
-        tw_scene_free(own);
+        tw_scene_free(scene);
         return status;
     }
 
+    /* A new scene begins with the sliders where it says. */
     parts p;
     view_tuning tuning = live->tuning;
     live->tuning = view_tuning_default();
@@ -202,98 +198,147 @@ static bool ends_with(const char *name, const char *suffix)
 static const char *const mesh_suffixes[] = {".obj", ".ply", ".stl", ".msh", ".vtk", ".mesh"};
 enum { SUFFIX_COUNT = sizeof mesh_suffixes / sizeof *mesh_suffixes };
 
-static const char *suffix_of(const char *name)
+static bool is_mesh(const char *name)
 {
     for (int i = 0; i < SUFFIX_COUNT; i++)
-        if (ends_with(name, mesh_suffixes[i])) return mesh_suffixes[i];
-    return NULL;
+        if (ends_with(name, mesh_suffixes[i])) return true;
+    return false;
 }
 
-/* Writes a mesh into a folder of our own, under a name of our own. */
-static bool keep_mesh(view_live *live, const view_command *command, char path[128])
+/* The name of an uploaded file, without folders. */
+static const char *file_name(const char *name)
 {
-    if (!live->folder[0]) {
-        snprintf(live->folder, sizeof live->folder, "/tmp/twang-view-XXXXXX");
-        if (!mkdtemp(live->folder)) {
-            live->folder[0] = '\0';
-            return false;
-        }
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+enum { PATH_SIZE = 64 + VIEW_NAME_SIZE };
+
+/* Writes a mesh under its own name into a new folder. `folder` stays "" if it cannot be made. */
+static bool keep_mesh(const view_command *command, char folder[64], char path[PATH_SIZE])
+{
+    snprintf(folder, 64, "/tmp/twang-view-XXXXXX");
+    if (!mkdtemp(folder)) {
+        folder[0] = '\0';
+        return false;
     }
-    snprintf(path, 128, "%s/mesh%s", live->folder, suffix_of(command->name));
+
+    snprintf(path, PATH_SIZE, "%s/%s", folder, file_name(command->name));
     FILE *file = fopen(path, "wb");
     if (!file) return false;
     size_t written = fwrite(command->content, 1, (size_t)command->whole, file);
     return fclose(file) == 0 && written == (size_t)command->whole;
 }
 
-/* A scene for a mesh without one: it stands on its lowest part and sways. */
-static int write_mesh_scene(const char *path, char *text, size_t size)
+/* Removes a folder of an upload with the file in it. */
+static void remove_folder(const char *folder)
 {
-    return snprintf(text, size,
-                    "name: dropped\n"
-                    "duration: 10\n"
-                    "gravity: [0, 0, -9.81]\n"
-                    "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n"
-                    "bodies:\n"
-                    "  - {kind: mesh, file: %s, vertices: 1000, extent: 1.5, density: 1000, "
-                    "material: neo-hookean, youngs_modulus: 2e5}\n"
-                    "pins:\n"
-                    "  - {body: 0, lowest: 0.05}\n",
-                    path);
+    DIR *directory = folder[0] ? opendir(folder) : NULL;
+    if (!directory) return;
+
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(folder);
 }
 
-/* The scene that an upload is, or the one that is written for a mesh. */
-static tw_status read_upload(view_live *live, const view_command *command, tw_scene **scene,
-                             tw_error *error)
+/* A scene for a mesh without one: it stands on its lowest part and sways. */
+static void write_mesh_scene(const char *path, view_text *text)
 {
-    if (ends_with(command->name, ".yaml") || ends_with(command->name, ".yml"))
-        return tw_scene_parse(command->name, command->content, (size_t)command->whole, 0, NULL,
-                              scene, error);
+    char name[64];
+    view_name_of_file(path, sizeof name, name);
 
-    char path[128];
-    char text[1024];
-    if (!suffix_of(command->name)) {
-        snprintf(error->text, sizeof error->text,
-                 "%s: is neither a scene (.yaml) nor a mesh (.obj, .ply, .stl)", command->name);
-        return TW_BAD_INPUT;
-    }
-    if (!keep_mesh(live, command, path)) {
+    /* Texts of JSON are texts of YAML, too. */
+    view_text_add(text, "name: \"%s\"\n", name);
+    view_text_add(text, "duration: 10\n"
+                        "gravity: [0, 0, -9.81]\n"
+                        "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n"
+                        "bodies:\n"
+                        "  - {kind: mesh, file: ");
+    view_text_string(text, path);
+    view_text_add(text, ", vertices: 1000, extent: 1.5, density: 1000, "
+                        "material: neo-hookean, youngs_modulus: 2e5}\n"
+                        "pins:\n"
+                        "  - {body: 0, lowest: 0.05}\n");
+}
+
+/* The scene of an uploaded mesh, which is kept in `folder`. */
+static tw_status read_mesh(const view_command *command, char folder[64], tw_scene **scene,
+                           tw_error *error)
+{
+    char path[PATH_SIZE];
+    if (!keep_mesh(command, folder, path)) {
         snprintf(error->text, sizeof error->text, "%s: cannot be kept in /tmp", command->name);
         return TW_INPUT_OUTPUT;
     }
-    int size = write_mesh_scene(path, text, sizeof text);
-    return tw_scene_parse(command->name, text, (size_t)size, 0, NULL, scene, error);
+
+    view_text text = {0};
+    write_mesh_scene(path, &text);
+    tw_status status = TW_OUT_OF_MEMORY;
+    if (!text.failed)
+        status = tw_scene_parse(command->name, text.bytes, text.size, 0, NULL, scene, error);
+    view_text_free(&text);
+    return status;
 }
 
-tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error)
+/* The scene that an upload is, or the one that is written for a mesh. */
+static tw_status read_upload(const view_command *command, char folder[64], tw_scene **scene,
+                             tw_error *error)
 {
-    tw_scene *scene = NULL;
-    tw_status status = read_upload(live, command, &scene, error);
-    if (status != TW_OK) return status;
+    bool is_scene = ends_with(command->name, ".yaml") || ends_with(command->name, ".yml");
+    if (is_scene)
+        return tw_scene_parse(command->name, command->content, (size_t)command->whole, 0, NULL,
+                              scene, error);
+    if (is_mesh(command->name)) return read_mesh(command, folder, scene, error);
 
-    /* A new scene begins with its own integrator. */
+    snprintf(error->text, sizeof error->text,
+             "%s: is neither a scene (.yaml) nor a mesh (.obj, .ply, .stl)", command->name);
+    return TW_BAD_INPUT;
+}
+
+/* Begins with an uploaded scene, by its own integrator. */
+static tw_status begin_upload(view_live *live, tw_scene *scene, tw_error *error)
+{
     char schemes[2][VIEW_NAME_SIZE];
     memcpy(schemes[0], live->scheme, sizeof schemes[0]);
     memcpy(schemes[1], live->compare, sizeof schemes[1]);
     live->scheme[0] = '\0';
     live->compare[0] = '\0';
-    status = view_live_load(live, scene, error);
-    tw_scene_free(scene);
+    tw_status status = view_live_load(live, scene, error);
     if (status == TW_OK) return TW_OK;
+
+    /* The old scene stays, with its integrators. */
     memcpy(live->scheme, schemes[0], sizeof schemes[0]);
     memcpy(live->compare, schemes[1], sizeof schemes[1]);
     return status;
 }
 
-/* Removes the files of uploads. */
-static void remove_folder(const char *folder)
+tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error)
 {
-    for (int i = 0; i < SUFFIX_COUNT; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/mesh%s", folder, mesh_suffixes[i]);
-        unlink(path);
+    char folder[64] = "";
+    tw_scene *scene = NULL;
+    tw_status status = read_upload(command, folder, &scene, error);
+    if (status == TW_OK) status = begin_upload(live, scene, error);
+    if (status != TW_OK) {
+        view_live_shorten(folder, error->text);
+        remove_folder(folder);
+        return status;
     }
-    rmdir(folder);
+
+    /* The mesh before this one is needed no more. */
+    remove_folder(live->folder);
+    memcpy(live->folder, folder, sizeof live->folder);
+    return TW_OK;
+}
+
+void view_live_shorten(const char *folder, char *text)
+{
+    if (!folder[0]) return;
+    char begin[66];
+    int length = snprintf(begin, sizeof begin, "%s/", folder);
+
+    for (char *at = strstr(text, begin); at; at = strstr(at, begin))
+        memmove(at, at + length, strlen(at + length) + 1);
 }
 
 void view_live_close(view_live *live)
@@ -301,6 +346,6 @@ void view_live_close(view_live *live)
     for (int i = 0; i < live->lane_count; i++) view_lane_close(&live->lanes[i]);
     view_source_free(&live->source);
     view_history_close(&live->history);
-    if (live->folder[0]) remove_folder(live->folder);
+    remove_folder(live->folder);
     free(live);
 }

@@ -385,10 +385,13 @@ static view_session *new_session(void)
     return NULL;
 }
 
-tw_status view_scene(const tw_scene *scene, const view_options *options, tw_error *error)
+tw_status view_scene(tw_scene *scene, const view_options *options, tw_error *error)
 {
     view_session *session = new_session();
-    if (!session) return TW_OUT_OF_MEMORY;
+    if (!session) {
+        tw_scene_free(scene);
+        return TW_OUT_OF_MEMORY;
+    }
     tw_status status =
         view_live_open(session, scene, options->speed, options->compare, options->paused, error);
     return serve_and_close(session, status, options, error);

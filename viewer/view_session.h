@@ -64,8 +64,8 @@ bool view_session_reshape(view_session *session, const view_shape *shape,
 double view_clock(void); /* [s], never goes back */
 
 /* The two kinds of worker: each makes itself ready, then a thread runs it. */
-tw_status view_live_open(view_session *session, const tw_scene *scene, double speed,
-                         const char *compare, bool paused, tw_error *error);
+tw_status view_live_open(view_session *session, tw_scene *scene, double speed, const char *compare,
+                         bool paused, tw_error *error);
 tw_status view_replay_open(view_session *session, const char *directory, double speed, bool paused,
                            tw_error *error);
 /* Parts of the state that both write. */

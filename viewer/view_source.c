@@ -77,12 +77,14 @@ static void scale_bodies(const tw_scene *scene, double factor, settings *s)
 tw_status view_source_tuned(const view_source *source, const view_tuning *tuning, tw_scene **out,
                             tw_error *error)
 {
-    static const char origin[] = "scene";
+    *out = NULL;
+    if (tuning->stiffness == 1.0) return TW_OK;
+
     settings *s = calloc(1, sizeof *s);
     if (!s) return TW_OUT_OF_MEMORY;
-    if (tuning->stiffness != 1.0) scale_bodies(source->scene, tuning->stiffness, s);
-    tw_status status =
-        tw_scene_parse(origin, source->text, source->size, s->count, s->list, out, error);
+    scale_bodies(source->scene, tuning->stiffness, s);
+    tw_status status = tw_scene_parse(tw_scene_name(source->scene), source->text, source->size,
+                                      s->count, s->list, out, error);
     free(s);
     return status;
 }

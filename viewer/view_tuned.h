@@ -6,7 +6,8 @@
 
 #include "view_lane.h"
 
-/* The scene with its elastic constants multiplied; free it with tw_scene_free. */
+/* The scene with its elastic constants multiplied; free it with tw_scene_free. *out is NULL where the
+ * sliders change none of them: then source->scene is meant, whose errors name the lines of its file. */
 tw_status view_source_tuned(const view_source *source, const view_tuning *tuning, tw_scene **out,
                             tw_error *error);
 /* Its integrator options, with the sliders' step and tolerance; `scheme` NULL: as in the scene. */
