@@ -15,6 +15,9 @@ const power = (position: number) => Math.pow(10, position);
 const AS_SCENE = "as in the scene";
 const FIXED = "fixed steps";
 
+const CONTACTS_TIP = "Orange points mark where surfaces touch";
+const PINS_TIP = "Gold balls mark particles that the scene holds in place, or moves by itself: they cannot be pulled";
+
 /** The leftmost place of a slider that can also be switched off. */
 const DAMPING_OFF = -4;
 const TOLERANCE_OFF = -11;
@@ -23,6 +26,7 @@ export class Panel {
   readonly root: HTMLElement;
   readonly charts: Charts;
   private readonly contacts: HTMLElement;
+  private readonly pins: HTMLElement;
   readonly wire: HTMLInputElement;
   private readonly live: HTMLElement;
   private readonly colour;
@@ -44,7 +48,8 @@ export class Panel {
     this.wire.addEventListener("change", () => wishes.wireframe(this.wire.checked));
     const contacts = make("input", { type: "checkbox", id: "contacts", checked: true });
     contacts.addEventListener("change", () => wishes.contacts(contacts.checked));
-    this.contacts = make("label", { class: "check", for: "contacts" }, contacts, "contacts");
+    this.contacts = make("label", { class: "check", for: "contacts", title: CONTACTS_TIP }, contacts, make("i", { class: "mark contact" }), "contacts");
+    this.pins = make("p", { id: "pins", title: PINS_TIP, hidden: true }, make("i", { class: "mark pin" }), "held in place");
     this.integrator = select("Integrator", "integrator", (name) => wishes.send({ do: "integrator", lane: 0, name }));
     this.compare = select("Beside it", "compare", (name) => wishes.send({ do: "compare", name }));
     this.stiffness = slider("Stiffness", "stiffness", -5, 5, 0.1, (p) => `× ${shortNumber(power(p))}`, (p) =>
@@ -63,7 +68,8 @@ export class Panel {
       make("section", { "aria-label": "View" }, make("h2", {}, "View"), this.colour.root,
         make("div", { class: "row" }, make("label", { class: "check", for: "wire" }, this.wire, "wireframe"),
           this.contacts,
-          button("Frame", "Look at everything", "F", wishes.frame))),
+          button("Frame", "Look at everything", "F", wishes.frame)),
+        this.pins),
       this.live,
       make("section", { "aria-label": "Charts" }, make("h2", {}, "Charts"), charts));
     this.charts = new Charts(charts);
@@ -85,6 +91,16 @@ export class Panel {
     this.step.set(Math.log10(lane.step || 1e-6), lane.step > 0 ? `${shortNumber(lane.step)} s` : "chosen");
     const tolerance = lane.tolerance > 0 ? Math.log10(lane.tolerance) : TOLERANCE_OFF;
     this.tolerance.set(tolerance, describeTolerance(tolerance));
+  }
+
+  /** Says what the balls at held particles are, where some are drawn. */
+  showPins(isDrawn: boolean): void {
+    this.pins.hidden = !isDrawn;
+  }
+
+  /** Sends what the sliders have not sent yet. */
+  flush(): void {
+    for (const slider of [this.stiffness, this.damping, this.step, this.tolerance]) slider.flush();
   }
 
   get colourMode(): string {

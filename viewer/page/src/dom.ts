@@ -27,6 +27,8 @@ export interface Slider {
   input: HTMLInputElement;
   /** Shows a value without sending it. */
   set(position: number, text: string): void;
+  /** Sends at once what waits for the hand to rest. */
+  flush(): void;
 }
 
 /** A slider with its name and its value as text. `act` is called when the hand rests. */
@@ -36,6 +38,12 @@ export function slider(name: string, id: string, low: number, high: number, step
   const root = make("div", { class: "slider" }, make("label", { for: id }, name), output, input);
   let timer = 0;
   let isTouched = false;
+  const flush = () => {
+    if (!isTouched) return;
+    window.clearTimeout(timer);
+    isTouched = false;
+    act(Number(input.value));
+  };
   const set = (position: number, text: string) => {
     if (isTouched) return;
     input.value = String(position);
@@ -48,12 +56,9 @@ export function slider(name: string, id: string, low: number, high: number, step
     output.textContent = describe(position);
     input.setAttribute("aria-valuetext", describe(position));
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      isTouched = false;
-      act(position);
-    }, 160);
+    timer = window.setTimeout(flush, 160);
   });
-  return { root, input, set };
+  return { root, input, set, flush };
 }
 
 export function select(name: string, id: string, act: (value: string) => void): { root: HTMLElement; input: HTMLSelectElement } {

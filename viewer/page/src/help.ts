@@ -14,6 +14,7 @@ const KEYS: [string, string][] = [
   ["+ −", "nearer, farther"],
   ["T", "dark or light"],
   ["?", "this help"],
+  ["Enter", "press the button, or tick the box, that has the focus"],
 ];
 
 const MOUSE: [string, string][] = [
@@ -24,6 +25,13 @@ const MOUSE: [string, string][] = [
   ["drop a file", "open a scene (.yaml) or a mesh (.obj, .ply, .stl)"],
 ];
 
+const MARKS: [string, string][] = [
+  ["gold ball", "a particle that is held in place, or moved, by the scene"],
+  ["orange point", "here surfaces touch"],
+  ["gold rod", "your pull, from the particle to the hand"],
+  ["red ball", "the particle with the largest acceleration in a step that failed"],
+];
+
 function table(rows: [string, string][]): HTMLElement {
   return make("dl", {}, ...rows.flatMap(([key, text]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, text)]));
 }
@@ -31,7 +39,7 @@ function table(rows: [string, string][]): HTMLElement {
 export function helpDialog(): HTMLDialogElement {
   const dialog = make("dialog", { id: "help", "aria-label": "Help" });
   const close = button("Close", "Close the help", "Esc", () => dialog.close());
-  dialog.append(make("h2", {}, "Keys"), table(KEYS), make("h2", {}, "Mouse"), table(MOUSE), close);
+  dialog.append(make("header", {}, make("h2", {}, "Keys"), close), table(KEYS), make("h2", {}, "Mouse"), table(MOUSE), make("h2", {}, "Marks"), table(MARKS));
   dialog.addEventListener("click", (e) => e.target === dialog && dialog.close());
   return dialog;
 }

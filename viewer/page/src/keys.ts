@@ -1,12 +1,20 @@
-// The keyboard. Letters act wherever nothing is being typed; arrows act on the stage.
+// The keyboard. Letters act wherever nothing is being typed; arrows act on the stage. Space always pauses, whichever
+// button, box, list or slider has the focus, so that nobody presses a button twice by it; Enter presses them.
 import type { Page } from "./page";
 
 const TURN = 0.06;
 const NUDGE = 0.03;
 
-function isTyping(target: EventTarget | null): boolean {
-  const element = target as HTMLElement | null;
-  return element instanceof HTMLSelectElement || (element instanceof HTMLInputElement && element.type !== "checkbox" && element.type !== "range");
+const isBox = (target: EventTarget | null): target is HTMLInputElement => target instanceof HTMLInputElement && target.type === "checkbox";
+
+/** Whether keys are letters of a text. */
+function isText(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "range" && !isBox(target));
+}
+
+/** Whether letters belong to the control: in a list they choose an entry. */
+function isTyping(e: KeyboardEvent): boolean {
+  return isText(e.target) || (e.target instanceof HTMLSelectElement && e.key !== " ");
 }
 
 /** Arrows turn the view, move it with Shift, and move the hand while something is pulled. */
@@ -23,18 +31,19 @@ function act(page: Page, e: KeyboardEvent): boolean {
     arrow(page, ...arrows[e.key], e.shiftKey);
     return true;
   }
-  const isButton = e.target instanceof HTMLButtonElement;
   switch (e.key) {
     case " ":
-      if (isButton) return false;
-      page.transport.toggle();
+      if (!e.repeat) page.transport.toggle();
       return true;
+    case "Enter":
+      if (isBox(e.target)) e.target.click();
+      return isBox(e.target);
     case ".":
-      page.source.send({ do: "step" });
+      page.send({ do: "step" });
       return true;
     case "r":
     case "R":
-      page.source.send({ do: "reset" });
+      page.send({ do: "reset" });
       return true;
     case "w":
     case "W":
@@ -83,7 +92,12 @@ function act(page: Page, e: KeyboardEvent): boolean {
 
 export function bindKeys(page: Page): void {
   document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || page.help.open || isTyping(e.target)) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || page.help.open || isTyping(e)) return;
     if (act(page, e)) e.preventDefault();
+  });
+
+  // Some browsers press a button when Space is let go.
+  document.addEventListener("keyup", (e) => {
+    if (e.key === " " && !page.help.open && !isText(e.target)) e.preventDefault();
   });
 }

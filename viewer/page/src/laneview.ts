@@ -22,17 +22,21 @@ export class LaneView {
   private readonly pull: Pull;
 
   constructor(geometry: Geometry, size: number) {
+    let thickest = 0; // of the tubes
     geometry.bodies.forEach((body, index) => {
       const faces = body.surface ? body.surface.faces : body.triangles;
       const lines = edgesOf(body).length / 2;
       const radius = Math.max(body.radius, THINNEST * size * thickening(lines));
       if (faces.length > 0) this.add(surfaceShape(body, index));
-      else if (lines > 0) this.add(tubeShape(body, index, radius));
+      else if (lines > 0) {
+        this.add(tubeShape(body, index, radius));
+        thickest = Math.max(thickest, radius);
+      }
     });
     if (geometry.bodies.length === 0) this.add(ballShape(all(geometry.particles), 0.02 * size, 0x3f8efc));
 
-    const held = pinsOfBodies(geometry);
-    if (held.length > 0 && held.length <= MOST_PINS) this.add(ballShape(held, 0.007 * size, PIN));
+    const pinRadius = Math.max(0.007 * size, 1.6 * thickest); // tubes do not hide them
+    if (hasDrawnPins(geometry)) this.add(ballShape(pinsOfBodies(geometry), pinRadius, PIN));
     this.contacts = newContacts(size);
     this.group.add(...this.contacts);
     this.mark = newMark(size);
@@ -105,6 +109,12 @@ function all(count: number): Uint32Array {
 function pinsOfBodies(geometry: Geometry): Uint32Array {
   const moving = geometry.bodies.filter((b) => !b.fixed);
   return geometry.pinned.filter((p) => moving.some((b) => p >= b.first && p < b.first + b.count));
+}
+
+/** Whether the held particles are drawn: there are some, and few enough to look at. */
+export function hasDrawnPins(geometry: Geometry): boolean {
+  const { length } = pinsOfBodies(geometry);
+  return length > 0 && length <= MOST_PINS;
 }
 
 /** Balls where surfaces touch, drawn twice: bright where they are in sight, faint through what hides them. */

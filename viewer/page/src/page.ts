@@ -7,6 +7,7 @@ import { button, make } from "./dom";
 import { Drag } from "./drag";
 import { helpDialog } from "./help";
 import { bindKeys } from "./keys";
+import { hasDrawnPins } from "./laneview";
 import type { Command, Frame, Geometry, Listener, Source, State } from "./protocol";
 import { Stage } from "./stage";
 import { Transport, speedText } from "./transport";
@@ -43,17 +44,16 @@ export class Page implements Listener {
   private readonly notice = make("div", { id: "notice", role: "status", "aria-live": "polite", hidden: true });
 
   constructor(root: HTMLElement) {
-    const send = (command: Command) => this.source.send(command);
     this.stage = new Stage(this.canvas);
     this.drag = new Drag(this.canvas, this.stage, () => this.source);
     this.panel = new Panel({
-      send,
+      send: (command) => this.source.send(command),
       colourBy: (mode) => this.colourBy(mode),
       wireframe: (on) => this.stage.wireframe(on),
       contacts: (on) => this.stage.showContacts(on),
       frame: () => this.stage.frameAll(),
     });
-    this.transport = new Transport(send);
+    this.transport = new Transport((command) => this.send(command));
     this.stage.onFirst = () => this.panel.charts.begin();
     this.stage.onRange = (range, map) => this.showLegend(range.low, range.high, map);
 
@@ -61,8 +61,8 @@ export class Page implements Listener {
       button("Panels", "Hide or show the panels", "H", () => this.togglePanels()),
       button("Theme", "Dark or light", "T", () => this.toggleTheme()),
       button("?", "Help", "?", () => this.help.showModal()));
-    const stage = make("main", { id: "stage" }, this.canvas, this.labels, this.legend, this.notice);
-    root.append(header, stage, this.panel.root, this.transport.root, this.help);
+    const stage = make("main", { id: "stage" }, this.canvas, this.labels, this.legend);
+    root.append(header, stage, this.notice, this.panel.root, this.transport.root, this.help);
 
     this.applyTheme(document.documentElement.dataset.theme !== "light");
     bindKeys(this);
@@ -105,6 +105,7 @@ export class Page implements Listener {
   onGeometry(geometry: Geometry): void {
     this.stage.open(geometry);
     this.drag.open(geometry);
+    this.panel.showPins(hasDrawnPins(geometry));
     this.series = geometry.series;
     this.openCharts();
   }
@@ -146,6 +147,12 @@ export class Page implements Listener {
   }
 
   // ---- what the user does ----
+
+  /** What the sliders have not sent yet goes first: a step that follows is made with it. */
+  send(command: Command): void {
+    this.panel.flush();
+    this.source.send(command);
+  }
 
   colourBy(mode: string): void {
     this.legend.hidden = mode === "";

@@ -2,6 +2,7 @@
 import { shortNumber, type Series } from "./charts";
 import { make } from "./dom";
 import type { Film, Page } from "./page";
+import { recordRows, testRows, type Row } from "./record";
 import { dispatch, type Command, type Frame, type Source, type State } from "./protocol";
 
 interface Data {
@@ -120,43 +121,35 @@ class Reel implements Source, Film {
   upload(): void {}
 }
 
-function textOf(value: unknown): string {
-  if (typeof value === "number") return Number.isInteger(value) ? String(value) : shortNumber(value);
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-function table(title: string, rows: [string, string][]): HTMLElement {
-  const lines = rows.map(([key, value]) => make("tr", {}, make("th", { scope: "row" }, key), make("td", {}, value)));
+/** The keys of run.json are the tips of their rows. */
+function table(title: string, rows: Row[]): HTMLElement {
+  const lines = rows.map(({ label, value, key }) =>
+    make("tr", {}, make("th", { scope: "row", title: key ?? "" }, label), make("td", {}, value)));
   return make("section", {}, make("h2", {}, title), make("table", {}, make("tbody", {}, ...lines)));
 }
 
 /** The energy balance from the first row of the telemetry to the last. */
-function balance(data: Data, series: Series): [string, string][] {
+function balance(data: Data, series: Series): Row[] {
   const of = (name: string) => series.rows[data.state.telemetry.indexOf(name)] ?? [];
   const last = (name: string) => `${shortNumber(of(name)[of(name).length - 1] ?? NaN)} J`;
   const largest = of("energy_error").reduce((m, v) => Math.max(m, Math.abs(v)), 0);
   return [
-    ["kinetic energy at the end", last("kinetic")],
-    ["potential energy at the end", last("potential")],
-    ["taken by damping", last("damping_work")],
-    ["given from outside", last("outside_work")],
-    ["taken by contact and friction", last("contact_work")],
-    ["taken by plastic flow", last("plastic_work")],
-    ["gained (+) or lost (−) by the end", last("energy_error")],
-    ["gained or lost at most", `${shortNumber(largest)} J`],
+    { label: "kinetic energy at the end", value: last("kinetic") },
+    { label: "potential energy at the end", value: last("potential") },
+    { label: "taken by damping", value: last("damping_work") },
+    { label: "given from outside", value: last("outside_work") },
+    { label: "taken by contact and friction", value: last("contact_work") },
+    { label: "taken by plastic flow", value: last("plastic_work") },
+    { label: "gained (+) or lost (−) by the end", value: last("energy_error") },
+    { label: "gained or lost at most", value: `${shortNumber(largest)} J` },
   ];
 }
 
-/** Whether a value of run.json says something: not null, and no empty list, map or text. */
-function isTold(value: unknown): boolean {
-  if (value === null || value === "") return false;
-  return typeof value !== "object" || Object.keys(value as object).length > 0;
-}
-
 function tables(data: Data, series: Series): HTMLElement {
-  const told = Object.entries(data.run).filter(([, value]) => isTold(value));
-  const record = told.map(([key, value]) => [key.replaceAll("_", " "), textOf(value)] as [string, string]);
-  return make("article", { id: "tables" }, table("Energy balance", balance(data, series)), table("The run", record));
+  const tests = testRows(data.run);
+  const article = make("article", { id: "tables" }, table("Energy balance", balance(data, series)), table("The run", recordRows(data.run)));
+  if (tests.length > 0) article.append(table("The tests of the scene", tests));
+  return article;
 }
 
 export async function openReport(page: Page, root: HTMLElement, json: string): Promise<void> {

@@ -37,8 +37,12 @@ export class Transport {
       make("div", { class: "past" }, this.time, this.clock, this.here));
   }
 
+  /** The next press counts from this one, also before the answer is here. */
   toggle(): void {
-    if (this.state) this.send({ do: "pause", on: !this.state.paused });
+    if (!this.state) return;
+    const on = !this.state.paused;
+    this.state = { ...this.state, paused: on };
+    this.send({ do: "pause", on });
   }
 
   faster(by: number): void {
