@@ -201,6 +201,7 @@ test("Space pauses whatever has the focus", async () => {
   await until(page, "page.frames > 3");
 
   // The held end of the rope is gold, as the panel says.
+  assert.ok(await page.isVisible("#pins"), "nothing says what gold is");
   assert.match(await page.textContent("#pins"), /held in place/);
   await page.waitForTimeout(500);
   const gold = await page.evaluate(() => {
