@@ -620,7 +620,8 @@ static const struct {
                 {TW_SCHEME_BDF2, 1e-4},
                 {TW_SCHEME_NEWMARK, 1e-4},
                 {TW_SCHEME_GENERALIZED_ALPHA, 1e-4},
-                {TW_SCHEME_V_IMEX, 1e-4}};
+                {TW_SCHEME_V_IMEX, 1e-4},
+                {TW_SCHEME_EXPMID2, 1e-4}};
 enum { COUNTING = sizeof counting / sizeof *counting };
 
 static tw_measurement measure(const tw_integrator *integrator, tw_simulation *simulation)

@@ -111,10 +111,11 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
 static tw_status allocate(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    double **single[] = {&memory->x_star,  &memory->x_m,       &memory->a_m,     &memory->v_m,
-                         &memory->shift,   &memory->rate,      &memory->half,    &memory->target,
-                         &memory->start_v, &memory->remainder, &memory->bend,    &memory->v_star,
-                         &memory->rest,    &memory->end_v,     &memory->averaged};
+    double **single[] = {
+        &memory->x_star,  &memory->x_m,       &memory->a_m,      &memory->v_m,
+        &memory->shift,   &memory->rate,      &memory->half,     &memory->target,
+        &memory->start_v, &memory->remainder, &memory->bend,     &memory->v_star,
+        &memory->rest,    &memory->end_v,     &memory->averaged, &memory->tally_way};
     enum { SINGLE = sizeof single / sizeof *single, DOUBLE = 4 };
     memory->storage = tw_allocate_zeroed((size_t)((SINGLE + 2 * DOUBLE) * n), sizeof(double));
     memory->past = tw_allocate_zeroed(past_size(integrator), sizeof(double));
@@ -177,7 +178,8 @@ static tw_status correct_target(tw_integrator *integrator, tw_expmid2_memory *me
 {
     int64_t n = integrator->system.n;
     double size = correction_slack * memory->h * memory->speed;
-    tw_expmid2_outputs outputs = {.kind = {TW_MODE_HALF, TW_MODE_TARGET},
+    tw_expmid2_outputs outputs = {.count = 2,
+                                  .kind = {TW_MODE_HALF, TW_MODE_TARGET},
                                   .vector = {memory->half, memory->target},
                                   .reference = {size, size}};
     TW_TRY(tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error));
@@ -234,6 +236,7 @@ static tw_status expmid2_attempt(tw_integrator *integrator, double h, tw_error *
         return tw_fail(error, status, "the midpoint stage: %s", tw_status_text(status));
     }
     TW_TRY(tw_expmid2_find_change(integrator, memory, error));
+    TW_TRY(tw_expmid2_add_tally(integrator, memory));
     tw_expmid2_compose(integrator, memory, 1.0, integrator->u, integrator->u_new);
     int64_t n = integrator->system.n;
     tw_vector_copy(n, integrator->u_new + n, memory->end_v);

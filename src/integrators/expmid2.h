@@ -5,6 +5,7 @@
  *     expmid2_estimate.c   the error estimate
  *     expmid2_vibration.c  what the step loses of unresolved vibrations
  *     expmid2_energy.c     the state by which energy is judged
+ *     expmid2_tally.c      sums beside the state
  *     expmid2_modes.h      what one mode does */
 #ifndef TW_INTEGRATORS_EXPMID2_H
 #define TW_INTEGRATORS_EXPMID2_H
@@ -30,6 +31,7 @@ typedef struct tw_expmid2_memory {
     double *half, *target;            /* q and (I + t^2 A) q */
     double *change;                   /* outputs of step 3: x, then v (2 N) */
     double *part;                     /* what a second basis adds to outputs (2 N) */
+    double *tally_way;                /* what w' is applied to: expmid2_tally.c */
     double *remainder;
     double *averaged; /* the filtered remainder over h^2, averaged in time */
     double *work;     /* 2 N */
@@ -123,12 +125,15 @@ enum {
     TW_EXPMID2_SLOTS
 };
 
-/* The outputs that two kinds of request want, and where they go. */
+enum { TW_EXPMID2_MAX_OUTPUTS = 3 };
+
+/* The outputs that a request wants, and where they go. */
 typedef struct tw_expmid2_outputs {
-    tw_mode_output kind[2];
-    double *vector[2];
+    int count;
+    tw_mode_output kind[TW_EXPMID2_MAX_OUTPUTS];
+    double *vector[TW_EXPMID2_MAX_OUTPUTS];
     /* Errors count beside this: where nothing is resolved, the outputs themselves are nothing. */
-    double reference[2];
+    double reference[TW_EXPMID2_MAX_OUTPUTS];
     int *dimensions; /* of tw_spectral_request; NULL: nothing is expected */
 } tw_expmid2_outputs;
 
@@ -172,6 +177,14 @@ tw_status tw_expmid2_judge_vibration(tw_integrator *integrator, tw_expmid2_memor
                                      bool is_first, tw_error *error);
 /* Takes an accepted adaptive step into the mean velocity and the energy of the slow motion. */
 tw_status tw_expmid2_follow_slow_motion(tw_integrator *integrator, tw_expmid2_memory *memory);
+
+/* ---- expmid2_tally.c ---- */
+
+/* Adds the output that the sums beside the state need, where they need one, to those of the step. */
+void tw_expmid2_add_tally_output(const tw_integrator *integrator, const tw_expmid2_memory *memory,
+                                 tw_expmid2_outputs *outputs);
+/* Hands the gain of the sums in this step to the integrator. */
+tw_status tw_expmid2_add_tally(tw_integrator *integrator, const tw_expmid2_memory *memory);
 
 /* ---- expmid2_energy.c ---- */
 

@@ -62,7 +62,8 @@ static tw_status add_filter_error(tw_integrator *integrator, tw_expmid2_memory *
                                   tw_error *error)
 {
     int64_t n = integrator->system.n;
-    tw_expmid2_outputs outputs = {.kind = {TW_MODE_FILTER_X, TW_MODE_FILTER_V},
+    tw_expmid2_outputs outputs = {.count = 2,
+                                  .kind = {TW_MODE_FILTER_X, TW_MODE_FILTER_V},
                                   .vector = {memory->change, memory->change + n},
                                   .reference = {memory->h * memory->speed, memory->speed}};
     tw_status status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, true, error);

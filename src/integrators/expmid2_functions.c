@@ -130,9 +130,9 @@ static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memor
 {
     /* One function for each output and start vector. */
     tw_mode_point point = {.lambda = NAN};
-    tw_mode_function modes[2 * TW_MAX_BLOCK];
-    tw_spectral_function functions[2 * TW_MAX_BLOCK];
-    for (int i = 0; i < 2 * group->count; i++) {
+    tw_mode_function modes[TW_EXPMID2_MAX_OUTPUTS * TW_MAX_BLOCK];
+    tw_spectral_function functions[TW_EXPMID2_MAX_OUTPUTS * TW_MAX_BLOCK];
+    for (int i = 0; i < outputs->count * group->count; i++) {
         modes[i] = mode_of(integrator, theta);
         modes[i].output = outputs->kind[i / group->count];
         modes[i].start = group->kinds[i % group->count];
@@ -143,7 +143,7 @@ static tw_status apply_group(tw_integrator *integrator, tw_expmid2_memory *memor
 
     tw_spectral_request request = {.start_count = group->count,
                                    .starts = group->vectors,
-                                   .output_count = 2,
+                                   .output_count = outputs->count,
                                    .outputs = outputs->vector,
                                    .functions = functions,
                                    .reference = outputs->reference,
@@ -182,17 +182,20 @@ static tw_expmid2_outputs change_outputs(const tw_integrator *integrator,
                                          const tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    return (tw_expmid2_outputs){.kind = {TW_MODE_X, TW_MODE_V},
+    return (tw_expmid2_outputs){.count = 2,
+                                .kind = {TW_MODE_X, TW_MODE_V},
                                 .vector = {memory->change, memory->change + n},
                                 .reference = {memory->h * memory->speed, memory->speed}};
 }
 
-/* memory->change = the parts of x and v at the end of the step that need functions of A. */
+/* memory->change = the parts of x and v at the end of the step that need functions of A, and with them what the sums
+ * beside the state need. */
 tw_status tw_expmid2_find_change(tw_integrator *integrator, tw_expmid2_memory *memory,
                                  tw_error *error)
 {
     tw_expmid2_outputs outputs = change_outputs(integrator, memory);
     outputs.dimensions = memory->dimensions;
+    tw_expmid2_add_tally_output(integrator, memory, &outputs);
     return tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error);
 }
 
@@ -231,7 +234,8 @@ tw_status tw_expmid2_find_inside(tw_integrator *integrator, tw_expmid2_memory *m
 tw_status tw_expmid2_find_middle(tw_integrator *integrator, tw_expmid2_memory *memory)
 {
     int64_t n = integrator->system.n;
-    tw_expmid2_outputs outputs = {.kind = {TW_MODE_CARRIED, TW_MODE_V},
+    tw_expmid2_outputs outputs = {.count = 2,
+                                  .kind = {TW_MODE_CARRIED, TW_MODE_V},
                                   .vector = {memory->change, memory->change + n},
                                   .reference = {memory->speed, memory->speed}};
     return reuse_step_basis(integrator, memory, 0.5, &outputs, fewest_digits);

@@ -139,7 +139,7 @@ static void flow(const mode_state *m, double s, const double phi[4][4], double *
 /* Whether the output is a velocity. */
 static bool wants_v(const tw_mode_function *f)
 {
-    return f->output == TW_MODE_V || f->output == TW_MODE_FILTER_V;
+    return f->output == TW_MODE_V || f->output == TW_MODE_FILTER_V || f->output == TW_MODE_IMPULSE;
 }
 
 /* x - x_n, or v, of a resolved mode at theta. */
@@ -288,6 +288,17 @@ static double middle_velocity(const tw_mode_function *f)
     return (f->start == TW_MODE_FROM_V) + t * f->bend * bend;
 }
 
+/* -(v(lambda) - v(0)) / lambda of an undamped mode. Near 0 it hardly changes, and rounding would spoil it. */
+static double impulse(const tw_mode_function *f, const tw_mode_point *point, double lambda)
+{
+    double nearest = 1e-8 / (f->h * f->h);
+    double at_rest = (f->start == TW_MODE_FROM_V) + f->theta * f->h * (f->start == TW_MODE_FROM_A);
+    if (fabs(lambda) >= nearest) return (at_rest - mixed_path(f, point)) / lambda;
+
+    tw_mode_point near = point_at(f, nearest);
+    return (at_rest - mixed_path(f, &near)) / nearest;
+}
+
 double tw_mode_by_hand(const tw_mode_function *f)
 {
     if (f->start == TW_MODE_FROM_T || f->start == TW_MODE_FROM_R) return 0;
@@ -302,6 +313,7 @@ double tw_mode_value(const void *context, double lambda)
 {
     const tw_mode_function *f = context;
     double t = 0.5 * f->h;
+    double eigenvalue = lambda;
     lambda = fmax(lambda, -fastest_growth / (f->h * f->h));
 
     /* The first function at this lambda finds what the others share. */
@@ -328,6 +340,8 @@ double tw_mode_value(const void *context, double lambda)
         return (f->start == TW_MODE_FROM_A) * slow_share(f, lambda);
     case TW_MODE_SLOW_V:
         return middle_velocity(f) * slow_share(f, lambda);
+    case TW_MODE_IMPULSE:
+        return impulse(f, point, eigenvalue);
     default:
         return mixed_path(f, point) - f->by_hand;
     }

@@ -81,7 +81,8 @@ typedef enum tw_mode_output {
     TW_MODE_FILTER_V,  /* the same in v */
     TW_MODE_VIBRATION, /* u of vibrations that are lost, see lost_share in expmid2_modes.c */
     TW_MODE_SLOW_V,    /* v_m of modes that do not swing within rest_time */
-    TW_MODE_SLOW_A     /* a_m of the same */
+    TW_MODE_SLOW_A,    /* a_m of the same */
+    TW_MODE_IMPULSE    /* -(v at lambda - v at 0) / lambda: see expmid2_tally.c */
 } tw_mode_output;
 
 /* What all functions of one request share at one lambda. */

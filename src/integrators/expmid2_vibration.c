@@ -39,6 +39,7 @@ static tw_status find_outputs(tw_integrator *integrator, tw_expmid2_memory *memo
     double rejecting = sqrt(allowed_share * integrator->options.relative_tolerance);
     double enough = fmax(0.1 * rejecting / memory->phi.tolerance, 1);
     tw_expmid2_outputs outputs = {
+        .count = 2,
         .kind = {first, second},
         .vector = {memory->change, memory->change + n},
         .reference = {enough * memory->speed, enough * memory->acceleration}};
