@@ -18,6 +18,7 @@ typedef struct setting {
     tw_obstacle obstacle;
     double obstacle_speed; /* along z */
     double stiffness;      /* of its springs [N/m]; 0: 2e6 */
+    double kappa;          /* of its contact [N/m]; 0: made for the cube */
 } setting;
 
 static const double edge = 0.1;   /* of the cube [m] */
@@ -77,6 +78,7 @@ static tw_simulation *cube_on_obstacle(const setting *s)
 
     tw_contact_options options = tw_contact_options_default();
     options.distance = layer;
+    options.stiffness = s->kappa;
     options.friction = s->friction;
     options.restitution = s->restitution;
     ck_assert_int_eq(tw_model_add_contact(model, &options, NULL), TW_OK);
@@ -674,6 +676,26 @@ START_TEST(obstacles_get_the_momentum_that_a_body_loses)
 }
 END_TEST
 
+/* expmid2 chooses its linear solver by the highest frequency at rest. A contact that touches nothing does not hide it, and
+ * one that is given a stiffness raises it. */
+START_TEST(contact_leaves_the_highest_frequency_known)
+{
+    const double kappas[] = {0, 1e8};
+    double estimate[2];
+    for (int i = 0; i < 2; i++) {
+        setting s = {.height = 4e-3, .obstacle = ground, .kappa = kappas[i]};
+        tw_simulation *simulation = cube_on_obstacle(&s);
+        estimate[i] = tw_simulation_second_order(simulation)->eigenvalue_estimate;
+        tw_simulation_free(simulation);
+    }
+
+    /* Seven springs of 2e6 N/m meet at each of its particles of 0.125 kg. */
+    ck_assert_double_ge(estimate[0], 2e6 / 0.125);
+    ck_assert_double_le(estimate[0], 2 * 7 * 2e6 / 0.125);
+    ck_assert_double_eq_tol(estimate[1] - estimate[0], 4e8 / 0.125, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("contact");
@@ -688,6 +710,7 @@ int main(void)
     tcase_add_loop_test(tests, the_tangent_agrees_with_differences, 0, 3);
     tcase_add_test(tests, a_moved_plane_does_work);
     tcase_add_test(tests, what_impulses_take_is_accounted);
+    tcase_add_test(tests, contact_leaves_the_highest_frequency_known);
     tcase_add_test(tests, a_belt_does_the_work_of_its_friction);
     tcase_add_test(tests, a_turning_ball_takes_bodies_along);
     tcase_add_loop_test(tests, default_contact_stops_whole_bodies, 0, cases_to_run(5, 2));

@@ -437,6 +437,14 @@ static void contact_add_tangent(void *data, tw_sparse *matrix)
     }
 }
 
+/* At rest nothing touches, and a law that is made for the bodies is about as stiff as they are. A stiffness that the user
+ * gives counts: psi'' = 4 kappa where the gap ends. */
+static void contact_add_stiffness_at_rest(const void *data, double *bound)
+{
+    const tw_contact *c = data;
+    for (int64_t i = 0; i < c->particles->count; i++) bound[i] += 4.0 * c->options.stiffness;
+}
+
 static const tw_force_table contact_table = {
     .name = "contact",
     .release = contact_release,
@@ -450,6 +458,7 @@ static const tw_force_table contact_table = {
     .add_tangent = contact_add_tangent,
     .begin_step = tw_contact_begin_step,
     .finish_step = tw_contact_finish_step,
+    .add_stiffness_at_rest = contact_add_stiffness_at_rest,
 };
 
 tw_status tw_force_contact_create(const tw_contact_options *options,
