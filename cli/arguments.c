@@ -141,7 +141,7 @@ bool read_count(const arguments *a, const char *name, long long low, long long h
     char *end = NULL;
     *value = strtoll(text, &end, 10);
     if (end != text && !*end && *value >= low && *value <= high) return true;
-    wrong_use("%s %s is not a number from %lld to %lld", name, text, low, high);
+    wrong_use("%s %s is not a whole number from %lld to %lld", name, text, low, high);
     return false;
 }
 

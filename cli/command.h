@@ -135,6 +135,30 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
                                 const char *line),
                   void *context);
 
+/* --- wrong_names.c --- */
+
+/* Complains, with what would be right, about what is no scene: `given` by the user and found at `path`
+ * (NULL: nowhere). False: nothing is wrong, or the library has to say what. */
+bool refuse_scene(const char *given, const char *path);
+/* The same about what is no directory of a run. */
+bool refuse_run(const char *given);
+/* Complains about a name of an integrator: "WHERE: there is no ...". */
+void unknown_scheme(const char *where, const char *name);
+
+/* --- next_try.c --- */
+
+/* An integration that failed. */
+typedef struct failed_run {
+    tw_status status;
+    double step;           /* its fixed step [s]; 0 if steps are adaptive */
+    double stable_step;    /* the largest stable one of an explicit scheme; 0 if unknown */
+    int64_t steps;         /* that were made */
+    const char *directory; /* of the run; NULL: there is none */
+} failed_run;
+
+/* A line on stderr that says what to try after it. */
+void say_what_to_try(const failed_run *failed);
+
 /* --- open_sheet.c --- */
 
 /* Whether a surface is a sheet: open, and far from enclosing anything. Duplicate vertices must have been

@@ -88,14 +88,16 @@ static int run_verb(const verb *v, int count, char **words)
     return v->run(&a);
 }
 
-/* `twang help`, `twang help VERB`. */
-static void help(int count, char **words)
+/* `twang help`, `twang help VERB`. Returns the exit code. */
+static int help(int count, char **words)
 {
     const verb *about = count > 2 ? find_verb(words[2]) : NULL;
+    if (count > 2 && !about && !asks_for_help(words[2])) return unknown_verb(words[2]);
     if (about)
         print_verb_help(about);
     else
         print_help();
+    return EXIT_DONE;
 }
 
 int main(int count, char **words)
@@ -105,10 +107,7 @@ int main(int count, char **words)
     if (count < 2) return wrong_use("a verb is missing, twang --help shows how to begin");
 
     const char *word = words[1];
-    if (asks_for_help(word) || strcmp(word, "help") == 0) {
-        help(count, words);
-        return close_output(EXIT_DONE);
-    }
+    if (asks_for_help(word) || strcmp(word, "help") == 0) return close_output(help(count, words));
     if (strcmp(word, "--version") == 0) {
         bool verbose = count == 3 && strcmp(words[2], "--verbose") == 0;
         if (count > 2 && !verbose) return wrong_use("--version takes nothing but --verbose");

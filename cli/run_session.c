@@ -122,43 +122,6 @@ static void print_summary(const tw_run_report *r)
     printf("\n");
 }
 
-/* A step to try after a failure: a share of the stable one of an explicit scheme that was beyond it,
- * else a quarter. Two digits of it are printed, and must not round it up beyond the limit. */
-static double smaller_step(const tw_run_report *r)
-{
-    const double share_of_stable_step = 0.9;
-    return fmin(r->step / 4, r->stable_step > 0 ? share_of_stable_step * r->stable_step : INFINITY);
-}
-
-/* A line that says what to try after a failed integration. */
-static void print_next(tw_status status, const tw_run_report *r)
-{
-    if (status == TW_OUT_OF_MEMORY) return;
-    if (status == TW_BUDGET_EXHAUSTED) {
-        fprintf(stderr, "try larger steps, or a larger integrator.max_steps or phi.max_products "
-                        "(--set KEY=VALUE)\n");
-        return;
-    }
-
-    /* Of fixed steps a smaller one, of adaptive ones another scheme. A start at which the first step
-     * fails, without a limit of stability that says how far, leaves the step to be found. */
-    bool is_start = r->steps == 0 && !(r->stable_step > 0);
-    if (r->step > 0 && is_start)
-        fprintf(stderr, "try adaptive steps (--rtol 1e-3), which find a first step by themselves,");
-    else if (r->step > 0)
-        fprintf(stderr, "try a smaller step (--dt %.2g), adaptive steps (--rtol 1e-3)",
-                smaller_step(r));
-    else
-        fprintf(stderr, "try fixed steps (--dt S), another tolerance (--rtol R)");
-    fprintf(stderr, " or another --integrator");
-
-    /* `twang check` takes the first step, too, and suggests nothing where that fails. */
-    if (r->steps > 0)
-        fprintf(stderr, "; `twang check %s/scene.yaml` suggests steps for several",
-                printable(r->directory));
-    fprintf(stderr, "\n");
-}
-
 /* Reports a run that has a directory but did not come to its end. Returns the exit code. */
 static int report_stopped(const session *s, tw_status status, const tw_run_report *r,
                           const tw_error *error)
@@ -181,7 +144,8 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
         if (r->has_last_good)
             fprintf(stderr, "the last good state, t = %.6g s, is in %s/last_good.csv\n", r->t,
                     printable(r->directory));
-        print_next(status, r);
+        failed_run failed = {status, r->step, r->stable_step, r->steps, r->directory};
+        say_what_to_try(&failed);
     }
     return EXIT_FAILED;
 }

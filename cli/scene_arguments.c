@@ -110,52 +110,6 @@ static bool collect(const arguments *a, settings *s)
     return true;
 }
 
-enum { MAX_SCENES = 64, NAME_SIZE = 64 };
-
-typedef struct scene_names {
-    char names[MAX_SCENES][NAME_SIZE];
-    const char *list[MAX_SCENES];
-    int count;
-} scene_names;
-
-static void collect_name(void *context, const char *name, const char *path, const char *line)
-{
-    (void)path;
-    (void)line;
-    scene_names *n = context;
-    if (n->count == MAX_SCENES) return;
-
-    snprintf(n->names[n->count], NAME_SIZE, "%.*s", NAME_SIZE - 1, name);
-    n->list[n->count] = n->names[n->count];
-    n->count++;
-}
-
-/* Complains about a word that is neither a file nor one of the scenes that come with twang. */
-static void no_such_scene(const char *given)
-{
-    scene_names known = {0};
-    visit_scenes(collect_name, &known);
-
-    const char *nearest = tw_nearest_name(given, known.list, known.count);
-    if (nearest)
-        wrong_use("there is no scene '%s', did you mean '%s'?", given, nearest);
-    else
-        wrong_use("there is no scene '%s', name a file or one of twang list scenes", given);
-}
-
-static bool is_mesh(const char *file)
-{
-    static const char *const suffixes[] = {".obj", ".ply",  ".stl",  ".msh",
-                                           ".vtk", ".mesh", ".node", ".ele"};
-    enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
-    size_t length = strlen(file);
-    for (int i = 0; i < SUFFIX_COUNT; i++) {
-        size_t size = strlen(suffixes[i]);
-        if (length > size && strcmp(file + length - size, suffixes[i]) == 0) return true;
-    }
-    return false;
-}
-
 /* Adds what `--integrator auto` chose. */
 static void add_choice(settings *s, const automatic *choice)
 {
@@ -185,10 +139,8 @@ static tw_status load_with(const arguments *a, bool leaves_choice, const automat
     char buffer[4096];
     const char *path = find_scene(a->positional[0], buffer, sizeof buffer);
     tw_status status = TW_INVALID_ARGUMENT;
-    if (!path) {
-        no_such_scene(a->positional[0]);
-    } else if (is_mesh(path)) {
-        wrong_use("%s is a mesh, and not a scene: twang new %s makes a scene of it", path, path);
+    if (refuse_scene(a->positional[0], path)) {
+        status = TW_INVALID_ARGUMENT;
     } else if (collect(a, s)) {
         if (choice) add_choice(s, choice);
         status = tw_scene_load(path, s->count, s->list, scene, error);

@@ -45,7 +45,7 @@ static bool read_scheme(const char *where, const char *name, tw_scheme *scheme)
 {
     *scheme = tw_scheme_from_name(name);
     if (*scheme != TW_SCHEME_COUNT) return true;
-    wrong_use("%s: there is no integrator '%s', twang list integrators shows them", where, name);
+    unknown_scheme(where, name);
     return false;
 }
 

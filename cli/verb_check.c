@@ -427,10 +427,10 @@ static void print_text(const char *path, const checked *c)
 
     /* Bases of Krylov spaces are reserved for the worst case; the system gives memory when it is
      * written to. */
-    printf(
-        "  memory       %.4g MB in use after the first step; %.4g MB are reserved, and used as far "
-        "as needed\n",
-        (double)c->resident_bytes / 1e6, (double)c->memory_bytes / 1e6);
+    printf("  memory       %.4g MB in use after the first step, with the program itself; the "
+           "simulation "
+           "reserves %.4g MB, and uses them as far as needed\n",
+           (double)c->resident_bytes / 1e6, (double)c->memory_bytes / 1e6);
 }
 
 /* ---- as JSON ---- */
@@ -505,6 +505,17 @@ static tw_status try_first_step(const checked *c, tw_integrator *integrator, tw_
     return tw_integrator_step(integrator, c->duration, error);
 }
 
+/* What to try after a first step that failed, as `run` says it. */
+static void tell_next_try(const checked *c, tw_status status)
+{
+    failed_run failed = {.status = status, .step = c->step};
+    double omega = c->summary.omega_bound > 0 ? c->summary.omega_bound : c->omega;
+    if (omega > 0 && c->options.scheme == TW_SCHEME_VERLET)
+        failed.stable_step = VERLET_STABILITY / omega;
+    if (omega > 0 && c->options.scheme == TW_SCHEME_RK4) failed.stable_step = RK4_STABILITY / omega;
+    say_what_to_try(&failed);
+}
+
 static int check(const arguments *a)
 {
     await_signals();
@@ -537,6 +548,7 @@ static int check(const arguments *a)
             print_text(a->positional[0], &c);
     } else {
         code = error.text[0] ? report_error(&error, json) : EXIT_WRONG_USE;
+        if (code == EXIT_FAILED && integrator) tell_next_try(&c, status);
     }
 
     tw_integrator_free(integrator);

@@ -31,6 +31,7 @@ static int export(const arguments *a)
     options.format = value_of(a, "--format");
     options.directory = value_of(a, "--output");
     if (!options.format) return wrong_use("export needs --format: one of vtu, ply, obj, pc2, csv");
+    if (refuse_run(a->positional[0])) return EXIT_WRONG_USE;
     options.progress = between_frames;
     options.context = (void *)a;
 

@@ -65,7 +65,7 @@ static tw_status write_film(const char *path, const char *video, const char *pos
 static int report(const arguments *a)
 {
     char path[4096];
-    if (!choose_path(a, path)) return EXIT_WRONG_USE;
+    if (refuse_run(a->positional[0]) || !choose_path(a, path)) return EXIT_WRONG_USE;
 
     tw_error error = {0};
     view_report_summary summary = {0};

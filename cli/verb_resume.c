@@ -3,6 +3,7 @@
 
 static int resume(const arguments *a)
 {
+    if (refuse_run(a->positional[0])) return EXIT_WRONG_USE;
     await_signals();
     return run_session(a, NULL, a->positional[0]);
 }

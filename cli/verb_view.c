@@ -76,7 +76,10 @@ static bool read_options(const arguments *a, view_options *options)
     if (!options->compare) return true;
     tw_scheme scheme = tw_scheme_from_name(options->compare);
     if (scheme != TW_SCHEME_COUNT && tw_scheme_available(scheme)) return true;
-    wrong_use("--compare %s: there is no such integrator", options->compare);
+    if (scheme != TW_SCHEME_COUNT)
+        wrong_use("--compare: there is no integrator '%s' in this build", options->compare);
+    else
+        unknown_scheme("--compare", options->compare);
     return false;
 }
 

@@ -68,7 +68,7 @@ refused "twang: --dt needs a value: --dt S" "$twang" run rope --dt
 refused "twang: --quiet takes no value" "$twang" run rope --quiet=yes
 refused "twang: run takes one SCENE, and 'more' is one more" "$twang" run rope more
 refused "twang: --dt means fixed steps and --rtol adaptive ones, give one of them" "$twang" run rope --dt 1 --rtol 1e-3
-refused "twang: --threads 0 is not a number from 1 to 1024" "$twang" run rope --threads 0
+refused "twang: --threads 0 is not a whole number from 1 to 1024" "$twang" run rope --threads 0
 refused "twang: --set fps is not KEY=VALUE, such as --set bodies.0.stiffness=1e8" "$twang" run rope --set fps
 refused "twang: there is no scene 'roep', did you mean 'rope'?" "$twang" run roep
 refused "twang: there is no scene 'rop', did you mean 'rope'?" "$twang" run rop

@@ -99,4 +99,97 @@ lost="1 separate piece, 0.01 m long, is too small or thin for 1000 vertices and 
 said near.obj "$lost"
 said far.obj "$lost"
 
+# ---- scenes of own meshes keep their energy: a solid, pieces, a level sheet, a saddle, a dome ----
+cat >sheets.py <<'END'
+from math import cos, pi, sin
+def grid(name, n, m, place):
+    at = [(i / (n - 1), j / (m - 1)) for j in range(m) for i in range(n)]
+    cells = [(j * n + i + 1, j * n + i + 2, (j + 1) * n + i + 2, (j + 1) * n + i + 1) for j in range(m - 1) for i in range(n - 1)]
+    open(name, "w").write("".join("v %g %g %g\n" % place(*p) for p in at) + "".join("f %d %d %d %d\n" % c for c in cells))
+grid("flat.obj", 12, 12, lambda u, v: (u, v, 0))
+grid("saddle.obj", 14, 14, lambda u, v: (u, v, 0.3 * ((u - 0.5) ** 2 - (v - 0.5) ** 2)))
+angle = 0.475 * pi
+grid("dome.obj", 24, 9, lambda u, v: (cos(2 * pi * u) * cos(angle * v), sin(2 * pi * u) * cos(angle * v), sin(angle * v)))
+END
+python3 sheets.py
+for name in cube near flat saddle dome; do
+    expect 0 "$twang" new $name.obj -o energy/$name.yaml
+    expect 0 "$twang" run energy/$name.yaml --fps 0 --quiet -o energy/$name
+    [ "$(json 'd["energy_verdict"], d["energy_drift_max"] < 0.02' <energy/$name/run.json)" = "kept True" ] ||
+        fail "the scene of $name.obj loses energy: $(grep energy_ energy/$name/run.json)"
+done
+
+# ---- a step that fails: check says what to try, in the words of run ----
+for options in "--integrator midpoint --dt 10 --set integrator.newton_iterations=1" "--integrator verlet --dt 1e6"; do
+    # shellcheck disable=SC2086
+    expect 1 "$twang" check rope $options --duration 1e7 --fps 0
+    tail -n 1 err >check-said
+    # shellcheck disable=SC2086
+    expect 1 "$twang" run rope $options --duration 1e7 --fps 0 --quiet -o failing --force
+    grep '^try ' err | sed 's/; `twang check.*//' >run-said
+    [ -s run-said ] || fail "run says nothing to try: $(cat err)"
+    cmp -s check-said run-said || fail "$options: check says '$(cat check-said)', run '$(cat run-said)'"
+done
+
+# ---- names that are nearly right, or of something else ----
+cp "$source_tree/scenes/rope.yaml" mine.yaml
+mkdir -p empty
+while IFS='|' read -r command message; do
+    [ -n "$command" ] || continue
+    eval "set -- $command"
+    refused "twang: $message" timeout 60 "$twang" "$@"
+done <<'END'
+view rope --compare bdf|--compare: there is no integrator 'bdf', did you mean 'bdf1'?
+bench rope --rival bdf|--rival: there is no integrator 'bdf', did you mean 'bdf1'?
+bench rope --integrators RK4|--integrators: there is no integrator 'RK4', did you mean 'rk4'?
+run ROPE|there is no scene 'ROPE', did you mean 'rope'?
+run rope.yml|there is no file 'rope.yml', did you mean the scene 'rope'?
+check no/such/Coil.yaml|there is no file 'no/such/Coil.yaml', did you mean the scene 'coil'?
+run mine.yml|there is no file 'mine.yml', did you mean 'mine.yaml'?
+run mine|there is no file 'mine', did you mean 'mine.yaml'?
+run nosuch.obj|there is no file 'nosuch.obj'; it would be a mesh, of which twang new makes a scene
+run ''|the name of the scene is empty, name a file or one of twang list scenes
+run empty|empty is a directory, and not a scene: name a file in it, or one of twang list scenes
+check ./empty|./empty is a directory, and not a scene: name a file in it, or one of twang list scenes
+run p/run/of/mine|p/run/of/mine is the directory of a run, and not a scene: twang resume goes on with it, twang view shows it, and twang run p/run/of/mine/scene.yaml makes it again
+resume mine.yaml|mine.yaml is a scene, and not the directory of a run: twang run mine.yaml makes one
+resume rope|rope is a scene, and not the directory of a run: twang run rope makes one
+resume cube.obj|cube.obj is a file, and not the directory of a run, such as runs/rope-1
+resume ''|the name of the directory is empty, name that of a run, such as runs/rope-1
+export mine.yaml --format obj|mine.yaml is a scene, and not the directory of a run: twang run mine.yaml makes one
+report rope|rope is a scene, and not the directory of a run: twang run rope makes one
+mesh cube.obj out.vtk --vertices 1e4|--vertices 1e4 is not a whole number from 8 to 100000000
+help nosuch|unknown verb 'nosuch', twang --help lists them
+help Run|unknown verb 'Run', did you mean 'run'?
+END
+
+# ---- point caches and OBJ of several bodies: each has its name ----
+cat >pair.yaml <<'END'
+name: pair
+duration: 0.02
+fps: 100
+integrator: {name: verlet, step: 1e-3}
+output: {frames: [obj, pc2]}
+bodies:
+  - {kind: box, name: left, cells: [1, 1, 1], mass: 1, stiffness: 1e3}
+  - {kind: box, name: right, cells: [1, 1, 1], mass: 1, stiffness: 1e3, origin: [2, 0, 0]}
+END
+expect 0 "$twang" run pair.yaml --quiet -o pair
+for file in left.obj:left right.obj:right frame_000000.obj:leftright; do
+    names=$(sed -n 's/^o //p' "pair/frames/${file%:*}" | tr -d '\n')
+    [ "$names" = "${file#*:}" ] || fail "objects of ${file%:*}: $names"
+done
+
+# ---- memory: what the process has, and what the simulation reserves, are told apart ----
+expect 0 "$twang" check stiff-line
+grep -q '^  memory  *[0-9.]* MB in use after the first step, with the program itself; the simulation reserves ' out ||
+    fail "memory of a first-order problem: $(cat out)"
+
+# ---- make run ends by saying how to watch; its run is cut short here ----
+mkdir made
+printf '#!/bin/sh\nexec "%s" "$@" --duration 0.5\n' "$twang" >made/twang
+chmod +x made/twang
+expect 0 "$source_tree/tools/run_coil" "$folder/made"
+grep -A 1 '^watch it and touch it$' out | grep -qx "  $folder/made/twang view coil" || fail "make run does not say how to watch: $(tail -n 12 out)"
+
 finish "what a new user types is understood, or refused in a clear line"

@@ -21,8 +21,8 @@ done
 # ---- wrong use ----
 box=$source_tree/tests/meshes/meshio_surface.obj
 no_solid "twang: mesh needs IN and OUT: twang mesh IN OUT [--vertices N] [--scale F] [--threads N] [--quiet] [--json]" "$twang" mesh "$box"
-no_solid "twang: --vertices many is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices many
-no_solid "twang: --vertices 7 is not a number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices 7
+no_solid "twang: --vertices many is not a whole number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices many
+no_solid "twang: --vertices 7 is not a whole number from 8 to 100000000" "$twang" mesh "$box" solid.vtk --vertices 7
 no_solid "solid.xyz: unknown format, expected a name ending in .node, .ele, .msh, .vtk, .mesh, .obj or .ply" \
     "$twang" mesh "$box" solid.xyz --vertices 100
 no_solid "none.obj: cannot be opened: No such file or directory" "$twang" mesh none.obj solid.vtk

@@ -160,9 +160,11 @@ START_TEST(odd_surfaces_get_one_line)
         tw_simulation *simulation = NULL;
         tw_error error = {0};
         write_file("odd.obj", odd[i][0]);
-        ck_assert_msg(build("{kind: mesh, file: odd.obj}", rope, &simulation, &error) == TW_OK,
+        ck_assert_msg(build("{kind: mesh, name: bowl, file: odd.obj}", rope, &simulation, &error) ==
+                          TW_OK,
                       "%s", error.text);
         ck_assert_int_eq(lines, 1);
+        ck_assert_msg(strstr(said, "obstacles.0 (bowl), ") == said, "%s", said);
         ck_assert_msg(strstr(said, odd[i][1]) != NULL, "%s", said);
         tw_simulation_free(simulation);
     }

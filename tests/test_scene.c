@@ -503,6 +503,8 @@ START_TEST(the_nearest_name_is_near)
     static const char *const scenes[] = {"coil-hard", "coil", "drop", "rope"};
     ck_assert_str_eq(tw_nearest_name("rop", scenes, 4), "rope");
     ck_assert_str_eq(tw_nearest_name("coi", scenes, 4), "coil");
+    ck_assert_str_eq(tw_nearest_name("ROPE", scenes, 4), "rope");
+    ck_assert_str_eq(tw_nearest_name("Coil", scenes, 4), "coil");
     ck_assert_ptr_null(tw_nearest_name("frames", names, 5));
     ck_assert_ptr_null(tw_nearest_name("", names, 5));
     char longer[200];

@@ -6,6 +6,17 @@
 /* Longer words and names are not compared [characters]. */
 enum { LONGEST = 64 };
 
+/* The letter in lower case: ROPE is rope. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_same(char a, char b)
+{
+    return lower(a) == lower(b);
+}
+
 static int least_of(int a, int b, int c)
 {
     int least = a < b ? a : b;
@@ -30,12 +41,23 @@ static int edit_distance(const char *a, const char *b)
 
         row[0] = i;
         for (int j = 1; j <= length; j++) {
-            row[j] = least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            row[j] =
+                least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + !is_same(a[i - 1], b[j - 1]));
+            bool swapped =
+                i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]);
             if (swapped && two_above[j - 2] + 1 < row[j]) row[j] = two_above[j - 2] + 1;
         }
     }
     return rows[last][length];
+}
+
+static bool begins_with(const char *name, const char *word)
+{
+    while (*word && is_same(*name, *word)) {
+        name++;
+        word++;
+    }
+    return *word == '\0';
 }
 
 /* The shortest name that begins with the word, if the word has three letters or more: "rop" is
@@ -45,7 +67,7 @@ static const char *completed(const char *word, const char *const *names, int cou
     size_t length = strlen(word);
     const char *shortest = NULL;
     for (int i = 0; length >= 3 && i < count && names[i]; i++) {
-        if (strncmp(names[i], word, length) != 0) continue;
+        if (!begins_with(names[i], word)) continue;
         if (!shortest || strlen(names[i]) < strlen(shortest)) shortest = names[i];
     }
     return shortest;

@@ -172,7 +172,7 @@ static tw_status read_obstacle(const tw_entry *entry, tw_obstacle *o, tw_mesh *m
         return read_box(entry, o, error);
     case TW_OBSTACLE_MESH:
         TW_TRY(tw_obstacle_surface(node, entry->path, mesh, error));
-        tw_report_surface(tw_node_text(node, "file"), mesh);
+        tw_report_surface(entry->path, node, mesh);
         o->vertex_count = mesh->vertex_count;
         o->vertices = mesh->vertices;
         o->triangle_count = mesh->triangle_count;

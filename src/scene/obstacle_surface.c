@@ -47,8 +47,14 @@ tw_status tw_obstacle_surface(const tw_node *node, const char *path, tw_mesh *ou
     return status;
 }
 
-void tw_report_surface(const char *file, const tw_mesh *surface)
+void tw_report_surface(const char *path, const tw_node *node, const tw_mesh *surface)
 {
+    /* "obstacles.0 (bowl), bowl.obj". */
+    const char *name = tw_node_text(node, "name");
+    char who[400];
+    snprintf(who, sizeof who, "%s%s%.60s%s, %.200s", path, name ? " (" : "", name ? name : "",
+             name ? ")" : "", tw_node_text(node, "file"));
+
     tw_mesh_quality quality = {0};
     int64_t pair[2] = {-1, -1};
     if (tw_mesh_measure(surface, &quality, NULL) != TW_OK) return;
@@ -59,14 +65,14 @@ void tw_report_surface(const char *file, const tw_mesh *surface)
         tw_log_line(TW_LOG_WARNING,
                     "%s: crosses itself (triangles %lld and %lld), bodies between the two parts "
                     "are pushed both ways",
-                    file, (long long)pair[0], (long long)pair[1]);
+                    who, (long long)pair[0], (long long)pair[1]);
     else if (quality.crowded_edges > 0)
         tw_log_line(TW_LOG_WARNING,
                     "%s: %lld edges have more than two triangles, inside and outside are not "
                     "defined there",
-                    file, (long long)quality.crowded_edges);
+                    who, (long long)quality.crowded_edges);
     else if (quality.open_edges > 0)
         tw_log_line(TW_LOG_INFO,
                     "%s: is open (%lld edges have one triangle), bodies touch it from both sides",
-                    file, (long long)quality.open_edges);
+                    who, (long long)quality.open_edges);
 }

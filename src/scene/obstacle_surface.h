@@ -12,6 +12,6 @@ tw_status tw_obstacle_surface(const tw_node *node, const char *path, tw_mesh *ou
 
 /* Says in one line if a surface is open, has edges with more than two triangles, or crosses
  * itself. */
-void tw_report_surface(const char *file, const tw_mesh *surface);
+void tw_report_surface(const char *path, const tw_node *node, const tw_mesh *surface);
 
 #endif
