@@ -84,7 +84,7 @@ test("a report opens from the disk, without a network", async () => {
   const unnamed = heads.filter(([key, label]) => key.includes("_") && label === key.replaceAll("_", " ") && key !== "status_code");
   assert.deepEqual(unnamed, [], "keys without a label: viewer/page/src/record.ts has them");
   assert.equal(new Map(heads).get("energy_drift_max"), "largest energy error, as a share of the energy converted");
-  assert.match((await page.locator("#tables tr", { has: page.locator("th[title=steps_max]") }).textContent()), /400 for 1000: passed/);
+  assert.match((await page.locator("#tables tr", { has: page.locator("th[title=steps_max]") }).textContent()), /400, expected 1000: passed/);
   assert.ok((await page.locator(".chart canvas").count()) >= 8, "there are no charts");
   const picture = await pixels(page);
   assert.ok(picture.left + picture.right > 300);

@@ -97,7 +97,7 @@ export function testRows(run: { [key: string]: unknown }): Row[] {
   const number = (value: number | null) => shortNumber(value ?? NaN);
   return tests.map(({ name, value, expected, passed }) => ({
     label: labelOf(name),
-    value: `${number(value)} for ${number(expected)}: ${passed ? "passed" : "failed"}`,
+    value: `${number(value)}, expected ${number(expected)}: ${passed ? "passed" : "failed"}`,
     key: name,
   }));
 }
