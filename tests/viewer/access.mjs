@@ -205,10 +205,11 @@ test("Space pauses whatever has the focus", async () => {
   assert.match(await page.textContent("#pins"), /held in place/);
   await page.waitForTimeout(500);
   const gold = await page.evaluate(() => {
-    const { data } = window.canvasData();
+    const { data, width, height } = window.canvasData();
+    const canvas = document.getElementById("canvas");
     let count = 0;
     for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i] > 150 && data[i] > data[i + 2] + 80) count++;
-    return count;
+    return (count * canvas.clientWidth * canvas.clientHeight) / (width * height); // slow browsers draw coarser pixels
   });
   assert.ok(gold > 20, `only ${gold} pixels are gold`);
 
