@@ -61,7 +61,7 @@ await picture("live", ["cloth-on-ball", "--speed", "max"], async (page) => {
   await page.keyboard.press("f");
 });
 
-await picture("drag", ["bunny-wobble", "--dt", "0.005"], async (page) => {
+await picture("drag", ["bunny-wobble", "--dt", "0.0025"], async (page) => {
   await page.selectOption("#colour", "strain");
   await until(page, "page.frame.t > 0.05");
 
@@ -74,7 +74,7 @@ await picture("drag", ["bunny-wobble", "--dt", "0.005"], async (page) => {
   // The hand stays inside the view.
   await page.mouse.move(at.x, at.y + 4);
   await page.mouse.down();
-  await page.mouse.move(at.x + 170, Math.max(at.y - 60, 90), { steps: 12 });
+  await page.mouse.move(at.x + 110, Math.max(at.y - 20, 90), { steps: 24 });
   const t = await page.evaluate(() => window.twang.frame.t);
   await until(page, `page.frame.t > ${t} + 0.35`);
   await page.keyboard.press("Space");
