@@ -237,11 +237,17 @@ bool bench_write_svg(const bench *b, const char *path)
         return false;
     }
 
-    FILE *file = fopen(path, "w");
+    /* A picture that was there is replaced as a whole. */
+    char part[4096 + 8];
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *file = fopen(part, "w");
     if (file) write_bars(b, file);
-    if (file && fclose(file) == 0) return true;
+    bool good = file && !ferror(file);
+    if (file && fclose(file) != 0) good = false;
+    if (good && rename(part, path) == 0) return true;
 
     fprintf(stderr, "%s: cannot be written: %s\n", printable(path), strerror(errno));
+    if (file) remove(part);
     tw_parents_remove(&parents);
     return false;
 }

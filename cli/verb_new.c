@@ -298,15 +298,20 @@ static tw_status choose_step(const char *path, const char *name, const char *mes
 /* Writes the file at this path, which is not there yet. No half file is left. */
 static int write_path(const arguments *a, const char *path, const char *name, shape *s)
 {
+    /* A scene names its files from its own folder. */
+    char mesh[4096];
+    tw_error error = {0};
+    name_from_beside(path, a->positional[0], sizeof mesh, mesh);
+    if (!can_be_quoted(mesh))
+        return wrong_use("%s: the name of the mesh, seen from the scene, holds a quotation mark, a "
+                         "backslash or a control character",
+                         mesh);
+
     FILE *out = fopen(path, "wx");
     if (!out && errno == EEXIST)
         return wrong_use("%s: exists already, name another file by -o", path);
     if (!out) return cannot_write(path);
 
-    /* A scene names its files from its own folder. */
-    char mesh[4096];
-    tw_error error = {0};
-    name_from_beside(path, a->positional[0], sizeof mesh, mesh);
     tw_status status = choose_step(path, name, mesh, s, &error);
     if (status == TW_OK) write_scene(out, name, mesh, s);
 
@@ -348,8 +353,6 @@ static int new_scene(const arguments *a)
     const char *up = value_of(a, "--up");
     if (up && strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
         return wrong_use("--up %s is neither y nor z", up);
-    if (!can_be_quoted(path))
-        return wrong_use("the name of the mesh holds a quotation mark or a control character");
 
     /* The mesh must be one that a scene can read. It is repaired, as a scene does it. */
     tw_mesh mesh = {0};

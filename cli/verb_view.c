@@ -1,5 +1,6 @@
 /* Shows a scene or a finished run as a page in a browser. */
 #define _POSIX_C_SOURCE 200809L
+#include <arpa/inet.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,15 +56,30 @@ static bool read_speed(const arguments *a, double *speed)
     return false;
 }
 
+/* An address as numbers, of version 4 or 6. Names are not looked up. */
+static bool is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
 static bool read_options(const arguments *a, view_options *options)
 {
+    const char *address = value_of(a, "--listen");
+    if (address && !is_address(address)) {
+        wrong_use("--listen %s is no address; give one of this machine as numbers, or 0.0.0.0 for "
+                  "all of them",
+                  address);
+        return false;
+    }
+
     long long port = 0;
     long long threads = 0;
     if (!read_count(a, "--port", 1, 65535, &port)) return false;
     if (!read_count(a, "--threads", 1, MAX_THREADS, &threads)) return false;
     if (threads > 0) tw_set_threads((int)threads);
 
-    *options = (view_options){.address = value_of(a, "--listen"),
+    *options = (view_options){.address = address,
                               .port = (int)port,
                               .speed = 1.0,
                               .compare = value_of(a, "--compare"),

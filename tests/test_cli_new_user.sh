@@ -180,6 +180,27 @@ for file in left.obj:left right.obj:right frame_000000.obj:leftright; do
     [ "$names" = "${file#*:}" ] || fail "objects of ${file%:*}: $names"
 done
 
+# ---- no half picture, and a picture that was there stays ----
+echo precious >keep.svg
+for file in keep.svg lost/of/bars.svg; do
+    (
+        trap '' XFSZ
+        ulimit -f 1
+        "$twang" bench rope --duration 0.01 --svg "$file" >limited 2>&1
+    ) && fail "bench --svg $file succeeds without room"
+done
+[ "$(cat keep.svg)" = precious ] || fail "bench cut a picture that was there"
+if [ -e lost ] || [ -e keep.svg.part ]; then fail "bench left a half picture"; fi
+
+# ---- a folder whose name YAML would read otherwise ----
+mkdir 'k\x41d' kAd
+cp cube.obj 'k\x41d/m.obj'
+cp lid.obj kAd/m.obj
+cd 'k\x41d' || exit 1
+expect 2 "$twang" new m.obj -o ../other/s.yaml
+cd .. || exit 1
+[ ! -e other ] || fail "new made a scene of another mesh"
+
 # ---- memory: what the process has, and what the simulation reserves, are told apart ----
 expect 0 "$twang" check stiff-line
 grep -q '^  memory  *[0-9.]* MB in use after the first step, with the program itself; the simulation reserves ' out ||

@@ -321,11 +321,18 @@ static tw_status open_server(view_server *server, tw_error *error)
     info.max_http_header_data = 4096;
     info.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
 
+    /* Otherwise libwebsockets takes an address of version 4 for all interfaces. */
+    bool is_version_6 = strchr(address, ':') != NULL;
+    if (!is_version_6) info.options |= LWS_SERVER_OPTION_DISABLE_IPV6;
+
     server->context = lws_create_context(&info);
     struct lws_vhost *vhost = server->context ? lws_create_vhost(server->context, &info) : NULL;
     if (!vhost || !make_token(server)) {
-        snprintf(error->text, sizeof error->text, "cannot listen at %s, port %d", address,
-                 info.port);
+        char port[32] = "";
+        if (info.port) snprintf(port, sizeof port, ", port %d", info.port);
+        snprintf(error->text, sizeof error->text,
+                 "cannot listen at %s%s: %s is no address of this machine, or the port is taken",
+                 address, port, address);
         return TW_INPUT_OUTPUT;
     }
     name_hosts(server, lws_get_vhost_listen_port(vhost));
