@@ -86,7 +86,8 @@ static const tw_schema_field phi_fields[] = {
     {"name", TW_FIELD_CHOICE, .choice = engine_names, .fallback = "auto",
      .doc = "the engine, as `twang list phi` names it"},
     {"tolerance", TW_FIELD_NUMBER, .range = BELOW(1e-15, 1), .fallback = "1e-8",
-     .doc = "relative, in the mass norm, for the position and the velocity part each by itself"},
+     .doc = "relative, in the mass norm, for the position and the velocity part each by itself; "
+            "expmid2 with auto takes 1e-5 where less is asked"},
     {"norm", TW_FIELD_CHOICE, .choice = phi_norms, .fallback = "state",
      .doc = "displacement: the tolerance is for displacements, and velocities count as the "
             "displacements they make: for "
