@@ -76,6 +76,8 @@ void print_verb_help(const verb *v);
 
 /* One line on stderr: "twang: ...". Returns EXIT_WRONG_USE. */
 int wrong_use(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Complains and returns true if the name of a file that would be written ends like that of a folder. */
+bool refuse_folder(const char *path);
 /* A name or text from outside as it may be printed on a terminal, for at most four of them at once:
  * nothing else that the user or a file gave is printed. */
 const char *printable(const char *text);

@@ -30,6 +30,13 @@ int wrong_use(const char *format, ...)
     return EXIT_WRONG_USE;
 }
 
+bool refuse_folder(const char *path)
+{
+    if (!path || !*path || path[strlen(path) - 1] != '/') return false;
+    wrong_use("%s is the name of a folder, name a file in it", path);
+    return true;
+}
+
 const char *printable(const char *text)
 {
     enum { LONGEST = 4096, AT_ONCE = 4 };

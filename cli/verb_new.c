@@ -330,6 +330,7 @@ static int write_file(const arguments *a, shape *s)
     char path[4096];
     view_name_of_file(a->positional[0], sizeof name, name);
     scene_file(a, name, sizeof path, path);
+    if (refuse_folder(path)) return EXIT_WRONG_USE;
 
     tw_parents parents;
     tw_error error = {0};

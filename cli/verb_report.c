@@ -65,7 +65,10 @@ static tw_status write_film(const char *path, const char *video, const char *pos
 static int report(const arguments *a)
 {
     char path[4096];
+    const char *video = value_of(a, "--video");
+    const char *poster = value_of(a, "--poster");
     if (refuse_run(a->positional[0]) || !choose_path(a, path)) return EXIT_WRONG_USE;
+    if (refuse_folder(path) || refuse_folder(video) || refuse_folder(poster)) return EXIT_WRONG_USE;
 
     tw_error error = {0};
     view_report_summary summary = {0};
@@ -75,8 +78,6 @@ static int report(const arguments *a)
     print_summary(a, path, &summary);
 
     /* A browser that dies must not end us. */
-    const char *video = value_of(a, "--video");
-    const char *poster = value_of(a, "--poster");
     if (!video && !poster) return EXIT_DONE;
     signal(SIGPIPE, SIG_IGN);
     status = write_film(path, video, poster, &error);

@@ -23,6 +23,7 @@ write("cube.obj", whole)
 write("cube24.obj", whole, is_split=True)
 write("lid.obj", whole, is_split=True, faces=29) # a face is missing
 write("near.obj", whole, ((1.05, 0, 0), (1.06, 0.01, 0.01)))
+write("plate.obj", ((0, 0, 0), (1, 1, 0.03)))
 write("far.obj", whole, ((3, 0, 0), (3.01, 0.01, 0.01)))
 write("hidden.obj", whole, ((0.5, 0.5, 0.5), (0.51, 0.51, 0.51)))
 END
@@ -98,6 +99,7 @@ said lid.obj "the surface is open (4 edges), and is filled as if it were closed;
 lost="1 separate piece, 0.01 m long, is too small or thin for 1000 vertices and left out: give more vertices, or a body of its own"
 said near.obj "$lost"
 said far.obj "$lost"
+said plate.obj "it is so thin that it takes 2682 vertices instead of 1000; in a scene kind: sheet takes its surface alone"
 
 # ---- scenes of own meshes keep their energy: a solid, pieces, a level sheet, a saddle, a dome ----
 cat >sheets.py <<'END'
@@ -159,6 +161,9 @@ resume ''|the name of the directory is empty, name that of a run, such as runs/r
 export mine.yaml --format obj|mine.yaml is a scene, and not the directory of a run: twang run mine.yaml makes one
 report rope|rope is a scene, and not the directory of a run: twang run rope makes one
 mesh cube.obj out.vtk --vertices 1e4|--vertices 1e4 is not a whole number from 8 to 100000000
+new cube.obj -o folder/|folder/ is the name of a folder, name a file in it
+report p/run/of/mine -o folder/|folder/ is the name of a folder, name a file in it
+report p/run/of/mine --poster folder/|folder/ is the name of a folder, name a file in it
 help nosuch|unknown verb 'nosuch', twang --help lists them
 help Run|unknown verb 'Run', did you mean 'run'?
 END

@@ -148,6 +148,7 @@ typedef struct tw_fill_report {
     double largest_gap;
     double volume;               /**< of the tetrahedra [m^3] */
     int64_t wanted_vertices;     /**< as the options said */
+    int64_t made_vertices;       /**< a thin body needs more: nothing is left of it with few */
     int64_t lost_components;     /**< separate pieces of the input that are too small for a cell */
     double lost_size;            /**< longest side of the largest of them [m] */
     int64_t dropped_components;  /**< smaller pieces left out, so that one is left */

@@ -392,6 +392,7 @@ static tw_status fill_surface(const tw_winding *winding, double wanted, tw_mesh 
     TW_TRY(tw_fill_measure_distances(winding, out, report, error));
     TW_TRY(tw_mesh_measure(out, &report->quality, error));
     report->volume = tw_mesh_volume(out);
+    report->made_vertices = out->vertex_count;
     return TW_OK;
 }
 

@@ -8,6 +8,9 @@
 /* A sharp corner is lost within so many cells, and is not told. */
 static const double most_gap_in_cells = 2.0;
 
+/* A body that takes more than so many times the vertices asked for is told to be thin. */
+static const double most_growth = 2.0;
+
 /* The end of the text, with "; " before it if something stands there already. */
 static char *next_place(char *text, size_t size, size_t *room)
 {
@@ -61,6 +64,16 @@ static void add_gap(const tw_fill_report *r, char *text, size_t size)
              r->largest_gap, (long long)r->wanted_vertices);
 }
 
+static void add_thinness(const tw_fill_report *r, char *text, size_t size)
+{
+    size_t room = 0;
+    char *place = next_place(text, size, &room);
+    tw_print(place, room,
+             "it is so thin that it takes %lld vertices instead of %lld; in a scene kind: sheet "
+             "takes its surface alone",
+             (long long)r->made_vertices, (long long)r->wanted_vertices);
+}
+
 const char *tw_fill_report_text(const tw_fill_report *report, char *text, size_t size)
 {
     if (!text || size == 0) return text;
@@ -68,6 +81,8 @@ const char *tw_fill_report_text(const tw_fill_report *report, char *text, size_t
     if (!report) return text;
 
     if (report->input_open_edges > 0) add_open_edges(report, text, size);
+    if ((double)report->made_vertices > most_growth * (double)report->wanted_vertices)
+        add_thinness(report, text, size);
     if (report->lost_components > 0) add_lost_parts(report, text, size);
     if (report->dropped_components > 0) add_crumbs(report, text, size);
 
