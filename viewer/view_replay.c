@@ -163,8 +163,9 @@ static void *run_and_close(void *context)
     return NULL;
 }
 
-/* Which particles are free is asked of a simulation of our own: that of the run is constant. */
-static tw_status publish_geometry(replay *r, tw_error *error)
+/* Which particles are free, and with which energy the run began, is asked of a simulation of our own:
+ * that of the run is constant. */
+static tw_status publish_geometry(replay *r, const char *directory, tw_error *error)
 {
     tw_simulation *simulation = NULL;
     tw_status status = tw_scene_build(tw_playback_scene(r->playback), &simulation, error);
@@ -173,6 +174,8 @@ static tw_status publish_geometry(replay *r, tw_error *error)
     view_text geometry = {0};
     int64_t *free_at = calloc((size_t)tw_simulation_row_count(simulation) + 1, sizeof *free_at);
     status = free_at ? view_rows_free(simulation, r->rows, free_at) : TW_OUT_OF_MEMORY;
+    if (status == TW_OK && !view_series_read(&r->series, directory, simulation))
+        status = TW_OUT_OF_MEMORY;
     if (status == TW_OK &&
         !view_geometry_write(simulation, free_at, r->rows, &r->series, &geometry))
         status = TW_OUT_OF_MEMORY;
@@ -182,7 +185,7 @@ static tw_status publish_geometry(replay *r, tw_error *error)
     return status;
 }
 
-static tw_status prepare(replay *r, tw_error *error)
+static tw_status prepare(replay *r, const char *directory, tw_error *error)
 {
     const tw_simulation *simulation = tw_playback_simulation(r->playback);
     const char *names[VIEW_FIELDS];
@@ -195,7 +198,7 @@ static tw_status prepare(replay *r, tw_error *error)
 
     r->count = tw_playback_frame_count(r->playback);
     r->fps = tw_scene_fps(tw_playback_scene(r->playback));
-    return publish_geometry(r, error);
+    return publish_geometry(r, directory, error);
 }
 
 tw_status view_replay_open(view_session *session, const char *directory, double speed, bool paused,
@@ -208,8 +211,7 @@ tw_status view_replay_open(view_session *session, const char *directory, double 
     r->paused = paused;
 
     tw_status status = tw_playback_open(directory, &r->playback, error);
-    if (status == TW_OK && !view_series_read(&r->series, directory)) status = TW_OUT_OF_MEMORY;
-    if (status == TW_OK) status = prepare(r, error);
+    if (status == TW_OK) status = prepare(r, directory, error);
     if (status == TW_OK) {
         tell(r);
         jump(r, 0);

@@ -116,15 +116,36 @@ static void read_row(const char *line, int count, const column *const *columns,
     }
 }
 
-/* The energy error: what the balance lacks since the first row. */
-static void fill_error(view_series *series)
+/* A row for the start, as a live page has it: energies and momenta count from there. */
+static bool measure_start(tw_simulation *simulation, view_series_row *row)
+{
+    tw_measurement m;
+    const double *start = tw_simulation_start(simulation);
+    if (tw_simulation_measure(simulation, 0.0, start, &m) != TW_OK) return false;
+
+    *row = (view_series_row){0};
+    row->numbers[VIEW_KINETIC] = m.kinetic;
+    row->numbers[VIEW_POTENTIAL] = m.potential;
+    row->numbers[VIEW_TOTAL] = m.kinetic + m.potential;
+    for (int k = 0; k < 3; k++) {
+        double *momentum = &row->numbers[VIEW_MOMENTUM];
+        double *angular = &row->numbers[VIEW_ANGULAR_MOMENTUM];
+        *momentum = hypot(*momentum, m.momentum[k]);
+        *angular = hypot(*angular, m.angular_momentum[k]);
+    }
+    row->numbers[VIEW_CONTACTS] = (double)m.contacts;
+    return true;
+}
+
+/* The energy error: what the balance lacks since the first row of the file, at place `first`. */
+static void fill_error(view_series *series, size_t first)
 {
     double start = 0.0;
-    for (size_t i = 0; i < series->count; i++) {
+    for (size_t i = first; i < series->count; i++) {
         double *n = series->rows[i].numbers;
         double taken = n[VIEW_DAMPING_WORK] + n[VIEW_CONTACT_WORK] + n[VIEW_PLASTIC_WORK];
         double accounted = n[VIEW_TOTAL] + taken - n[VIEW_OUTSIDE_WORK];
-        if (i == 0) start = accounted;
+        if (i == first) start = accounted;
         n[VIEW_ENERGY_ERROR] = accounted - start;
     }
 }
@@ -136,7 +157,7 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-bool view_series_read(view_series *series, const char *directory)
+bool view_series_read(view_series *series, const char *directory, tw_simulation *simulation)
 {
     *series = (view_series){0};
     char *text = view_read_file(directory, "telemetry.csv");
@@ -144,8 +165,10 @@ bool view_series_read(view_series *series, const char *directory)
 
     const column *columns[MAX_COLUMNS];
     int count = read_header(text, columns);
-    series->rows = calloc(count_lines(text) + 1, sizeof *series->rows);
+    series->rows = calloc(count_lines(text) + 2, sizeof *series->rows);
     bool good = series->rows != NULL;
+    if (good && measure_start(simulation, &series->rows[0])) series->count = 1;
+    size_t first = series->count;
 
     /* A line without its end was not written whole. */
     char *line = strchr(text, '\n');
@@ -154,7 +177,10 @@ bool view_series_read(view_series *series, const char *directory)
         line = strchr(line + 1, '\n');
     }
     free(text);
-    if (good) fill_error(series);
+
+    /* The start alone is no telemetry. */
+    if (series->count == first) series->count = 0;
+    fill_error(series, first);
     return good;
 }
 

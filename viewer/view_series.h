@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <twang/twang.h>
+
 #include "view_frame.h"
 #include "view_text.h"
 
@@ -19,8 +21,9 @@ typedef struct view_series {
     size_t count;
 } view_series;
 
-/* Reads the file; a run without telemetry has no rows. False when memory is out. */
-bool view_series_read(view_series *series, const char *directory);
+/* Reads the file, after a row for the start of the simulation, which the file lacks; a run without
+ * telemetry has no rows. False when memory is out. */
+bool view_series_read(view_series *series, const char *directory, tw_simulation *simulation);
 void view_series_free(view_series *series);
 /* The last row that is not after t; NULL if there is none. */
 const view_series_row *view_series_at(const view_series *series, double t);
