@@ -4,7 +4,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { TIP, get, hanging, open, serve, source, test, tip, until } from "./harness.mjs";
+import { TIP, get, hanging, notice, open, serve, source, test, tip, until } from "./harness.mjs";
 
 /** Contrast of two CSS colours as WCAG 2 defines it. */
 function contrast(a, b) {
@@ -262,5 +262,33 @@ test("Space pauses whatever has the focus", async () => {
   assert.deepEqual(await page.evaluate(() => window.sent), ["stiffness", "step", "pause false", "pause true"]);
   await until(page, "page.state.paused && page.state.stiffness > 1.2");
   await page.context().close();
+  await server.stop();
+});
+
+test("hidden panels come back by a button", async () => {
+  const server = serve(hanging, "--paused");
+  const page = await open(await server.ready, { viewport: { width: 375, height: 720 }, hasTouch: true, isMobile: true });
+  await until(page, "page.frames > 0");
+  assert.ok(!(await page.isVisible("#restore")), "the button is there without need");
+  await page.locator("#head button", { hasText: "Panels" }).tap();
+  assert.ok(!(await page.isVisible("#panel")) && !(await page.isVisible("#head")), "the panels are not hidden");
+  assert.ok(await page.isVisible("#restore"), "nothing brings the panels back");
+  await page.locator("#restore").tap();
+  assert.ok((await page.isVisible("#panel")) && (await page.isVisible("#head")), "the panels do not come back");
+  await page.context().close();
+  await server.stop();
+});
+
+test("an address without its token says so", async () => {
+  const server = serve(hanging, "--paused", "--listen", "127.0.0.1");
+  const url = await server.ready;
+  const page = await open(url.replace(/\?.*/, ""));
+  await notice(page, "This address lacks its token");
+  await page.waitForTimeout(1500); // it tries again, and the reason stays
+  await notice(page, "This address lacks its token");
+  const other = await open(url.replace(/token=../, "token=zz"));
+  await notice(other, "is not that of the server");
+  await page.context().close();
+  await other.context().close();
   await server.stop();
 });

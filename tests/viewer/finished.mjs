@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { browser, complaints, defineCanvasData, get, hanging, open, pixels, serve, test, twang, until, work } from "./harness.mjs";
+import { browser, complaints, defineCanvasData, drop, get, hanging, notice, open, pixels, serve, test, twang, until, work } from "./harness.mjs";
 
 function makeRun() {
   const directory = path.join(work, "run");
@@ -44,9 +44,48 @@ test("a replay shows the frames on the disk", async () => {
   assert.ok(!(await page.isVisible("#contacts")), "a replay has no contacts to show");
   await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.6 }));
   await checkHeadings(page, 0.6);
+  await drop(page, "hanging.yaml", "name: x\n");
+  await notice(page, "hanging.yaml: a replay opens no files");
   await page.keyboard.press("Space");
   await until(page, "!page.state.paused && page.frame.t > 0 && page.frame.t < 1.5");
   await page.context().close();
+  await server.stop();
+});
+
+/** The numbers in the heading of the first chart, of energies. */
+const energies = (page) => page.evaluate(() => Object.fromEntries(
+  [...document.querySelector(".chart-values").textContent.matchAll(/(kinetic|potential|total) ([-0-9.]+(?:e[-0-9]+)?)/g)].map(([, name, value]) => [name, Number(value)])));
+
+test("energies of a finished run count from its start, and the labels of axes are whole", async () => {
+  // Telemetry has its first row after 32 steps, when the rope is fast.
+  const directory = path.join(work, "seldom");
+  const words = ["--integrator", "verlet", "--dt", "0.002", "--set", "bodies.0.direction=[1, 0, 0]", "--set", "output.telemetry_every=32", "--set", "forces=[]"];
+  assert.equal(spawnSync(twang, ["run", hanging, "-o", directory, "--quiet", "--threads", "1", ...words], { stdio: "inherit" }).status, 0);
+  const file = path.join(work, "seldom.html");
+  assert.equal(spawnSync(twang, ["report", directory, "-o", file, "--quiet"], { stdio: "inherit" }).status, 0);
+  const server = serve(directory, "--paused");
+  for (const url of [await server.ready, pathToFileURL(file).href]) {
+    const page = await open(url);
+    await until(page, "page.frame && page.series");
+    await page.evaluate(() => window.twang.source.send({ do: "seek", value: 0.2 }));
+    await until(page, "/kinetic 1[.]2/.test(document.querySelector('.chart-values')?.textContent)");
+    const later = await energies(page);
+    assert.ok(later.kinetic > 1, `the rope rests: ${JSON.stringify(later)}`);
+    assert.ok(Math.abs(later.total ?? 0) < 0.02 * later.kinetic, `the total is ${later.total} J beside ${later.kinetic} J of motion`);
+    assert.equal(await get(page, "page.series.t[0]"), 0, "the charts begin late");
+
+    // Labels as long as -1.00e-10: what reaches the left edge of a chart is cut off there.
+    await page.evaluate(() => {
+      const { panel, state } = window.twang;
+      panel.charts.load(state.telemetry, { t: [0, 1, 2], rows: state.telemetry.map((name) => (name === "step" ? [1, 1, 1] : [0, -1e-10, -3e-10])) });
+    });
+    await page.waitForTimeout(500);
+    const cut = await page.evaluate(() => [...document.querySelectorAll(".chart canvas")].filter((c) => c.checkVisibility()).map((canvas) =>
+      canvas.getContext("2d").getImageData(0, 0, 3, canvas.height).data.some((value) => value > 0)));
+    assert.ok(cut.length >= 3, "there are no charts");
+    assert.deepEqual(cut.filter(Boolean), [], `labels are cut off at the left: ${cut}`);
+    await page.context().close();
+  }
   await server.stop();
 });
 
@@ -88,6 +127,17 @@ test("a report opens from the disk, without a network", async () => {
   assert.ok((await page.locator(".chart canvas").count()) >= 8, "there are no charts");
   const picture = await pixels(page);
   assert.ok(picture.left + picture.right > 300);
+
+  // It plays on without its panels, and a button brings them back.
+  await page.evaluate(() => window.twang.source.send({ do: "pause", on: false }));
+  await page.keyboard.press("h");
+  assert.ok(!(await page.isVisible("#head")), "the panels are not hidden");
+  const before = await get(page, "page.frame.t");
+  await until(page, `page.frame.t > ${before} + 0.2 || page.frame.t < ${before}`, 8000);
+  await page.click("#restore");
+  assert.ok(await page.isVisible("#head"), "the panels do not come back");
+  await drop(page, "hanging.yaml", "name: x\n");
+  await notice(page, "a report opens no files");
   await context.close();
 });
 

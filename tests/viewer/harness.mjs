@@ -117,6 +117,15 @@ export const pixels = (page) => page.evaluate(() => {
   return { left: size * drawn[0], right: size * drawn[1], sum };
 });
 
+/** Drops a file on the page, as a hand does. */
+export const drop = (page, name, text) => page.evaluate(([n, t]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([t], n));
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+}, [name, text]);
+/** Waits until the page says something to the user. */
+export const notice = (page, part) => until(page, `!document.getElementById("notice").hidden && document.getElementById("notice").textContent.includes(${JSON.stringify(part)})`, 8000);
+
 export const tests = [];
 export const test = (name, body) => tests.push({ name, body });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { distance, get, hanging, open, serve, telemetry, test, until, work } from "./harness.mjs";
+import { distance, drop, get, hanging, notice, open, serve, telemetry, test, until, work } from "./harness.mjs";
 
 test("shows obstacles of every kind, moving ones and contacts", async () => {
   const scene = path.join(work, "obstacles.yaml");
@@ -134,28 +134,23 @@ test("opens a scene and a mesh that are dropped on it", async () => {
   const server = serve("rope");
   const page = await open(await server.ready);
   await until(page, "page.frames > 3");
-  const drop = (name, text) => page.evaluate(([n, t]) => {
-    const data = new DataTransfer();
-    data.items.add(new File([t], n));
-    document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
-  }, [name, text]);
-  await drop("hanging.yaml", fs.readFileSync(hanging, "utf8"));
+  await drop(page, "hanging.yaml", fs.readFileSync(hanging, "utf8"));
   await until(page, "page.state.scene === 'hanging'");
-  await drop("wrong.yaml", "name: wrong\n");
+  await drop(page, "wrong.yaml", "name: wrong\n");
   await until(page, "page.state.message.includes('wrong.yaml')");
 
   // A scene that can be read but not built: the message has the line of the user's file.
-  await drop("no body.yaml", fs.readFileSync(hanging, "utf8").replace("{body: 0,", "{body: 7,"));
+  await drop(page, "no body.yaml", fs.readFileSync(hanging, "utf8").replace("{body: 0,", "{body: 7,"));
   await until(page, "page.state.message.startsWith('no body.yaml:8:')");
   assert.equal(await get(page, "page.state.scene"), "hanging");
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `v ${i & 1} ${(i >> 1) & 1} ${i >> 2}`);
   const faces = ["1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6"].map((f) => `f ${f}`);
-  await drop("My cube.obj", [...corners, ...faces, ""].join("\n"));
+  await drop(page, "My cube.obj", [...corners, ...faces, ""].join("\n"));
   await until(page, "page.state.scene === 'My_cube' && page.frame.particles > 100", 60000);
   assert.equal(await page.textContent("h1"), "My_cube");
 
   // What is wrong with a mesh is told with its own name, and the mesh before it stays.
-  await drop("flat sheet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  await drop(page, "flat sheet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
   await until(page, "page.state.message.includes('encloses nothing')");
   const message = await get(page, "page.state.message");
   assert.ok(message.startsWith("flat sheet.obj:") && !message.includes("/"), message);
@@ -163,4 +158,40 @@ test("opens a scene and a mesh that are dropped on it", async () => {
   await until(page, "page.state.message === '' && page.state.scene === 'My_cube'");
   await page.context().close();
   await server.stop();
+});
+
+test("says why a dropped file cannot be opened, and goes on", async () => {
+  const server = serve("rope", "--paused");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 0");
+  await drop(page, "nothing.yaml", "");
+  await notice(page, "nothing.yaml: the file is empty");
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(32 * 1024 * 1024 + 1)], "huge.obj"));
+    document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+  });
+  await notice(page, "huge.obj: has 32.0 MB, and at most 32 MB");
+  assert.equal(await get(page, "page.connected"), true, "the connection is lost");
+
+  // A name is for messages: a long one is cut, and control characters are replaced. The suffix says what the file is.
+  const text = fs.readFileSync(hanging, "utf8");
+  await drop(page, `${"é".repeat(80)}.yaml`, text);
+  await until(page, "page.state.scene === 'hanging'", 8000);
+  await drop(page, "two\nlines\u007f.yaml", "name: wrong\n");
+  await until(page, "page.state.message.includes('two_lines_.yaml')", 8000);
+  await drop(page, "half \ud83d.yaml", text.replace("hanging", "again"));
+  await until(page, "page.state.scene === 'again'", 8000);
+  await page.context().close();
+  await server.stop();
+
+  // Who serves other machines takes no files.
+  const listening = serve("rope", "--paused", "--listen", "127.0.0.1");
+  const guest = await open(await listening.ready);
+  await until(guest, "page.frames > 0");
+  await drop(guest, "hanging.yaml", text);
+  await notice(guest, "hanging.yaml: a page that is served by --listen opens no files");
+  assert.equal(await get(guest, "page.connected"), true, "the connection is lost");
+  await guest.context().close();
+  await listening.stop();
 });

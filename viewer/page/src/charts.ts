@@ -126,6 +126,18 @@ export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+const AXIS_FONT = "11px system-ui";
+const TICK = 4; // pixels, as all below
+const NARROWEST_AXIS = 52;
+const ruler = document.createElement("canvas").getContext("2d")!;
+
+/** The width of an axis that holds its longest label, with a little room at either side. */
+function axisWidth(labels: string[] | null): number {
+  ruler.font = AXIS_FONT;
+  const longest = Math.max(0, ...(labels ?? []).map((label) => ruler.measureText(label).width));
+  return Math.max(NARROWEST_AXIS, Math.ceil(longest) + TICK + 8);
+}
+
 class Chart {
   private plot: uPlot | null = null;
   private readonly root = document.createElement("figure");
@@ -157,7 +169,7 @@ class Chart {
     for (let lane = 0; lane < lanes; lane++)
       for (const curve of this.plan.curves)
         series.push({ label: curve.label, stroke: resolve(curve.colour), width: 1.5, dash: lane ? [4, 3] : [], points: { show: false } });
-    const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1, size: 4 }, font: "11px system-ui" };
+    const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1, size: TICK }, font: AXIS_FONT };
     const format = (_: uPlot, ticks: number[]) => ticks.map((v) => (v === null ? "" : shortNumber(v)));
     this.plot = new uPlot(
       {
@@ -169,7 +181,7 @@ class Chart {
         scales: { x: { time: false }, y: this.plan.log ? { distr: 3 } : {} },
         axes: [
           { ...axis, size: 22, space: 60, values: format },
-          { ...axis, size: 52, space: 22, values: format },
+          { ...axis, size: (_, labels) => axisWidth(labels), space: 22, values: format },
         ],
         series,
         hooks: { draw: [(plot) => this.drawMark(plot, text)] },

@@ -23,20 +23,31 @@ export class Connection implements Source {
 
   private open(): void {
     const socket = new WebSocket(`ws://${location.host}/${location.search}`, "twang");
+    let wasOpen = false;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
+      wasOpen = true;
       this.delay = FIRST_DELAY;
       this.listener.onConnection(true);
       if (this.field) this.send({ do: "field", name: this.field });
     };
     socket.onmessage = (event) => this.receive(event.data);
-    socket.onclose = () => this.retry();
+    socket.onclose = () => {
+      this.retry();
+      if (!wasOpen) void this.ask();
+    };
     this.socket = socket;
   }
 
   private receive(data: string | ArrayBuffer): void {
     if (typeof data === "string") this.listener.onState(JSON.parse(data));
     else dispatch(data, this.listener);
+  }
+
+  /** A server that sends its page, but takes no connection from it, misses the token. */
+  private async ask(): Promise<void> {
+    const answer = await fetch("/", { cache: "no-store" }).catch(() => null);
+    if (answer?.ok && this.socket?.readyState !== WebSocket.OPEN) this.listener.onRefused();
   }
 
   private retry(): void {
@@ -51,11 +62,9 @@ export class Connection implements Source {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
 
-  upload(file: File): void {
-    file.arrayBuffer().then((bytes) => {
-      if (this.socket?.readyState !== WebSocket.OPEN) return;
-      this.socket.send(JSON.stringify({ do: "upload", size: bytes.byteLength, name: file.name }));
-      this.socket.send(bytes);
-    });
+  upload(name: string, bytes: ArrayBuffer): void {
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
+    this.socket.send(JSON.stringify({ do: "upload", size: bytes.byteLength, name }));
+    this.socket.send(bytes);
   }
 }

@@ -5,6 +5,7 @@ import { shortNumber, type Series } from "./charts";
 import { Panel, fieldText } from "./controls";
 import { button, make } from "./dom";
 import { Drag } from "./drag";
+import { hasToken, sentName, whyRefused } from "./dropped";
 import { helpDialog } from "./help";
 import { bindKeys } from "./keys";
 import { hasDrawnPins } from "./laneview";
@@ -61,7 +62,9 @@ export class Page implements Listener {
       button("Panels", "Hide or show the panels", "H", () => this.togglePanels()),
       button("Theme", "Dark or light", "T", () => this.toggleTheme()),
       button("?", "Help", "?", () => this.help.showModal()));
-    const stage = make("main", { id: "stage" }, this.canvas, this.labels, this.legend);
+    const restore = button("Panels", "Show the panels", "H", () => this.togglePanels());
+    restore.id = "restore";
+    const stage = make("main", { id: "stage" }, this.canvas, this.labels, this.legend, restore);
     root.append(header, stage, this.notice, this.panel.root, this.transport.root, this.help);
 
     this.applyTheme(document.documentElement.dataset.theme !== "light");
@@ -82,6 +85,11 @@ export class Page implements Listener {
     this.updateBadge();
     if (!connected && this.state) this.say("The server does not answer. Trying again.", "bad");
     else if (connected) this.say("", "");
+  }
+
+  onRefused(): void {
+    const reason = hasToken() ? "The token of this address is not that of the server." : "This address lacks its token.";
+    this.say(`${reason} Open the whole address that twang view has printed.`, "bad");
   }
 
   onState(state: State): void {
@@ -187,10 +195,21 @@ export class Page implements Listener {
     document.addEventListener("drop", (e) => {
       e.preventDefault();
       const file = e.dataTransfer?.files[0];
-      if (!file || this.state?.mode !== "live") return;
-      this.say(`Opening ${file.name} …`, "good");
-      this.source.upload(file);
+      if (file) void this.openFile(file);
     });
+  }
+
+  /** Sends a file to the server, or says why not. */
+  private async openFile(file: File): Promise<void> {
+    const name = sentName(file.name);
+    const why = whyRefused(file, this.state, this.connected);
+    if (why) return this.say(why, "bad");
+    this.say(`Opening ${name} …`, "good");
+    try {
+      this.source.upload(name, await file.arrayBuffer());
+    } catch {
+      this.say(`${name}: the browser cannot read it. A folder cannot be opened.`, "bad");
+    }
   }
 
   say(text: string, kind: string): void {

@@ -86,7 +86,7 @@ export type Command =
 /** Where frames come from: a server, or the report itself. */
 export interface Source {
   send(command: Command): void;
-  upload(file: File): void;
+  upload(name: string, bytes: ArrayBuffer): void;
 }
 
 export interface Listener {
@@ -94,6 +94,8 @@ export interface Listener {
   onGeometry(geometry: Geometry): void;
   onFrame(frame: Frame): void;
   onConnection(connected: boolean): void;
+  /** The server answers, but not to this page. */
+  onRefused(): void;
 }
 
 const MAGIC = 0x474e5754;

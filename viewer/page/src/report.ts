@@ -76,7 +76,7 @@ class Reel implements Source, Film {
 
   /** Stops at a frame and draws it. */
   show(index: number): void {
-    if (document.body.classList.contains("bare")) [this.state.paused, this.t] = [true, this.data.times[index]];
+    if (this.page.stage.isFilm) [this.state.paused, this.t] = [true, this.data.times[index]];
     this.shown = index;
     this.page.onFrame(this.unpack(index));
     this.page.stage.draw();
@@ -163,7 +163,7 @@ export async function openReport(page: Page, root: HTMLElement, json: string): P
   page.source = reel;
   page.film = reel;
   page.stage.isFilm = location.hash === "#film";
-  if (page.stage.isFilm) document.body.classList.add("bare");
+  if (page.stage.isFilm) document.body.classList.add("bare", "film");
   reel.show(0);
 }
 
