@@ -176,16 +176,6 @@ void warn_of_fill(const char *path, const tw_fill_report *report);
  * where they have no folder in common, and `file` as it is if it cannot be found. */
 void name_from_beside(const char *from, const char *file, size_t size, char *name);
 
-/* --- mesh_pieces.c --- */
-
-typedef struct mesh_box {
-    double lower[3], upper[3];
-} mesh_box;
-
-/* The number of separate pieces of a mesh, and the boxes of at most `most` of them. */
-tw_status find_mesh_pieces(const tw_mesh *mesh, int most, mesh_box *boxes, int64_t *count,
-                           tw_error *error);
-
 /* --- step_trial.c --- */
 
 typedef enum step_verdict {

@@ -24,6 +24,14 @@ const char *view_missing(void);
  * a scene cannot have. */
 void view_name_of_file(const char *path, size_t size, char *name);
 
+typedef struct mesh_box {
+    double lower[3], upper[3];
+} mesh_box;
+
+/* The number of separate pieces of a mesh, and the boxes of at most `most` of them. */
+tw_status find_mesh_pieces(const tw_mesh *mesh, int most, mesh_box *boxes, int64_t *count,
+                           tw_error *error);
+
 /* A line for each package in the page: name, version, licence. */
 const char *view_page_packages(void);
 

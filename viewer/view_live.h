@@ -55,6 +55,8 @@ tw_status view_live_load(view_live *live, tw_scene *scene, tw_error *error);
 tw_status view_live_rebuild(view_live *live, bool keep, tw_error *error);
 /* New integrators for the same simulations, from states of the past. */
 tw_status view_live_restart(view_live *live, const double *states, tw_error *error);
+/* Writes a scene for the mesh in this file. */
+void view_mesh_scene_write(const char *path, view_text *text);
 /* Opens an uploaded scene or mesh. */
 tw_status view_live_upload(view_live *live, const view_command *command, tw_error *error);
 /* Takes the folder of an upload out of a message: users know the file by its name only. */

@@ -242,26 +242,6 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* A scene for a mesh without one: it stands on its lowest part and sways. */
-static void write_mesh_scene(const char *path, view_text *text)
-{
-    char name[64];
-    view_name_of_file(path, sizeof name, name);
-
-    /* Texts of JSON are texts of YAML, too. */
-    view_text_add(text, "name: \"%s\"\n", name);
-    view_text_add(text, "duration: 10\n"
-                        "gravity: [0, 0, -9.81]\n"
-                        "integrator: {name: expmid2, step: 0.02, dissipation: 0.1}\n"
-                        "bodies:\n"
-                        "  - {kind: mesh, file: ");
-    view_text_string(text, path);
-    view_text_add(text, ", vertices: 1000, extent: 1.5, density: 1000, "
-                        "material: neo-hookean, youngs_modulus: 2e5}\n"
-                        "pins:\n"
-                        "  - {body: 0, lowest: 0.05}\n");
-}
-
 /* The scene of an uploaded mesh, which is kept in `folder`. */
 static tw_status read_mesh(const view_command *command, char folder[64], tw_scene **scene,
                            tw_error *error)
@@ -273,7 +253,7 @@ static tw_status read_mesh(const view_command *command, char folder[64], tw_scen
     }
 
     view_text text = {0};
-    write_mesh_scene(path, &text);
+    view_mesh_scene_write(path, &text);
     tw_status status = TW_OUT_OF_MEMORY;
     if (!text.failed)
         status = tw_scene_parse(command->name, text.bytes, text.size, 0, NULL, scene, error);

@@ -195,3 +195,20 @@ test("says why a dropped file cannot be opened, and goes on", async () => {
   await guest.context().close();
   await listening.stop();
 });
+
+test("a dropped mesh of two pieces stands on both", async () => {
+  const server = serve("rope", "--paused");
+  const page = await open(await server.ready);
+  await until(page, "page.frames > 0");
+
+  // Two cubes, one beside the other and higher.
+  const corners = [[0, 0], [3, 1]].flatMap(([x, z]) => [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `v ${(i & 1) + x} ${(i >> 1) & 1} ${(i >> 2) + z}`));
+  const sides = [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]];
+  const faces = [0, 8].flatMap((first) => sides.map((side) => `f ${side.map((v) => v + first).join(" ")}`));
+  await drop(page, "two cubes.obj", [...corners, ...faces, ""].join("\n"));
+  await until(page, "page.state.scene === 'two_cubes' && page.frame.particles > 100");
+  const held = await get(page, "(({ pinned, rest }) => [0, 1].map((right) => Array.from(pinned).filter((p) => (rest[3 * p] > 0.7 ? 1 : 0) === right).length))(page.stage.geometry)");
+  assert.ok(held[0] > 3 && held[1] > 3, `held particles of both cubes: ${held}`);
+  await page.context().close();
+  await server.stop();
+});

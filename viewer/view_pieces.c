@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "command.h"
+#include "view.h"
 
 /* The vertex that stands for the piece of vertex i; the way to it is halved for the next time. */
 static int64_t root_of(int64_t *parent, int64_t i)
