@@ -296,7 +296,7 @@ expect 0 "$twang" report reported --quiet
 same elsewhere precious
 expect 0 "$twang" report reported --quiet # its own report it may write again
 
-# A record that is cut, empty, or no JSON at one place makes no page. Resuming writes it again.
+# A record that is cut, empty, or no JSON at one place makes no page.
 cp -r source torn
 head -c 300 source/run.json >torn/run.json
 refused "torn/run.json: is damaged, line $(wc -l <torn/run.json | awk '{print $1 + 1}') is no JSON; resume the run, which writes it again" \
@@ -310,6 +310,24 @@ for text in '{}' ' {"a": [-0.5e+3, {}, [], null, true, false], "\u00e4\"": "<b>"
     printf '%s' "$text" >torn/run.json
     expect 0 "$twang" report torn --quiet
 done
+
+# The same holds for telemetry: a header of something else, a short line, and what is no number.
+cp -r source torn-numbers
+for line in 1 2 3; do
+    case $line in
+        1) printf 'garbage\n1,2,3\n' ;;
+        2) sed '2s/,[^,]*$//' source/telemetry.csv ;;
+        3) sed '3s/,[^,]*,/,nan,/' source/telemetry.csv ;;
+    esac >torn-numbers/telemetry.csv
+    for verb in report "view --no-browser"; do
+        # shellcheck disable=SC2086
+        refused "torn-numbers/telemetry.csv:$line: is damaged, expected the numbers that twang run writes; without this file there are no charts" timeout 60 "$twang" $verb torn-numbers
+    done
+done
+rm torn-numbers/telemetry.csv
+expect 0 "$twang" report torn-numbers --quiet
+
+# Resuming writes the record again.
 echo "{" >torn/run.json
 expect 0 "$twang" resume torn --quiet
 expect 0 "$twang" report torn --quiet

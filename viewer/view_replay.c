@@ -174,8 +174,7 @@ static tw_status publish_geometry(replay *r, const char *directory, tw_error *er
     view_text geometry = {0};
     int64_t *free_at = calloc((size_t)tw_simulation_row_count(simulation) + 1, sizeof *free_at);
     status = free_at ? view_rows_free(simulation, r->rows, free_at) : TW_OUT_OF_MEMORY;
-    if (status == TW_OK && !view_series_read(&r->series, directory, simulation))
-        status = TW_OUT_OF_MEMORY;
+    if (status == TW_OK) status = view_series_read(&r->series, directory, simulation, error);
     if (status == TW_OK &&
         !view_geometry_write(simulation, free_at, r->rows, &r->series, &geometry))
         status = TW_OUT_OF_MEMORY;

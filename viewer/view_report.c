@@ -72,7 +72,8 @@ static tw_status open_run(report *r, tw_error *error)
     if (status != TW_OK) return status;
     status = read_record(r, error);
     if (status != TW_OK) return status;
-    if (!view_series_read(&r->series, r->directory, r->simulation)) return TW_OUT_OF_MEMORY;
+    status = view_series_read(&r->series, r->directory, r->simulation, error);
+    if (status != TW_OK) return status;
 
     r->shape = (view_shape){.lanes = 1,
                             .fields = view_rows_fields(r->simulation, r->fields),

@@ -104,16 +104,20 @@ static void take_number(const column *c, double value, view_series_row *row)
         *number = value;
 }
 
-static void read_row(const char *line, int count, const column *const *columns,
+/* Reads a line of `count` finite numbers; false if it is no such line. */
+static bool read_row(const char *line, int count, const column *const *columns,
                      view_series_row *row)
 {
     *row = (view_series_row){0};
     for (int i = 0; i < count; i++) {
         char *end = NULL;
         double value = strtod(line, &end);
-        if (columns[i] && isfinite(value)) take_number(columns[i], value, row);
-        line = end + (*end == ',');
+        bool ends_well = *end == (i + 1 < count ? ',' : '\n');
+        if (end == line || !ends_well || !isfinite(value)) return false;
+        if (columns[i]) take_number(columns[i], value, row);
+        line = end + 1;
     }
+    return true;
 }
 
 /* A row for the start, as a live page has it: energies and momenta count from there. */
@@ -157,31 +161,54 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-bool view_series_read(view_series *series, const char *directory, tw_simulation *simulation)
+static tw_status damaged(const char *directory, size_t line, tw_error *error)
+{
+    snprintf(error->text, sizeof error->text,
+             "%s/telemetry.csv:%zu: is damaged, expected the numbers that twang run writes; "
+             "without this file there are no charts",
+             directory, line);
+    return TW_BAD_INPUT;
+}
+
+/* Fills the rows from the lines of the file. */
+static tw_status read_rows(view_series *series, const char *directory, const char *text,
+                           tw_error *error)
+{
+    const column *columns[MAX_COLUMNS];
+    int count = read_header(text, columns);
+    if (count == 0 || !columns[0] || columns[0]->number != TIME)
+        return damaged(directory, 1, error);
+
+    /* A line without its end was not written whole. */
+    size_t number = 1;
+    const char *line = strchr(text, '\n');
+    for (; line && strchr(line + 1, '\n'); line = strchr(line + 1, '\n')) {
+        number++;
+        if (!read_row(line + 1, count, columns, &series->rows[series->count]))
+            return damaged(directory, number, error);
+        series->count++;
+    }
+    return TW_OK;
+}
+
+tw_status view_series_read(view_series *series, const char *directory, tw_simulation *simulation,
+                           tw_error *error)
 {
     *series = (view_series){0};
     char *text = view_read_file(directory, "telemetry.csv");
-    if (!text) return true;
+    if (!text) return TW_OK;
 
-    const column *columns[MAX_COLUMNS];
-    int count = read_header(text, columns);
     series->rows = calloc(count_lines(text) + 2, sizeof *series->rows);
-    bool good = series->rows != NULL;
-    if (good && measure_start(simulation, &series->rows[0])) series->count = 1;
+    tw_status status = series->rows ? TW_OK : TW_OUT_OF_MEMORY;
+    if (status == TW_OK && measure_start(simulation, &series->rows[0])) series->count = 1;
     size_t first = series->count;
-
-    /* A line without its end was not written whole. */
-    char *line = strchr(text, '\n');
-    while (good && line && strchr(line + 1, '\n')) {
-        read_row(line + 1, count, columns, &series->rows[series->count++]);
-        line = strchr(line + 1, '\n');
-    }
+    if (status == TW_OK) status = read_rows(series, directory, text, error);
     free(text);
 
     /* The start alone is no telemetry. */
     if (series->count == first) series->count = 0;
     fill_error(series, first);
-    return good;
+    return status;
 }
 
 void view_series_free(view_series *series)

@@ -22,8 +22,9 @@ typedef struct view_series {
 } view_series;
 
 /* Reads the file, after a row for the start of the simulation, which the file lacks; a run without
- * telemetry has no rows. False when memory is out. */
-bool view_series_read(view_series *series, const char *directory, tw_simulation *simulation);
+ * telemetry has no rows. TW_BAD_INPUT with the line of a file that is damaged. */
+tw_status view_series_read(view_series *series, const char *directory, tw_simulation *simulation,
+                           tw_error *error);
 void view_series_free(view_series *series);
 /* The last row that is not after t; NULL if there is none. */
 const view_series_row *view_series_at(const view_series *series, double t);
