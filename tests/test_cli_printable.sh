@@ -33,7 +33,8 @@ named() { grep -qF "$shown" "$1" || fail "the name is not told: $(cat "$1")"; }
 prints 2 1 "$twang" "$nasty"
 named err
 prints 2 1 "$twang" "--$nasty"
-prints 0 0 "$twang" help "$nasty"
+prints 2 1 "$twang" help "$nasty"
+named err
 for verb in run check bench view; do
     prints 2 1 "$twang" $verb "$nasty"
     named err
@@ -87,13 +88,14 @@ prints 0 0 env TWANG_SCENES="$nasty" "$twang" list scenes
 prints 0 0 env TWANG_SCENES="$nasty" "$twang" list scenes --json
 json "len(d)" <out >/dev/null || fail "the JSON of a list: $(cat out)"
 cp "$source_tree/tests/meshes/meshio_surface.obj" "$nasty/shape.obj"
-prints 2 1 "$twang" new "$nasty/shape.obj"
+prints 0 0 "$twang" new "$nasty/shape.obj"
+prints 2 1 "$twang" new "$nasty/shape.obj" -o other.yaml
 cp "$nasty/shape.obj" shape.obj
 prints 0 0 "$twang" new shape.obj -o "$nasty/new.yaml"
 named out
 prints 2 1 "$twang" new shape.obj -o "$nasty/new.yaml"
 prints 0 0 "$twang" mesh "$nasty/shape.obj" "$nasty/solid.vtk" --vertices 60 --json
-prints 1 1 "$twang" mesh "$nasty/shape.obj" "$nasty/none/solid.vtk" --vertices 60
+prints 1 1 "$twang" mesh "$nasty/shape.obj" "$nasty/shape.obj/solid.vtk" --vertices 60
 named err
 
 # ---- what stands in scenes ----
