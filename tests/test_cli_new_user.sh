@@ -92,14 +92,16 @@ said() {
         cmp -s expected $verb-said || fail "$verb says of $1: '$(cat $verb-said)' instead of '$(cat expected)'"
     done
 }
-said cube.obj ""
-said cube24.obj ""
-said hidden.obj ""
-said lid.obj "the surface is open (4 edges), and is filled as if it were closed; in a scene kind: sheet takes it as it is"
 lost="1 separate piece, 0.01 m long, is too small or thin for 1000 vertices and left out: give more vertices, or a body of its own"
+said lid.obj "the surface is open (4 edges), and is filled as if it were closed; in a scene kind: sheet takes it as it is"
 said near.obj "$lost"
-said far.obj "$lost"
-said plate.obj "it is so thin that it takes 2682 vertices instead of 1000; in a scene kind: sheet takes its surface alone"
+if [ -z "${TWANG_SAMPLE:-}" ]; then
+    said cube.obj ""
+    said cube24.obj ""
+    said hidden.obj ""
+    said far.obj "$lost"
+    said plate.obj "it is so thin that it takes 2682 vertices instead of 1000; in a scene kind: sheet takes its surface alone"
+fi
 
 # ---- scenes of own meshes keep their energy: a solid, pieces, a level sheet, a saddle, a dome ----
 cat >sheets.py <<'END'
@@ -114,11 +116,11 @@ angle = 0.475 * pi
 grid("dome.obj", 24, 9, lambda u, v: (cos(2 * pi * u) * cos(angle * v), sin(2 * pi * u) * cos(angle * v), sin(angle * v)))
 END
 python3 sheets.py
-for name in cube near flat saddle dome; do
-    expect 0 "$twang" new $name.obj -o energy/$name.yaml
-    expect 0 "$twang" run energy/$name.yaml --fps 0 --quiet -o energy/$name
-    [ "$(json 'd["energy_verdict"], d["energy_drift_max"] < 0.02' <energy/$name/run.json)" = "kept True" ] ||
-        fail "the scene of $name.obj loses energy: $(grep energy_ energy/$name/run.json)"
+for name in $(sample 'cube near flat saddle dome' flat); do
+    expect 0 "$twang" new "$name.obj" -o "energy/$name.yaml"
+    expect 0 "$twang" run "energy/$name.yaml" --fps 0 --quiet -o "energy/$name"
+    [ "$(json 'd["energy_verdict"], d["energy_drift_max"] < 0.02' <"energy/$name/run.json")" = "kept True" ] ||
+        fail "the scene of $name.obj loses energy: $(grep energy_ "energy/$name/run.json")"
 done
 
 # ---- a step that fails: check says what to try, in the words of run ----
