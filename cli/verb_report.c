@@ -14,6 +14,7 @@ static bool choose_path(const arguments *a, char path[4096])
     int length = given ? snprintf(path, 4096, "%s", given)
                        : snprintf(path, 4096, "%s/report.html", a->positional[0]);
     if (length > 0 && length < 4096) return true;
+
     wrong_use("the name of the report is too long");
     return false;
 }
@@ -37,6 +38,7 @@ static tw_status write_report(const arguments *a, const char *path, view_report_
 {
     tw_parents parents;
     hold_signals(true);
+
     tw_status status = tw_parents_make(&parents, path, error);
     if (status == TW_OK) status = view_report(a->positional[0], path, summary, error);
     if (status != TW_OK) tw_parents_remove(&parents);
@@ -51,6 +53,7 @@ static tw_status write_film(const char *path, const char *video, const char *pos
     tw_parents of_video = {0};
     tw_parents of_poster = {0};
     tw_status status = TW_OK;
+
     if (video) status = tw_parents_make(&of_video, video, error);
     if (poster && status == TW_OK) status = tw_parents_make(&of_poster, poster, error);
     if (status == TW_OK) status = view_film(path, video, poster, error);
@@ -67,9 +70,12 @@ static int report(const arguments *a)
     char path[4096];
     const char *video = value_of(a, "--video");
     const char *poster = value_of(a, "--poster");
+
+    /* What is read and what is written have the right names. */
     if (refuse_run(a->positional[0]) || !choose_path(a, path)) return EXIT_WRONG_USE;
     if (refuse_folder(path) || refuse_folder(video) || refuse_folder(poster)) return EXIT_WRONG_USE;
 
+    /* The page. */
     tw_error error = {0};
     view_report_summary summary = {0};
     bool json = is_given(a, "--json");
@@ -77,7 +83,7 @@ static int report(const arguments *a)
     if (status != TW_OK) return report_error(&error, json);
     print_summary(a, path, &summary);
 
-    /* A browser that dies must not end us. */
+    /* The film, by a browser: one that dies must not end us. */
     if (!video && !poster) return EXIT_DONE;
     signal(SIGPIPE, SIG_IGN);
     status = write_film(path, video, poster, &error);
