@@ -67,7 +67,7 @@ static tw_status add_filter_error(tw_integrator *integrator, tw_expmid2_memory *
                                   .vector = {memory->change, memory->change + n},
                                   .reference = {memory->h * memory->speed, memory->speed}};
     tw_status status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, true, error);
-    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
+    if (status == TW_NOT_CONVERGED)
         status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error);
     if (status == TW_OK) tw_vector_axpy(2 * n, 1.0, memory->change, integrator->error_vector);
     return status;

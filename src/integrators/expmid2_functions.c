@@ -84,9 +84,13 @@ tw_status tw_expmid2_evaluate(tw_integrator *integrator, tw_expmid2_memory *memo
     for (;; options.tolerance *= 10) {
         statistics = (tw_phi_statistics){0};
         TW_TRY(tw_phi_workspace_set_options(memory->workspace, &options));
-        status = reuse ? tw_spectral_reuse(memory->workspace, request, &statistics, error)
-                       : tw_spectral_apply(memory->workspace, &integrator->system.pair, request,
-                                           &statistics, error);
+
+        /* An engine that keeps no basis answers by a sweep of its own. */
+        status = TW_UNSUPPORTED;
+        if (reuse) status = tw_spectral_reuse(memory->workspace, request, &statistics, error);
+        if (status == TW_UNSUPPORTED)
+            status = tw_spectral_apply(memory->workspace, &integrator->system.pair, request,
+                                       &statistics, error);
         count(integrator, &statistics);
         bool loosen = may_loosen && 10 * options.tolerance <= fewest_digits;
         if (status != TW_NOT_CONVERGED || !loosen) break;
@@ -224,7 +228,7 @@ tw_status tw_expmid2_find_inside(tw_integrator *integrator, tw_expmid2_memory *m
     tw_expmid2_outputs outputs = change_outputs(integrator, memory);
 
     tw_status status = reuse_step_basis(integrator, memory, theta, &outputs, loosest);
-    if (status != TW_UNSUPPORTED && status != TW_NOT_CONVERGED) return status;
+    if (status != TW_NOT_CONVERGED) return status;
     return tw_expmid2_apply_modes(integrator, memory, theta, &outputs, false, NULL);
 }
 

@@ -44,7 +44,7 @@ static tw_status find_outputs(tw_integrator *integrator, tw_expmid2_memory *memo
         .vector = {memory->change, memory->change + n},
         .reference = {enough * memory->speed, enough * memory->acceleration}};
     tw_status status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, true, error);
-    if (status == TW_UNSUPPORTED || status == TW_NOT_CONVERGED)
+    if (status == TW_NOT_CONVERGED)
         status = tw_expmid2_apply_modes(integrator, memory, 1.0, &outputs, false, error);
     return status;
 }
