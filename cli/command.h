@@ -81,6 +81,8 @@ bool refuse_folder(const char *path);
 /* A name or text from outside as it may be printed on a terminal, for at most four of them at once:
  * nothing else that the user or a file gave is printed. */
 const char *printable(const char *text);
+/* The same as one word of a shell, in quotes where it needs them, for commands that are suggested. */
+const char *shell_word(const char *text);
 /* Prints the text of a library's error as a line on stderr (and, with `json`, as an object on
  * stdout). Returns the exit code that belongs to its status. */
 int report_error(const tw_error *error, bool json);
@@ -144,6 +146,8 @@ void visit_scenes(void (*visit)(void *context, const char *name, const char *pat
 bool refuse_scene(const char *given, const char *path);
 /* The same about what is no directory of a run. */
 bool refuse_run(const char *given);
+/* Whether a file or a directory has this suffix. */
+bool ends_in(const char *path, const char *suffix);
 /* Complains about a name of an integrator: "WHERE: there is no ...". */
 void unknown_scheme(const char *where, const char *name);
 

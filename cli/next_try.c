@@ -36,6 +36,6 @@ void say_what_to_try(const failed_run *f)
     /* `twang check` takes the first step, too, and suggests nothing where that fails. */
     if (f->steps > 0 && f->directory)
         fprintf(stderr, "; `twang check %s/scene.yaml` suggests steps for several",
-                printable(f->directory));
+                shell_word(f->directory));
     fprintf(stderr, "\n");
 }

@@ -47,6 +47,35 @@ const char *printable(const char *text)
     return tw_printable(copies[next], LONGEST, text);
 }
 
+const char *shell_word(const char *text)
+{
+    enum { LONGEST = 4096, AT_ONCE = 4 };
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_./+,=@%:-";
+    static char words[AT_ONCE][LONGEST];
+    static int next;
+
+    const char *plain = printable(text);
+    if (*plain && plain[strspn(plain, safe)] == '\0') return plain;
+
+    /* A quote inside ends the quoted part, stands by itself, and begins another part. */
+    next = (next + 1) % AT_ONCE;
+    char *word = words[next];
+    size_t length = 0;
+    word[length++] = '\'';
+    for (const char *c = plain; *c && length + sizeof "'\\'''" < LONGEST; c++) {
+        if (*c == '\'') {
+            memcpy(word + length, "'\\''", 4);
+            length += 4;
+        } else {
+            word[length++] = *c;
+        }
+    }
+    word[length++] = '\'';
+    word[length] = '\0';
+    return word;
+}
+
 /* The number of bytes of the character at `text`, if a terminal may have it; or else 0. */
 static int bytes_to_print(const char *text)
 {

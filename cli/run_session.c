@@ -129,7 +129,7 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     if (s->json) print_record(r->directory);
     if (status == TW_INTERRUPTED) {
         fprintf(stderr, "interrupted at t = %.6g s; go on with: twang resume %s\n", r->t,
-                printable(r->directory));
+                shell_word(r->directory));
         return run_signal_exit();
     }
 
@@ -138,7 +138,7 @@ static int report_stopped(const session *s, tw_status status, const tw_run_repor
     else if (status == TW_INPUT_OUTPUT)
         fprintf(stderr, "%s; nothing%s is lost, go on with: twang resume %s\n",
                 printable(error->text), r->steps > 0 ? " up to the last checkpoint" : "",
-                printable(r->directory));
+                shell_word(r->directory));
     else {
         fprintf(stderr, "%s\n", printable(error->text));
         if (r->has_last_good)

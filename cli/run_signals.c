@@ -72,7 +72,7 @@ static void give_up(void)
     fprintf(stderr,
             "the step cannot be interrupted: the run ends with the checkpoint before it; go on "
             "with: twang resume %s\n",
-            printable(run_directory));
+            shell_word(run_directory));
     _exit(SIGNAL_EXIT + atomic_load(&signal_number));
 }
 

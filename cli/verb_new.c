@@ -344,7 +344,7 @@ static int write_file(const arguments *a, shape *s)
     warn_of_fill(a->positional[0], &s->fill);
     tell_kind(s);
     printf("%s: a scene to run and to change; next: twang run %s\n", printable(path),
-           printable(path));
+           shell_word(path));
     return EXIT_DONE;
 }
 

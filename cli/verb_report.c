@@ -74,6 +74,8 @@ static int report(const arguments *a)
     /* What is read and what is written have the right names. */
     if (refuse_run(a->positional[0]) || !choose_path(a, path)) return EXIT_WRONG_USE;
     if (refuse_folder(path) || refuse_folder(video) || refuse_folder(poster)) return EXIT_WRONG_USE;
+    if (poster && !ends_in(poster, ".png"))
+        return wrong_use("--poster %s is a PNG picture, name it FILE.png", poster);
 
     /* The page. */
     tw_error error = {0};

@@ -28,8 +28,7 @@ static void collect_name(void *context, const char *name, const char *path, cons
     n->count++;
 }
 
-/* Whether a file or a directory has this suffix. */
-static bool ends_in(const char *path, const char *suffix)
+bool ends_in(const char *path, const char *suffix)
 {
     size_t length = strlen(path);
     size_t size = strlen(suffix);
@@ -113,7 +112,7 @@ bool refuse_scene(const char *given, const char *path)
         if (holds(path, "scene.yaml"))
             wrong_use("%s is the directory of a run, and not a scene: twang resume goes on with "
                       "it, twang view shows it, and twang run %s/scene.yaml makes it again",
-                      path, path);
+                      path, shell_word(path));
         else
             wrong_use("%s is a directory, and not a scene: name a file in it, or one of twang "
                       "list scenes",
@@ -125,7 +124,7 @@ bool refuse_scene(const char *given, const char *path)
     if (path && is_mesh(path)) {
         if (is_there)
             wrong_use("%s is a mesh, and not a scene: twang new %s makes a scene of it", path,
-                      path);
+                      shell_word(path));
         else
             wrong_use("there is no file '%s'; it would be a mesh, of which twang new makes a scene",
                       path);
@@ -148,7 +147,7 @@ bool refuse_run(const char *given)
     bool is_there = scene && access(scene, F_OK) == 0;
     if (is_there && ends_in(scene, ".yaml")) {
         wrong_use("%s is a scene, and not the directory of a run: twang run %s makes one", given,
-                  given);
+                  shell_word(given));
         return true;
     }
 

@@ -70,8 +70,8 @@ expect 2 "$twang" mesh cube.obj kept/empty/new/here.xyz
 echo text >file
 for command in "new cube.obj -o" "mesh cube.obj" "export p/run/of/mine --format obj -o" "report p/run/of/mine -o"; do
     # shellcheck disable=SC2086
-    expect 1 "$twang" $command file/below/it.vtk
-    [ "$(cat err)" = "file/below: cannot be made: Not a directory" ] || fail "$command below a file: $(cat err)"
+    expect 2 "$twang" $command file/below/it.vtk
+    [ "$(cat err)" = "file is a file, and not a folder" ] || fail "$command below a file: $(cat err)"
 done
 
 # ---- new, mesh, check and run say the same of a surface ----
@@ -165,6 +165,7 @@ report rope|rope is a scene, and not the directory of a run: twang run rope make
 mesh cube.obj out.vtk --vertices 1e4|--vertices 1e4 is not a whole number from 8 to 100000000
 new cube.obj -o folder/|folder/ is the name of a folder, name a file in it
 report p/run/of/mine -o folder/|folder/ is the name of a folder, name a file in it
+report p/run/of/mine --poster p.jpg|--poster p.jpg is a PNG picture, name it FILE.png
 report p/run/of/mine --poster folder/|folder/ is the name of a folder, name a file in it
 help nosuch|unknown verb 'nosuch', twang --help lists them
 help Run|unknown verb 'Run', did you mean 'run'?
@@ -207,6 +208,15 @@ cd 'k\x41d' || exit 1
 expect 2 "$twang" new m.obj -o ../other/s.yaml
 cd .. || exit 1
 [ ! -e other ] || fail "new made a scene of another mesh"
+
+# ---- a command that is suggested can be typed, whatever a name holds ----
+mkdir "my dir" "it's"
+cp cube.obj "my dir/a cube.obj"
+for name in "my dir/a scene.yaml" "it's/s.yaml"; do
+    expect 0 "$twang" new "my dir/a cube.obj" -o "$name"
+    suggested=$(sed -n 's/.*next: twang //p' out)
+    expect 0 sh -c "'$twang' $suggested --duration 0.01 --quiet -o again --force"
+done
 
 # ---- memory: what the process has, and what the simulation reserves, are told apart ----
 expect 0 "$twang" check stiff-line

@@ -110,14 +110,37 @@ static bool take_picture(view_browser *browser, int frame, FILE *file)
     return good;
 }
 
+enum { LONGEST_PATH = 4096 };
+
+/* The name under which a file is written before it is whole: film.part.mp4, since ffmpeg chooses the format by the end of
+ * the name. False if it is too long. */
+static bool name_part(const char *path, char part[static LONGEST_PATH])
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    int head = (int)(dot ? dot - path : (ptrdiff_t)strlen(path));
+    int length = snprintf(part, LONGEST_PATH, "%.*s.part%s", head, path, dot ? dot : "");
+    if (length < LONGEST_PATH) return true;
+    part[0] = '\0';
+    return false;
+}
+
+/* Puts a file that is whole in its place. What was there before is kept if something went wrong. */
+static tw_status keep_part(bool good, const char *part, const char *path, const char *complaint,
+                           tw_error *error)
+{
+    if (good && rename(part, path) == 0) return TW_OK;
+    remove(part);
+    return complain(error, TW_INPUT_OUTPUT, complaint);
+}
+
 static tw_status make_poster(view_browser *browser, int frames, const char *path, tw_error *error)
 {
-    FILE *file = fopen(path, "wb");
+    char part[LONGEST_PATH];
+    FILE *file = name_part(path, part) ? fopen(part, "wb") : NULL;
     bool good = file && take_picture(browser, frames / 3, file);
     if (file) good = fclose(file) == 0 && good;
-    if (good) return TW_OK;
-    remove(path);
-    return complain(error, TW_INPUT_OUTPUT, "the poster cannot be made");
+    return keep_part(good, part, path, "the poster cannot be made", error);
 }
 
 /* Starts ffmpeg with these arguments and reads its input from `input`. 0 if it cannot be started. */
@@ -173,17 +196,16 @@ static tw_status make_video(view_browser *browser, int frames, const char *path,
     snprintf(number, sizeof number, "%.3f", json_number_value(rate));
     json_decref(rate);
 
+    char part[LONGEST_PATH];
     FILE *pictures = NULL;
-    pid_t process = open_video(number, path, &pictures);
+    pid_t process = name_part(path, part) ? open_video(number, part, &pictures) : 0;
     bool good = pictures != NULL;
     for (int i = 0; i < frames && good; i++) good = take_picture(browser, i, pictures);
 
     /* The video is whole when ffmpeg has seen the end of the pictures. */
     if (pictures) good = fclose(pictures) == 0 && good;
     if (process > 0) good = ends_well(process) && good;
-    if (good) return TW_OK;
-    remove(path);
-    return complain(error, TW_INPUT_OUTPUT, "the video cannot be made");
+    return keep_part(good, part, path, "the video cannot be made", error);
 }
 
 tw_status view_film(const char *report, const char *video, const char *poster, tw_error *error)

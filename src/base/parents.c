@@ -14,6 +14,20 @@
 /* The mode of new directories, before the umask. */
 enum { ALL_MAY_USE = 0777 };
 
+/* Makes one directory, unless it is there. */
+static tw_status make_one(const char *path, bool *is_made, tw_error *error)
+{
+    *is_made = mkdir(path, ALL_MAY_USE) == 0;
+    if (*is_made) return TW_OK;
+    if (errno != EEXIST)
+        return tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+
+    struct stat found;
+    if (stat(path, &found) == 0 && !S_ISDIR(found.st_mode))
+        return tw_fail(error, TW_BAD_INPUT, "%s is a file, and not a folder", path);
+    return TW_OK;
+}
+
 tw_status tw_parents_make(tw_parents *parents, const char *path, tw_error *error)
 {
     if (!parents || !path) return tw_fail_plain(error, TW_INVALID_ARGUMENT);
@@ -27,17 +41,14 @@ tw_status tw_parents_make(tw_parents *parents, const char *path, tw_error *error
     for (size_t i = 1; i < length; i++) {
         if (path[i] != '/') continue;
         parents->path[i] = '\0';
-        bool is_made = mkdir(parents->path, ALL_MAY_USE) == 0;
-        int reason = errno;
-        if (!is_made && reason != EEXIST) {
-            tw_fail(error, TW_INPUT_OUTPUT, "%s: cannot be made: %s", parents->path,
-                    strerror(reason));
-            parents->path[i] = '/';
-            tw_parents_remove(parents);
-            return TW_INPUT_OUTPUT;
-        }
+        bool is_made = false;
+        tw_status status = make_one(parents->path, &is_made, error);
         parents->path[i] = '/';
         parents->is_made[i] = is_made;
+        if (status != TW_OK) {
+            tw_parents_remove(parents);
+            return status;
+        }
     }
     return TW_OK;
 }
