@@ -69,6 +69,8 @@ tw_status tw_implicit_evaluate(tw_implicit *implicit, const tw_stage *stage, con
                                const double *way);
 /* g = gamma (1 + sigma beta) / (1 + gamma sigma alpha), and the divisor 1 + gamma sigma alpha. */
 double tw_implicit_shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor);
+/* The factor of R in the matrix, sigma / (1 + sigma beta); 0 where R is not in it. */
+double tw_implicit_damping_of(const tw_implicit *implicit, const tw_stage *stage);
 /* Linearises where the record says, and prepares M + g K there. */
 tw_status tw_implicit_prepare_record(tw_implicit *implicit);
 

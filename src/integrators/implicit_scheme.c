@@ -80,18 +80,17 @@ void tw_implicit_memory_reset(tw_integrator *integrator)
 static tw_status stage_scale(tw_integrator *integrator, const tw_implicit_memory *memory,
                              double *scale)
 {
-    tw_space space = integrator->system.jacobian.space;
-    space.local_size = integrator->system.n;
+    int64_t n = integrator->system.n;
 
     /* The way from u_n to x_star. */
     double way = 0;
-    tw_vector_copy(space.local_size, memory->x_star, memory->work);
-    tw_vector_axpy(space.local_size, -1.0, integrator->u, memory->work);
-    TW_TRY(tw_vector_norm(&space, memory->work, &way));
+    tw_vector_copy(n, memory->x_star, memory->work);
+    tw_vector_axpy(n, -1.0, integrator->u, memory->work);
+    TW_TRY(tw_implicit_norm(memory->implicit, memory->work, &way));
 
     /* The smallest number keeps the scale of a state of zeros positive. */
     double size = 0;
-    TW_TRY(tw_vector_norm(&space, integrator->u, &size));
+    TW_TRY(tw_implicit_norm(memory->implicit, integrator->u, &size));
     *scale = way + 1e-6 * size + 1e-300;
     return TW_OK;
 }

@@ -167,8 +167,7 @@ static tw_status mass_dot(tw_implicit *implicit, const double *x, const double *
     return tw_vector_dot(space, implicit->force, y, dot);
 }
 
-/* |x|_M. */
-static tw_status mass_norm(tw_implicit *implicit, const double *x, double *norm)
+tw_status tw_implicit_norm(tw_implicit *implicit, const double *x, double *norm)
 {
     double square = 0;
     tw_status status = mass_dot(implicit, x, x, &square);
@@ -218,7 +217,7 @@ static tw_status find_residual(tw_implicit *implicit, const tw_stage *stage, con
                                const double *way, double *size)
 {
     TW_TRY(tw_implicit_evaluate(implicit, stage, x, way));
-    return mass_norm(implicit, implicit->residual, size);
+    return tw_implicit_norm(implicit, implicit->residual, size);
 }
 
 /* x = x_star + way. */
@@ -234,6 +233,12 @@ static bool has_damping_matrix(const tw_implicit *implicit, const tw_stage *stag
     const tw_system *system = implicit->system;
     return stage->damping_in_matrix && system->second_order && system->second.add_damping &&
            system->second.assemble && implicit->solver == TW_LINEAR_CHOLESKY;
+}
+
+double tw_implicit_damping_of(const tw_implicit *implicit, const tw_stage *stage)
+{
+    if (!has_damping_matrix(implicit, stage)) return 0;
+    return stage->sigma / (1 + stage->sigma * implicit->system->second.rayleigh_stiffness);
 }
 
 double tw_implicit_shift_of(const tw_implicit *implicit, const tw_stage *stage, double *divisor)
@@ -270,10 +275,10 @@ static tw_status prepare_at(tw_implicit *implicit, const tw_stage *stage, const 
                             double g, bool clipped)
 {
     const tw_system *system = implicit->system;
-    *implicit->linear = (tw_linear_record){.t = stage->t, .g = g, .clipped = clipped};
-    if (has_damping_matrix(implicit, stage))
-        implicit->linear->damping =
-            stage->sigma / (1 + stage->sigma * system->second.rayleigh_stiffness);
+    *implicit->linear = (tw_linear_record){.t = stage->t,
+                                           .g = g,
+                                           .clipped = clipped,
+                                           .damping = tw_implicit_damping_of(implicit, stage)};
 
     tw_vector_copy(implicit->tension_count, tension, implicit->linear_tension);
     tw_vector_copy(system->n, stage->x, implicit->linear_u);
@@ -341,8 +346,7 @@ tw_status tw_implicit_renew(tw_implicit *implicit, const tw_stage *stage)
     double divisor = 0;
     double g = tw_implicit_shift_of(implicit, stage, &divisor);
     set_velocity(implicit, stage, implicit->way);
-    if (implicit->parts && !has_damping_matrix(implicit, stage))
-        return tw_part_newton_renew(implicit, stage);
+    if (implicit->parts) return tw_part_newton_renew(implicit, stage);
 
     /* Without a factor the tangent need not be definite. */
     if (implicit->solver == TW_LINEAR_PCG)
@@ -487,7 +491,7 @@ static tw_status find_correction(tw_implicit *implicit, const tw_stage *stage, n
     /* Its norm, and how much smaller it is than the one before. */
     double before = state->size;
     tw_vector_scale(system->n, 1 / state->divisor, implicit->correction);
-    status = mass_norm(implicit, implicit->correction, &state->size);
+    status = tw_implicit_norm(implicit, implicit->correction, &state->size);
     state->contraction = state->size / before;
     state->uses++;
     system->counts->newton_iterations++;
@@ -518,7 +522,7 @@ static tw_status move_tensions(tw_implicit *implicit, const tw_stage *stage, dou
 static tw_status set_goal(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
 {
     double way = 0;
-    tw_status status = mass_norm(implicit, implicit->way, &way);
+    tw_status status = tw_implicit_norm(implicit, implicit->way, &way);
     state->displacement = stage->scale + way;
     state->enough = fmax(stage->tolerance * state->displacement, state->rounding);
     return status;
@@ -626,7 +630,7 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
     tw_vector_copy(n, stage->x, implicit->way);
     tw_vector_axpy(n, -1.0, stage->x_star, implicit->way);
     tw_status status = find_residual(implicit, stage, stage->x, implicit->way, &state.residual);
-    if (status == TW_OK) status = mass_norm(implicit, stage->x, &position);
+    if (status == TW_OK) status = tw_implicit_norm(implicit, stage->x, &position);
     if (status != TW_OK) return status;
     state.rounding = 8 * DBL_EPSILON * position;
 
@@ -651,8 +655,7 @@ tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_sta
 
     /* Parts that do not act on each other, such as hairs, iterate each by itself. */
     TW_TRY(tw_part_newton_find(implicit));
-    if (implicit->parts && !has_damping_matrix(implicit, stage) && stage->reuse == 0)
-        return tw_part_newton_solve(implicit, stage, result);
+    if (implicit->parts && stage->reuse == 0) return tw_part_newton_solve(implicit, stage, result);
 
     tw_status status = run_newton(implicit, stage, false, stage->max_iterations, result);
     bool gave_up = status == TW_NOT_CONVERGED || status == TW_NOT_FINITE ||

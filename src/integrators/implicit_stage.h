@@ -65,6 +65,9 @@ tw_status tw_implicit_restore(tw_implicit *implicit);
  * factor was made. */
 tw_status tw_implicit_solve(tw_implicit *implicit, const tw_stage *stage, tw_stage_result *result);
 
+/* |x|_M, the norm of corrections and of `scale`; the plain one where there is no mass. */
+tw_status tw_implicit_norm(tw_implicit *implicit, const double *x, double *norm);
+
 /* x - x_star of the last solution. It keeps the digits that the difference of the two loses where
  * steps are small: it is gamma a to rounding, however far x is from the origin. */
 const double *tw_implicit_way(const tw_implicit *implicit);

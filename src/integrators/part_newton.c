@@ -281,7 +281,8 @@ static bool clip_failed(tw_implicit *implicit)
 static tw_status prepare(const job *j)
 {
     tw_implicit *implicit = j->implicit;
-    *implicit->linear = (tw_linear_record){.t = j->stage->t, .g = j->g};
+    *implicit->linear = (tw_linear_record){
+        .t = j->stage->t, .g = j->g, .damping = tw_implicit_damping_of(implicit, j->stage)};
     for_each(j, record_part);
     tw_status status = tw_implicit_prepare_record(implicit);
 
