@@ -141,12 +141,13 @@ static bool is_active(int choice, int hair)
     return hair == (choice == 1 ? 0 : HAIRS - 1);
 }
 
-/* The acceleration at x, v, and the matrix there. */
+/* The acceleration at x, v, and the matrix there, with the damping in it. */
 static void evaluate(const tw_second_order_problem *p, const double *x, const double *v, double *a)
 {
     ck_assert_int_eq(p->acceleration(p->context, 0, x, v, a), TW_OK);
     ck_assert_int_eq(p->linearise(p->context, 0, x, v), TW_OK);
     ck_assert_int_eq(p->assemble(p->context, p->stiffness_matrix), TW_OK);
+    ck_assert_int_eq(p->add_damping(p->context, 0.5, p->stiffness_matrix), TW_OK);
 }
 
 /* The acceleration and the matrix of active rows are those without focus; matrix rows of others keep

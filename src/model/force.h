@@ -129,7 +129,7 @@ typedef struct tw_force_table {
     void (*add_tangent)(void *data, tw_sparse *matrix);
     /* out += D in. */
     void (*add_damping_product)(void *data, int count, const double *in, double *out);
-    /* matrix += factor * D, or the symmetric part of D. */
+    /* matrix += factor * D, or the symmetric part of D, in the same rows. */
     void (*add_damping)(void *data, double factor, tw_sparse *matrix);
     /* Returns the failure of a product or a matrix since the last call, once.
      * NULL: they cannot fail. */

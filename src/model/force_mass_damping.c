@@ -478,15 +478,34 @@ static void mass_damping_add_symmetric_product(void *data, int count, const doub
 
 /* Adds alpha M. The part that exempts rigid motion is dense and left out; Newton's
  * method converges without it. */
+/* matrix += factor alpha M. */
+typedef struct diagonal_job {
+    const mass_damping *d;
+    double factor;
+    double *values;
+} diagonal_job;
+
+static void diagonal_block(void *context, int64_t begin, int64_t end, int64_t block)
+{
+    (void)block;
+    const diagonal_job *job = context;
+    const tw_particles *particles = job->d->particles;
+    double share = job->factor * job->d->alpha;
+
+    for (int64_t i = begin; i < end; i++) {
+        int64_t stop = tw_particles_run(particles, &i, end);
+        for (; i < stop; i++)
+            for (int k = 0; k < 3; k++)
+                job->values[9 * job->d->diagonal[i] + 4 * k] +=
+                    share * particles->mass[particles->particle[i]];
+    }
+}
+
 static void mass_damping_add_damping(void *data, double factor, tw_sparse *matrix)
 {
     mass_damping *d = data;
-    double *values = tw_sparse_values(matrix);
-
-    for (int64_t i = 0; i < d->particles->free_count; i++)
-        for (int k = 0; k < 3; k++)
-            values[9 * d->diagonal[i] + 4 * k] +=
-                factor * d->alpha * d->particles->mass[d->particles->particle[i]];
+    diagonal_job job = {d, factor, tw_sparse_values(matrix)};
+    tw_parallel_for(d->particles->free_count, TW_PARTICLE_BLOCK, diagonal_block, &job);
 }
 
 static void mass_damping_locate(void *data, const tw_sparse *matrix)
