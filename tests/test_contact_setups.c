@@ -255,20 +255,25 @@ static bool keeps_order(const setup *s, const double *u, int64_t count)
 
 enum { LOOKS = 20 /* states of a set-up that are looked at */ };
 
+/* How the energy changed [J]. */
+typedef struct rise {
+    double sum;
+    double largest; /* that the sum has been */
+} rise;
+
 /* What was wrong in the states of a set-up. */
 typedef struct findings {
     int64_t crossings; /* edges that pierce triangles, over all states */
     int tunnelled;     /* states in which a body is on the wrong side of another one */
     double depth;      /* largest penetration, as a share of the thickness */
     double momentum;   /* largest change of a component [kg m/s] */
-    double impact;     /* largest kinetic energy so far [J] */
-    double gain;       /* largest rise of the energy, as a share of the impact's */
-    double touching;   /* change of the energy in steps that touch [J] */
-    double fed;        /* its largest rise, as a share of the impact's */
+    double impact;     /* largest kinetic energy [J] */
+    rise touching;     /* in steps that touch at one of their ends: what contact feeds */
+    rise all;          /* from the start to a state that is looked at */
 } findings;
 
 /* Looks at one state. Crossings and order are found by tests of this file and its support, the rest
- * by the library. The energy is that of the state itself, with all that vibrates unresolved in it. */
+ * by the library. */
 static void look(const setup *s, double t, const double *u, const tw_measurement *first,
                  findings *f)
 {
@@ -281,12 +286,11 @@ static void look(const setup *s, double t, const double *u, const tw_measurement
 
     for (int k = 0; k < 3 && s->is_free; k++)
         f->momentum = fmax(f->momentum, fabs(m.momentum[k] - first->momentum[k]));
-
-    double gain = m.kinetic + m.potential - first->kinetic - first->potential;
-    if (!s->is_driven) f->gain = fmax(f->gain, gain / f->impact);
+    f->all.largest = fmax(f->all.largest, f->all.sum);
 }
 
-/* Advances to t, and adds up how the energy changes in the steps that touch at one of their ends. */
+/* Advances to t, and adds up how the energy changes. It is that of the states themselves, with all
+ * that vibrates unresolved in them. */
 static tw_status advance(const setup *s, tw_integrator *integrator, double t, tw_measurement *last,
                          findings *f, tw_error *error)
 {
@@ -301,23 +305,36 @@ static tw_status advance(const setup *s, tw_integrator *integrator, double t, tw
 
         f->impact = fmax(f->impact, m.kinetic);
         bool touches = last->contacts > 0 || m.contacts > 0;
-        if (touches) f->touching += m.kinetic + m.potential - last->kinetic - last->potential;
-        if (!s->is_driven) f->fed = fmax(f->fed, f->touching / f->impact);
+        double change = m.kinetic + m.potential - last->kinetic - last->potential;
+        if (s->is_driven) change = 0;
+        f->all.sum += change;
+        if (touches) f->touching.sum += change;
+        f->touching.largest = fmax(f->touching.largest, f->touching.sum);
         *last = m;
     }
     return TW_OK;
 }
 
+/* The largest rise of the energy, as a share of the impact's. The midpoint rule makes energy in free
+ * flight: it leaves a spring stretched by a quarter of the square of the angle by which it turns in a
+ * step (docs/contact.md). What it feeds in steps that touch has no such excuse. */
+static double rise_bound(tw_scheme scheme)
+{
+    return scheme == TW_SCHEME_MIDPOINT ? 1 : 0.01;
+}
+
 static void check_findings(int number, const setup *s, const findings *f)
 {
+    double fed = f->touching.largest / f->impact;
+    double made = f->all.largest / f->impact;
     bool holds = f->crossings == 0 && f->tunnelled == 0 && f->depth <= 0.05 &&
-                 f->momentum <= 1e-10 && f->gain <= 0.01;
+                 f->momentum <= 1e-10 && fed <= 0.01 && made <= rise_bound(s->scheme);
     ck_assert_msg(holds,
                   "%d, %s, %s, step %.3g s: %lld crossings, %d states tunnelled, %.2g of the "
-                  "thickness deep, momentum off by %.1g, %.2g of the impact's energy gained, %.2g "
-                  "of it in steps that touch",
+                  "thickness deep, momentum off by %.1g, contact fed %.2g of the impact's energy, "
+                  "all steps %.2g",
                   number, kind_names[s->kind], tw_scheme_name(s->scheme), s->step,
-                  (long long)f->crossings, f->tunnelled, f->depth, f->momentum, f->gain, f->fed);
+                  (long long)f->crossings, f->tunnelled, f->depth, f->momentum, fed, made);
 }
 
 START_TEST(a_random_setup_holds)
