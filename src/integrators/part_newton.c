@@ -144,7 +144,8 @@ typedef struct job {
     const tw_stage *stage;
     const double *tension; /* of the elements, for the matrix */
     double tolerance;
-    double g, divisor; /* Newton's matrix is divisor (M + g K) */
+    double g, divisor;           /* Newton's matrix is divisor (M + g K) */
+    const unsigned char *active; /* rows in focus; NULL: all */
 } job;
 
 typedef void part_function(const job *j, int64_t p, part *it);
@@ -228,15 +229,21 @@ static void activate_all(tw_part_newton *parts)
         parts->list[p] = (part){.size = INFINITY, .share = 1, .active = true};
 }
 
-/* A part that has arrived rests. */
-static void rest(tw_part_newton *parts, int64_t p)
+/* mark[r] = value for the block rows r of a part. */
+static void mark_rows(const tw_part_newton *parts, int64_t p, unsigned char *mark,
+                      unsigned char value)
 {
     const int32_t *row = NULL;
     int64_t count = rows_of(parts, p, &row);
+    for (int64_t r = 0; r < count; r++) mark[row[r]] = value;
+}
+
+/* A part that has arrived rests. */
+static void rest(tw_part_newton *parts, int64_t p)
+{
     parts->list[p].active = false;
     parts->left--;
-
-    for (int64_t r = 0; r < count; r++) parts->active[row[r]] = 0;
+    mark_rows(parts, p, parts->active, 0);
 }
 
 /* ---- the matrix ---- */
@@ -257,7 +264,8 @@ static void record_part(const job *j, int64_t p, part *it)
     }
 }
 
-/* Clips the parts whose matrix is not definite. Returns whether one was not clipped before. */
+/* Clips the parts whose matrix is not definite, and leaves their rows in `failed`. Returns whether one
+ * was not clipped before. */
 static bool clip_failed(tw_implicit *implicit)
 {
     tw_part_newton *parts = implicit->parts;
@@ -268,9 +276,11 @@ static bool clip_failed(tw_implicit *implicit)
     for (int64_t p = 0; p < parts->rows.count; p++) {
         part *it = &parts->list[p];
         bool failed = it->active && parts->failed[parts->rows.row[parts->rows.start[p]]];
-        if (!failed || it->clipped) continue;
-        it->clipped = true;
-        news = true;
+        if (failed && !it->clipped) {
+            it->clipped = true;
+            news = true;
+        }
+        if (!it->active) mark_rows(parts, p, parts->failed, 0);
     }
     return news && implicit->tension_count > 0;
 }
@@ -286,9 +296,12 @@ static tw_status prepare(const job *j)
     for_each(j, record_part);
     tw_status status = tw_implicit_prepare_record(implicit);
 
+    /* The matrices of the others are good. */
     if (status == TW_NOT_POSITIVE_DEFINITE && clip_failed(implicit)) {
         for_each(j, record_part);
+        focus(implicit, implicit->parts->failed);
         status = tw_implicit_prepare_record(implicit);
+        focus(implicit, j->active);
     }
     if (status != TW_NOT_POSITIVE_DEFINITE) return status;
 
@@ -569,7 +582,8 @@ tw_status tw_part_newton_solve(tw_implicit *implicit, const tw_stage *stage,
     job j = {.implicit = implicit,
              .stage = stage,
              .tension = implicit->iterate,
-             .tolerance = stage->tolerance};
+             .tolerance = stage->tolerance,
+             .active = parts->active};
     j.g = tw_implicit_shift_of(implicit, stage, &j.divisor);
     activate_all(parts);
 
