@@ -17,6 +17,7 @@
 typedef struct tw_contact_pair {
     tw_pair_kind kind;
     int32_t vertex[TW_PAIR_VERTICES]; /* contact vertices */
+    int32_t row;                      /* index of its first free particle among the free ones */
     double radius;                    /* of both primitives together [m] */
     double first_radius;              /* of the first one [m] */
     tw_contact_law law;

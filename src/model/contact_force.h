@@ -53,6 +53,7 @@ typedef struct tw_contact_source {
 /* Tangents of one pair that is in contact at the last linearisation. */
 typedef struct tw_pair_tangent {
     int64_t pair; /* while its values are computed */
+    int32_t row;  /* of the pair */
     int32_t vertex[TW_PAIR_VERTICES];
     double hessian[TW_PAIR_SIZE * TW_PAIR_SIZE];
 } tw_pair_tangent;

@@ -87,11 +87,12 @@ void tw_contact_take_vertex(const tw_contact *contact, int32_t vertex, const dou
         return;
     }
 
-    tw_vertex_parts parts = tw_contact_parts(contact, vertex);
-    for (int k = 0; k < 3; k++) out[k] = 0.0;
-    for (int c = 0; c < parts.count; c++)
+    const tw_vertex_parts *parts = &contact->carried[vertex - contact->particles->count];
+    double sum[3] = {0.0, 0.0, 0.0};
+    for (int c = 0; c < parts->count; c++)
         for (int k = 0; k < 3; k++)
-            out[k] += parts.weight[c] * values[3 * (int64_t)parts.particle[c] + k];
+            sum[k] += parts->weight[c] * values[3 * (int64_t)parts->particle[c] + k];
+    for (int k = 0; k < 3; k++) out[k] = sum[k];
 }
 
 double tw_contact_inverse_mass(const tw_contact *contact, int32_t vertex)
@@ -153,6 +154,19 @@ static double parallel_bound(const tw_contact *contact, const tw_contact_pair *p
     return bound;
 }
 
+/* The index of the first free particle of a pair among the free ones. */
+static int32_t first_row(const tw_contact *contact, const tw_contact_pair *pair)
+{
+    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
+        tw_vertex_parts parts = tw_contact_parts(contact, pair->vertex[i]);
+        for (int k = 0; k < parts.count; k++) {
+            int32_t row = contact->particles->unknown[parts.particle[k]];
+            if (row >= 0) return row;
+        }
+    }
+    return -1;
+}
+
 /* Adds a pair. A pair without a free particle has no use. */
 static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a, const side *b)
 {
@@ -164,6 +178,7 @@ static tw_status add_pair(tw_contact *contact, tw_pair_kind kind, const side *a,
     for (int i = 0; i < a->count; i++) pair.vertex[i] = a->vertex[i];
     for (int i = 0; i < b->count; i++) pair.vertex[a->count + i] = b->vertex[i];
     if (kind == TW_PAIR_POINT_EDGE) pair.vertex[3] = pair.vertex[2];
+    pair.row = first_row(contact, &pair);
 
     tw_contact_set_stiffness(contact, &pair);
 

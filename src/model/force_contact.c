@@ -104,20 +104,10 @@ typedef struct loop {
     atomic_bool undefined; /* a pair meets, and has no normal */
 } loop;
 
-/* Whether a pair of these vertices acts on an active particle. Its free particles are all active, or
- * none is. */
-static bool is_wanted(const tw_contact *c, const int32_t vertex[TW_PAIR_VERTICES])
+/* Whether a pair acts on an active particle. Its free particles are all active, or none is. */
+static bool is_wanted(const tw_contact *c, int64_t pair)
 {
-    if (!c->particles->active) return true;
-
-    for (int i = 0; i < TW_PAIR_VERTICES; i++) {
-        tw_vertex_parts parts = tw_contact_parts(c, vertex[i]);
-        for (int k = 0; k < parts.count; k++) {
-            int32_t row = c->particles->unknown[parts.particle[k]];
-            if (row >= 0) return tw_particles_want(c->particles, row);
-        }
-    }
-    return false;
+    return tw_particles_want(c->particles, c->pairs[pair].row);
 }
 
 /* The energies of the wanted pairs begin ... end - 1 of a block become 0; others keep what they have. */
@@ -126,7 +116,7 @@ static void clear_block(tw_contact *c, int64_t begin, int64_t end, int64_t block
     if (!c->felt[block]) return;
     c->felt[block] = 0;
     for (int64_t p = begin; p < end; p++) {
-        if (is_wanted(c, c->pairs[p].vertex)) c->pair_energy[p] = 0.0;
+        if (is_wanted(c, p)) c->pair_energy[p] = 0.0;
         if (c->pair_energy[p] != 0.0) c->felt[block] = 1;
     }
 }
@@ -153,7 +143,7 @@ static void energy_block(void *context, int64_t begin, int64_t end, int64_t bloc
     loop *l = context;
     clear_block(l->c, begin, end, block);
     for (int64_t p = begin; (p = tw_contact_next(l->c, p, end, l->at->x)) < end; p++) {
-        if (!is_wanted(l->c, l->c->pairs[p].vertex)) continue;
+        if (!is_wanted(l->c, p)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(l->c, &l->c->pairs[p], l->at->x, x);
@@ -178,7 +168,7 @@ static void force_block(void *context, int64_t begin, int64_t end, int64_t block
     tw_contact *c = l->c;
     clear_block(c, begin, end, block);
     for (int64_t p = begin; (p = tw_contact_next(c, p, end, l->at->x)) < end; p++) {
-        if (!is_wanted(c, c->pairs[p].vertex)) continue;
+        if (!is_wanted(c, p)) continue;
         double x[4][3];
         tw_pair_state state;
         tw_contact_take(c, &c->pairs[p], l->at->x, x);
@@ -284,13 +274,14 @@ static void tangent_block(void *context, int64_t begin, int64_t end, int64_t blo
     for (int64_t i = begin; i < end; i++) {
         tw_pair_tangent *tangent = &l->c->tangents[i];
         const tw_contact_pair *pair = &l->c->pairs[tangent->pair];
-        if (l->kept && !is_wanted(l->c, pair->vertex)) continue;
+        if (l->kept && !is_wanted(l->c, tangent->pair)) continue;
 
         double x[4][3];
         tw_pair_state state;
 
         tw_contact_take(l->c, pair, l->at->x, x);
         tw_pair_evaluate(pair, x, l->order, &state);
+        tangent->row = pair->row;
         memcpy(tangent->vertex, pair->vertex, sizeof tangent->vertex);
         memcpy(tangent->hessian, state.hessian, sizeof state.hessian);
     }
@@ -404,10 +395,19 @@ static void add_block(const double *hessian, int a, int b, double weight, int64_
     for (int k = 0; k < 9; k++) values[k] += weight * hessian[N * (3 * a + k % 3) + 3 * b + k / 3];
 }
 
+/* Whether the block of vertices a and b is not 0: pairs of fewer than four vertices repeat one. */
+static bool has_block(const double *hessian, int a, int b)
+{
+    for (int k = 0; k < 9; k++)
+        if (hessian[N * (3 * a + k % 3) + 3 * b + k / 3] != 0.0) return true;
+    return false;
+}
+
 /* The blocks of all particles of two vertices. */
 static void add_vertex_blocks(const tw_contact *c, const tw_pair_tangent *tangent, int a, int b,
                               tw_sparse *matrix)
 {
+    if (!has_block(tangent->hessian, a, b)) return;
     const int32_t *vertex = tangent->vertex;
     tw_vertex_parts rows = tw_contact_parts(c, vertex[a]);
     tw_vertex_parts columns = tw_contact_parts(c, vertex[b]);
@@ -429,7 +429,7 @@ static void contact_add_tangent(void *data, tw_sparse *matrix)
     const tw_contact *c = data;
     for (int64_t t = 0; t < c->tangent_count; t++) {
         const tw_pair_tangent *tangent = &c->tangents[t];
-        if (!is_wanted(c, tangent->vertex)) continue;
+        if (!tw_particles_want(c->particles, tangent->row)) continue;
 
         /* Both orders of two vertices: one of them is in the upper triangle. */
         for (int a = 0; a < TW_PAIR_VERTICES; a++)
