@@ -303,7 +303,7 @@ START_TEST(no_step_passes_over_a_swing)
 }
 END_TEST
 
-/* Pairs of masses that swing, the first far beyond its limit and the others within theirs, by steps of h omega = 0.3.
+/* Pairs of masses that swing, the first far beyond its limit and the others within theirs, by steps of h omega = 1.4.
  * Returns how many steps were rejected. */
 static int64_t swing_pairs(int64_t count, double *first_elongation)
 {
@@ -336,7 +336,7 @@ static int64_t swing_pairs(int64_t count, double *first_elongation)
 
     tw_simulation *simulation = NULL;
     ck_assert_int_eq(tw_simulation_of_model(model, &simulation, NULL), TW_OK);
-    tw_integrator *integrator = start(simulation, TW_SCHEME_RK4, 2e-3, 0);
+    tw_integrator *integrator = start(simulation, TW_SCHEME_EXPRB42, 0.01, 0);
     advance_to(integrator, 0.06);
     *first_elongation = elongation(simulation, 0);
     int64_t rejected = tw_integrator_statistics_now(integrator).rejected_steps;
@@ -551,7 +551,7 @@ END_TEST
  * nobody reaches are looked at one by one. Both must flow alike. */
 static void run_links(double rupture_strain, double h, double values[64])
 {
-    enum { LINKS = 15, COUNT = 3 * LINKS };
+    enum { LINKS = 15, COUNT = 2 * LINKS };
     row r = {.links = LINKS, .mass = 0.01, .velocity = 20, .law = perfect()};
     r.law.rupture_strain = rupture_strain;
     tw_simulation *simulation = make_row(&r);
@@ -580,9 +580,12 @@ START_TEST(impossible_laws_are_refused)
 {
     tw_model *model = NULL;
     ck_assert_int_eq(tw_model_create(&model, NULL), TW_OK);
-    const tw_plasticity wrong[] = {{0, 0, INFINITY},        {-1, 0, INFINITY}, {NAN, 0, INFINITY},
-                                   {INFINITY, 0, INFINITY}, {0.1, -1, 1},      {0.1, NAN, 1},
-                                   {0.1, 0, 0.1},           {0.1, 0, NAN},     {0.1, INFINITY, 1}};
+    const tw_plasticity wrong[] = {{0, 0, INFINITY, 1},   {-1, 0, INFINITY, 1},
+                                   {NAN, 0, INFINITY, 1}, {INFINITY, 0, INFINITY, 1},
+                                   {0.1, -1, 1, 1},       {0.1, NAN, 1, 1},
+                                   {0.1, 0, 0.1, 1},      {0.1, 0, NAN, 1},
+                                   {0.1, INFINITY, 1, 1}, {0.1, 0, 1, 0},
+                                   {0.1, 0, 1, -1},       {0.1, 0, 1, NAN}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ck_assert_int_eq(tw_model_set_plasticity(model, &wrong[i], NULL), TW_INVALID_ARGUMENT);
     ck_assert_int_eq(tw_model_set_plasticity(model, NULL, NULL), TW_OK);

@@ -23,6 +23,10 @@ typedef struct tw_plasticity {
     /** A spring breaks for good when (l - L_0) / L_0 exceeds this strain, which must be larger than
      *  yield_strain. Default INFINITY: springs do not break. */
     double rupture_strain;
+    /** > 0. By how much the flow of a step may be wrong before the step is rejected: the mean over
+     *  all springs, as a share of their elastic deflections (docs/plasticity.md). INFINITY: no step
+     *  is rejected. Default 0.01. */
+    double tolerance;
 } tw_plasticity;
 TW_API tw_plasticity tw_plasticity_default(void);
 

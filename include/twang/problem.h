@@ -182,9 +182,10 @@ typedef struct tw_second_order_problem {
      *  nothing to do. */
     tw_status (*begin_step)(void *context, double t, double h, const double *u, tw_sparse **matrix);
     /** Called after every attempt of a step of length h from (t, u) to u_new, u = (x, v). It may
-     *  change u_new and the internal variables, and sets *changed if it does, or if the laws of the
-     *  forces are not those of the step any more: impacts and friction, which act within a moment,
-     *  are impulses between steps, and so is plastic flow. TW_RECOVERABLE rejects the step. NULL:
+     *  change u_new and the internal variables, and sets *changed if it changes u_new or the forces
+     *  there: impacts and friction, which act within a moment, are impulses between steps, and a
+     *  spring breaks between steps. (Plastic flow changes the laws of the next step, and not the
+     *  forces at u_new.) TW_RECOVERABLE rejects the step. NULL:
      *  nothing to do. Adaptive steps are TW_UNSUPPORTED with it and without begin_step: their
      *  estimate does not see what begins and ends within a step. */
     tw_status (*finish_step)(void *context, double t, double h, const double *u, double *u_new,
@@ -206,8 +207,8 @@ typedef struct tw_second_order_problem {
      *  NULL: nothing to say. */
     const char *(*explain)(void *context);
 
-    /** Kinetic and potential energy [J]; NULL if there is none. Used by telemetry and by the energy
-     *  guard. */
+    /** Kinetic and potential energy [J], what internal variables have taken included; NULL if there
+     *  is none. Used by the energy guard. */
     tw_status (*energy)(void *context, double t, const double *x, const double *v, double *kinetic,
                         double *potential);
 

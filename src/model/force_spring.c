@@ -31,7 +31,7 @@ static void springs_release(void *data)
 
     void *arrays[] = {s->corner,   s->stiffness, s->rest_length, s->cubic, s->damping,
                       s->pull,     s->tangent,   s->slide,       s->root,  s->partial,
-                      s->diagonal, s->block,     s->span};
+                      s->diagonal, s->block,     s->span,        s->limit, s->room};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tw_release(arrays[i]);
     tw_release(s);
 }
@@ -185,6 +185,19 @@ static tw_status springs_add_force(void *data, const tw_force_view *at, double *
 
 /* ---- energy ---- */
 
+/* The energies of four springs of which some flow, added up. */
+static double flowing_energy(const tw_springs *s, int64_t first, tw_wide lengths)
+{
+    double l[4];
+    double sum = 0.0;
+    tw_wide_store(l, lengths);
+    for (int j = 0; j < 4; j++) {
+        tw_spring_law law = tw_springs_law(s, first + j);
+        sum += tw_spring_energy(&law, l[j]);
+    }
+    return sum;
+}
+
 /* The energies of four plain springs, k e^2/2 + q e^4/4, added up. */
 static double plain_energy(const tw_springs *s, const double *x, int64_t first)
 {
@@ -195,6 +208,7 @@ static double plain_energy(const tw_springs *s, const double *x, int64_t first)
 
     /* e^2/2 (k + q e^2/2) with e = l - L. */
     tw_wide e = tw_wide_subtract(l, tw_wide_load(s->rest_length + first));
+    if (tw_spring_batch_flows(s, first, 4, e)) return flowing_energy(s, first, l);
     tw_wide half = tw_wide_multiply(tw_wide_splat(0.5), tw_wide_multiply(e, e));
     return tw_wide_sum(tw_wide_multiply(half, tw_wide_fma(q, half, k)));
 }

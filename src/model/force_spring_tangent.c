@@ -7,6 +7,7 @@
 
 #include "base/parallel_for.h"
 #include "model/spring_batch.h"
+#include "model/spring_plasticity.h"
 
 /* Index of the pair of corners b != c among all pairs: (1,0), (2,0), (2,1), (3,0), ... */
 static int pair_of(int b, int c)
@@ -72,6 +73,7 @@ typedef struct loop {
     tw_springs *s;
     const double *x;
     const double *v;
+    const tw_force_view *at; /* the same of springs that yield */
     const double *in;
     double *out;
     int count; /* columns of in and out */
@@ -119,6 +121,7 @@ static void linearise_block(void *context, int64_t begin, int64_t end, int64_t b
         memcpy(tangent, state.n, sizeof state.n);
         tangent[3] = state.across;
         tangent[4] = state.along;
+        if (s->limit) tangent[4] = tw_springs_slope_ahead(s, p->at, e) - state.across;
         if (s->slide) keep_friction(s, e, &state);
     }
 }
@@ -142,6 +145,7 @@ static void plain_linearise_block(void *context, int64_t begin, int64_t end, int
             double *tangent = p->s->tangent + TW_SPRING_TANGENT * (first + j);
             tw_wide_store3(tangent, tw_wide_divide(batch.d[j], tw_wide_splat(batch.length[j])));
             tangent[3] = batch.across[j];
+            if (p->s->limit) batch.slope[j] = tw_springs_slope_ahead(p->s, p->at, first + j);
             tangent[4] = batch.slope[j] - batch.across[j];
         }
     }
@@ -149,7 +153,7 @@ static void plain_linearise_block(void *context, int64_t begin, int64_t end, int
 
 tw_status tw_springs_linearise(void *data, const tw_force_view *at)
 {
-    loop p = {.s = data, .x = at->x, .v = at->v};
+    loop p = {.s = data, .x = at->x, .v = at->v, .at = at};
     tw_parallel_block *body = tw_springs_are_plain(p.s) ? plain_linearise_block : linearise_block;
     tw_parallel_for(p.s->count, TW_PARTICLE_BLOCK, body, &p);
     if (atomic_load(&p.undefined)) return TW_RECOVERABLE;

@@ -144,7 +144,7 @@ tw_status tw_model_add_dashpots(tw_model *model, int64_t count, const int64_t *e
 
 tw_plasticity tw_plasticity_default(void)
 {
-    return (tw_plasticity){.yield_strain = 0.02, .rupture_strain = INFINITY};
+    return (tw_plasticity){.yield_strain = 0.02, .rupture_strain = INFINITY, .tolerance = 0.01};
 }
 
 tw_status tw_model_set_plasticity(tw_model *model, const tw_plasticity *law, tw_error *error)
@@ -156,11 +156,12 @@ tw_status tw_model_set_plasticity(tw_model *model, const tw_plasticity *law, tw_
     }
 
     bool is_sound = law->yield_strain > 0.0 && isfinite(law->yield_strain) &&
-                    is_at_least(law->hardening, 0.0) && law->rupture_strain > law->yield_strain;
+                    is_at_least(law->hardening, 0.0) && law->rupture_strain > law->yield_strain &&
+                    law->tolerance > 0.0;
     if (!is_sound)
         return tw_fail(error, TW_INVALID_ARGUMENT,
-                       "plasticity needs yield_strain > 0, hardening >= 0 and rupture_strain > "
-                       "yield_strain");
+                       "plasticity needs yield_strain > 0, hardening >= 0, rupture_strain > "
+                       "yield_strain and tolerance > 0");
     model->plasticity = *law;
     return TW_OK;
 }

@@ -60,6 +60,28 @@ TW_ALWAYS_INLINE tw_wide tw_spring_batch_lengths(const tw_springs *s, const doub
     return tw_wide_sqrt(square);
 }
 
+/* Whether one of the springs of a batch with the deflections e flows, or is at its limit. */
+TW_ALWAYS_INLINE bool tw_spring_batch_flows(const tw_springs *s, int64_t first, int count,
+                                            tw_wide e)
+{
+    if (!s->limit) return false;
+    tw_wide limit = tw_spring_batch_values(s->limit, first, count);
+    tw_wide inside = tw_wide_subtract(tw_wide_multiply(limit, limit), tw_wide_multiply(e, e));
+    return !tw_wide_all_positive(inside);
+}
+
+/* T/l and T' of springs of which some flow, one by one. */
+static inline void tw_spring_batch_flow(const tw_springs *s, int64_t first, int count,
+                                        tw_spring_batch *batch)
+{
+    for (int j = 0; j < count; j++) {
+        tw_spring_law law = tw_springs_law(s, first + j);
+        tw_spring_pull pull = tw_spring_pull_at(&law, batch->length[j]);
+        batch->across[j] = pull.tension / batch->length[j];
+        batch->slope[j] = pull.slope;
+    }
+}
+
 /* Evaluates the springs first to first + count - 1, count <= 4. The rest of the batch repeats
  * the d of the last one. */
 TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double *x, int64_t first,
@@ -76,6 +98,8 @@ TW_ALWAYS_INLINE void tw_spring_batch_evaluate(const tw_springs *s, const double
     tw_wide_store(batch->length, l);
     tw_wide_store(batch->slope, tw_wide_fma(tw_wide_splat(3.0), bent, k));
     tw_wide_store(batch->across, tw_wide_divide(tw_wide_multiply(e, tw_wide_add(k, bent)), l));
+
+    if (tw_spring_batch_flows(s, first, count, e)) tw_spring_batch_flow(s, first, count, batch);
 
     /* Springs without length are rare, so one test serves the whole batch. */
     batch->undefined = false;

@@ -6,8 +6,7 @@
 
 #include "base/allocate.h"
 #include "base/parallel_for.h"
-#include "base/simd.h"
-#include "model/springs.h"
+#include "model/spring_batch.h"
 
 enum {
     GROUP = 16,              /* lower ends that take turns */
@@ -182,10 +181,21 @@ static tw_wide correct_lengthless(loop *p, int64_t first, tw_wide l, tw_wide acr
     return tw_wide_load(value);
 }
 
+/* T/l of four springs of which some flow. */
+static tw_wide flowing_tension_over_length(const tw_springs *s, int64_t first, tw_wide l)
+{
+    tw_spring_batch batch;
+    tw_wide_store(batch.length, l);
+    tw_spring_batch_flow(s, first, LANES, &batch);
+    return tw_wide_load(batch.across);
+}
+
 /* T/l = e (k + q e^2) / l with e = l - L, of four springs. */
 TW_ALWAYS_INLINE tw_wide tension_over_length(const tw_springs *s, int64_t first, tw_wide l)
 {
     tw_wide e = tw_wide_subtract(l, tw_wide_load(s->rest_length + first));
+    if (tw_spring_batch_flows(s, first, LANES, e)) return flowing_tension_over_length(s, first, l);
+
     tw_wide k = tw_wide_load(s->stiffness + first);
     if (s->cubic) k = tw_wide_fma(tw_wide_load(s->cubic + first), tw_wide_multiply(e, e), k);
     return tw_wide_divide(tw_wide_multiply(e, k), l);

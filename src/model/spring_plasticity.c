@@ -17,25 +17,34 @@ static const double STAGE_SHARE = 0.75;
  * does not vanish. Beyond that it is elastic. */
 static const double SHORTEST_SHARE = 0.05;
 
-/* The rest lengths inside a step are guesses, and no estimate of a scheme sees them. The error is measured as an energy:
- * with what each spring flowed otherwise than guessed, and what it should have flowed when it swung beyond its limit
- * and came back within the step,
- *     sum k (surprise / LARGEST_SURPRISE)^2 + sum k (miss / LARGEST_MISS)^2 <= sum k (l - L)^2.
- * A step beyond that is rejected. Fixed steps are then divided. For a single spring at its limit these are shares of
- * the limit. A swing through an angle of RESOLVED radians per step, or less, cannot hide so much. */
-static const double LARGEST_SURPRISE = 0.03;
-static const double LARGEST_MISS = 0.006;
+/* A swing through an angle of RESOLVED radians per step, or less, hides no flow. */
 static const double RESOLVED = 0.2;
+
+/* A spring is at its limit from this share of it on: after a return map it is there but for rounding. */
+static const double AT_LIMIT = 1.0 - 1e-9;
 
 static const double BROKEN = -1.0;
 
 /* ---- making ---- */
+
+/* The larger and the smaller of two numbers. (fmax and fmin are calls of a library.) */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 static void release_values(tw_spring_values *values)
 {
     tw_release(values->rest_length);
     tw_release(values->stiffness);
     tw_release(values->cubic);
+    tw_release(values->limit);
+    tw_release(values->room);
     *values = (tw_spring_values){0};
 }
 
@@ -46,12 +55,14 @@ static bool copy_values(int64_t count, const tw_spring_values *from, tw_spring_v
     to->rest_length = tw_copy_array(from->rest_length, count, sizeof(double), &good);
     to->stiffness = tw_copy_array(from->stiffness, count, sizeof(double), &good);
     to->cubic = tw_copy_array(from->cubic, count, sizeof(double), &good);
+    to->limit = tw_copy_array(from->limit, count, sizeof(double), &good);
+    to->room = tw_copy_array(from->room, count, sizeof(double), &good);
     return good;
 }
 
 static tw_spring_values values_of(const tw_springs *s)
 {
-    return (tw_spring_values){s->rest_length, s->stiffness, s->cubic};
+    return (tw_spring_values){s->rest_length, s->stiffness, s->cubic, s->limit, s->room};
 }
 
 void tw_springs_take(tw_springs *s, const tw_spring_values *values)
@@ -59,6 +70,8 @@ void tw_springs_take(tw_springs *s, const tw_spring_values *values)
     s->rest_length = values->rest_length;
     s->stiffness = values->stiffness;
     s->cubic = values->cubic;
+    s->limit = values->limit;
+    s->room = values->room;
 }
 
 void tw_springs_release_plasticity(tw_springs *s)
@@ -76,18 +89,40 @@ void tw_springs_release_plasticity(tw_springs *s)
     s->plasticity = NULL;
 }
 
+/* Sets spring e after the plastic elongation p, with the sum of all flow so far. One that is broken has
+ * no stiffness. */
+static void set_spring(const tw_spring_plasticity *p, tw_spring_values *values, int64_t e,
+                       double elongation, double sum)
+{
+    bool broken = sum < 0.0;
+    double first = p->first.rest_length[e];
+    double L = larger(first + elongation, 0.0);
+    values->rest_length[e] = L;
+    values->stiffness[e] = broken ? 0.0 : p->first.stiffness[e];
+    if (values->cubic) values->cubic[e] = broken ? 0.0 : p->first.cubic[e];
+    values->limit[e] = p->law.yield_strain * first + p->law.hardening * larger(sum, 0.0);
+    values->room[e] = larger(L - SHORTEST_SHARE * first, 0.0);
+}
+
 tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law)
 {
     tw_spring_plasticity *p = s->plasticity = TW_NEW(tw_spring_plasticity);
     if (!p) return TW_OUT_OF_MEMORY;
 
     p->law = *law;
+    s->hardening = law->hardening;
+    s->limit = TW_NEW_ARRAY(s->count, double);
+    s->room = TW_NEW_ARRAY(s->count, double);
     p->after = values_of(s);
     int64_t blocks = tw_parallel_blocks(s->count, TW_INTERNAL_BLOCK);
     p->partial = tw_allocate_zeroed((size_t)blocks, sizeof *p->partial);
     p->square_frequency = TW_NEW_ARRAY(s->count, double);
-    bool good = copy_values(s->count, &p->after, &p->first) && p->partial && p->square_frequency;
-    good = copy_values(s->count, &p->after, &p->during) && good;
+    bool good = s->limit && s->room && p->partial && p->square_frequency;
+    good = good && copy_values(s->count, &p->after, &p->first);
+
+    /* Springs that have not flowed yet. */
+    for (int64_t e = 0; good && e < s->count; e++) set_spring(p, &p->after, e, 0.0, 0.0);
+    good = good && copy_values(s->count, &p->after, &p->during);
     if (good) return TW_OK;
 
     tw_springs_release_plasticity(s);
@@ -130,9 +165,10 @@ static double *variable_of(const tw_springs *s, int which, int64_t e)
            e % TW_INTERNAL_BLOCK;
 }
 
-static double *sum_of(const tw_springs *s, int which)
+/* The plastic work stands behind the variables of the springs. */
+static double *work_of(const tw_springs *s)
 {
-    return s->plasticity->state + entry_count(s) + which;
+    return s->plasticity->state + entry_count(s);
 }
 
 /* The marks of a block of springs, `count` of them. */
@@ -150,7 +186,7 @@ static void mark(const tw_springs *s, int64_t block, unsigned char value)
     memset(marks, value, count);
 }
 
-/* Whether the variables of a block may have changed since the step before, or tell of flow ahead. */
+/* Whether the variables of a block may have changed since the step before. */
 static bool is_marked(const tw_springs *s, int64_t block)
 {
     size_t count = 0;
@@ -158,27 +194,14 @@ static bool is_marked(const tw_springs *s, int64_t block)
     return memchr(marks, 1, count) != NULL;
 }
 
-/* Sets one of the sums. */
-static void set_sum(const tw_springs *s, int which, double value)
+static void add_work(const tw_springs *s, double work)
 {
-    double *sum = sum_of(s, which);
-    if (*sum == value) return;
-    *sum = value;
-    s->plasticity->changed[(entry_count(s) + which) / TW_INTERNAL_BLOCK] = 1;
+    if (work == 0.0) return;
+    *work_of(s) += work;
+    s->plasticity->changed[entry_count(s) / TW_INTERNAL_BLOCK] = 1;
 }
 
 /* ---- one spring ---- */
-
-/* The larger and the smaller of two numbers. (fmax and fmin are calls of a library.) */
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 static double length_of(const tw_springs *s, const double *x, int64_t e)
 {
@@ -187,42 +210,16 @@ static double length_of(const tw_springs *s, const double *x, int64_t e)
     return sqrt(tw_dot3(d, d));
 }
 
-static double energy_with(const tw_spring_values *values, int64_t e, double l)
+/* The law of spring e with these values. */
+static tw_spring_law law_with(const tw_springs *s, const tw_spring_values *values, int64_t e)
 {
-    tw_spring_law law = {.stiffness = values->stiffness[e], .rest_length = values->rest_length[e]};
+    tw_spring_law law = {.stiffness = values->stiffness[e],
+                         .rest_length = values->rest_length[e],
+                         .limit = values->limit[e],
+                         .room = values->room[e],
+                         .hardening = s->hardening};
     if (values->cubic) law.cubic = values->cubic[e];
-    return tw_spring_energy(&law, l);
-}
-
-/* Sets a spring of the rest length L. One that is broken has no stiffness. */
-static void set_spring(const tw_spring_plasticity *p, tw_spring_values *values, int64_t e, double L,
-                       bool broken)
-{
-    values->rest_length[e] = L;
-    values->stiffness[e] = broken ? 0.0 : p->first.stiffness[e];
-    if (values->cubic) values->cubic[e] = broken ? 0.0 : p->first.cubic[e];
-}
-
-static double shortest(const tw_spring_plasticity *p, int64_t e)
-{
-    return SHORTEST_SHARE * p->first.rest_length[e];
-}
-
-/* The largest deflection of spring e that is elastic. */
-static double limit_of(const tw_spring_plasticity *p, int64_t e, double sum)
-{
-    return p->law.yield_strain * p->first.rest_length[e] + p->law.hardening * sum;
-}
-
-/* The change of the rest length of spring e that brings its elastic strain back to its limit, from
- * the rest length L and the sum of all flow so far. */
-static double flow_of(const tw_spring_plasticity *p, int64_t e, double l, double L, double sum)
-{
-    double excess = fabs(l - L) - limit_of(p, e, sum);
-    if (!(excess > 0.0)) return 0.0;
-
-    double flow = copysign(excess / (1.0 + p->law.hardening), l - L);
-    return larger(L + flow, smaller(L, shortest(p, e))) - L;
+    return law;
 }
 
 /* ---- before a step ---- */
@@ -241,39 +238,16 @@ static void begin_block(void *context, int64_t begin, int64_t end, int64_t block
 {
     loop *c = context;
     tw_spring_plasticity *p = c->s->plasticity;
-    double work = 0.0;
 
-    /* Most springs are as the last attempt left them, and have nothing ahead. */
-    p->partial[block] = (tw_plastic_sums){0};
+    /* Most springs are as the last attempt left them. */
     if (!is_marked(c->s, block)) return;
-
-    bool flows = false;
+    mark(c->s, block, 0);
     for (int64_t e = begin; e < end; e++) {
-        double rate = *variable_of(c->s, TW_PLASTIC_RATE, e);
         double elongation = *variable_of(c->s, TW_PLASTIC_ELONGATION, e);
-        double L = larger(p->first.rest_length[e] + elongation, 0.0);
-
-        /* The springs as the last step left them. */
-        bool broken = *variable_of(c->s, TW_PLASTIC_SUM, e) < 0.0;
-        set_spring(p, &p->after, e, L, broken);
-        set_spring(p, &p->during, e, L, broken);
-        flows = flows || rate != 0.0;
-        double ahead = 0.5 * c->h * rate;
-        if (ahead == 0.0 || broken) continue;
-
-        /* Half of the flow of a step is put ahead, but not so much that the pull changes its sign:
-         * then the flow never gives energy. */
-        double l = length_of(c->s, c->x, e);
-        double deflection = l - L;
-        if (deflection * ahead <= 0.0) continue;
-        ahead = copysign(smaller(fabs(ahead), fabs(deflection)), ahead);
-        p->during.rest_length[e] = larger(L + ahead, smaller(L, shortest(p, e)));
-        work += energy_with(&p->after, e, l) - energy_with(&p->during, e, l);
+        double sum = *variable_of(c->s, TW_PLASTIC_SUM, e);
+        set_spring(p, &p->after, e, elongation, sum);
+        set_spring(p, &p->during, e, elongation, sum);
     }
-    p->partial[block].work = work;
-
-    /* Without flow ahead the next step finds the springs as they are now. */
-    if (!flows) mark(c->s, block, 0);
 }
 
 /* The blocks are added in their order, so that the sums do not depend on the threads. */
@@ -295,10 +269,10 @@ tw_status tw_springs_begin_step(void *data, double h, const tw_force_view *at, b
     tw_spring_plasticity *p = s->plasticity;
     p->t = at->t;
     p->h = h;
+    p->work = *work_of(s);
 
-    loop c = {.s = s, .x = at->x, .h = h};
+    loop c = {.s = s};
     tw_parallel_for(s->count, TW_INTERNAL_BLOCK, begin_block, &c);
-    set_sum(s, TW_PLASTIC_WORK_STAGE, *sum_of(s, TW_PLASTIC_WORK) + add_blocks(s).work);
     tw_springs_take(s, &p->during);
     return TW_OK;
 }
@@ -333,41 +307,69 @@ static double rate_of(const tw_springs *s, const double *x, const double *v, int
     return l > 0.0 ? tw_dot3(d, w) / l : 0.0;
 }
 
-/* What spring e should have flowed, beyond what it did, when it swung beyond its limit and came back within the step, so
- * that the end of the step does not show it. */
-static double missed_flow(const loop *c, int64_t e, double l, double L, double flow)
+double tw_springs_slope_ahead(const tw_springs *s, const tw_force_view *at, int64_t e)
+{
+    const tw_spring_plasticity *p = s->plasticity;
+    tw_spring_law law = tw_springs_law(s, e);
+    double l = length_of(s, at->x, e);
+    tw_spring_pull pull = tw_spring_pull_at(&law, l);
+    double deflection = l - law.rest_length;
+    bool is_elastic = law.limit == 0.0 || fabs(deflection) < law.limit * AT_LIMIT;
+    if (is_elastic || -deflection - law.limit > law.room) return pull.elastic;
+
+    /* It is at its limit. If it is free otherwise, its pull stops it after rate / (omega^2 limit). */
+    double rate = copysign(1.0, deflection) * rate_of(s, at->x, at->v, e);
+    bool flows_on = rate > p->h * p->square_frequency[e] * law.limit;
+    return flows_on ? pull.elastic * s->hardening / (1.0 + s->hardening) : pull.elastic;
+}
+
+/* Whether errors of the flow are looked for. */
+static bool is_judged(const loop *c)
+{
+    return isfinite(c->s->plasticity->law.tolerance) && c->h > 0.0;
+}
+
+/* What a spring flows until it turns round, if it is free otherwise: the flow f and the larger limit take the energy
+ * that it has beyond its limit. With H the hardening and A the amplitude of its swing
+ *     limit (1 + H) f + H (1 + H) f^2 / 2 = (A^2 - limit^2) / 2,   A^2 = deflection^2 + (rate / omega)^2. */
+static double free_flow(const tw_spring_law *law, double limit, double deflection, double swing)
+{
+    double c = 0.5 * (deflection * deflection + swing * swing - limit * limit);
+    if (!(c > 0.0)) return 0.0;
+
+    double b = limit * (1.0 + law->hardening);
+    return 2.0 * c / (b + sqrt(b * b + 2.0 * b * law->hardening * c / limit));
+}
+
+/* By how much the flow of spring e in this step may be wrong [m]. Its swings at both ends of the step tell: when it
+ * swings beyond its limit and comes back within the step, the end of the step does not show what should have flowed; and
+ * a step in which it reaches its limit may have met it too late. */
+static double flow_error(const loop *c, int64_t e, const tw_spring_law *law, double l, double flow)
 {
     const tw_springs *s = c->s;
     double omega = sqrt(s->plasticity->square_frequency[e]);
     double angle = c->h * omega;
-    if (!(angle > RESOLVED)) return 0.0;
+    if (!(angle > RESOLVED) || law->limit == 0.0) return 0.0;
 
-    /* Up to about a quarter of a swing, a turning point lies in the step only if l' changes its sign. */
-    double outward = copysign(1.0, l - L);
+    double start = length_of(s, c->from->x, e) - law->rest_length;
+    double end = l - law->rest_length;
+    double outward = copysign(1.0, end);
     double rate_first = outward * rate_of(s, c->from->x, c->from->v, e);
     double rate_last = outward * rate_of(s, c->x, c->v, e);
+
+    /* What the start foretold; what has come of it; and what is to come, or was missed on the way back. */
+    double most = end < 0.0 ? law->room : INFINITY;
+    double limit = law->limit + law->hardening * fabs(flow);
+    double all = smaller(free_flow(law, law->limit, start, rate_first / omega), most);
+    double rest = smaller(free_flow(law, limit, end - flow, rate_last / omega), most - fabs(flow));
+    double lack = all - fabs(flow);
+
+    bool begins = flow != 0.0 && fabs(start) < law->limit * AT_LIMIT;
+    if (begins && rate_last > 0.0) return fabs(lack - rest);
+
+    /* Up to about a quarter of a swing, a turning point lies in the step only if l' changes its sign. */
     if (angle < 1.5 && !(rate_first > 0.0 && rate_last < 0.0)) return 0.0;
-
-    /* The amplitude of a free swing: A^2 = (l - L)^2 + (l' / omega)^2. */
-    double first = hypot(length_of(s, c->from->x, e) - L, rate_first / omega);
-    double last = hypot(l - L, rate_last / omega);
-    double limit = limit_of(s->plasticity, e, *variable_of(s, TW_PLASTIC_SUM, e));
-    double swing_flow = (larger(first, last) - limit) / (1.0 + s->plasticity->law.hardening);
-    return larger(swing_flow - fabs(flow), 0.0);
-}
-
-/* Adds to the sums what tells whether the guess of the flow of spring e was good. */
-static void judge_guess(const loop *c, int64_t e, double l, double L, double flow,
-                        tw_plastic_sums *sums)
-{
-    const tw_spring_plasticity *p = c->s->plasticity;
-    double guess = c->h * *variable_of(c->s, TW_PLASTIC_RATE, e);
-    double surprise = flow != 0.0 ? (flow - guess) / LARGEST_SURPRISE : 0.0;
-    double miss = missed_flow(c, e, l, L, flow) / LARGEST_MISS;
-    double deflection = l - L - flow;
-
-    sums->error += p->first.stiffness[e] * (surprise * surprise + miss * miss);
-    sums->stored += p->first.stiffness[e] * deflection * deflection;
+    return larger(larger(lack, rest), 0.0);
 }
 
 /* The flow of spring e in this step. */
@@ -375,32 +377,31 @@ static void finish_spring(loop *c, int64_t e, tw_plastic_sums *sums)
 {
     tw_spring_plasticity *p = c->s->plasticity;
     double *elongation = variable_of(c->s, TW_PLASTIC_ELONGATION, e);
-    double *rate = variable_of(c->s, TW_PLASTIC_RATE, e);
     double *sum = variable_of(c->s, TW_PLASTIC_SUM, e);
     if (*sum < 0.0) return;
 
     double l = length_of(c->s, c->x, e);
     double first = p->first.rest_length[e];
-    double L = p->after.rest_length[e];
-    double flow = flow_of(p, e, l, L, *sum);
+    tw_spring_law law = law_with(c->s, &p->during, e);
+    double flow = tw_spring_flow(&law, l);
     bool breaks = l - first > p->law.rupture_strain * first;
-    bool was_ahead = p->during.rest_length[e] != L;
-    judge_guess(c, e, l, L, flow, sums);
-    if (flow == 0.0 && *rate == 0.0 && !breaks && !was_ahead) return;
-    *rate = c->h > 0.0 ? flow / c->h : 0.0;
-    mark(c->s, e / TW_INTERNAL_BLOCK, 1);
-    if (flow == 0.0 && !breaks && !was_ahead) return;
+
+    if (is_judged(c)) {
+        double error = flow_error(c, e, &law, l, flow) / p->law.tolerance;
+        double deflection = l - law.rest_length - flow;
+        sums->error += law.stiffness * error * error;
+        sums->stored += law.stiffness * deflection * deflection;
+    }
+    if (flow == 0.0 && !breaks) return;
 
     /* The rest length flows, or the spring breaks. */
-    atomic_store(&c->changed, true);
+    if (breaks) atomic_store(&c->changed, true);
+    mark(c->s, e / TW_INTERNAL_BLOCK, 1);
     *elongation += flow;
-    *sum += fabs(flow);
-    if (breaks) {
-        *sum = BROKEN;
-        *rate = 0.0;
-    }
-    set_spring(p, &p->after, e, first + *elongation, breaks);
-    sums->work += energy_with(&p->during, e, l) - energy_with(&p->after, e, l);
+    *sum = breaks ? BROKEN : *sum + fabs(flow);
+    set_spring(p, &p->after, e, *elongation, *sum);
+    tw_spring_law after = law_with(c->s, &p->after, e);
+    sums->work += tw_spring_energy(&law, l) - tw_spring_energy(&after, l);
 }
 
 /* limit^2 - (l - L)^2 - l'^2 / omega^2 of four springs from `first` on: positive if their swings, as they are at x and
@@ -430,27 +431,18 @@ static tw_wide swing_room(const tw_springs *s, const double *x, const double *v,
     return tw_wide_subtract(room, tw_wide_divide(tw_wide_multiply(dot, dot), below));
 }
 
-/* Whether one of four springs from `first` on flowed in the last step. */
-static bool have_flowed(const tw_springs *s, int64_t first)
-{
-    const double *rate = variable_of(s, TW_PLASTIC_RATE, first);
-    return rate[0] != 0.0 || rate[1] != 0.0 || rate[2] != 0.0 || rate[3] != 0.0;
-}
-
-/* Whether four springs from `first` on, which did not flow in the last step, surely keep their rest lengths: none of
- * them is at its limit, or may have been there within this step. They have two ends and cannot break. Also sets their
- * (l - L)^2 at the end of the step. */
+/* Whether four springs from `first` on surely keep their rest lengths: none of them is at its limit, or may have been
+ * there within this step. They have two ends and cannot break. Also sets their (l - L)^2 at the end of the step. */
 static bool are_quiet(const loop *c, int64_t first, tw_wide *square)
 {
     tw_wide before;
     const tw_springs *s = c->s;
     const tw_spring_plasticity *p = s->plasticity;
 
-    /* The limit of hardened springs is larger than this one. */
-    tw_wide limit = tw_wide_multiply(tw_wide_splat(p->law.yield_strain),
-                                     tw_wide_load(p->first.rest_length + first));
+    tw_wide limit = tw_wide_load(p->after.limit + first);
 
-    /* Springs that are resolved by the step show at its end whether they flow. */
+    /* The end of the step shows whether springs flow that are not judged, or resolved by the step. */
+    if (!is_judged(c)) return tw_wide_all_positive(swing_room(s, c->x, NULL, first, limit, square));
     double angle = RESOLVED / c->h;
     tw_wide slack =
         tw_wide_subtract(tw_wide_splat(angle * angle), tw_wide_load(p->square_frequency + first));
@@ -466,13 +458,12 @@ static void finish_block(void *context, int64_t begin, int64_t end, int64_t bloc
     loop *c = context;
     const tw_spring_plasticity *p = c->s->plasticity;
     bool in_fours = c->s->corners == 2 && c->h > 0.0 && !isfinite(p->law.rupture_strain);
-    bool flowed = is_marked(c->s, block);
     tw_plastic_sums sums = {0};
     tw_wide stored = tw_wide_zero();
 
     for (int64_t e = begin; e < end;) {
         int64_t next = e + 4 <= end ? e + 4 : end;
-        bool whole = in_fours && next == e + 4 && !(flowed && have_flowed(c->s, e));
+        bool whole = in_fours && next == e + 4;
 
         /* Most springs are quiet, and only add to the energy beside which errors are judged. */
         tw_wide square;
@@ -496,7 +487,7 @@ tw_status tw_springs_finish_step(void *data, double h, const tw_force_view *from
     tw_parallel_for(s->count, TW_INTERNAL_BLOCK, finish_block, &c);
 
     tw_plastic_sums sums = add_blocks(s);
-    set_sum(s, TW_PLASTIC_WORK, *sum_of(s, TW_PLASTIC_WORK_STAGE) + sums.work);
+    add_work(s, sums.work);
     tw_springs_take(s, &s->plasticity->after);
 
     *changed = *changed || atomic_load(&c.changed);
@@ -522,8 +513,7 @@ tw_spring_values tw_springs_at(tw_springs *s, double t)
 double tw_springs_plastic_work(const void *data, double t)
 {
     const tw_springs *s = data;
-    bool inside = is_inside(s->plasticity, t);
-    return *sum_of(s, inside ? TW_PLASTIC_WORK_STAGE : TW_PLASTIC_WORK);
+    return is_inside(s->plasticity, t) ? s->plasticity->work : *work_of(s);
 }
 
 /* What the loop over particles shares. */

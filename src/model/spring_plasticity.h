@@ -1,16 +1,11 @@
 /* Springs that yield: their state, and the end of a step, at which they flow (docs/plasticity.md).
  *
- * Within a step the rest lengths are frozen, so that every integrator sees elastic springs. They are
- * those that the flow will have reached in the middle of the step,
- *     L_during = L_n + h r / 2,   r = the rate of flow in the last step,
- * which makes the flow second-order accurate in h. At the end of the step a return map leads to the
- * rest length L_{n+1}, for which the elastic strain is within its limit:
+ * Within a step the rest lengths are frozen, and a spring that is stretched or pressed beyond its limit
+ * follows its own loading curve: the law of the return map from the start of the step, which is that of
+ * an elastic spring that becomes softer (spring_law.h). At the end of the step the return map is made,
  *     f = |l - L_n| - (limit + hardening a),   dL = sign(l - L_n) max(f, 0) / (1 + hardening).
- *
- * The plastic work is what the two changes of the rest length take from the elastic energy,
- *     W_stage = W_n + E(l_n, L_n) - E(l_n, L_during),
- *     W_{n+1} = W_stage + E(l_{n+1}, L_during) - E(l_{n+1}, L_{n+1}),
- * so that energy and work together are exactly what the integrator made of them. */
+ * It changes neither pull nor energy: what the loading curve stores beyond the elastic energy is the
+ * plastic work. */
 #ifndef TW_MODEL_SPRING_PLASTICITY_H
 #define TW_MODEL_SPRING_PLASTICITY_H
 
@@ -23,13 +18,16 @@ typedef struct tw_spring_values {
     double *rest_length;
     double *stiffness;
     double *cubic; /* NULL: the springs are linear */
+    double *limit; /* the largest elastic deflection */
+    double *room;  /* so much shorter the rest length may become */
 } tw_spring_values;
 
-/* Sums over springs, of one step. */
+/* Sums over springs, of one step. The error of the flow is judged as an energy: a step is rejected if
+ *     sum k (error of the flow / tolerance)^2 > sum k (l - L)^2. */
 typedef struct tw_plastic_sums {
     double work;   /* what the flow took [J] */
-    double error;  /* and the error of its guess, as an energy, */
-    double stored; /* beside that which the springs have: k (l - L)^2 */
+    double error;  /* the left side */
+    double stored; /* and the right side */
 } tw_plastic_sums;
 
 typedef struct tw_spring_plasticity {
@@ -39,6 +37,7 @@ typedef struct tw_spring_plasticity {
     tw_spring_values after;  /* at its end */
     double t;                /* where the step begins [s] */
     double h;                /* and its length; 0: no step was made */
+    double work;             /* the plastic work before it [J] */
 
     /* The internal variables, in the array of the model: see TW_PLASTIC_... */
     double *state;
@@ -49,23 +48,24 @@ typedef struct tw_spring_plasticity {
     double *square_frequency;
 } tw_spring_plasticity;
 
-/* The internal variables: of each block of springs three arrays with an entry per spring, and after all of
- * them two sums. A block has TW_INTERNAL_BLOCK springs, or all if there are fewer. Its variables then have
- * blocks of their own, and so have the sums, or there is one block of springs. */
+/* The internal variables: of each block of springs two arrays with an entry per spring, and after all of
+ * them a sum. A block has TW_INTERNAL_BLOCK springs, or all if there are fewer. Its variables then have
+ * blocks of their own, and so has the sum, or there is one block of springs. */
 enum {
     TW_PLASTIC_ELONGATION, /* p = L - L_0 [m] */
-    TW_PLASTIC_RATE,       /* r = dp/dt in the last step [m/s] */
     TW_PLASTIC_SUM,        /* the sum of all |dp| [m]; -1: the spring is broken */
     TW_PLASTIC_ARRAYS,
-    TW_PLASTIC_WORK = 0,       /* of the two sums: W at the end of the last step [J], */
-    TW_PLASTIC_WORK_STAGE = 1, /* and W at its stage */
-    TW_PLASTIC_SUMS = 2
+    TW_PLASTIC_SUMS = 1 /* the plastic work [J] */
 };
 
 /* Makes springs yield by a law. TW_OUT_OF_MEMORY leaves them elastic. */
 tw_status tw_springs_make_plastic(tw_springs *s, const tw_plasticity *law);
 /* Finds how fast each spring swings alone. Their particles must be known. */
 void tw_springs_find_frequencies(tw_springs *s);
+/* T' of spring e for the linear model of the step from here: of a spring at its limit that of its flow, if it is fast
+ * enough to flow until the end of the step, or else that of springing back. A spring that seemed to flow on while it
+ * turns round would have nothing that stops it. */
+double tw_springs_slope_ahead(const tw_springs *s, const tw_force_view *at, int64_t e);
 /* Accepts elastic springs. */
 void tw_springs_release_plasticity(tw_springs *s);
 

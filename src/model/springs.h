@@ -46,6 +46,11 @@ typedef struct tw_springs {
     double *damping;     /* c_0; NULL: there is none */
     double beta;         /* of Rayleigh damping */
 
+    /* Of springs that yield (spring_law.h); NULL: they are elastic. */
+    double *limit;
+    double *room;
+    double hardening;
+
     /* NULL: the springs are elastic. Else stiffness, rest_length and cubic change between steps. */
     struct tw_spring_plasticity *plasticity;
 
@@ -73,6 +78,11 @@ static inline tw_spring_law tw_springs_law(const tw_springs *s, int64_t e)
         .stiffness = s->stiffness[e], .rest_length = s->rest_length[e], .beta = s->beta};
     if (s->cubic) law.cubic = s->cubic[e];
     if (s->damping) law.damping = s->damping[e];
+    if (s->limit) {
+        law.limit = s->limit[e];
+        law.room = s->room[e];
+        law.hardening = s->hardening;
+    }
     return law;
 }
 

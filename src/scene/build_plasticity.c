@@ -13,6 +13,10 @@ static const tw_schema_field plasticity_fields[] = {
      .doc = "growth of this limit per plastic strain (isotropic); 0: the limit stays"},
     {"rupture_strain", TW_FIELD_NUMBER, .range = ABOVE(0),
      .doc = "strain at which a spring breaks; not given: springs do not break"},
+    {"tolerance", TW_FIELD_NUMBER, .range = ABOVE(0), .fallback = "0.01",
+     .doc =
+         "by how much the flow of a step may be wrong before the step is rejected, as a share of "
+         "the elastic strain (docs/plasticity.md)"},
 };
 SECTION(tw_schema_plasticity, "bodies.plasticity", plasticity_fields);
 
@@ -36,5 +40,6 @@ tw_status tw_set_body_plasticity(tw_model *model, const tw_body *body, tw_error 
     law.hardening = tw_node_number(map, "hardening");
     if (tw_node_find(map, "rupture_strain"))
         law.rupture_strain = tw_node_number(map, "rupture_strain");
+    law.tolerance = tw_node_number(map, "tolerance");
     return tw_model_set_plasticity(model, &law, error);
 }
