@@ -202,9 +202,11 @@ step_verdict judge_whole_run(tw_simulation *simulation, const tw_integrator_opti
 
 /* What `--integrator auto` found: values of keys of the scene. */
 typedef struct automatic {
-    char name[40];    /* integrator.name */
-    char step[40];    /* integrator.step */
-    char reason[300]; /* integrator.chosen */
+    char name[40];             /* integrator.name */
+    char step[40];             /* integrator.step */
+    char phi_tolerance[40];    /* phi.tolerance */
+    char newton_tolerance[40]; /* integrator.newton_tolerance */
+    char reason[300];          /* integrator.chosen */
 } automatic;
 
 /* Chooses for an error at the end of the scene, relative to the displacement. TW_NOT_CONVERGED if no

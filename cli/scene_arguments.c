@@ -41,7 +41,7 @@ static const struct {
 };
 
 typedef struct settings {
-    tw_scene_setting list[2 * MAX_GIVEN + 6];
+    tw_scene_setting list[2 * MAX_GIVEN + 8];
     char texts[MAX_GIVEN][512]; /* the options as they were typed */
     char paths[MAX_GIVEN][256]; /* the paths of --set, and the lists that options stand for */
     int count;
@@ -116,6 +116,9 @@ static void add_choice(settings *s, const automatic *choice)
     const char *source = "--integrator auto";
     s->list[s->count++] = (tw_scene_setting){source, "integrator.name", choice->name};
     s->list[s->count++] = (tw_scene_setting){source, "integrator.step", choice->step};
+    s->list[s->count++] =
+        (tw_scene_setting){source, "integrator.newton_tolerance", choice->newton_tolerance};
+    s->list[s->count++] = (tw_scene_setting){source, "phi.tolerance", choice->phi_tolerance};
     s->list[s->count++] = (tw_scene_setting){source, "integrator.rtol", NULL};
     s->list[s->count++] = (tw_scene_setting){source, "integrator.chosen", choice->reason};
     if (!sets_tests(s)) s->list[s->count++] = (tw_scene_setting){source, "tests", NULL};
