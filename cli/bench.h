@@ -4,18 +4,25 @@
 
 #include "command.h"
 
-enum { MOST_TRIALS = TW_SCHEME_COUNT, MOST_REPEATS = 15 };
+enum { MOST_TRIALS = TW_SCHEME_COUNT, MOST_REPEATS = 15, WHY_SIZE = 160 };
+
+/* Who is compared: an integrator, and its engine of phi-functions if not the scene's. */
+typedef struct contestant {
+    tw_scheme scheme;
+    tw_phi_engine engine; /* TW_PHI_ENGINE_COUNT: the scene's */
+} contestant;
 
 /* One integrator on the scene, at the step that was found for it. */
 typedef struct trial {
-    tw_scheme scheme;
+    contestant who;
     tw_status status;
-    bool is_extrapolated; /* stopped by the limit: seconds are scaled to the whole duration */
+    bool is_extrapolated; /* seconds are scaled from a part of the duration, or to a smaller step */
+    char why[WHY_SIZE];   /* why it failed, or how its seconds were scaled; "" otherwise */
     double step;          /* [s]; the relative tolerance of a scheme that has_own_steps */
     double reached;       /* simulated seconds */
     double error;         /* against the reference; INFINITY if it is not known */
     double energy_drift; /* largest energy error over the energy converted, as `twang run` has it */
-    double seconds;      /* of computing: the median of the repeats */
+    double seconds;      /* of computing (bench_clock): the median of the repeats */
     double repeats[MOST_REPEATS];
     int repeat_count;
     int64_t memory; /* largest number of bytes in use */
@@ -34,6 +41,8 @@ typedef struct reference {
 typedef struct bench {
     const char *suite; /* name of the suite and of its row; "" for a single scene */
     const char *label;
+    const char *part;  /* which part of the papers' scene the row is; "" if all, or none */
+    contestant judge;  /* computes the reference; its scheme is TW_SCHEME_COUNT: choose one */
     int place, places; /* of the row among those of the suite that are measured, from 1; 0: none */
     tw_scene *scene;
     tw_simulation *simulation;
@@ -43,14 +52,14 @@ typedef struct bench {
     double wanted;          /* error that is asked for; 0: the scene's step is taken as it is */
     double limit;           /* seconds for one trial; a scheme has twice that for all its steps */
     double reference_limit; /* seconds for the reference; 0: as long as it takes */
-    double deadline;        /* of the clock: the search for a step of the present scheme ends [s] */
-    int repeats;            /* times that each trial is made, in turns */
-    tw_scheme rival;        /* ratios are given to it as well; TW_SCHEME_COUNT: to none */
-    int64_t rows;           /* of the tables below */
-    int columns;            /* of the tables below */
-    int coordinates;        /* columns that are a position */
-    double *start;          /* table of the state at t = 0; owns the tables */
-    double *end;            /* table of a trial */
+    double deadline; /* of bench_clock: the search for a step of the present scheme ends [s] */
+    int repeats;     /* times that each trial is made, in turns */
+    tw_scheme rival; /* ratios are given to it as well; TW_SCHEME_COUNT: to none */
+    int64_t rows;    /* of the tables below */
+    int columns;     /* of the tables below */
+    int coordinates; /* columns that are a position */
+    double *start;   /* table of the state at t = 0; owns the tables */
+    double *end;     /* table of a trial */
     reference reference;
     trial trials[MOST_TRIALS];
     int trial_count;
@@ -58,6 +67,10 @@ typedef struct bench {
 
 /* --- bench_trial.c --- */
 
+/* Seconds by which trials are judged: of the processor with one thread, so that other work on the
+ * machine counts little; of the clock with several. */
+double bench_clock(void);
+const char *bench_clock_name(void);
 /* Builds the scene and finds its start; b->scene is set. */
 tw_status bench_prepare(bench *b, tw_error *error);
 void bench_release(bench *b);
@@ -79,7 +92,7 @@ double bench_stable_step(const bench *b, tw_scheme scheme);
 /* The scene's own step, or less where a scheme needs it. */
 double bench_first_step(const bench *b, tw_scheme scheme);
 /* Adds the best trial of a scheme: at the largest step that meets b->wanted. */
-void bench_try_scheme(bench *b, tw_scheme scheme);
+void bench_try_scheme(bench *b, contestant who);
 /* Makes all trials again, in turns, and takes the medians of their seconds. */
 void bench_repeat_trials(bench *b);
 
@@ -88,6 +101,11 @@ void bench_repeat_trials(bench *b);
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON } bench_format;
 void bench_print(const bench *b, bench_format format);
 void bench_print_csv_header(void);
+/* A row of CSV for a scene that could not be measured at all. */
+void bench_print_csv_failure(const bench *b, const char *why);
+/* "exprb2", or "exprb2:lanczos" where the engine is not the scene's; in `name`, which is returned. */
+enum { NAME_SIZE = 64 };
+const char *bench_name(contestant who, char name[NAME_SIZE]);
 /* A line on stderr that says what is done next: "table1 0a bunny: expmid2, 1 of 8". */
 void bench_tell(const bench *b, const char *what, int index, int count);
 /* A bar per trial. False after it has complained. */
@@ -102,10 +120,14 @@ typedef struct suite_row {
     const char *label;
     const char *scene;
     const char *settings; /* "KEY=VALUE KEY=VALUE" */
-    const char *schemes;  /* "A,B" */
+    const char *schemes;  /* "A,B:ENGINE" */
     double error;         /* 0: the scene's step */
     double quick;         /* seconds to simulate with --quick; 0: left out */
-    double full;          /* with --full; 0: the scene's duration */
+    double full;          /* with --full; 0: left out */
+    const char *part;     /* of the papers' scene, with --full; NULL: none to compare with */
+    const char
+        *judge;   /* "A:ENGINE" that computes the reference; NULL: as bench_reference.c chooses */
+    double limit; /* seconds of a trial with --full; 0: the usual ones */
 } suite_row;
 
 /* The index-th row of all suites; NULL past the last. */

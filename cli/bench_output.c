@@ -20,11 +20,19 @@ double bench_best_seconds(const bench *b)
     return best;
 }
 
+const char *bench_name(contestant who, char name[NAME_SIZE])
+{
+    const char *engine = "";
+    if (who.engine != TW_PHI_ENGINE_COUNT) engine = tw_phi_engine_name(who.engine);
+    snprintf(name, NAME_SIZE, "%s%s%s", tw_scheme_name(who.scheme), *engine ? ":" : "", engine);
+    return name;
+}
+
 /* The seconds of the rival to which ratios are given; NAN if there is none. */
 static double rival_seconds(const bench *b)
 {
     for (int i = 0; i < b->trial_count; i++)
-        if (b->trials[i].scheme == b->rival) return b->trials[i].seconds;
+        if (b->trials[i].who.scheme == b->rival) return b->trials[i].seconds;
     return NAN;
 }
 
@@ -60,12 +68,15 @@ static void print_trial(const bench *b, const trial *t, const style *look)
 {
     const char *word = word_for(b, t);
 
-    if (has_own_steps(t->scheme))
-        printf("%-17s rtol %.0e ", tw_scheme_name(t->scheme), t->step);
+    char name[NAME_SIZE];
+    bench_name(t->who, name);
+    if (has_own_steps(t->who.scheme))
+        printf("%-17s rtol %.0e ", name, t->step);
     else
-        printf("%-18s %9.3g ", tw_scheme_name(t->scheme), t->step);
+        printf("%-18s %9.3g ", name, t->step);
     if (!has_seconds(t)) {
-        printf("%s%s%s\n", look->bad, word, look->plain);
+        const char *separator = t->why[0] ? ": " : "";
+        printf("%s%s%s%s%s\n", look->bad, word, separator, t->why, look->plain);
         return;
     }
 
@@ -82,7 +93,7 @@ static void print_trial(const bench *b, const trial *t, const style *look)
            t->seconds / bench_best_seconds(b));
     if (b->rival != TW_SCHEME_COUNT) printf(" %7.2f", t->seconds / rival_seconds(b));
     if (t->is_extrapolated)
-        printf("  %s: came to t = %.3g s within %g s", word, t->reached, b->limit);
+        printf("  %s: %s", word, t->why);
     else if (strcmp(word, "ok") != 0)
         printf("  %s", word);
     printf("\n");
@@ -99,7 +110,7 @@ static void print_table(const bench *b)
 
     printf("%s%-18s %9s %8s %9s %9s %9s %9s %8s %8s %7s %9s %8s %7s", look.dim, "integrator",
            "step [s]", "steps", "error", "energy", "forces", "products", "solves", "factors", "MB",
-           "seconds", "realtime", "x best");
+           tw_threads() == 1 ? "proc. s" : "seconds", "realtime", "x best");
     if (b->rival != TW_SCHEME_COUNT) printf(" x %s", tw_scheme_name(b->rival));
     printf("%s\n", look.plain);
     for (int i = 0; i < b->trial_count; i++) print_trial(b, &b->trials[i], &look);
@@ -113,7 +124,7 @@ void bench_print_csv_header(void)
         "suite,label,scene,duration,unknowns,wanted,integrator,step,status,error,reference_error,"
         "energy_drift,seconds,real_time_factor,ratio_to_best,ratio_to_rival,steps,"
         "force_evaluations,stiffness_products,solves,factorizations,memory_bytes,repeats,"
-        "threads,version\n");
+        "threads,version,seconds_of,omega_max,part,why\n");
 }
 
 /* An empty field for what is not known. */
@@ -122,16 +133,37 @@ static void print_value(double value)
     printf(isfinite(value) ? ",%.6g" : ",", value);
 }
 
+/* A text without commas, quotes and ends of lines, as the last field of a row. */
+static void print_text(const char *text)
+{
+    printf(",");
+    for (; *text; text++) putchar(strchr(",\"\n\r", *text) ? ';' : *text);
+}
+
+void bench_print_csv_failure(const bench *b, const char *why)
+{
+    double unknowns = b->simulation ? (double)tw_simulation_state_size(b->simulation) / 2 : 0;
+    printf("%s,%s,%s,%.9g,%.0f,%.6g,reference,,failed,", b->suite, b->label,
+           b->scene ? tw_scene_name(b->scene) : "", b->duration, unknowns, b->wanted);
+    print_value(b->reference.error);
+    printf(",,,,,,,,,,,,,%d,%s,%s", tw_threads(), tw_version(), bench_clock_name());
+    print_value(b->omega > 0 ? b->omega : NAN);
+    print_text(b->part);
+    print_text(why);
+    printf("\n");
+}
+
 static void print_csv(const bench *b)
 {
     for (int i = 0; i < b->trial_count; i++) {
         const trial *t = &b->trials[i];
         bool has = has_seconds(t);
+        char name[NAME_SIZE];
 
         /* What was asked for. */
         printf("%s,%s,%s,%.9g,%lld,%.6g,%s,%.9g,%s", b->suite, b->label, tw_scene_name(b->scene),
                b->duration, (long long)tw_simulation_state_size(b->simulation) / 2, b->wanted,
-               tw_scheme_name(t->scheme), t->step, word_for(b, t));
+               bench_name(t->who, name), t->step, word_for(b, t));
 
         /* What came out; and its costs. */
         print_value(t->error);
@@ -141,10 +173,15 @@ static void print_csv(const bench *b)
         print_value(has ? b->duration / t->seconds : NAN);
         print_value(has ? t->seconds / bench_best_seconds(b) : NAN);
         print_value(has ? t->seconds / rival_seconds(b) : NAN);
-        printf(",%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%s\n", (long long)t->counts.steps,
+        printf(",%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%s,%s", (long long)t->counts.steps,
                (long long)t->counts.force_evaluations, (long long)t->counts.stiffness_products,
                (long long)t->counts.solves, (long long)t->counts.factorisations,
-               (long long)t->memory, t->repeat_count, tw_threads(), tw_version());
+               (long long)t->memory, t->repeat_count, tw_threads(), tw_version(),
+               bench_clock_name());
+        print_value(b->omega > 0 ? b->omega : NAN);
+        print_text(b->part);
+        print_text(t->why);
+        printf("\n");
     }
 }
 
@@ -152,9 +189,14 @@ static void print_csv(const bench *b)
 
 static void print_json_trial(const bench *b, const trial *t)
 {
+    char name[NAME_SIZE];
     printf("\n    {\"integrator\": \"%s\", \"status\": \"%s\", \"%s\": %.17g",
-           tw_scheme_name(t->scheme), tw_status_name(t->status),
-           has_own_steps(t->scheme) ? "rtol" : "step", t->step);
+           bench_name(t->who, name), tw_status_name(t->status),
+           has_own_steps(t->who.scheme) ? "rtol" : "step", t->step);
+    if (t->why[0]) {
+        printf(", \"why\": ");
+        print_json_string(t->why);
+    }
 
     /* Only a trial that came to the end has an error. */
     if (t->status == TW_OK)
@@ -163,11 +205,11 @@ static void print_json_trial(const bench *b, const trial *t)
         printf(", \"ratio_to_best\": %.6g", t->seconds / bench_best_seconds(b));
     printf(", \"steps\": %lld, \"force_evaluations\": %lld, \"stiffness_products\": %lld, "
            "\"solves\": %lld, \"factorizations\": %lld, \"memory_bytes\": %lld, "
-           "\"extrapolated\": %s, \"seconds\": %.6g}",
+           "\"extrapolated\": %s, \"seconds\": %.6g, \"seconds_of\": \"%s\"}",
            (long long)t->counts.steps, (long long)t->counts.force_evaluations,
            (long long)t->counts.stiffness_products, (long long)t->counts.solves,
            (long long)t->counts.factorisations, (long long)t->memory,
-           t->is_extrapolated ? "true" : "false", t->seconds);
+           t->is_extrapolated ? "true" : "false", t->seconds, bench_clock_name());
 }
 
 static void print_json(const bench *b)
@@ -215,7 +257,8 @@ static void write_bars(const bench *b, FILE *file)
         double width = 20 + BAR_WIDTH / 3.0 * fmin(fmax(isfinite(decades) ? decades : 0, 0), 2.8);
 
         const char *colour = meets_error(b, t) ? "#3b7ea1" : "#b9b9b9";
-        fprintf(file, "<text x=\"10\" y=\"%d\">%s</text>\n", y + 15, tw_scheme_name(t->scheme));
+        char name[NAME_SIZE];
+        fprintf(file, "<text x=\"10\" y=\"%d\">%s</text>\n", y + 15, bench_name(t->who, name));
         if (has_seconds(t))
             fprintf(file,
                     "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n"

@@ -1,5 +1,6 @@
 /* Which step a scheme gets in a benchmark: the largest one that meets the error. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -28,6 +29,9 @@ static const double LONG_TRIAL = 1;
 
 /* After steps h and 2 h that met and missed the error, this share of 2 h is tried. */
 static const double BETWEEN = 0.70710678;
+
+/* A larger error says nothing about the step at which a scheme would be accurate. */
+static const double EXTRAPOLATED_ERROR = 0.5;
 
 /* The largest h omega of a scheme; INFINITY for implicit and exponential ones. */
 static double stability_of(tw_scheme scheme)
@@ -62,14 +66,14 @@ double bench_first_step(const bench *b, tw_scheme scheme)
 /* Whether the search for a step has taken its time. */
 static bool is_late(const bench *b)
 {
-    return clock_seconds() > b->deadline;
+    return bench_clock() > b->deadline;
 }
 
-static trial try_step(bench *b, tw_scheme scheme, double step)
+static trial try_step(bench *b, contestant who, double step)
 {
     /* A whole number of steps, to which rounding does not add one. */
-    trial t = {.scheme = scheme, .step = step, .error = INFINITY, .repeat_count = 1};
-    if (!has_own_steps(scheme)) t.step = b->duration / ceil(b->duration / step * (1 - 1e-15));
+    trial t = {.who = who, .step = step, .error = INFINITY, .repeat_count = 1};
+    if (!has_own_steps(who.scheme)) t.step = b->duration / ceil(b->duration / step * (1 - 1e-15));
 
     bench_integrate(b, &t, b->end);
     if (t.status == TW_OK) t.error = bench_distance(b, b->end, b->reference.rows);
@@ -77,7 +81,9 @@ static trial try_step(bench *b, tw_scheme scheme, double step)
 
     /* A trial that the limit stopped is scaled to the whole duration. */
     t.is_extrapolated = t.status == TW_BUDGET_EXHAUSTED && t.reached > 0;
-    if (t.is_extrapolated) t.seconds *= b->duration / t.reached;
+    if (!t.is_extrapolated) return t;
+    t.seconds *= b->duration / t.reached;
+    snprintf(t.why, sizeof t.why, "came to t = %.3g s within %.3g s", t.reached, b->limit);
     return t;
 }
 
@@ -91,19 +97,24 @@ static bool is_hopeless(const trial *t)
 /* A trial of another step takes its place if it meets the error. */
 static bool take_if_met(bench *b, trial *best, double step)
 {
-    trial next = try_step(b, best->scheme, step);
+    trial next = try_step(b, best->who, step);
     if (!(next.error <= b->wanted)) return false;
     *best = next;
     return true;
+}
+
+/* The longest step that a scheme may be given. */
+static double longest_step(const bench *b, tw_scheme scheme)
+{
+    if (has_own_steps(scheme)) return b->wanted * 64;
+    return fmin(b->duration, bench_stable_step(b, scheme));
 }
 
 /* The first step meets the error: doubles it while it still does. Explicit schemes stay below their
  * limit of stability. */
 static void lengthen_step(bench *b, trial *best, double step)
 {
-    double longest = has_own_steps(best->scheme)
-                         ? b->wanted * 64
-                         : fmin(b->duration, bench_stable_step(b, best->scheme));
+    double longest = longest_step(b, best->who.scheme);
     if (step >= longest) return;
 
     for (int i = 0; i < MOST_TRIES && 2 * step <= longest && !is_late(b); i++) {
@@ -114,24 +125,64 @@ static void lengthen_step(bench *b, trial *best, double step)
     }
 }
 
+/* The first step takes longer than the limit: four times as long ones until one comes to the end.
+ * Returns its step, or 0. */
+static double find_quick_step(bench *b, trial *best, double step)
+{
+    while (4 * step <= longest_step(b, best->who.scheme) && !is_late(b)) {
+        step *= 4;
+        trial next = try_step(b, best->who, step);
+        if (next.status == TW_BUDGET_EXHAUSTED) continue;
+        if (next.status == TW_OK) *best = next;
+        return next.status == TW_OK ? step : 0;
+    }
+    return 0;
+}
+
+/* No step met the error in time. `finest` came to the end with an error that is not large: its
+ * seconds are scaled to the step that its order promises, which favours the scheme. */
+static void extrapolate_by_order(const bench *b, const trial *finest, trial *best)
+{
+    if (has_own_steps(finest->who.scheme) || !(finest->error <= EXTRAPOLATED_ERROR)) return;
+    double ratio = pow(finest->error / b->wanted, 1.0 / tw_scheme_order(finest->who.scheme));
+
+    *best = *finest;
+    best->is_extrapolated = true;
+    best->status = TW_BUDGET_EXHAUSTED;
+    best->seconds *= ratio;
+    best->step /= ratio;
+    best->error = INFINITY;
+    snprintf(best->why, sizeof best->why, "by its order from error %.2g at step %.3g s",
+             finest->error, finest->step);
+}
+
 /* The first step does not meet the error: halves it until it does. */
 static void shorten_step(bench *b, trial *best, double step)
 {
+    trial finest = *best;
     for (int i = 0; i < MOST_TRIES && !is_hopeless(best) && !is_late(b); i++) {
         step /= 2;
-        *best = try_step(b, best->scheme, step);
+        *best = try_step(b, best->who, step);
+        if (best->status == TW_OK) finest = *best;
 
         if (!(best->error <= b->wanted)) continue;
         take_if_met(b, best, 2 * BETWEEN * step);
         return;
     }
+    if (finest.status == TW_OK) extrapolate_by_order(b, &finest, best);
 }
 
-void bench_try_scheme(bench *b, tw_scheme scheme)
+void bench_try_scheme(bench *b, contestant who)
 {
-    double step = bench_first_step(b, scheme);
-    b->deadline = clock_seconds() + LIMITS_PER_SCHEME * b->limit;
-    trial best = try_step(b, scheme, step);
+    double step = bench_first_step(b, who.scheme);
+    b->deadline = bench_clock() + LIMITS_PER_SCHEME * b->limit;
+    trial best = try_step(b, who, step);
+
+    /* Too dear at the first step: a longer one may do. */
+    if (b->wanted > 0 && best.status == TW_BUDGET_EXHAUSTED) {
+        double quick = find_quick_step(b, &best, step);
+        if (quick > 0) step = quick;
+    }
 
     if (b->wanted > 0 && best.error <= b->wanted)
         lengthen_step(b, &best, step);

@@ -1,5 +1,6 @@
 /* One integration of a benchmark: from the start to the end, with its costs and its energies. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -12,7 +13,7 @@ enum {
 /* What is observed while it goes on. */
 typedef struct watch {
     tw_simulation *simulation;
-    double begin;   /* of the clock [s] */
+    double begin;   /* of bench_clock [s] */
     double looking; /* seconds that the looks at the energy took: they are no cost of the scheme */
     double limit;   /* [s] */
     double end;     /* of the simulation [s] */
@@ -21,16 +22,26 @@ typedef struct watch {
     tw_energy_balance balance;
 } watch;
 
+double bench_clock(void)
+{
+    return tw_threads() == 1 ? processor_seconds() : clock_seconds();
+}
+
+const char *bench_clock_name(void)
+{
+    return tw_threads() == 1 ? "processor" : "clock";
+}
+
 static tw_status watch_step(void *context, tw_integrator *integrator)
 {
     watch *w = context;
     w->steps++;
     if (w->steps % w->every != 0 && w->steps > 1) return TW_OK;
 
-    double begin = clock_seconds();
+    double begin = bench_clock();
     tw_measurement last;
     tw_status status = tw_energy_balance_add(&w->balance, w->simulation, integrator, &last, NULL);
-    double now = clock_seconds();
+    double now = bench_clock();
     w->looking += now - begin;
     if (status != TW_OK) return status;
 
@@ -41,22 +52,23 @@ static tw_status watch_step(void *context, tw_integrator *integrator)
 }
 
 /* Advances to the end, and notes costs and energies. */
-static tw_status advance(const bench *b, trial *t, tw_integrator *integrator)
+static tw_status advance(const bench *b, trial *t, tw_integrator *integrator, tw_error *error)
 {
     /* Power is integrated from step to step. Where there is none, some looks at the energy suffice. */
     watch w = {.simulation = b->simulation, .limit = b->limit, .end = b->duration, .every = 1};
-    bool at_every_step = has_own_steps(t->scheme) || tw_integrator_energy_at_stage(integrator) ||
+    bool at_every_step = has_own_steps(t->who.scheme) ||
+                         tw_integrator_energy_at_stage(integrator) ||
                          tw_energy_balance_has_power(b->simulation);
     if (!at_every_step && t->step < b->duration / LOOKS)
         w.every = (int64_t)(b->duration / t->step / LOOKS);
     tw_status status = tw_energy_balance_begin(&w.balance, b->simulation, integrator, NULL);
     if (status != TW_OK) return status;
 
-    /* The clock runs from the first step to the last. */
-    w.begin = clock_seconds();
+    /* Time is taken from the first step to the last. */
+    w.begin = bench_clock();
     tw_integrator_on_step(integrator, watch_step, &w);
-    status = tw_integrator_advance(integrator, b->duration, NULL);
-    t->seconds = clock_seconds() - w.begin - w.looking;
+    status = tw_integrator_advance(integrator, b->duration, error);
+    t->seconds = bench_clock() - w.begin - w.looking;
 
     tw_integrator_state(integrator, &t->reached, NULL);
     t->energy_drift = tw_energy_balance_drift(&w.balance, b->simulation, integrator);
@@ -68,18 +80,26 @@ void bench_integrate(bench *b, trial *t, double *rows)
 {
     /* The options of the scene, but with this scheme and fixed steps. */
     tw_integrator_options options = b->options;
-    options.scheme = t->scheme;
+    options.scheme = t->who.scheme;
     options.step = t->step;
     options.relative_tolerance = 0;
-    if (has_own_steps(t->scheme)) {
+    if (t->who.engine != TW_PHI_ENGINE_COUNT) options.phi.engine = t->who.engine;
+    if (has_own_steps(t->who.scheme)) {
         options.step = 0;
         options.relative_tolerance = t->step;
     }
 
+    /* Where an error is asked for, the reference judges, and no scheme pays for the energy guard. */
+    if (b->wanted > 0) options.energy_gain_bound = 0;
+
     /* A scheme that cannot integrate the scene is reported like one that fails. */
     tw_integrator *integrator = NULL;
-    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, NULL);
-    if (t->status == TW_OK) t->status = advance(b, t, integrator);
+    tw_error error = {0};
+    t->why[0] = 0;
+    t->status = tw_simulation_integrator(b->simulation, &options, &integrator, &error);
+    if (t->status == TW_OK) t->status = advance(b, t, integrator, &error);
+    if (t->status != TW_OK && t->status != TW_BUDGET_EXHAUSTED)
+        snprintf(t->why, sizeof t->why, "%.*s", WHY_SIZE - 1, error.text);
     if (t->status == TW_OK)
         t->status = tw_simulation_rows(b->simulation, b->duration,
                                        tw_integrator_state_view(integrator), rows);

@@ -110,6 +110,9 @@ void hold_signals(bool hold);
 /* A clock that never goes back [s]. */
 double clock_seconds(void);
 
+/* Processor time of this process, all its threads together [s]. */
+double processor_seconds(void);
+
 /* Explicit schemes are stable while h omega is at most this, for an undamped oscillation of
  * frequency omega: 2 for verlet, 2 sqrt(2) for rk4. */
 #define VERLET_STABILITY 2.0

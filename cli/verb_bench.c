@@ -10,7 +10,8 @@ enum {
     USUAL_LIMIT = 60, /* seconds for one trial */
     QUICK_LIMIT = 4,
     QUICK_REFERENCE = 60, /* seconds for a reference; a row that needs longer is left out */
-    FULL_LIMIT = 120,
+    FULL_LIMIT = 5,
+    FULL_REFERENCE = 600,
     USUAL_REPEATS = 1,
     SUITE_REPEATS = 3
 };
@@ -24,6 +25,8 @@ typedef struct request {
     tw_scheme rival;
     const char *svg;
     const char *schemes; /* NULL: the usual ones, or those of the suite */
+    const char *row;     /* NULL, or how the labels of the rows begin */
+    bool has_limit;      /* --limit is given, and holds for all rows */
     bool is_full;
 } request;
 
@@ -49,27 +52,45 @@ static bool read_scheme(const char *where, const char *name, tw_scheme *scheme)
     return false;
 }
 
-/* The schemes of "--integrators a,b". Those that this build lacks are refused, or left out if
- * `lenient`. */
-static bool read_schemes(const char *list, bool lenient, tw_scheme schemes[MOST_TRIALS], int *count)
+/* "SCHEME" or "SCHEME:ENGINE". */
+static bool read_contestant(char *name, contestant *who)
+{
+    who->engine = TW_PHI_ENGINE_COUNT;
+    char *colon = strchr(name, ':');
+    if (colon) {
+        *colon = 0;
+        who->engine = tw_phi_engine_from_name(colon + 1);
+        if (who->engine == TW_PHI_ENGINE_COUNT) {
+            wrong_use("--integrators: there is no phi engine '%s', twang list phi shows them",
+                      printable(colon + 1));
+            return false;
+        }
+    }
+    return read_scheme("--integrators", name, &who->scheme);
+}
+
+/* The contestants of "--integrators a,b:engine". Those that this build lacks are refused, or left
+ * out if `lenient`. */
+static bool read_schemes(const char *list, bool lenient, contestant schemes[MOST_TRIALS],
+                         int *count)
 {
     *count = 0;
     while (*list) {
         /* The next name, up to a comma or the end. */
-        char name[40];
+        char name[NAME_SIZE];
         size_t length = strcspn(list, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, list);
         list += length;
         if (*list == ',') list++;
 
-        tw_scheme scheme;
-        if (!read_scheme("--integrators", name, &scheme)) return false;
-        bool is_there = tw_scheme_available(scheme);
+        contestant who;
+        if (!read_contestant(name, &who)) return false;
+        bool is_there = tw_scheme_available(who.scheme);
         if (!is_there && !lenient) {
             wrong_use("--integrators: there is no integrator '%s' in this build", name);
             return false;
         }
-        if (is_there && *count < MOST_TRIALS) schemes[(*count)++] = scheme;
+        if (is_there && *count < MOST_TRIALS) schemes[(*count)++] = who;
     }
 
     if (*count == 0) wrong_use("--integrators names none");
@@ -99,29 +120,43 @@ static bool read_request(const arguments *a, bool in_suite, request *r)
     if (is_given(a, "--json")) r->format = BENCH_JSON;
     r->svg = value_of(a, "--svg");
     r->schemes = value_of(a, "--integrators");
+    r->row = value_of(a, "--row");
+    r->has_limit = is_given(a, "--limit");
     return true;
 }
 
+/* Complains that the reference does not come, with the number that it came to. */
+static int report_no_reference(const bench *b, const request *r, tw_status status)
+{
+    char why[WHY_SIZE];
+    int length = snprintf(why, sizeof why, "%s", tw_status_text(status));
+    if (isfinite(b->reference.error) && length < WHY_SIZE)
+        snprintf(why + length, sizeof why - (size_t)length, "; its own error came to %.1e",
+                 b->reference.error);
+    fprintf(stderr, "twang: the reference could not be computed: %s\n", why);
+    if (r->format == BENCH_CSV) bench_print_csv_failure(b, why);
+    return EXIT_FAILED;
+}
+
 /* Finds the reference, makes the trials, and prints them; b->scene is set. */
-static int measure(bench *b, const request *r, const tw_scheme *schemes, int count)
+static int measure(bench *b, const request *r, const contestant *schemes, int count)
 {
     tw_error error = {0};
     tw_status status = bench_prepare(b, &error);
+    if (status != TW_OK && r->format == BENCH_CSV) bench_print_csv_failure(b, error.text);
     if (status != TW_OK)
         return error.text[0] ? report_error(&error, r->format == BENCH_JSON) : EXIT_FAILED;
 
-    b->limit = r->limit;
+    if (!(b->limit > 0)) b->limit = r->limit;
     b->repeats = r->repeats;
     b->rival = r->rival;
     bench_tell(b, "the reference", 0, 0);
     status = bench_find_reference(b);
-    if (status != TW_OK) {
-        fprintf(stderr, "twang: the reference could not be computed: %s\n", tw_status_text(status));
-        return EXIT_FAILED;
-    }
+    if (status != TW_OK) return report_no_reference(b, r, status);
 
     for (int i = 0; i < count; i++) {
-        bench_tell(b, tw_scheme_name(schemes[i]), i + 1, count);
+        char name[NAME_SIZE];
+        bench_tell(b, bench_name(schemes[i], name), i + 1, count);
         bench_try_scheme(b, schemes[i]);
     }
     if (b->repeats > 1) bench_tell(b, "repeats", 0, 0);
@@ -134,12 +169,13 @@ static int measure(bench *b, const request *r, const tw_scheme *schemes, int cou
 static int bench_scene(const arguments *a, const request *r)
 {
     static const char usual[] = "expmid2,exprb42,pexprb43,midpoint,newmark,bdf1,rk4,verlet";
-    tw_scheme schemes[MOST_TRIALS];
+    contestant schemes[MOST_TRIALS];
     int count = 0;
     if (!read_schemes(r->schemes ? r->schemes : usual, false, schemes, &count))
         return EXIT_WRONG_USE;
 
-    bench b = {.suite = "", .label = "", .wanted = r->wanted};
+    bench b = {.suite = "", .label = "", .part = "", .wanted = r->wanted};
+    b.judge.scheme = TW_SCHEME_COUNT;
     tw_error error = {0};
     tw_status status = load_scene(a, &b.scene, &error);
     if (status != TW_OK)
@@ -154,7 +190,9 @@ static int bench_scene(const arguments *a, const request *r)
 /* Whether the row belongs to the suite, and to its quick form if that is asked for. */
 static bool is_measured(const suite_row *row, const char *suite, const request *r)
 {
-    return strcmp(row->suite, suite) == 0 && (r->is_full || row->quick > 0);
+    if (strcmp(row->suite, suite) != 0) return false;
+    if (r->row && strncmp(row->label, r->row, strlen(r->row)) != 0) return false;
+    return (r->is_full ? row->full : row->quick) > 0;
 }
 
 /* One row of a suite, at its place among `places`. A scene that is not there, or lacks its mesh, is
@@ -162,19 +200,31 @@ static bool is_measured(const suite_row *row, const char *suite, const request *
 static int bench_row(const suite_row *row, const request *r, int place, int places)
 {
     double duration = r->is_full ? row->full : row->quick;
-    tw_scheme schemes[MOST_TRIALS];
+    contestant schemes[MOST_TRIALS];
     int count = 0;
     if (!read_schemes(r->schemes ? r->schemes : row->schemes, !r->schemes, schemes, &count))
         return EXIT_WRONG_USE;
 
     bench b = {.suite = row->suite, .label = row->label, .place = place, .places = places};
+    b.duration = duration;
+    b.reference.error = INFINITY;
     b.wanted = r->wanted > 0 ? r->wanted : row->error;
-    if (!r->is_full) b.reference_limit = QUICK_REFERENCE;
+    b.reference_limit = r->is_full ? FULL_REFERENCE : QUICK_REFERENCE;
+    b.part = r->is_full && row->part ? row->part : "";
+    if (r->is_full && !r->has_limit) b.limit = row->limit;
+
+    /* Who computes the reference. */
+    char judge[NAME_SIZE] = "";
+    b.judge.scheme = TW_SCHEME_COUNT;
+    if (row->judge) snprintf(judge, sizeof judge, "%s", row->judge);
+    if (judge[0] && !read_contestant(judge, &b.judge)) return EXIT_WRONG_USE;
+
     tw_error error = {0};
     tw_status status = load_suite_row(row, duration, &b.scene, &error);
     if (status != TW_OK) {
-        fprintf(stderr, "twang: %s %s is left out: %s\n", row->suite, row->label,
-                error.text[0] ? printable(error.text) : "there is no such scene");
+        const char *why = error.text[0] ? printable(error.text) : "there is no such scene";
+        fprintf(stderr, "twang: %s %s is left out: %s\n", row->suite, row->label, why);
+        if (r->format == BENCH_CSV) bench_print_csv_failure(&b, why);
         return EXIT_DONE;
     }
 
@@ -227,16 +277,18 @@ static int run_verb_bench(const arguments *a)
 }
 
 static const option options[] = {
-    {"--integrators", NULL, "A,B,...", "those to compare", NULL},
+    {"--integrators", NULL, "A,B:PHI,...", "those to compare; PHI: with this engine", NULL},
     {"--error", NULL, "E", "find each one's largest step whose error is below E", NULL},
     {"--rival", NULL, "NAME", "give ratios to this integrator, too", scheme_choice},
     {"--repeats", NULL, "N",
      "make every trial N times, in turns, and take the median (1; suites 3)", NULL},
     {"--limit", NULL, "S",
-     "seconds one integration may take (60; suites 8 or 120); beyond it is extrapolated", NULL},
+     "seconds one integration may take (60; suites 4, 5 or the row's); beyond it is extrapolated",
+     NULL},
+    {"--row", NULL, "TEXT", "only the rows of a suite whose labels begin with this", NULL},
     {"--quick", NULL, NULL, "a suite on short parts of its scenes: some minutes", NULL},
     {"--full", NULL, NULL, "a suite on the scenes as in the papers: up to an hour", NULL},
-    {"--threads", NULL, "N", "use this many threads", NULL},
+    {"--threads", NULL, "N", "use this many threads; with 1, seconds are of the processor", NULL},
     {"--csv", NULL, NULL, "print it as CSV", NULL},
     {"--svg", NULL, "FILE", "draw a bar for each integrator of one scene", NULL},
     SCENE_OPTIONS,

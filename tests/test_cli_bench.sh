@@ -81,7 +81,31 @@ if [ -z "${TWANG_SAMPLE:-}" ]; then
     within expmid2 force_evaluations 8
     within exprb42 stiffness_products 4250
     within midpoint factorizations 4
+    "$twang" bench hair --set bodies.0.count=20 --duration 0.05 --integrators expmid2,midpoint,bdf2 --threads 1 --csv >counts.csv
+    within expmid2 factorizations 32
+    within expmid2 solves 300
+    within midpoint factorizations 25
+    within bdf2 factorizations 31
 fi
+
+# With one thread, seconds are of the processor, and the row says so; an engine is named with its scheme.
+"$twang" bench rope --threads 1 --integrators exprb42:lanczos,exprb42:kiops,verlet --csv >engines.csv
+[ "$(awk -F, 'NR > 1 { print $7, $9, $26 }' engines.csv)" = "exprb42:lanczos ok processor
+exprb42:kiops ok processor
+verlet ok processor" ] || fail "engines of contestants: $(cat engines.csv)"
+expect 2 "$twang" bench rope --integrators exprb42:nope
+grep -q "no phi engine 'nope'" err || fail "unknown engine: $(cat err)"
+
+# A scheme that does not come down to the error in time is scaled by its order, and one that cannot says why.
+"$twang" bench rope --threads 1 --integrators bdf1,gautschi,verlet --error 1e-6 --limit 0.02 --csv >late.csv
+[ "$(awk -F, '$7 == "bdf1" { print $9, ($29 ~ /by its order from error|came to t = /), ($13 > 0.02) }' late.csv)" = "extrapolated 1 1" ] ||
+    fail "a scheme that is too slow: $(cat late.csv)"
+"$twang" bench rope --integrators v-imex --dt 0.02 --csv >failed.csv
+awk -F, 'NR > 1 { exit !($9 != "ok" && $29 ~ /v-imex/) }' failed.csv || fail "no reason for a failure: $(cat failed.csv)"
+
+# Rows of a suite by their labels; each row has as many fields as the head.
+"$twang" bench sweep --quick --threads 1 --row "rope fixed step 1e2" --integrators verlet --csv >row.csv 2>/dev/null
+[ "$(awk -F, '{ print NF }' row.csv | sort -u | wc -l)" = 1 ] && [ "$(wc -l <row.csv)" = 2 ] || fail "bench --row: $(cat row.csv)"
 
 # A picture, suites, and wrong use.
 "$twang" bench rope --integrators verlet --svg bars.svg >/dev/null
