@@ -33,6 +33,8 @@ typedef enum tw_symmetry {
     TW_SKEW       /**< Op = -Op^T */
 } tw_symmetry;
 
+struct tw_single_product;
+
 /** A linear operator. Plain data: copy it freely; it owns nothing. */
 typedef struct tw_operator {
     tw_space space;           /**< of `in` and `out` alike (square) */
@@ -43,6 +45,9 @@ typedef struct tw_operator {
     double norm;
     /** Memory one product with one vector must move, for the cost model; 0 if unknown. */
     double bytes_per_product;
+    /** Products in single precision, which the library's own problems offer for where few digits are
+     *  asked for. Leave it NULL. */
+    const struct tw_single_product *single;
 } tw_operator;
 
 /** Solves with `M + gamma K`: used by shift-invert and by Newton's method. Plain data; owns

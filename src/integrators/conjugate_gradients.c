@@ -5,6 +5,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "base/simd.h"
+#include "integrators/single_gradients.h"
 #include "linalg/vector.h"
 
 enum {
@@ -19,6 +20,7 @@ struct tw_conjugate_gradients {
     double *inverse; /* of the diagonal blocks, block x block values each; NULL without a matrix */
     int64_t *diagonal; /* where the diagonal blocks stand in the matrix; -1: not in the pattern */
     int block;
+    tw_single_gradients *single; /* for few digits; NULL without products in single precision */
     double *r;
     double *z;
     double *p;
@@ -56,6 +58,10 @@ tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradient
     }
     for (int64_t row = 0; matrix && row < rows; row++)
         gradients->diagonal[row] = tw_sparse_find(matrix, row, row);
+    if (tw_single_gradients_create(system, &gradients->single) != TW_OK) {
+        tw_conjugate_gradients_free(gradients);
+        return tw_fail_plain(error, TW_OUT_OF_MEMORY);
+    }
     *out = gradients;
     return TW_OK;
 }
@@ -63,6 +69,7 @@ tw_status tw_conjugate_gradients_create(tw_system *system, tw_conjugate_gradient
 void tw_conjugate_gradients_free(tw_conjugate_gradients *gradients)
 {
     if (!gradients) return;
+    tw_single_gradients_free(gradients->single);
     tw_release(gradients->storage);
     tw_release(gradients->inverse);
     tw_release(gradients->diagonal);
@@ -140,6 +147,7 @@ tw_status tw_conjugate_gradients_prepare(tw_conjugate_gradients *gradients, doub
         invert_blocks(gradients, 3);
     else
         invert_blocks(gradients, 1);
+    if (gradients->single) tw_single_gradients_prepare(gradients->single, g, gradients->inverse);
     return TW_OK;
 }
 
@@ -210,6 +218,12 @@ tw_status tw_conjugate_gradients_solve(tw_conjugate_gradients *gradients, double
     tw_system *system = gradients->system;
     int64_t n = system->n;
     system->counts->solves++;
+
+    /* Few digits come from single precision. */
+    if (gradients->single) {
+        tw_status status = tw_single_gradients_solve(gradients->single, accuracy, in, out);
+        if (status != TW_UNSUPPORTED) return status;
+    }
 
     /* Start from zero: r = in, z = p = P^-1 r. */
     double rho = 0;

@@ -24,6 +24,7 @@
 #include "base/allocate.h"
 #include "base/fail.h"
 #include "linalg/vector.h"
+#include "phi/phi_internal.h"
 
 /* Up to this many unknowns the eigenvectors of A cost less than a Krylov space of it: the engine
  * is `dense`. */
@@ -95,6 +96,14 @@ static tw_status create_parts(tw_integrator *integrator, tw_expmid2_memory *memo
 {
     tw_system *system = &integrator->system;
     TW_TRY(set_engine(integrator, memory, error));
+
+    /* Where all is done by products, and of few digits, single precision may serve. */
+    tw_system_use_symmetric_part(system);
+    bool by_products = memory->phi.engine == TW_PHI_LANCZOS &&
+                       integrator->options.newton.linear_solver == TW_LINEAR_PCG;
+    if (by_products && tw_single_products_may_serve(memory->phi.tolerance))
+        if (tw_system_offer_single_products(system) != TW_OK)
+            return tw_fail_plain(error, TW_OUT_OF_MEMORY);
 
     double *stage_past = tw_expmid2_last(integrator, TW_EXPMID2_PAST_VECTORS);
     TW_TRY(tw_implicit_create(system, integrator->options.newton.linear_solver, stage_past,

@@ -242,6 +242,7 @@ tw_status tw_system_assemble(tw_system *system)
     if (system->matrix_filled) return TW_OK;
 
     /* The values come from differences or from the problem. */
+    system->single_filled = false;
     tw_status status = TW_OK;
     if (system->fill_by_differences)
         status = tw_system_fill_by_differences(system);
@@ -330,6 +331,7 @@ tw_status tw_system_take_matrix(tw_system *system, tw_sparse *matrix, tw_error *
     system->pair.stiffness.bytes_per_product = tw_sparse_bytes_per_product(matrix);
     system->matrix_filled = false;
     system->pattern++;
+    if (system->wants_single) TW_TRY(tw_system_offer_single_products(system));
 
     /* A factor is analysed anew. */
     if (!system->shifted) return TW_OK;

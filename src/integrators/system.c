@@ -243,6 +243,7 @@ void tw_system_free(tw_system *system)
     tw_shifted_cholesky_free(system->shifted);
     tw_system_release_differences(system);
     tw_sparse_free(system->own_matrix);
+    tw_single_free(system->single.matrix);
     tw_release(system->linear_u);
     tw_release(system->linear_f);
     tw_release(system->scratch);

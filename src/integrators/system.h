@@ -4,6 +4,7 @@
  *
  *   system.c             create, evaluate: F, M, energy
  *   linearisation.c      J, K and D at a point, and the matrix that is factorised
+ *   single_products.c    products in single precision
  *   finite_differences.c what the problem does not give
  *   own_matrix.c         the matrix of a small problem that gives none */
 #ifndef TW_INTEGRATORS_SYSTEM_H
@@ -14,6 +15,7 @@
 
 #include "linalg/colouring.h"
 #include "linalg/mass.h"
+#include "linalg/single.h"
 
 /* Up to so many unknowns a matrix that the problem does not give is stored and factorised with all
  * its entries: 32 MB, or 16 MB of a symmetric one. */
@@ -52,6 +54,10 @@ typedef struct tw_system {
     void *interrupt_context;
     bool is_interruptible; /* a step is being attempted */
     bool was_interrupted;  /* the user said so in this step */
+
+    struct tw_single_product single; /* pair.stiffness.single points here if that was asked for */
+    bool single_filled;              /* it holds what the matrix holds */
+    bool wants_single;               /* it was asked for, and is made anew for another pattern */
 
     tw_sparse *own_matrix;    /* stiffness_matrix points here if the problem gives none */
     bool fill_by_differences; /* the matrix has a pattern and no assemble function */
@@ -115,6 +121,9 @@ void tw_system_drop_shifted(tw_system *system);
 /* The same for schemes with phi-functions, if the engine can use a factor. */
 tw_status tw_system_need_shifted_for_phi(tw_system *system, tw_phi_engine engine, tw_error *error);
 
+/* Gives K products in single precision (tw_operator.single), where the matrix suits that. The scheme must
+ * not assemble a matrix with damping in it. It allocates: call it when the scheme is created. */
+tw_status tw_system_offer_single_products(tw_system *system);
 /* Goes on with a stiffness_matrix of another pattern: what was factorised is lost. Does nothing if
  * it is the present one. */
 tw_status tw_system_take_matrix(tw_system *system, tw_sparse *matrix, tw_error *error);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <twang/phi.h>
 
+#include "linalg/single.h"
+
 /* ---- engines ---- */
 
 /* One engine. A NULL function means "unsupported". The dispatcher (phi.c) has checked the
@@ -110,6 +112,16 @@ tw_status tw_phi_check_starts(int64_t size, const tw_spectral_request *request, 
 /* Only finite values leave the library. Anything else becomes zeros and a status. */
 tw_status tw_phi_check_outputs(tw_status status, int count, double *const *outputs, int64_t size,
                                tw_error *error);
+
+/* ---- single precision ---- */
+
+/* Whether vectors and products in single precision (tw_operator.single) may serve where this relative
+ * error is allowed: it is a thousand times theirs. What they leave depends on the function, so an
+ * engine that takes them looks at its estimate of rounding afterwards. */
+static inline bool tw_single_products_may_serve(double tolerance)
+{
+    return tolerance >= 1e3 * TW_SINGLE_ERROR;
+}
 
 /* ---- second-order systems for the families ---- */
 

@@ -226,12 +226,13 @@ static double sampled_error(const tw_spectral_function *f, int m, const tw_ritz 
 
 /* ---- errors and coefficients ---- */
 
-/* The norm of f(T) e_1, and its change when rounding perturbs T and b. Fills the values of f. */
-static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *ritz,
+/* The norm of f(T) e_1, and its change when rounding perturbs T and b: that of doubles, or that of
+ * rough products. Fills the values of f. */
+static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *ritz, double rough,
                               const tw_chain_range *range)
 {
     double largest = fmax(fabs(ritz[0].theta), fabs(ritz[m - 1].theta));
-    double nudge = 4 * DBL_EPSILON * largest;
+    double nudge = (4 * DBL_EPSILON + rough) * largest;
 
     /* Rounding of b excites every mode there is. */
     double top =
@@ -248,7 +249,8 @@ static tw_chain_error size_of(const tw_spectral_function *f, int m, tw_ritz *rit
         top = fmax(top, fabs(ritz[k].value));
     }
 
-    return (tw_chain_error){.norm = sqrt(norm), .rounding = sqrt(change) + 2 * DBL_EPSILON * top};
+    return (tw_chain_error){.norm = sqrt(norm),
+                            .rounding = sqrt(change) + (2 * DBL_EPSILON + rough) * top};
 }
 
 tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
@@ -272,7 +274,7 @@ tw_status tw_chain_estimate(const tw_chain *chain, int m, tw_chain_range *range,
         if (!f->value) continue;
 
         /* Steps 1 and 2 of the estimate. */
-        tw_chain_error one = size_of(f, m, scratch->ritz, range);
+        tw_chain_error one = size_of(f, m, scratch->ritz, chain->rough, range);
         if (!exact)
             one.error = sampled_error(f, m, scratch->ritz, chain->beta[m - 1], range, &noisy);
 

@@ -191,7 +191,7 @@ static bool vanishes(const tw_chain *chain, int k)
     double largest = fabs(chain->alpha[0]);
     for (int i = 0; i <= k; i++)
         largest = fmax(largest, fmax(fabs(chain->alpha[i]), i < k ? chain->beta[i] : 0));
-    return chain->beta[k] <= DBL_EPSILON * largest;
+    return chain->beta[k] <= (DBL_EPSILON + chain->rough) * largest;
 }
 
 /* beta_k from the squared norms, and vectors number k + 1 enter the chains. */
@@ -237,8 +237,120 @@ static tw_status multiply(tw_sweep *sweep)
     return TW_OK;
 }
 
+/* ---- the same in single precision ---- */
+
+/* Where vectors in single precision stand: mass and inverse mass are in the place of the momenta, which
+ * lumped masses do not need. */
+static float *single_mass(const tw_sweep *sweep)
+{
+    return (float *)sweep->memory->momentum;
+}
+
+static float *single_inverse_mass(const tw_sweep *sweep)
+{
+    return (float *)(sweep->memory->momentum + sweep->memory->size);
+}
+
+static void load_masses(const tw_sweep *sweep)
+{
+    const tw_spectral_memory *memory = sweep->memory;
+    const tw_single *single = sweep->op->stiffness.single->matrix;
+    const double *lumped = metric_of(sweep)->lumped;
+    float *inverse = single_inverse_mass(sweep);
+
+    if (!lumped) tw_vector_fill(memory->size, 1, memory->product);
+    tw_single_load(single, lumped ? lumped : memory->product, 1, single_mass(sweep));
+
+    /* Entries of no unknown have no mass and stay zero. */
+    for (int64_t i = 0; i < tw_single_size(single); i++) {
+        float mass = single_mass(sweep)[i];
+        inverse[i] = mass > 0 ? 1 / mass : 0;
+    }
+}
+
+void tw_sweep_use_single(tw_sweep *sweep, const double *const *starts)
+{
+    const tw_single *single = sweep->op->stiffness.single->matrix;
+    sweep->memory->slot[sweep->slot].single = single;
+    load_masses(sweep);
+
+    for (int c = 0; c < sweep->active; c++) {
+        tw_chain *chain = chain_of(sweep, c);
+        chain->rough = TW_SINGLE_ERROR;
+        tw_single_load(single, starts[sweep->chain[c]], 1 / chain->norm, (float *)chain->vector[0]);
+    }
+}
+
+/* The power of two by which r_{k+1} is divided: about its norm beta_k, which is not known yet, so that
+ * no vector leaves the range of floats. */
+static double expected_size(const tw_chain *chain, int k)
+{
+    double size = k > 0 ? chain->beta[k - 1] : fabs(chain->alpha[0]);
+    int exponent = 0;
+    (void)frexp(size, &exponent);
+    return size > 0 ? ldexp(1.0, exponent) : 1;
+}
+
+static tw_single_pass single_pass_of(const tw_sweep *sweep)
+{
+    const tw_spectral_memory *memory = sweep->memory;
+    tw_single_pass pass = {.count = sweep->active,
+                           .size = tw_single_size(sweep->op->stiffness.single->matrix),
+                           .stride = 2 * memory->size,
+                           .product = (const float *)memory->product,
+                           .current = (const float *)sweep->current,
+                           .mass = single_mass(sweep),
+                           .inverse_mass = single_inverse_mass(sweep)};
+    for (int c = 0; c < sweep->active; c++) pass.previous[c] = (const float *)sweep->previous[c];
+    return pass;
+}
+
+static tw_status single_step(tw_sweep *sweep)
+{
+    int k = sweep->dimension;
+    const tw_space *space = &metric_of(sweep)->space;
+    const struct tw_single_product *K = sweep->op->stiffness.single;
+    double sums[TW_MAX_BLOCK];
+    tw_single_pass pass = single_pass_of(sweep);
+
+    /* unit product = K q_k */
+    TW_TRY(K->prepare(K->context, sweep->active));
+    double unit = tw_single_unit(K->matrix);
+    tw_single_multiply(K->matrix, sweep->active, pass.stride, pass.current,
+                       (float *)sweep->memory->product);
+    sweep->products += sweep->active;
+
+    /* alpha_k = q_k^T K q_k */
+    TW_TRY(tw_single_pass_dots(space, &pass, sums));
+    double size[TW_MAX_BLOCK];
+    for (int c = 0; c < sweep->active; c++) {
+        tw_chain *chain = chain_of(sweep, c);
+        chain->alpha[k] = unit * sums[c] * chain->scale[k] * chain->scale[k];
+        if (!isfinite(chain->alpha[k])) return TW_NOT_FINITE;
+
+        /* r_{k+1} / size */
+        size[c] = expected_size(chain, k);
+        double before = k > 0 ? chain->beta[k - 1] * chain->scale[k - 1] : 0;
+        pass.a[c] = (float)(unit * chain->scale[k] / size[c]);
+        pass.b[c] = (float)(-chain->alpha[k] * chain->scale[k] / size[c]);
+        pass.c[c] = (float)(-before / size[c]);
+    }
+
+    double *next = next_place(sweep, k + 1);
+    if (!sweep->storing) return TW_NOT_CONVERGED;
+    pass.next = (float *)next;
+    TW_TRY(tw_single_pass_update(space, &pass, sums));
+
+    for (int c = 0; c < sweep->active; c++) sums[c] *= size[c] * size[c];
+    TW_TRY(accept_step(sweep, k, next, sums));
+    for (int c = 0; c < sweep->active; c++) chain_of(sweep, c)->scale[k + 1] *= size[c];
+    return TW_OK;
+}
+
 tw_status tw_sweep_step(tw_sweep *sweep)
 {
+    if (sweep->memory->slot[sweep->slot].single) return single_step(sweep);
+
     int k = sweep->dimension;
     double sums[TW_MAX_BLOCK];
     TW_TRY(multiply(sweep));

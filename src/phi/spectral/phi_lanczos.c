@@ -10,6 +10,7 @@
  * half alone, on the basis that is kept in a slot. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "linalg/vector.h"
@@ -17,14 +18,18 @@
 
 enum {
     MAX_OUTPUTS = TW_SPECTRAL_MAX_OUTPUTS,
-    SMALL_SYSTEM = 128,   /* unknowns up to which the basis is always kept orthogonal */
-    EARLY_DIMENSION = 16, /* dimension up to which no orthogonality is lost yet */
-    MAX_ATTEMPTS = 4      /* each knows the spectrum's range or the result's size better */
+    SMALL_SYSTEM = 128,     /* unknowns up to which the basis is always kept orthogonal */
+    EARLY_DIMENSION = 16,   /* dimension up to which no orthogonality is lost yet */
+    MAX_SINGLE_OUTPUTS = 8, /* of single precision: their sums have a place of their own */
+    MAX_ATTEMPTS = 4        /* each knows the spectrum's range or the result's size better */
 };
 
 /* Estimates are multiplied by this. In the validation (docs/phi.md) they were never more than this
  * factor too small. */
 static const double safety = 2;
+
+/* Rounding of single precision may take this share of the tolerance. */
+static const double single_share = 0.1;
 
 /* The error of a chain is estimated from this share of its expected dimension on. */
 static const double early_share = 0.85;
@@ -39,8 +44,9 @@ typedef struct evaluation {
     tw_spectral_memory *memory;
     tw_spectral_slot *slot;
     const tw_phi_options *options;
-    int limit;  /* largest dimension of a chain */
-    int starts; /* nonzero ones: the tolerance is shared between them */
+    bool single; /* vectors and products are in single precision */
+    int limit;   /* largest dimension of a chain */
+    int starts;  /* nonzero ones: the tolerance is shared between them */
     tw_chain_error errors[TW_MAX_BLOCK][MAX_OUTPUTS]; /* of the last check */
     double measured[MAX_OUTPUTS]; /* |output|_M once it was formed, else negative */
     double worst;                 /* largest error / allowed error of the last check */
@@ -212,7 +218,8 @@ static int next_check(const evaluation *ev, const tw_sweep *sweep, earlier_check
  * after N steps. This is decided before any orthogonality can be lost. */
 static void choose_orthogonality(const evaluation *ev, tw_sweep *sweep)
 {
-    if (sweep->reorthogonalise || !sweep->storing || sweep->total_size > ev->memory->capacity)
+    if (ev->single || sweep->reorthogonalise || !sweep->storing ||
+        sweep->total_size > ev->memory->capacity)
         return;
     if (sweep->total_size * sweep->active > (double)ev->memory->pool_vectors) return;
 
@@ -322,10 +329,52 @@ static tw_status converge(evaluation *ev, tw_sweep *sweep, tw_phi_statistics *st
 
 /* ---- outputs ---- */
 
+/* outputs_i = sum_j f_ij(A) b_j from all chains in single precision. Sums stand in the rolling places, which single precision does not use;
+ * they are relative to the largest start vector, so that they stay in the range of floats. */
+static tw_status form_single_outputs(evaluation *ev)
+{
+    const tw_spectral_request *q = ev->request;
+    tw_spectral_memory *memory = ev->memory;
+    const tw_single *single = ev->slot->single;
+    int64_t row = (int64_t)TW_MAX_BLOCK * memory->capacity;
+    float *sums[MAX_SINGLE_OUTPUTS];
+    for (int i = 0; i < q->output_count; i++) {
+        sums[i] = (float *)(memory->rolling + i * memory->size);
+        memset(sums[i], 0, (size_t)tw_single_size(single) * sizeof(float));
+    }
+
+    double largest = 0;
+    for (int j = 0; j < q->start_count; j++) largest = fmax(largest, ev->slot->chain[j].norm);
+    for (int j = 0; j < q->start_count; j++) {
+        const tw_chain *chain = &ev->slot->chain[j];
+        if (chain->dimension == 0) continue;
+
+        double *coefficients = memory->coefficients + (int64_t)j * memory->capacity;
+        tw_function_list functions = {q->output_count, q->start_count, q->functions + j};
+        TW_TRY(tw_chain_coefficients(chain, functions, &memory->scratch, row, coefficients));
+        for (int i = 0; i < q->output_count; i++)
+            for (int k = 0; k < chain->dimension; k++) coefficients[i * row + k] /= largest;
+
+        tw_single_combination kept = {.count = chain->dimension,
+                                      .vectors = chain->vector,
+                                      .output_count = q->output_count,
+                                      .sums = sums,
+                                      .row = row,
+                                      .coefficients = coefficients};
+        tw_single_combine(tw_single_size(single), &kept);
+    }
+
+    for (int i = 0; i < q->output_count; i++)
+        tw_single_store(single, sums[i], largest, q->outputs[i]);
+    return TW_OK;
+}
+
 /* outputs_i = sum_j f_ij(A) b_j from all chains. `sweep` repeats what the pool had no room for;
  * NULL if that is not wanted. */
 static tw_status form_outputs(evaluation *ev, tw_sweep *sweep)
 {
+    if (ev->slot->single) return form_single_outputs(ev);
+
     const tw_spectral_request *q = ev->request;
     tw_spectral_memory *memory = ev->memory;
     int64_t row = (int64_t)TW_MAX_BLOCK * memory->capacity;
@@ -461,6 +510,8 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_stati
     tw_status status = tw_sweep_begin(&sweep, op, ev->memory, q->slot, q->start_count, q->starts);
     if (status) return tw_fail_plain(error, status);
 
+    if (ev->single) tw_sweep_use_single(&sweep, q->starts);
+
     /* The products of earlier attempts count too. */
     sweep.products = statistics->products;
     ev->starts = sweep.active > 0 ? sweep.active : 1;
@@ -475,6 +526,39 @@ static tw_status attempt(evaluation *ev, const tw_second_order *op, tw_phi_stati
     return status;
 }
 
+/* Another attempt follows if a chain left too early, or if contributions cancelled and the result is
+ * smaller than assumed. It knows the range or the size. */
+static tw_status make_attempts(evaluation *ev, const tw_second_order *op,
+                               tw_phi_statistics *statistics, tw_error *error)
+{
+    tw_status status = TW_OK;
+    bool again = true;
+    for (int attempts = 0; again && status == TW_OK && attempts < MAX_ATTEMPTS; attempts++)
+        status = attempt(ev, op, statistics, &again, error);
+    if (again && status == TW_OK)
+        status = tw_fail(error, TW_NOT_CONVERGED,
+                         "lanczos did not reach the tolerance in %d attempts", (int)MAX_ATTEMPTS);
+    return status;
+}
+
+/* Whether single precision may serve. */
+static bool may_be_single(const evaluation *ev, const tw_second_order *op)
+{
+    return op->stiffness.single && !op->mass && ev->request->output_count <= MAX_SINGLE_OUTPUTS &&
+           tw_single_products_may_serve(ev->options->tolerance);
+}
+
+/* Whether the rounding of single precision is a noticeable share of what the tolerance allows. */
+static bool is_too_rough(const evaluation *ev)
+{
+    for (int i = 0; i < ev->request->output_count; i++) {
+        double rounding = 0;
+        for (int j = 0; j < ev->slot->start_count; j++) rounding += ev->errors[j][i].rounding;
+        if (rounding > single_share * ev->options->tolerance * scale_of(ev, i)) return true;
+    }
+    return false;
+}
+
 static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_order *op,
                                   const tw_spectral_request *request, tw_phi_statistics *statistics,
                                   tw_error *error)
@@ -487,17 +571,21 @@ static tw_status lanczos_spectral(tw_phi_workspace *workspace, const tw_second_o
 
     /* phi_from_spectral.c evaluates several blocks of one operator: there the range that one block
      * has seen serves the next. */
-    if (request->slot != TW_SPECTRAL_OWN_SLOT) ev.slot->range = (tw_chain_range){0};
+    tw_chain_range known = {0};
+    if (request->slot == TW_SPECTRAL_OWN_SLOT) known = ev.slot->range;
 
-    /* Another attempt follows if a chain left too early, or if contributions cancelled and the
-     * result is smaller than assumed. It knows the range or the size. */
-    tw_status status = TW_OK;
-    bool again = true;
-    for (int attempts = 0; again && status == TW_OK && attempts < MAX_ATTEMPTS; attempts++)
-        status = attempt(&ev, op, statistics, &again, error);
-    if (again && status == TW_OK)
-        status = tw_fail(error, TW_NOT_CONVERGED,
-                         "lanczos did not reach the tolerance in %d attempts", (int)MAX_ATTEMPTS);
+    /* Single precision comes first, where few digits are asked for, and doubles where it does not
+     * serve. */
+    ev.single = may_be_single(&ev, op);
+    ev.slot->range = known;
+    tw_status status = make_attempts(&ev, op, statistics, error);
+    bool user_ends = status == TW_INTERRUPTED || status == TW_BUDGET_EXHAUSTED;
+    if (ev.single && !user_ends && (status != TW_OK || is_too_rough(&ev))) {
+        evaluation exact = evaluation_of(workspace, request, &weighted);
+        ev = exact;
+        ev.slot->range = known;
+        status = make_attempts(&ev, op, statistics, error);
+    }
 
     if (status) return status;
     for (int j = 0; request->dimensions && j < request->start_count; j++)

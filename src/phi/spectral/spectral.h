@@ -4,6 +4,7 @@
  * <p, q>_M = p^T M q (linalg/mass.h). The parts, from the bottom up:
  *
  *     spectral_kernels.c     norms, and passes over the columns of a block of vectors
+ *     single_passes.c        passes of lanczos in single precision
  *     spectral_memory.c      the memory of the family, with a pool of basis vectors for the slots
  *     tridiagonal_rows.c     a few rows of the eigenvectors of a tridiagonal matrix
  *     lanczos_chain.c        functions of one Lanczos chain, and their errors
@@ -79,6 +80,41 @@ typedef struct tw_combination {
 /* Forms all outputs in one pass: every vector is read once. n is the size of a vector. */
 void tw_spectral_combine(int64_t n, const tw_combination *combination);
 
+/* ---- the same in single precision (single_passes.c) ----
+ *
+ * Vectors are those of linalg/single.h. They stand in the memory of vectors of doubles, and pointers to
+ * them are kept as pointers to doubles. */
+
+/* tw_column_pass with columns that are `stride` apart. */
+typedef struct tw_single_pass {
+    int count;
+    int64_t size;
+    int64_t stride;
+    const float *product;
+    const float *current;
+    const float *previous[TW_MAX_BLOCK];
+    const float *mass;
+    const float *inverse_mass;
+    float *next;
+    float a[TW_MAX_BLOCK];
+    float b[TW_MAX_BLOCK];
+    float c[TW_MAX_BLOCK];
+    double *partial;
+} tw_single_pass;
+tw_status tw_single_pass_dots(const tw_space *space, tw_single_pass *pass, double *sums);
+tw_status tw_single_pass_update(const tw_space *space, tw_single_pass *pass, double *sums);
+
+/* sums[i] += sum_k coefficients[i * row + k] vectors[k] */
+typedef struct tw_single_combination {
+    int count;
+    double *const *vectors;
+    int output_count;
+    float *const *sums;
+    int64_t row;
+    const double *coefficients;
+} tw_single_combination;
+void tw_single_combine(int64_t size, const tw_single_combination *combination);
+
 /* ---- functions of a Lanczos chain (lanczos_chain.c, tridiagonal_rows.c) ---- */
 
 enum { TW_CHAIN_PAD = 4 /* rows by which a chain is continued to see its error */ };
@@ -88,6 +124,7 @@ enum { TW_CHAIN_PAD = 4 /* rows by which a chain is continued to see its error *
  * The vectors are kept without normalisation: q_k = scale_k * vector_k. */
 typedef struct tw_chain {
     double norm;    /* |b|_M; zero: the chain is empty */
+    double rough;   /* relative error of its products beyond that of doubles; 0: none */
     int dimension;  /* m: alpha_0..alpha_{m-1} and beta_0..beta_{m-1} are known */
     bool exhausted; /* beta_{m-1} vanishes: the space is invariant, f(T) is exact */
     double *alpha;
@@ -186,6 +223,8 @@ enum {
 /* A kept basis. */
 typedef struct tw_spectral_slot {
     tw_mass_metric metric; /* of the operator that the basis belongs to */
+    /* The vectors are in single precision, of this form; NULL: they are doubles. */
+    const tw_single *single;
     int start_count;
     tw_chain_range range;
     int64_t searched; /* pool vectors before this one are taken */
@@ -260,6 +299,10 @@ typedef struct tw_sweep {
 /* Empties the slot and starts a chain for every start vector that is not zero. */
 tw_status tw_sweep_begin(tw_sweep *sweep, const tw_second_order *op, tw_spectral_memory *memory,
                          int slot, int start_count, const double *const *starts);
+
+/* Goes on in single precision. Called between tw_sweep_begin and the first step, for an operator that
+ * offers it, with lumped or unit mass. Then a step fails with TW_NOT_CONVERGED where the pool is full. */
+void tw_sweep_use_single(tw_sweep *sweep, const double *const *starts);
 
 /* One product with K for every active chain. */
 tw_status tw_sweep_step(tw_sweep *sweep);

@@ -155,11 +155,13 @@ void tw_spectral_open_slot(tw_spectral_memory *memory, int slot)
     for (int64_t v = 0; v < own->searched; v++)
         if (memory->owner[v] == slot) memory->owner[v] = -1;
     own->searched = 0;
+    own->single = NULL;
 
     /* The chains become empty. */
     for (int j = 0; j < TW_MAX_BLOCK; j++) {
         tw_chain *chain = &own->chain[j];
         chain->norm = 0;
+        chain->rough = 0;
         chain->dimension = 0;
         chain->stored = 0;
         chain->exhausted = false;

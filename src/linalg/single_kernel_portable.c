@@ -1,0 +1,8 @@
+#define TW_SIMD_PORTABLE
+#include "linalg/single_kernels.h"
+
+void tw_single_kernel_portable(const tw_single *single, int part, int count, int64_t stride,
+                               const float *x)
+{
+    multiply(single, part, count, stride, x);
+}
