@@ -219,7 +219,8 @@ typedef struct tw_integrator_statistics {
     int64_t solves;
     int64_t newton_iterations;
     /** Stages of expmid2 at which Newton's iteration did not arrive, and that were taken because its
-     *  last correction was below 2 % of the displacement of the step: their digits are few. */
+     *  last correction was below 2 % of the displacement of the step: their digits are few.
+     *  Stages of sheets that buckle end at 0.3 % in any case (docs/schemes.md), and do not count. */
     int64_t stalled_stages;
     int krylov_dimension;  /**< largest in the last step */
     double last_step;      /**< [s] */

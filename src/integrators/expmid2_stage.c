@@ -24,6 +24,11 @@ static const double strong_dashpots = 0.05;
  * steps that would fail end within 0.1 % to 1 %. */
 static const double stalled_tolerance = 2e-2;
 
+/* The last correction of a stage that buckles, beside the way of a step, where steps are fixed. Measured on
+ * a sheet of 20 x 20 particles that hangs by two corners, at 16 ms: it is 1.3 cm (rms) from rk4 after
+ * 1 s and 3.2 to 3.9 cm after 1.5 s, whether this is 1e-5, 1e-4, 1e-3, 3e-3 or 1e-2. */
+static const double buckled_tolerance = 3e-3;
+
 /* |x| in the mass norm. */
 tw_status tw_expmid2_norm(tw_integrator *integrator, const double *x, double *norm)
 {
@@ -101,6 +106,7 @@ static tw_stage stage_of(const tw_integrator *integrator, const tw_expmid2_memor
                       .tolerance = memory->stage_tolerance,
                       .max_iterations = integrator->options.newton.max_iterations,
                       .stalled_tolerance = has_error ? 0 : stalled_tolerance,
+                      .buckled_tolerance = has_error ? 0 : buckled_tolerance,
                       .keeps_dear_factor = true};
 }
 
@@ -204,7 +210,10 @@ tw_status tw_expmid2_solve_stage(tw_integrator *integrator, tw_expmid2_memory *m
 
     /* Strong damping magnifies what Newton's iteration leaves. */
     stage.damping_in_matrix = damped;
-    if (damped) stage.tolerance = integrator->options.newton.tolerance;
+    if (damped) {
+        stage.tolerance = integrator->options.newton.tolerance;
+        stage.buckled_tolerance = 0;
+    }
     tw_stage_result result;
     TW_TRY(tw_implicit_solve(memory->implicit, &stage, &result));
 

@@ -12,13 +12,6 @@
  * at all. */
 static const double far_correction = 1e-2;
 
-/* Two corrections in a row that shrink by less than this tell that the definite matrix, in which
- * compressed elements are slack, does not contract. Then a correction below this share of
- * `stalled_tolerance` is the last one: more of them bring nothing. Measured on a hanging sheet of
- * 20 x 20 particles: 16 iterations and 8 factorisations per step instead of 30 and 21. */
-static const double stuck_contraction = 0.5;
-static const double stuck_share = 0.05;
-
 /* A change that turns no element by more than this [rad] leaves the tangent as it is, however large it is beside the
  * displacement of the step. */
 static const double negligible_turn = 1e-4;
@@ -46,7 +39,7 @@ typedef struct newton_state {
     bool has_secant;     /* the correction before this one was made with the same factor */
     bool far; /* the last correction changes the tangent too much for its factor to serve again */
     bool line_search;
-    bool stuck; /* the last correction was not small, but more of them would bring nothing */
+    bool buckles; /* the exact matrix is of no use this close to the solution */
 } newton_state;
 
 static int64_t tensions_of(const tw_system *system)
@@ -326,15 +319,27 @@ static tw_status prepare_definite(tw_implicit *implicit, const tw_stage *stage,
     return prepare_at(implicit, stage, tension, g, true);
 }
 
-/* Makes the matrix of the next correction. Where slack elements are not enough (solids, hinges),
- * the mass is raised: the correction is a direction of descent always. */
-static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, const newton_state *state)
+/* Whether the last correction was as small as that of a stage that buckles has to be. Conjugate
+ * gradients do not know whether their matrix is definite. */
+static bool is_near(const tw_implicit *implicit, const tw_stage *stage, const newton_state *state)
 {
+    if (implicit->solver == TW_LINEAR_PCG || implicit->tension_count == 0) return false;
+    return state->size <= stage->buckled_tolerance * state->displacement;
+}
+
+/* Makes the matrix of the next correction. Where slack elements are not enough (solids, hinges),
+ * the mass is raised: the correction is a direction of descent always. Close to the solution the
+ * exact matrix is tried once: if it is not definite there, the stage buckles. */
+static tw_status prepare(tw_implicit *implicit, const tw_stage *stage, newton_state *state)
+{
+    bool near = is_near(implicit, stage, state);
     bool contracts_badly = isfinite(state->contraction) &&
                            state->contraction > tw_newton_slowest_contraction &&
                            !state->line_search;
-    tw_status status =
-        prepare_definite(implicit, stage, implicit->iterate, state->g, contracts_badly);
+    bool wants_exact = !state->buckles && (near || contracts_badly);
+    if (state->buckles) implicit->linear->clipped = 1;
+    tw_status status = prepare_definite(implicit, stage, implicit->iterate, state->g, wants_exact);
+    if (near && implicit->linear->clipped != 0) state->buckles = true;
     if (status != TW_NOT_POSITIVE_DEFINITE) return status;
 
     implicit->linear->raised = 1;
@@ -464,6 +469,10 @@ static bool needs_factor(const tw_implicit *implicit, const tw_stage *stage,
         return true;
     if (!tw_implicit_is_exact(implicit)) return true;
 
+    /* A matrix with slack elements does not know how they pull when they are turned: a second
+     * correction with it is up to sixty times as large as the first. */
+    if (implicit->linear->clipped != 0) return true;
+
     /* Only a second correction with the same factor tells how good it is. */
     if (state->uses == 0) return false;
     if (state->far) return true;
@@ -554,14 +563,19 @@ static tw_status correct_anew(tw_implicit *implicit, const tw_stage *stage, newt
     return judge_distance(implicit, stage, state);
 }
 
-/* Whether the iteration goes round beside a solution. The sheet is about to buckle there: its exact
- * matrix is nearly singular, and the definite one in its place does not contract. */
-static bool is_stuck(const tw_implicit *implicit, const tw_stage *stage, const newton_state *state,
-                     double contraction_before)
+/* The same where the exact matrix has to prove itself. If it throws the iterate off this close to a
+ * solution, it is nearly singular there: the stage buckles, and slack elements take its place. */
+static tw_status correct_with_care(tw_implicit *implicit, const tw_stage *stage,
+                                   newton_state *state)
 {
-    bool nearby = state->size <= stuck_share * stage->stalled_tolerance * state->displacement;
-    bool slow = state->contraction > stuck_contraction && contraction_before > stuck_contraction;
-    return nearby && slow && isfinite(contraction_before) && implicit->linear->clipped != 0;
+    bool near = is_near(implicit, stage, state);
+    double before = state->size;
+    TW_TRY(correct_anew(implicit, stage, state));
+    if (!near || state->buckles || !(state->size > before)) return TW_OK;
+
+    state->buckles = true;
+    state->size = before;
+    return correct_anew(implicit, stage, state);
 }
 
 /* One iteration: a correction of x and of the tensions. */
@@ -573,7 +587,7 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
     tw_status status = set_goal(implicit, stage, state);
     if (status != TW_OK) return status;
     if (needs_factor(implicit, stage, state)) {
-        status = correct_anew(implicit, stage, state);
+        status = correct_with_care(implicit, stage, state);
     } else {
         status = find_correction(implicit, stage, state);
         if (status == TW_OK) status = judge_distance(implicit, stage, state);
@@ -587,7 +601,8 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
      * because a single good one may be luck. */
     double c = state->contraction;
     if (state->uses > 1) c = fmax(c, contraction_before);
-    bool small = state->size <= state->enough;
+    bool small =
+        state->size <= state->enough || (state->buckles && is_near(implicit, stage, state));
     if (c > 0 && c < 0.5)
         small = small || state->size * c / (1 - c) <= tw_newton_left_share * state->enough;
     if (!small && !state->line_search) status = accelerate(implicit, state);
@@ -600,9 +615,7 @@ static tw_status iterate(tw_implicit *implicit, const tw_stage *stage, newton_st
 
     /* The last correction is small enough to spare the residual behind it. An old factor's first
      * one is not trusted. */
-    state->stuck = is_stuck(implicit, stage, state, contraction_before);
-    bool ends = small || state->stuck;
-    *arrived = ends && share == 1 && !(state->factor_is_old && state->uses == 1);
+    *arrived = small && share == 1 && !(state->factor_is_old && state->uses == 1);
     if (*arrived) {
         tw_vector_axpy(n, 1.0, implicit->correction, implicit->way);
         point_at(n, stage->x_star, implicit->way, stage->x);
@@ -642,7 +655,7 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
     }
     bool stalls_nearby = line_search && state.size <= stage->stalled_tolerance * state.displacement;
     if (!arrived && !stalls_nearby) return TW_NOT_CONVERGED;
-    if (!arrived || state.stuck) implicit->system->counts->stalled_stages++;
+    if (!arrived) implicit->system->counts->stalled_stages++;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
     return TW_OK;
 }

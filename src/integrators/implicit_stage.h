@@ -36,6 +36,10 @@ typedef struct tw_stage {
      * will do. A sheet in folds has many solutions close to each other, and the iteration goes from
      * one to the next. 0: it must arrive. */
     double stalled_tolerance;
+    /* Where the stage buckles, this takes the place of `tolerance`, if it is larger: close to the
+     * solution Newton's exact matrix is not definite, or nearly singular. The sheet has many solutions
+     * next to each other there, and more digits do not tell which is the right one. */
+    double buckled_tolerance;
     /* > 0: the iteration starts with the factor of the last solution, if g is the same, and
      * keeps it while it contracts better than this. */
     double reuse;
