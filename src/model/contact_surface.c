@@ -159,6 +159,7 @@ static int32_t first_row(const tw_contact *contact, const tw_contact_pair *pair)
 {
     for (int i = 0; i < TW_PAIR_VERTICES; i++) {
         tw_vertex_parts parts = tw_contact_parts(contact, pair->vertex[i]);
+
         for (int k = 0; k < parts.count; k++) {
             int32_t row = contact->particles->unknown[parts.particle[k]];
             if (row >= 0) return row;
