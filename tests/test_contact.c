@@ -221,6 +221,38 @@ START_TEST(a_block_holds_below_the_friction_angle_and_slides_above)
 }
 END_TEST
 
+/* The acceleration of a block that slides down a slope, beside what Coulomb's law says. */
+static double slide_of(tw_scheme scheme, double step)
+{
+    double tangent = 0.6;
+    double c = 1 / sqrt(1 + tangent * tangent);
+    setting s = {.gravity = {9.81 * tangent * c, 0, -9.81 * c}, .friction = 0.5};
+    s.height = 0.92 * layer;
+    s.obstacle = ground;
+    double mean[2][6];
+    for (int part = 0; part < 2; part++) {
+        tw_simulation *simulation = cube_on_obstacle(&s);
+        run(simulation, scheme, step, 0.2 + 0.2 * part, mean[part]);
+        tw_simulation_free(simulation);
+    }
+    return (mean[1][3] - mean[0][3]) / 0.2 / (9.81 * c * (tangent - 0.5));
+}
+
+static const struct slide_case {
+    tw_scheme scheme;
+    double step;
+} slides[] = {{TW_SCHEME_EXPMID2, 2e-4}, {TW_SCHEME_EXPMID2, 5e-4}, {TW_SCHEME_EXPMID2, 1e-3},
+              {TW_SCHEME_EXPMID2, 2e-3}, {TW_SCHEME_EXPMID2, 5e-3}, {TW_SCHEME_EXPRB42, 2e-4},
+              {TW_SCHEME_EXPRB42, 1e-3}, {TW_SCHEME_EXPRB42, 2e-3}, {TW_SCHEME_EXPRB42, 5e-3}};
+
+/* The contact vibrates, resolved or not, and presses with the weight in the mean. */
+START_TEST(a_block_slides_by_coulombs_law_at_any_step)
+{
+    double ratio = slide_of(slides[_i].scheme, slides[_i].step);
+    ck_assert_double_eq_tol(ratio, 1, 0.02);
+}
+END_TEST
+
 /* Nothing creeps at steps of 2 ms, whatever the scheme: bdf1 and bdf2, which move by h v_{n+1}, went 6.7 mm
  * in this time. */
 START_TEST(a_block_does_not_creep)
@@ -719,6 +751,11 @@ int main(void)
     tcase_add_loop_test(tests, adaptive_steps_see_the_ground, 0, 3);
     tcase_add_loop_test(tests, obstacles_get_the_momentum_that_a_body_loses, 0, 2 * COUNTING);
     tcase_add_test(tests, wrong_contact_is_refused);
+    TCase *sliding = tcase_create("sliding");
+    tcase_set_timeout(sliding, 300);
+    tcase_add_loop_test(sliding, a_block_slides_by_coulombs_law_at_any_step, 0,
+                        sizeof slides / sizeof *slides);
+    suite_add_tcase(suite, sliding);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -172,6 +172,7 @@ typedef struct tw_contact {
     double press[3]; /* on all held vertices, at the last evaluation of the force [N] */
     double gain[3];  /* the impulse on them in this attempt, as the scheme integrates it [N s] */
     bool gain_known;
+    double press_share; /* of the press in the middle of the way, in this attempt */
     tw_contact_account account;
     double *reached;  /* velocities after a step, before impulses, of the particles of near pairs */
     double *spins[2]; /* angular velocities of the obstacles, before and after a step [rad/s] */
