@@ -319,14 +319,15 @@ static void hang(int side, double duration, double most_iterations, double most_
     double steps = (double)counts.steps;
     double iterations = (double)counts.newton_iterations / steps;
     double factorisations = (double)counts.factorisations / steps;
-    printf("%d x %d, default options: %.1f iterations, %.1f factorisations per step, %lld of %lld "
-           "stalled\n",
+    printf("%d x %d, default options: %.1f iterations, %.1f factorisations per step, %lld stages "
+           "stalled and %lld buckled in %lld steps\n",
            side, side, iterations, factorisations, (long long)counts.stalled_stages,
-           (long long)counts.steps);
+           (long long)counts.buckled_stages, (long long)counts.steps);
     ck_assert_double_gt(steps, duration / 0.016 - 1);
     ck_assert_double_le(iterations, most_iterations);
     ck_assert_double_le(factorisations, most_factorisations);
     ck_assert_int_eq(counts.stalled_stages, 0);
+    ck_assert_int_gt(counts.buckled_stages, 0);
     flag_free(f);
     free(f);
 }

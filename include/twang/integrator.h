@@ -219,9 +219,11 @@ typedef struct tw_integrator_statistics {
     int64_t solves;
     int64_t newton_iterations;
     /** Stages of expmid2 at which Newton's iteration did not arrive, and that were taken because its
-     *  last correction was below 2 % of the displacement of the step: their digits are few.
-     *  Stages of sheets that buckle end at 0.3 % in any case (docs/schemes.md), and do not count. */
+     *  last correction was below 2 % of the displacement of the step: their digits are few. */
     int64_t stalled_stages;
+    /** Stages of expmid2 that ended with a last correction of up to 0.3 % of the displacement of the
+     *  step, because a sheet buckles there and has many stages next to each other (docs/schemes.md). */
+    int64_t buckled_stages;
     int krylov_dimension;  /**< largest in the last step */
     double last_step;      /**< [s] */
     double next_step;      /**< [s] */

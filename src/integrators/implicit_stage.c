@@ -656,6 +656,8 @@ static tw_status run_newton(tw_implicit *implicit, const tw_stage *stage, bool l
     bool stalls_nearby = line_search && state.size <= stage->stalled_tolerance * state.displacement;
     if (!arrived && !stalls_nearby) return TW_NOT_CONVERGED;
     if (!arrived) implicit->system->counts->stalled_stages++;
+    bool ended_early = arrived && state.buckles && state.size > state.enough;
+    if (ended_early) implicit->system->counts->buckled_stages++;
     tw_vector_copy(implicit->tension_count, implicit->iterate, implicit->tension);
     return TW_OK;
 }

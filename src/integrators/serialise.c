@@ -8,8 +8,8 @@
 #include "integrators/integrator_internal.h"
 #include "linalg/vector.h"
 
-/* The first eight bytes, "TWAGINT5" as text: the format and its version. */
-static const uint64_t magic = 0x35544e4947415754u;
+/* The first eight bytes, "TWAGINT6" as text: the format and its version. */
+static const uint64_t magic = 0x36544e4947415754u;
 
 /* What is not an array. The bytes are read by the same machine and build only, so the struct
  * travels as it is. */
@@ -235,6 +235,7 @@ static bool counts_make_sense(const tw_integrator_statistics *c)
                               c->solves,
                               c->newton_iterations,
                               c->stalled_stages,
+                              c->buckled_stages,
                               c->krylov_dimension};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (!is_count(counts[i])) return false;

@@ -81,6 +81,7 @@ static void add_counts(const tw_run *run, tw_json *json, const tw_integrator_sta
     tw_json_integer(json, "linearizations", s->linearisations);
     tw_json_integer(json, "newton_iterations", s->newton_iterations);
     tw_json_integer(json, "stalled_stages", s->stalled_stages);
+    tw_json_integer(json, "buckled_stages", s->buckled_stages);
     tw_json_integer(json, "solves", s->solves);
     tw_json_integer(json, "factorizations", s->factorisations);
     tw_json_integer(json, "frames", run->memory.frame_count);
