@@ -7,6 +7,8 @@
 #define IMPLICIT          "midpoint,generalized-alpha,newmark,bdf1,bdf2"
 #define RIVALS_OF_TABLE_2 "expmid2,exprb42,pexprb43,exprb2,v-imex,rk4,verlet," IMPLICIT ",cvode"
 #define RIVALS_OF_TABLE_1 "expmid2,exprb42,epirk4s3,gautschi," IMPLICIT ",rk4,verlet,cvode"
+/* The whole minute is for the best of those that run over ten seconds. */
+#define CONTENDERS_ON_COIL "expmid2,exprb42,midpoint,generalized-alpha,newmark,bdf2,verlet"
 /* On the bunny, SAI of the paper is exprb2 by shift-invert, EI exprb2 by a Krylov space, NR bdf1. */
 #define RIVALS_ON_BUNNY                                                                            \
     "exprb2:shift-invert,exprb2:lanczos,exprb2:chebyshev,exprb42:shift-invert,expmid2," IMPLICIT   \
@@ -25,22 +27,22 @@
             BUNNY_JUDGE, limit                                                                     \
     }
 #define BUNNY(label, settings, quick)                                                              \
-    BUNNY_ROW("table1", label, settings, RIVALS_ON_BUNNY, 1e-1, quick, 2)
+    BUNNY_ROW("table1", label, settings, RIVALS_ON_BUNNY, 1e-1, quick, 1)
 
 static const suite_row rows[] = {
     /* Table 2 of the texts of 2018, 2021 and 2022. */
-    {"table2", "1 coil", "coil", "phi.tolerance=1e-3", RIVALS_OF_TABLE_2, 1e-2, 10, 60, "all", NULL,
+    {"table2", "1 coil", "coil", "phi.tolerance=1e-3", CONTENDERS_ON_COIL, 1e-2, 0, 60, "all", NULL,
      40},
+    {"table2", "1 coil 10 s", "coil", "phi.tolerance=1e-3", RIVALS_OF_TABLE_2, 1e-2, 10, 10,
+     "10 s of 60 s", NULL, 10},
     {"table2", "2 brushing", "brush", FOUR_BRISTLES, RIVALS_OF_TABLE_2, 5e-2, 0, 0.35,
-     "4 of 1500 bristles; 0.35 s of 15 s", NULL, 10},
-    {"table2", "2 brushing undamped", "brush", FOUR_BRISTLES " forces.0.alpha=0", RIVALS_OF_TABLE_2,
-     5e-2, 0, 0.35, "4 of 1500 bristles; 0.35 s of 15 s; no damping", NULL, 10},
+     "4 of 1500 bristles; 0.35 s of 15 s", NULL, 4},
     {"table2", "3 crash moderate", "crash-moderate", "bodies.0.vertices=2000", RIVALS_OF_TABLE_2,
-     5e-2, 0.02, 0.1, "2000 of 120000 vertices; 0.1 s of 2 s", "rk4", 5},
+     5e-2, 0.02, 0.1, "2000 of 120000 vertices; 0.1 s of 2 s", "rk4", 3},
     {"table2", "4 crash fast", "crash-fast", "bodies.0.vertices=2000", RIVALS_OF_TABLE_2, 5e-2,
-     0.02, 0.1, "2000 of 120000 vertices; 0.1 s of 2 s", "rk4", 5},
+     0.02, 0.1, "2000 of 120000 vertices; 0.1 s of 2 s", "rk4", 3},
     {"table2", "dragon", "dragon", "bodies.0.vertices=150000 bodies.0.extent=8", RIVALS_OF_TABLE_2,
-     1e-2, 0, 0.2, "0.2 s of 10 s", NULL, 8},
+     1e-2, 0, 0.2, "0.2 s of 10 s", NULL, 6},
 
     /* Table 1 of the paper of 2017. */
     BUNNY("0a bunny 1e6", "bodies.0.diagonal=1e8", 0.057),
@@ -49,17 +51,15 @@ static const suite_row rows[] = {
     BUNNY("1a bunny 3k", "bodies.0.diagonal=1e11", 0),
     BUNNY("1b bunny 12k", "bodies.0.diagonal=1e11 bodies.0.vertices=4000", 0),
     BUNNY("1c bunny 24k", "bodies.0.diagonal=1e11 bodies.0.vertices=8000", 0),
-    {"table1", "2 flag", "flag", "", RIVALS_OF_TABLE_1, 1e-1, 0.05, 0.5, "0.5 s of 6 s", "rk4", 5},
+    {"table1", "2 flag", "flag", "", RIVALS_OF_TABLE_1, 1e-1, 0.05, 0.5, "0.5 s of 6 s", "rk4", 3},
     {"table1", "3a eiffel stiff", "eiffel-stiff", "", RIVALS_OF_TABLE_1, 1e-1, 0, 1, "1 s of 12 s",
-     "midpoint", 10},
+     "midpoint", 4},
     {"table1", "3b eiffel", "eiffel", "", RIVALS_OF_TABLE_1, 1e-1, 0, 1, "1 s of 12 s", "midpoint",
-     10},
+     4},
     {"table1", "4 head shake", "hair", "bodies.0.count=100", RIVALS_OF_TABLE_1, 1e-1, 0, 0.2,
-     "100 of 60000 fibres; 0.2 s of 4 s", NULL, 5},
-    {"table1", "5 tooth brushing", "brush", FOUR_BRISTLES, RIVALS_OF_TABLE_1, 1e-1, 0, 0.35,
-     "4 of 1500 bristles; 0.35 s of 3 min", NULL, 10},
+     "100 of 60000 fibres; 0.2 s of 4 s", NULL, 3},
     {"table1", "6 bacterium", "bacterium", "", RIVALS_OF_TABLE_1, 1e-1, 0, 0.1, "0.1 s of 2 s",
-     "bdf2", 5},
+     "bdf2", 3},
 
 /* Figure 3 of the paper of 2017: time against error on the bunny, for three ratios of stiffness. The
  * tolerance of phi-functions is half the error that is asked for. */
@@ -95,7 +95,7 @@ static const suite_row rows[] = {
 #define SWEPT "expmid2,exprb2:shift-invert,exprb42,midpoint,bdf2,verlet,rk4,cvode"
 #define AT(name, k, scene, settings, error, full, judge)                                           \
     {                                                                                              \
-        "sweep", name " " k, scene, settings k, SWEPT, error, full, full, NULL, judge, 0           \
+        "sweep", name " " k, scene, settings k, SWEPT, error, full, full, NULL, judge, 1           \
     }
 #define DECADES(name, scene, settings, error, full, judge)                                         \
     AT(name, "1e2", scene, settings, error, full, judge),                                          \
@@ -125,7 +125,7 @@ static const suite_row rows[] = {
 #define COIL(n, quick)                                                                             \
     {                                                                                              \
         "scaling", "coil " n, "coil", "integrator.step=0.25 bodies.0.sections=" n,                 \
-            "expmid2,exprb42,midpoint,verlet", 0, quick, 1, NULL, NULL, 60                         \
+            "expmid2,exprb42,midpoint,verlet", 0, quick, 1, NULL, NULL, 10                         \
     }
     COIL("125", 0.25),
     COIL("500", 0.25),
