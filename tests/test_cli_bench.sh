@@ -61,7 +61,7 @@ within() {
 "$twang" bench rope --csv >counts.csv
 within verlet force_evaluations 161
 within rk4 force_evaluations 640
-within midpoint solves 330
+within midpoint solves 380
 within newmark solves 325
 within bdf1 solves 480
 within expmid2 factorizations 650
