@@ -395,6 +395,47 @@ START_TEST(the_stage_of_a_step_closes_the_balance_too)
 }
 END_TEST
 
+/* The potential energy of a row of one link whose free end is at x. */
+static double energy_at(const tw_second_order_problem *problem, double x)
+{
+    double position[3] = {x, 0, 0};
+    double rest[3] = {0};
+    double kinetic = 0;
+    double potential = 0;
+    ck_assert_int_eq(problem->energy(problem->context, 0, position, rest, &kinetic, &potential),
+                     TW_OK);
+    return potential;
+}
+
+START_TEST(a_spring_beyond_its_limit_pulls_as_its_potential_says)
+{
+    /* Stretched, pressed, and pressed until its rest length is the shortest; linear and cubic springs. */
+    static const double strains[] = {0.01, 0.019, 0.05, 0.3, -0.05, -0.5, -0.99};
+    row r = thrown_mass(_i % 2 ? 0.3 : 0);
+    r.cubic = _i < 2 ? 0 : 1e9;
+    tw_simulation *simulation = make_row(&r);
+    const tw_second_order_problem *problem = tw_simulation_second_order(simulation);
+
+    double before = 0;
+    for (size_t k = 0; k < sizeof strains / sizeof *strains; k++) {
+        double x[3] = {link * (1 + strains[k]), 0, 0};
+        double v[3] = {0};
+        double a[3] = {0};
+        ck_assert_int_eq(problem->acceleration(problem->context, 0, x, v, a), TW_OK);
+        double s = 1e-7;
+        double slope = (energy_at(problem, x[0] + s) - energy_at(problem, x[0] - s)) / (2 * s);
+        ck_assert_double_eq_tol(-r.mass * a[0], slope, 1e-6 * fabs(slope));
+        if (k == 2) before = slope;
+    }
+
+    /* Beyond the limit the pull stays, or grows by the law of hardening; that of linear springs is known. */
+    double H = r.law.hardening;
+    double pull = stiff * link * (yield + H / (1 + H) * (0.05 - yield));
+    if (r.cubic == 0) ck_assert_double_eq_tol(before, pull, 1e-6 * pull);
+    tw_simulation_free(simulation);
+}
+END_TEST
+
 /* ---- rupture ---- */
 
 START_TEST(a_spring_that_breaks_pulls_no_more)
@@ -607,6 +648,7 @@ int main(void)
     tcase_add_test(theory, one_of_many_springs_divides_no_step);
     tcase_add_loop_test(theory, flow_takes_what_the_balance_lacks, 0, 2);
     tcase_add_test(theory, the_stage_of_a_step_closes_the_balance_too);
+    tcase_add_loop_test(theory, a_spring_beyond_its_limit_pulls_as_its_potential_says, 0, 4);
     tcase_add_test(theory, a_spring_that_breaks_pulls_no_more);
     suite_add_tcase(suite, theory);
 
