@@ -71,6 +71,9 @@ typedef struct bench {
  * machine counts little; of the clock with several. */
 double bench_clock(void);
 const char *bench_clock_name(void);
+/* Contact and flow divide steps by two, so that steps of h and h/2 may have met them with the same parts:
+ * their difference tells nothing of the error then. This share of a step has no part in common. */
+static const double BENCH_OTHER_PARTS = 2.0 / 3;
 /* Builds the scene and finds its start; b->scene is set. */
 tw_status bench_prepare(bench *b, tw_error *error);
 void bench_release(bench *b);

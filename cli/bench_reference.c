@@ -177,6 +177,17 @@ static void integrate_in_time(bench *b, trial *t, double deadline, double *rows)
     bench_integrate(b, t, rows);
 }
 
+/* Where steps were divided, the reference is compared with steps that are divided otherwise. */
+static void compare_other_parts(bench *b, const trial *fine, double deadline, double *rows)
+{
+    if (fine->counts.rejected_steps == 0 || !isfinite(b->reference.error)) return;
+    trial other = {.who = fine->who, .step = BENCH_OTHER_PARTS * fine->step};
+    integrate_in_time(b, &other, deadline, rows);
+    double distance = bench_distance(b, rows, b->reference.rows);
+    if (other.status != TW_OK) distance = INFINITY;
+    b->reference.error = fmax(b->reference.error, distance);
+}
+
 static tw_status compute(bench *b, double needed)
 {
     double deadline = INFINITY;
@@ -207,6 +218,7 @@ static tw_status compute(bench *b, double needed)
         if (t.status == TW_BUDGET_EXHAUSTED) break;
         if (has_coarse) b->reference.error = extrapolate(b, order, coarse, fine, b->reference.rows);
         memcpy(coarse, fine, entries * sizeof *coarse);
+        if (b->reference.error <= needed) compare_other_parts(b, &t, deadline, fine);
     }
 
     b->reference.scheme = t.who.scheme;

@@ -46,6 +46,10 @@ static const double MOST_GROWTH = 1;
 static const double PHI_SHARE = 0.1;
 static const double NEWTON_SHARE = 0.03;
 
+/* A scheme is given up when its runs together, failed ones included, have done more than this times
+ * the work that the best so far needs in the window. A run with h/2 may do twice that work. */
+static const double MOST_TRIED = 4;
+
 /* Steps by which explicit schemes show what a step costs. */
 enum { SAMPLE_STEPS = 16 };
 
@@ -139,6 +143,17 @@ static double foresee_error(const chooser *c, tw_scheme scheme)
     return end * pow(c->b.duration / c->window, growth);
 }
 
+/* The same where steps were divided: by the difference of the fine window from one of which the steps
+ * are divided otherwise. The coarse path is lost. */
+static double foresee_with_other_parts(chooser *c, tw_scheme scheme, double step, double most)
+{
+    tw_integrator_statistics counts;
+    double other = BENCH_OTHER_PARTS * step;
+    if (run_window(c, scheme, other, c->window, most, &c->coarse, &counts) != TW_OK)
+        return INFINITY;
+    return foresee_error(c, scheme);
+}
+
 /* Finds the step of one scheme, beginning with the longest; it becomes the best if it needs less
  * work. */
 static void examine(chooser *c, tw_scheme scheme, double longest)
@@ -148,24 +163,33 @@ static void examine(chooser *c, tw_scheme scheme, double longest)
     bool has_coarse = false;
     tw_integrator_statistics counts;
     double work = 0;
+    double spent = 0;
 
     for (int i = 0; i < MOST_HALVINGS; i++, step /= 2) {
         /* The window with h, unless it was the h/2 of the round before. */
         if (!has_coarse) {
             tw_status status = run_window(c, scheme, step, c->window, most, &c->coarse, &counts);
             if (status == TW_UNSUPPORTED || status == TW_BUDGET_EXHAUSTED) return;
-            if (status != TW_OK) continue;
             work = work_of(c, &counts);
+
+            /* Steps that fail are no cheaper than others. */
+            spent += work;
+            if (spent > MOST_TRIED * most) return;
+            if (status != TW_OK) continue;
         }
 
         /* The window with h/2. Twice the work is allowed, because this step need not be taken. */
         tw_status status = run_window(c, scheme, step / 2, c->window, 2 * most, &c->fine, &counts);
         if (status == TW_BUDGET_EXHAUSTED) return;
         has_coarse = status == TW_OK;
+        spent += work_of(c, &counts);
+        if (!has_coarse && spent > MOST_TRIED * most) return;
         if (!has_coarse) continue;
 
         /* error(h) ~ h^p says by how much the step may be longer. */
         double error = foresee_error(c, scheme);
+        if (counts.rejected_steps > 0 && error <= TRUSTED_SHARE * c->wanted)
+            error = fmax(error, foresee_with_other_parts(c, scheme, step / 2, 3 * most));
         double target = TRUSTED_SHARE * c->wanted;
         int order = tw_scheme_order(scheme);
         double change = fmin(pow(target / error, 1.0 / order), LARGEST_CHANGE);
@@ -184,7 +208,7 @@ static void examine(chooser *c, tw_scheme scheme, double longest)
         c->coarse = c->fine;
         c->fine = free_path;
         work = work_of(c, &counts);
-        if (work > most) return;
+        if (work > most || spent > MOST_TRIED * most) return;
     }
 }
 
