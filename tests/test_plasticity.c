@@ -438,12 +438,28 @@ END_TEST
 
 /* ---- rupture ---- */
 
+/* A step that reaches beyond the rupture is divided: what the spring does there is not done. */
+typedef struct rupture_case {
+    tw_scheme scheme;
+    double step; /* [s]; the spring's frequency is 100 / s */
+    double rtol;
+    double balance; /* how well energy is kept */
+} rupture_case;
+
+static const rupture_case rupture_cases[] = {
+    {TW_SCHEME_RK4, 1e-4, 0, 1e-6},         {TW_SCHEME_RK4, 1e-3, 0, 1e-2},
+    {TW_SCHEME_VERLET, 5e-3, 0, 1e-2},      {TW_SCHEME_EXPRB42, 5e-3, 0, 1e-2},
+    {TW_SCHEME_MIDPOINT, 1e-3, 0, 1e-2},    {TW_SCHEME_EXPRB32, 1e-4, 1e-4, 1e-2},
+    {TW_SCHEME_PEXPRB43, 1e-4, 1e-8, 1e-2}, {TW_SCHEME_EXPRB42, 1e-4, 1e-6, 1e-2}};
+enum { RUPTURE_CASES = sizeof rupture_cases / sizeof *rupture_cases };
+
 START_TEST(a_spring_that_breaks_pulls_no_more)
 {
+    const rupture_case *c = &rupture_cases[_i];
     row r = thrown_mass(0);
     r.law.rupture_strain = 0.06;
     tw_simulation *simulation = make_row(&r);
-    tw_integrator *integrator = start(simulation, TW_SCHEME_RK4, 1e-4, 0);
+    tw_integrator *integrator = start(simulation, c->scheme, c->step, c->rtol);
     advance_to(integrator, 0.1);
     tw_measurement m = measure(integrator, simulation);
 
@@ -453,7 +469,7 @@ START_TEST(a_spring_that_breaks_pulls_no_more)
     double energy = 0.5 * r.mass * r.velocity * r.velocity;
     ck_assert_double_eq(m.potential, 0);
     ck_assert_double_eq_tol(m.plastic_work, work, 0.02 * work);
-    ck_assert_double_eq_tol(m.kinetic + m.plastic_work, energy, 1e-6 * energy);
+    ck_assert_double_eq_tol(m.kinetic + m.plastic_work, energy, c->balance * energy);
 
     /* It flies on at constant velocity. */
     double before = m.momentum[0];
@@ -649,7 +665,7 @@ int main(void)
     tcase_add_loop_test(theory, flow_takes_what_the_balance_lacks, 0, 2);
     tcase_add_test(theory, the_stage_of_a_step_closes_the_balance_too);
     tcase_add_loop_test(theory, a_spring_beyond_its_limit_pulls_as_its_potential_says, 0, 4);
-    tcase_add_test(theory, a_spring_that_breaks_pulls_no_more);
+    tcase_add_loop_test(theory, a_spring_that_breaks_pulls_no_more, 0, RUPTURE_CASES);
     suite_add_tcase(suite, theory);
 
     TCase *state = tcase_create("state");

@@ -384,10 +384,14 @@ static void finish_spring(loop *c, int64_t e, tw_plastic_sums *sums)
     double first = p->first.rest_length[e];
     tw_spring_law law = law_with(c->s, &p->during, e);
     double flow = tw_spring_flow(&law, l);
-    bool breaks = l - first > p->law.rupture_strain * first;
+    double beyond = l - first - p->law.rupture_strain * first;
+    bool breaks = beyond > 0.0;
 
+    /* A spring that breaks has pulled too far. */
     if (is_judged(c)) {
-        double error = flow_error(c, e, &law, l, flow) / p->law.tolerance;
+        double error = flow_error(c, e, &law, l, flow);
+        if (breaks) error = larger(error, beyond);
+        error /= p->law.tolerance;
         double deflection = l - law.rest_length - flow;
         sums->error += law.stiffness * error * error;
         sums->stored += law.stiffness * deflection * deflection;
