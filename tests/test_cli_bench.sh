@@ -84,7 +84,7 @@ if [ -z "${TWANG_SAMPLE:-}" ]; then
     "$twang" bench hair --set bodies.0.count=20 --duration 0.05 --integrators expmid2,midpoint,bdf2 --threads 1 --csv >counts.csv
     within expmid2 factorizations 32
     within expmid2 solves 300
-    within midpoint factorizations 25
+    within midpoint factorizations 30
     within bdf2 factorizations 31
 fi
 
