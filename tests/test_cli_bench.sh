@@ -105,7 +105,7 @@ awk -F, 'NR > 1 { exit !($9 != "ok" && $29 ~ /v-imex/) }' failed.csv || fail "no
 
 # Rows of a suite by their labels; each row has as many fields as the head.
 "$twang" bench sweep --quick --threads 1 --row "rope fixed step 1e2" --integrators verlet --csv >row.csv 2>/dev/null
-[ "$(awk -F, '{ print NF }' row.csv | sort -u | wc -l)" = 1 ] && [ "$(wc -l <row.csv)" = 2 ] || fail "bench --row: $(cat row.csv)"
+if [ "$(awk -F, '{ print NF }' row.csv | sort -u | wc -l)" != 1 ] || [ "$(wc -l <row.csv)" != 2 ]; then fail "bench --row: $(cat row.csv)"; fi
 
 # A picture, suites, and wrong use.
 "$twang" bench rope --integrators verlet --svg bars.svg >/dev/null
