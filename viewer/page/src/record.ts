@@ -31,6 +31,7 @@ const LABELS: { [key: string]: [label: string, unit?: string] } = {
   linearizations: ["linearisations"],
   newton_iterations: ["Newton iterations"],
   stalled_stages: ["stages in which Newton's method came no further"],
+  buckled_stages: ["stages that ended with few digits, because a sheet buckles"],
   solves: ["linear systems solved"],
   factorizations: ["matrices factorised"],
   frames: ["frames"],
