@@ -147,8 +147,8 @@ expect 0 "$twang" run rope --integrator verlet --dt 1e-5 -o unlimited --quiet
 cmp -s limited/final.csv unlimited/final.csv || fail "a full disk changed the result"
 cmp -s limited/telemetry.csv unlimited/telemetry.csv || fail "a full disk changed the telemetry"
 touch file
-expect 1 "$twang" run rope -o file/out
-[ "$(cat err)" = "file/out: cannot be made: Not a directory" ] || fail "unwritable: $(cat err)"
+expect 2 "$twang" run rope -o file/out
+[ "$(cat err)" = "file is a file, and not a folder" ] || fail "unwritable: $(cat err)"
 if [ "$(id -u)" -ne 0 ]; then
     mkdir locked && chmod 555 locked
     expect 1 "$twang" run rope -o locked/out
