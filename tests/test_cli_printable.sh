@@ -95,7 +95,7 @@ prints 0 0 "$twang" new shape.obj -o "$nasty/new.yaml"
 named out
 prints 2 1 "$twang" new shape.obj -o "$nasty/new.yaml"
 prints 0 0 "$twang" mesh "$nasty/shape.obj" "$nasty/solid.vtk" --vertices 60 --json
-prints 1 1 "$twang" mesh "$nasty/shape.obj" "$nasty/shape.obj/solid.vtk" --vertices 60
+prints 2 1 "$twang" mesh "$nasty/shape.obj" "$nasty/shape.obj/solid.vtk" --vertices 60
 named err
 
 # ---- what stands in scenes ----
