@@ -55,15 +55,18 @@ const char *shell_word(const char *text)
     static char words[AT_ONCE][LONGEST];
     static int next;
 
+    /* Letters beyond ASCII mean nothing to a shell. */
     const char *plain = printable(text);
-    if (*plain && plain[strspn(plain, safe)] == '\0') return plain;
+    const char *c = plain;
+    while (*c && (strchr(safe, *c) || ((unsigned char)*c & 0x80u) != 0)) c++;
+    if (c > plain && *c == '\0') return plain;
 
     /* A quote inside ends the quoted part, stands by itself, and begins another part. */
     next = (next + 1) % AT_ONCE;
     char *word = words[next];
     size_t length = 0;
     word[length++] = '\'';
-    for (const char *c = plain; *c && length + sizeof "'\\'''" < LONGEST; c++) {
+    for (c = plain; *c && length + sizeof "'\\'''" < LONGEST; c++) {
         if (*c == '\'') {
             memcpy(word + length, "'\\''", 4);
             length += 4;

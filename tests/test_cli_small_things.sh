@@ -11,8 +11,8 @@ expect 0 "$twang" run $run --duration 0.01 -o a/b/c
 [ -s a/b/c/final.csv ] || fail "-o a/b/c has no final.csv"
 echo text >file
 # shellcheck disable=SC2086
-expect 1 "$twang" run $run --duration 0.01 -o file/b
-grep -q '^file/b: cannot be made\|^file: cannot be made' err || fail "-o below a file: $(cat err)"
+expect 2 "$twang" run $run --duration 0.01 -o file/b
+[ "$(cat err)" = "file is a file, and not a folder" ] || fail "-o below a file: $(cat err)"
 
 # ---- resume --duration extends a run: the files are those of one that was longer from the start ----
 for format in csv vtu pc2 obj ply; do

@@ -36,7 +36,7 @@ for count in 1000 40000; do
     no_solid "bent.obj: the surface is open (36 edges) and $sheet_text" "$twang" mesh bent.obj solid.vtk --vertices $count
 done
 echo text >file
-expect 1 "$twang" mesh "$box" file/solid.vtk
+expect 2 "$twang" mesh "$box" file/solid.vtk
 [ "$(wc -l <err)" -eq 1 ] || fail "an unwritable folder: $(cat err)"
 
 # ---- IN is never replaced ----

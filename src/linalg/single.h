@@ -31,6 +31,17 @@ double tw_single_unit(const tw_single *single);
 
 /* Floats of a vector, a multiple of 16; at most twice the rows of the matrix. */
 int64_t tw_single_size(const tw_single *single);
+/* Room for `size` doubles, used for as many floats or more. What was in it is lost. */
+static inline float *tw_single_room(double *doubles)
+{
+    void *room = doubles;
+    return room;
+}
+static inline const float *tw_single_in(const double *doubles)
+{
+    const void *room = doubles;
+    return room;
+}
 /* x = factor in; out = factor x. */
 void tw_single_load(const tw_single *single, const double *in, double factor, float *x);
 void tw_single_store(const tw_single *single, const float *x, double factor, double *out);

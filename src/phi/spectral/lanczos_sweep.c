@@ -243,12 +243,12 @@ static tw_status multiply(tw_sweep *sweep)
  * lumped masses do not need. */
 static float *single_mass(const tw_sweep *sweep)
 {
-    return (float *)sweep->memory->momentum;
+    return tw_single_room(sweep->memory->momentum);
 }
 
 static float *single_inverse_mass(const tw_sweep *sweep)
 {
-    return (float *)(sweep->memory->momentum + sweep->memory->size);
+    return tw_single_room(sweep->memory->momentum + sweep->memory->size);
 }
 
 static void load_masses(const tw_sweep *sweep)
@@ -277,7 +277,8 @@ void tw_sweep_use_single(tw_sweep *sweep, const double *const *starts)
     for (int c = 0; c < sweep->active; c++) {
         tw_chain *chain = chain_of(sweep, c);
         chain->rough = TW_SINGLE_ERROR;
-        tw_single_load(single, starts[sweep->chain[c]], 1 / chain->norm, (float *)chain->vector[0]);
+        tw_single_load(single, starts[sweep->chain[c]], 1 / chain->norm,
+                       tw_single_room(chain->vector[0]));
     }
 }
 
@@ -297,11 +298,11 @@ static tw_single_pass single_pass_of(const tw_sweep *sweep)
     tw_single_pass pass = {.count = sweep->active,
                            .size = tw_single_size(sweep->op->stiffness.single->matrix),
                            .stride = 2 * memory->size,
-                           .product = (const float *)memory->product,
-                           .current = (const float *)sweep->current,
+                           .product = tw_single_in(memory->product),
+                           .current = tw_single_in(sweep->current),
                            .mass = single_mass(sweep),
                            .inverse_mass = single_inverse_mass(sweep)};
-    for (int c = 0; c < sweep->active; c++) pass.previous[c] = (const float *)sweep->previous[c];
+    for (int c = 0; c < sweep->active; c++) pass.previous[c] = tw_single_in(sweep->previous[c]);
     return pass;
 }
 
@@ -317,7 +318,7 @@ static tw_status single_step(tw_sweep *sweep)
     TW_TRY(K->prepare(K->context, sweep->active));
     double unit = tw_single_unit(K->matrix);
     tw_single_multiply(K->matrix, sweep->active, pass.stride, pass.current,
-                       (float *)sweep->memory->product);
+                       tw_single_room(sweep->memory->product));
     sweep->products += sweep->active;
 
     /* alpha_k = q_k^T K q_k */
@@ -338,7 +339,7 @@ static tw_status single_step(tw_sweep *sweep)
 
     double *next = next_place(sweep, k + 1);
     if (!sweep->storing) return TW_NOT_CONVERGED;
-    pass.next = (float *)next;
+    pass.next = tw_single_room(next);
     TW_TRY(tw_single_pass_update(space, &pass, sums));
 
     for (int c = 0; c < sweep->active; c++) sums[c] *= size[c] * size[c];

@@ -339,7 +339,7 @@ static tw_status form_single_outputs(evaluation *ev)
     int64_t row = (int64_t)TW_MAX_BLOCK * memory->capacity;
     float *sums[MAX_SINGLE_OUTPUTS];
     for (int i = 0; i < q->output_count; i++) {
-        sums[i] = (float *)(memory->rolling + i * memory->size);
+        sums[i] = tw_single_room(memory->rolling + i * memory->size);
         memset(sums[i], 0, (size_t)tw_single_size(single) * sizeof(float));
     }
 

@@ -96,7 +96,7 @@ static void add_four(int64_t begin, int64_t end, const double *c, double *const 
 
     for (int k = 0; k < 4; k++) {
         factor[k] = tw_lanes_splat((float)c[k]);
-        x[k] = (const float *)v[k];
+        x[k] = tw_single_in(v[k]);
     }
 
     for (int64_t i = begin; i < end; i += TW_LANES) {
@@ -109,7 +109,7 @@ static void add_four(int64_t begin, int64_t end, const double *c, double *const 
 static void add_one(int64_t begin, int64_t end, double c, const double *v, float *sum)
 {
     const tw_lanes factor = tw_lanes_splat((float)c);
-    const float *x = (const float *)v;
+    const float *x = tw_single_in(v);
 
     for (int64_t i = begin; i < end; i += TW_LANES)
         tw_lanes_store(sum + i, tw_lanes_fma(factor, tw_lanes_load(x + i), tw_lanes_load(sum + i)));
