@@ -118,6 +118,7 @@ static tw_status run_window(chooser *c, tw_scheme scheme, double step, double en
     options.scheme = scheme;
     options.step = step;
     options.relative_tolerance = 0;
+    *counts = (tw_integrator_statistics){0};
     tw_integrator *integrator = NULL;
     tw_status status = tw_simulation_integrator(c->b.simulation, &options, &integrator, NULL);
     if (status != TW_OK) return status;

@@ -323,7 +323,7 @@ static tw_status single_step(tw_sweep *sweep)
 
     /* alpha_k = q_k^T K q_k */
     TW_TRY(tw_single_pass_dots(space, &pass, sums));
-    double size[TW_MAX_BLOCK];
+    double size[TW_MAX_BLOCK] = {0};
     for (int c = 0; c < sweep->active; c++) {
         tw_chain *chain = chain_of(sweep, c);
         chain->alpha[k] = unit * sums[c] * chain->scale[k] * chain->scale[k];
