@@ -120,6 +120,7 @@ static bool name_part(const char *path, char part[static LONGEST_PATH])
     const char *dot = strrchr(slash ? slash : path, '.');
     int head = (int)(dot ? dot - path : (ptrdiff_t)strlen(path));
     int length = snprintf(part, LONGEST_PATH, "%.*s.part%s", head, path, dot ? dot : "");
+
     if (length < LONGEST_PATH) return true;
     part[0] = '\0';
     return false;
@@ -130,6 +131,7 @@ static tw_status keep_part(bool good, const char *part, const char *path, const 
                            tw_error *error)
 {
     if (good && rename(part, path) == 0) return TW_OK;
+
     remove(part);
     return complain(error, TW_INPUT_OUTPUT, complaint);
 }
@@ -138,6 +140,7 @@ static tw_status make_poster(view_browser *browser, int frames, const char *path
 {
     char part[LONGEST_PATH];
     FILE *file = name_part(path, part) ? fopen(part, "wb") : NULL;
+
     bool good = file && take_picture(browser, frames / 3, file);
     if (file) good = fclose(file) == 0 && good;
     return keep_part(good, part, path, "the poster cannot be made", error);
